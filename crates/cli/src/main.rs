@@ -1,0 +1,2 @@
+//! The binary `aloft`.
+fn main() {}
