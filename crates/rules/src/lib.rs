@@ -1,1 +1,23 @@
-//! (being written)
+//! The vocabulary of Aloft: what resources there are, what their fields may hold, and the words
+//! that RPC, database, forms, Terraform and pages share. Small, stable, and without IO; every
+//! other crate reads it, and no limit of the specification stands anywhere else.
+
+mod id;
+mod secret;
+mod time;
+#[macro_use]
+mod words;
+pub mod field;
+pub mod monitor;
+pub mod tables;
+mod violation;
+
+pub use id::{IncidentId, KeyId, MonitorId, UnreadableId, WorkspaceId};
+pub use secret::Secret;
+pub use time::Timestamp;
+pub use violation::{Violation, Violations};
+pub use words::{
+    AccessType, ComponentType, Method, MonitorKind, MonitorStatus, NumberComparator,
+    OpsgenieRegion, Periodicity, ProviderType, RecordComparator, RecordKind, Region, RegionGroup,
+    Scope, TextComparator, Theme, UnknownWord,
+};

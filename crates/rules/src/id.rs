@@ -1,0 +1,166 @@
+//! Identifiers: opaque texts with a prefix outside, 64 bits inside. Making new ones belongs to the
+//! server's context, which has the clock and the chance for it.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// Crockford's base 32 in lower case: no letter is taken for a digit.
+const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+/// 13 digits of 5 bits hold 64 bits.
+const DIGITS: usize = 13;
+/// Chance fills the low bits, so that ids made in one millisecond differ.
+const CHANCE_BITS: u32 = 23;
+/// 2020-01-01, where the count of milliseconds in an id begins: 41 bits reach past 2089.
+const EPOCH_MILLIS: i64 = 1_577_836_800_000;
+
+/// A text that is no identifier of the kind asked for.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{given}` is no identifier of the form `{prefix}…`")]
+pub struct UnreadableId {
+    /// What was given.
+    pub given: String,
+    /// The prefix that an identifier of this kind has.
+    pub prefix: &'static str,
+}
+
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident = $prefix:literal;)+) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(u64);
+
+        impl $name {
+            /// The prefix of the identifier's text.
+            pub const PREFIX: &'static str = $prefix;
+
+            /// An identifier made at `now` with 23 bits of `chance`; later ones sort after earlier ones.
+            pub fn at(now: crate::Timestamp, chance: u64) -> Self {
+                Self(compose(now, chance))
+            }
+
+            /// The identifier with these bits, as [`Self::bits`] gave them.
+            pub const fn from_bits(bits: u64) -> Self {
+                Self(bits)
+            }
+
+            /// The 64 bits of the identifier.
+            pub const fn bits(self) -> u64 {
+                self.0
+            }
+
+            /// Reads the text form.
+            pub fn parse(text: &str) -> Result<Self, UnreadableId> {
+                text.strip_prefix($prefix)
+                    .and_then(decode)
+                    .map(Self)
+                    .ok_or_else(|| UnreadableId { given: text.to_owned(), prefix: $prefix })
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str($prefix)?;
+                f.write_str(&encode(self.0))
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(self, f)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = UnreadableId;
+            fn from_str(text: &str) -> Result<Self, UnreadableId> {
+                Self::parse(text)
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
+                Self::parse(&text).map_err(serde::de::Error::custom)
+            }
+        }
+    )+};
+}
+
+ids! {
+    /// A workspace: the owner of everything else.
+    WorkspaceId = "ws_";
+    /// A monitor of any kind.
+    MonitorId = "mon_";
+    /// An API key; not the key itself.
+    KeyId = "key_";
+    /// An incident: the time from a monitor's error to its recovery.
+    IncidentId = "inc_";
+}
+
+fn compose(now: crate::Timestamp, chance: u64) -> u64 {
+    let millis = u64::try_from(now.as_millis().saturating_sub(EPOCH_MILLIS)).unwrap_or(0);
+    (millis << CHANCE_BITS) | (chance & ((1 << CHANCE_BITS) - 1))
+}
+
+fn encode(bits: u64) -> String {
+    (0..DIGITS)
+        .rev()
+        .map(|digit| char::from(ALPHABET[(bits >> (5 * digit)) as usize & 31]))
+        .collect()
+}
+
+fn decode(text: &str) -> Option<u64> {
+    if text.len() != DIGITS {
+        return None;
+    }
+    text.bytes().try_fold(0_u64, |bits, byte| {
+        let digit = ALPHABET.iter().position(|letter| *letter == byte)?;
+        // The first of 13 digits has only 4 bits to give; one more would overflow.
+        (bits >> 59 == 0).then_some((bits << 5) | digit as u64)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::Timestamp;
+
+    proptest! {
+        #[test]
+        fn every_id_reads_back_from_its_text(bits: u64) {
+            let id = MonitorId::from_bits(bits);
+            prop_assert_eq!(MonitorId::parse(&id.to_string()), Ok(id));
+        }
+
+        #[test]
+        fn later_ids_sort_after_earlier_ones_as_texts_too(millis in 0_i64..1 << 40, a: u64, b: u64) {
+            let earlier = MonitorId::at(Timestamp::from_millis(EPOCH_MILLIS + millis), a);
+            let later = MonitorId::at(Timestamp::from_millis(EPOCH_MILLIS + millis + 1), b);
+            prop_assert!(earlier < later);
+            prop_assert!(earlier.to_string() < later.to_string());
+        }
+    }
+
+    #[test]
+    fn an_id_of_another_kind_or_shape_is_refused() {
+        for text in [
+            "key_0000000000000",
+            "mon_",
+            "mon_000000000000u",
+            "mon_00000000000000",
+            "mon_zzzzzzzzzzzzz",
+        ] {
+            assert!(MonitorId::parse(text).is_err(), "{text}");
+        }
+    }
+}

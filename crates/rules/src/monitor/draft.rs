@@ -1,0 +1,233 @@
+//! A monitor as a caller wrote it: nothing checked, everything optional. RPC, forms and the
+//! command line fill one in; [`MonitorDraft::parse`] says what is wrong with it.
+
+use super::{Check, DnsCheck, HttpCheck, MonitorSettings, TcpCheck};
+
+/// Arguments of any monitor, as written; `None` and empty lists were not written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MonitorDraft {
+    /// See [`MonitorSettings::name`].
+    pub name: Option<String>,
+    /// A word of [`crate::Periodicity`].
+    pub periodicity: Option<String>,
+    /// Milliseconds.
+    pub timeout: Option<i32>,
+    /// Milliseconds.
+    pub degraded_at: Option<i32>,
+    /// Attempts after the first.
+    pub retry: Option<i32>,
+    /// Whether it runs.
+    pub active: Option<bool>,
+    /// Whether it is visible on the public status page.
+    pub public: Option<bool>,
+    /// Description.
+    pub description: Option<String>,
+    /// Words of [`crate::Region`].
+    pub regions: Vec<String>,
+    /// What only this kind of monitor has.
+    pub check: CheckDraft,
+}
+
+/// What only one kind of monitor has, as written.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CheckDraft {
+    /// §2.1.
+    Http(HttpDraft),
+    /// §2.2.
+    Tcp(TcpDraft),
+    /// §2.3.
+    Dns(DnsDraft),
+}
+
+/// §2.1, as written.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct HttpDraft {
+    /// URL.
+    pub url: Option<String>,
+    /// A word of [`crate::Method`].
+    pub method: Option<String>,
+    /// Request body.
+    pub body: Option<String>,
+    /// Whether redirects are followed.
+    pub follow_redirects: Option<bool>,
+    /// Request headers.
+    pub headers: Vec<HeaderDraft>,
+    /// Assertions on the status code.
+    pub status_code_assertions: Vec<StatusCodeAssertionDraft>,
+    /// Assertions on the body.
+    pub body_assertions: Vec<TextAssertionDraft>,
+    /// Assertions on the headers.
+    pub header_assertions: Vec<HeaderAssertionDraft>,
+}
+
+/// §2.2, as written.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TcpDraft {
+    /// `host:port`.
+    pub uri: Option<String>,
+}
+
+/// §2.3, as written.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DnsDraft {
+    /// Domain name.
+    pub uri: Option<String>,
+    /// Assertions on the records.
+    pub record_assertions: Vec<RecordAssertionDraft>,
+}
+
+/// A request header, as written.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct HeaderDraft {
+    /// Name.
+    pub key: Option<String>,
+    /// Value.
+    pub value: Option<String>,
+}
+
+/// An assertion on the status code, as written.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StatusCodeAssertionDraft {
+    /// Status code.
+    pub target: Option<i32>,
+    /// A word of [`crate::NumberComparator`].
+    pub comparator: Option<String>,
+}
+
+/// An assertion on the body, as written.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TextAssertionDraft {
+    /// What the body is compared with.
+    pub target: Option<String>,
+    /// A word of [`crate::TextComparator`].
+    pub comparator: Option<String>,
+}
+
+/// An assertion on a header, as written.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct HeaderAssertionDraft {
+    /// Name of the header.
+    pub key: Option<String>,
+    /// What its value is compared with.
+    pub target: Option<String>,
+    /// A word of [`crate::TextComparator`].
+    pub comparator: Option<String>,
+}
+
+/// An assertion on records, as written.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RecordAssertionDraft {
+    /// A word of [`crate::RecordKind`].
+    pub record: Option<String>,
+    /// What a record is compared with.
+    pub target: Option<String>,
+    /// A word of [`crate::RecordComparator`].
+    pub comparator: Option<String>,
+}
+
+impl MonitorDraft {
+    /// An empty draft of a monitor of the kind that `check` is.
+    pub const fn new(check: CheckDraft) -> Self {
+        Self {
+            name: None,
+            periodicity: None,
+            timeout: None,
+            degraded_at: None,
+            retry: None,
+            active: None,
+            public: None,
+            description: None,
+            regions: Vec::new(),
+            check,
+        }
+    }
+}
+
+impl From<&MonitorSettings> for MonitorDraft {
+    /// The draft that parses to these settings: where an update with a mask begins.
+    fn from(settings: &MonitorSettings) -> Self {
+        Self {
+            name: Some(settings.name.clone()),
+            periodicity: Some(settings.periodicity.to_string()),
+            timeout: Some(settings.timeout_ms as i32),
+            degraded_at: settings.degraded_at_ms.map(|ms| ms as i32),
+            retry: Some(i32::from(settings.retry)),
+            active: Some(settings.active),
+            public: Some(settings.public),
+            description: settings.description.clone(),
+            regions: settings.regions.iter().map(ToString::to_string).collect(),
+            check: CheckDraft::from(&settings.check),
+        }
+    }
+}
+
+impl From<&Check> for CheckDraft {
+    fn from(check: &Check) -> Self {
+        match check {
+            Check::Http(http) => Self::Http(http.into()),
+            Check::Tcp(TcpCheck { uri }) => Self::Tcp(TcpDraft { uri: Some(uri.clone()) }),
+            Check::Dns(dns) => Self::Dns(dns.into()),
+        }
+    }
+}
+
+impl From<&HttpCheck> for HttpDraft {
+    fn from(http: &HttpCheck) -> Self {
+        Self {
+            url: Some(http.url.clone()),
+            method: Some(http.method.to_string()),
+            body: Some(http.body.clone()),
+            follow_redirects: Some(http.follow_redirects),
+            headers: http
+                .headers
+                .iter()
+                .map(|header| HeaderDraft {
+                    key: Some(header.key.clone()),
+                    value: Some(header.value.clone()),
+                })
+                .collect(),
+            status_code_assertions: http
+                .status_code_assertions
+                .iter()
+                .map(|assertion| StatusCodeAssertionDraft {
+                    target: Some(i32::from(assertion.target)),
+                    comparator: Some(assertion.comparator.to_string()),
+                })
+                .collect(),
+            body_assertions: http
+                .body_assertions
+                .iter()
+                .map(|assertion| TextAssertionDraft {
+                    target: Some(assertion.target.clone()),
+                    comparator: Some(assertion.comparator.to_string()),
+                })
+                .collect(),
+            header_assertions: http
+                .header_assertions
+                .iter()
+                .map(|assertion| HeaderAssertionDraft {
+                    key: Some(assertion.key.clone()),
+                    target: Some(assertion.target.clone()),
+                    comparator: Some(assertion.comparator.to_string()),
+                })
+                .collect(),
+        }
+    }
+}
+
+impl From<&DnsCheck> for DnsDraft {
+    fn from(dns: &DnsCheck) -> Self {
+        Self {
+            uri: Some(dns.uri.clone()),
+            record_assertions: dns
+                .record_assertions
+                .iter()
+                .map(|assertion| RecordAssertionDraft {
+                    record: Some(assertion.record.to_string()),
+                    target: Some(assertion.target.clone()),
+                    comparator: Some(assertion.comparator.to_string()),
+                })
+                .collect(),
+        }
+    }
+}

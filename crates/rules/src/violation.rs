@@ -1,0 +1,82 @@
+//! What is wrong with an input, field by field, in words a person can act on.
+
+use std::fmt;
+
+/// One field that breaks a rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Violation {
+    /// Path of the field in the specification's names, such as `headers[2].key`.
+    pub field: String,
+    /// What was given, shortened; `None` where nothing was given or it is a secret.
+    pub given: Option<String>,
+    /// What is allowed, as the end of a sentence: `must be one of 30s, 1m, 5m, 10m, 30m, 1h`.
+    pub allowed: String,
+}
+
+impl Violation {
+    /// Longest part of a given value that is repeated in a message, in characters.
+    const GIVEN_SHOWN: usize = 64;
+
+    /// A violation of `field`, where `given` is shown shortened.
+    pub fn new(
+        field: impl Into<String>,
+        given: impl fmt::Display,
+        allowed: impl Into<String>,
+    ) -> Self {
+        let given = given.to_string();
+        let shown = match given.char_indices().nth(Self::GIVEN_SHOWN) {
+            Some((end, _)) => format!("{}…", &given[..end]),
+            None => given,
+        };
+        Self { field: field.into(), given: Some(shown), allowed: allowed.into() }
+    }
+
+    /// A violation of a field whose value is absent, or must not be repeated.
+    pub fn unseen(field: impl Into<String>, allowed: impl Into<String>) -> Self {
+        Self { field: field.into(), given: None, allowed: allowed.into() }
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.given {
+            Some(given) => write!(f, "`{}` {} (given: `{}`)", self.field, self.allowed, given),
+            None => write!(f, "`{}` {}", self.field, self.allowed),
+        }
+    }
+}
+
+/// All that is wrong with one input; never empty when returned as an error.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Violations(pub Vec<Violation>);
+
+impl Violations {
+    /// The violations below a parent: every path gets `prefix.` in front.
+    #[must_use]
+    pub fn under(mut self, prefix: &str) -> Self {
+        for violation in &mut self.0 {
+            violation.field = format!("{prefix}.{}", violation.field);
+        }
+        self
+    }
+}
+
+impl From<Violation> for Violations {
+    fn from(violation: Violation) -> Self {
+        Self(vec![violation])
+    }
+}
+
+impl fmt::Display for Violations {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, violation) in self.0.iter().enumerate() {
+            if index > 0 {
+                f.write_str("; ")?;
+            }
+            violation.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Violations {}

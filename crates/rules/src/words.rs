@@ -1,0 +1,396 @@
+//! The enumerations of the specification, each word written as the specification writes it. The
+//! same words travel in RPC, database, forms, Terraform and pages.
+
+use std::time::Duration;
+
+/// A word that an enumeration does not have.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{given}` is no {noun}; known are {known}")]
+pub struct UnknownWord {
+    /// What was given.
+    pub given: String,
+    /// What was asked for, such as `region`.
+    pub noun: &'static str,
+    /// The words there are, joined by commas.
+    pub known: String,
+}
+
+/// Declares an enumeration of words: `ALL`, `WORDS`, `as_str`, `parse`, text and serde forms.
+macro_rules! words {
+    ($($(#[$doc:meta])* $name:ident ($noun:literal) { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)+ })+) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum $name { $($(#[$variant_doc])* $variant,)+ }
+
+        impl $name {
+            /// Every value, in the specification's order.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
+            /// Every word, in the order of [`Self::ALL`].
+            pub const WORDS: &'static [&'static str] = &[$($word,)+];
+
+            /// The word as the specification writes it.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $word,)+ }
+            }
+
+            /// The value that `word` names.
+            pub fn parse(word: &str) -> Result<Self, $crate::UnknownWord> {
+                match word {
+                    $($word => Ok(Self::$variant),)+
+                    given => Err($crate::UnknownWord {
+                        given: given.to_owned(),
+                        noun: $noun,
+                        known: Self::WORDS.join(", "),
+                    }),
+                }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.as_str())
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = $crate::UnknownWord;
+            fn from_str(word: &str) -> Result<Self, $crate::UnknownWord> {
+                Self::parse(word)
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let word = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
+                Self::parse(&word).map_err(serde::de::Error::custom)
+            }
+        }
+    )+};
+}
+
+words! {
+    /// What a monitor checks (§2.1–2.3, §2.8).
+    MonitorKind ("monitor type") {
+        /// An HTTP request and its answer.
+        Http = "http",
+        /// A TCP connection.
+        Tcp = "tcp",
+        /// A DNS look-up.
+        Dns = "dns",
+    }
+
+    /// How often a monitor is checked in each of its regions (§8.2).
+    Periodicity ("periodicity") {
+        /// Every 30 seconds.
+        ThirtySeconds = "30s",
+        /// Every minute.
+        OneMinute = "1m",
+        /// Every 5 minutes.
+        FiveMinutes = "5m",
+        /// Every 10 minutes.
+        TenMinutes = "10m",
+        /// Every 30 minutes.
+        ThirtyMinutes = "30m",
+        /// Every hour.
+        OneHour = "1h",
+    }
+
+    /// Method of an HTTP check (§2.1).
+    Method ("method") {
+        /// `GET`, the default.
+        Get = "GET",
+        /// `POST`, with the body.
+        Post = "POST",
+        /// `HEAD`, whose answer has no body.
+        Head = "HEAD",
+        /// `PUT`, with the body.
+        Put = "PUT",
+        /// `PATCH`, with the body.
+        Patch = "PATCH",
+        /// `DELETE`.
+        Delete = "DELETE",
+        /// `OPTIONS`.
+        Options = "OPTIONS",
+    }
+
+    /// How a number is compared with an assertion's target (§2.1).
+    NumberComparator ("comparator") {
+        /// Equal.
+        Eq = "eq",
+        /// Not equal.
+        Neq = "neq",
+        /// Greater than.
+        Gt = "gt",
+        /// Greater than or equal.
+        Gte = "gte",
+        /// Less than.
+        Lt = "lt",
+        /// Less than or equal.
+        Lte = "lte",
+    }
+
+    /// How a text is compared with an assertion's target (§2.1).
+    TextComparator ("comparator") {
+        /// The target is part of the text.
+        Contains = "contains",
+        /// The target is no part of the text.
+        NotContains = "not_contains",
+        /// Equal.
+        Eq = "eq",
+        /// Not equal.
+        Neq = "neq",
+        /// The text is empty.
+        Empty = "empty",
+        /// The text is not empty.
+        NotEmpty = "not_empty",
+        /// Greater than.
+        Gt = "gt",
+        /// Greater than or equal.
+        Gte = "gte",
+        /// Less than.
+        Lt = "lt",
+        /// Less than or equal.
+        Lte = "lte",
+    }
+
+    /// How a DNS record is compared with an assertion's target (§2.3).
+    RecordComparator ("comparator") {
+        /// Equal.
+        Eq = "eq",
+        /// Not equal.
+        Neq = "neq",
+        /// The target is part of the record.
+        Contains = "contains",
+        /// The target is no part of the record.
+        NotContains = "not_contains",
+    }
+
+    /// Type of a DNS record that can be asserted (§2.3).
+    RecordKind ("record") {
+        /// An IPv4 address.
+        A = "A",
+        /// An IPv6 address.
+        Aaaa = "AAAA",
+        /// An alias.
+        Cname = "CNAME",
+        /// A mail exchanger.
+        Mx = "MX",
+        /// Text.
+        Txt = "TXT",
+    }
+
+    /// State of a monitor (§3).
+    MonitorStatus ("status") {
+        /// Up.
+        Active = "active",
+        /// Up, but slow or failing in part.
+        Degraded = "degraded",
+        /// Down.
+        Error = "error",
+        /// Not known: inactive, or no region has a vote.
+        Unknown = "unknown",
+    }
+
+    /// What a key may do (§3, §5.5).
+    Scope ("scope") {
+        /// List and get only.
+        Read = "read",
+        /// Everything in the workspace.
+        Write = "write",
+    }
+
+    /// Kind of a notification channel (§2.4).
+    ProviderType ("provider_type") {
+        /// Discord.
+        Discord = "discord",
+        /// Email.
+        Email = "email",
+        /// Slack.
+        Slack = "slack",
+        /// PagerDuty.
+        Pagerduty = "pagerduty",
+        /// Opsgenie.
+        Opsgenie = "opsgenie",
+        /// A webhook of the user's.
+        Webhook = "webhook",
+        /// Telegram.
+        Telegram = "telegram",
+        /// SMS.
+        Sms = "sms",
+        /// WhatsApp.
+        Whatsapp = "whatsapp",
+        /// Google Chat.
+        GoogleChat = "google_chat",
+        /// Grafana OnCall.
+        GrafanaOncall = "grafana_oncall",
+        /// ntfy.
+        Ntfy = "ntfy",
+    }
+
+    /// Where an Opsgenie account lives (§2.4).
+    OpsgenieRegion ("region") {
+        /// The United States.
+        Us = "us",
+        /// The European Union.
+        Eu = "eu",
+    }
+
+    /// Who may read a status page (§2.5, §3).
+    AccessType ("access_type") {
+        /// Everybody.
+        Public = "public",
+        /// Who knows the password.
+        Password = "password",
+        /// Who has an address at one of the domains.
+        EmailDomain = "email-domain",
+    }
+
+    /// Colours of a status page (§2.5, §3).
+    Theme ("theme") {
+        /// As the visitor's system has it.
+        System = "system",
+        /// Light.
+        Light = "light",
+        /// Dark.
+        Dark = "dark",
+    }
+
+    /// What a component of a status page shows (§2.6).
+    ComponentType ("type") {
+        /// The state of a monitor.
+        Monitor = "monitor",
+        /// Only what people report of it.
+        Static = "static",
+    }
+
+    /// Where a check runs from (§8.3).
+    Region ("region") {
+        /// Amsterdam.
+        FlyAms = "fly-ams",
+        /// Stockholm.
+        FlyArn = "fly-arn",
+        /// Mumbai.
+        FlyBom = "fly-bom",
+        /// Paris.
+        FlyCdg = "fly-cdg",
+        /// Dallas.
+        FlyDfw = "fly-dfw",
+        /// Secaucus.
+        FlyEwr = "fly-ewr",
+        /// Frankfurt.
+        FlyFra = "fly-fra",
+        /// São Paulo.
+        FlyGru = "fly-gru",
+        /// Ashburn.
+        FlyIad = "fly-iad",
+        /// Johannesburg.
+        FlyJnb = "fly-jnb",
+        /// Los Angeles.
+        FlyLax = "fly-lax",
+        /// London.
+        FlyLhr = "fly-lhr",
+        /// Tokyo.
+        FlyNrt = "fly-nrt",
+        /// Chicago.
+        FlyOrd = "fly-ord",
+        /// San Jose.
+        FlySjc = "fly-sjc",
+        /// Singapore.
+        FlySin = "fly-sin",
+        /// Sydney.
+        FlySyd = "fly-syd",
+        /// Toronto.
+        FlyYyz = "fly-yyz",
+        /// Frankfurt.
+        KoyebFra = "koyeb-fra",
+        /// Paris.
+        KoyebPar = "koyeb-par",
+        /// San Francisco.
+        KoyebSfo = "koyeb-sfo",
+        /// Singapore.
+        KoyebSin = "koyeb-sin",
+        /// Tokyo.
+        KoyebTyo = "koyeb-tyo",
+        /// Washington.
+        KoyebWas = "koyeb-was",
+        /// US West.
+        RailwayUsWest2 = "railway-us-west2",
+        /// US East.
+        RailwayUsEast4 = "railway-us-east4",
+        /// Europe West.
+        RailwayEuropeWest4 = "railway-europe-west4",
+        /// Asia Southeast.
+        RailwayAsiaSoutheast1 = "railway-asia-southeast1",
+    }
+
+    /// The three groups of regions (§8.3).
+    RegionGroup ("region group") {
+        /// Group one.
+        Fly = "fly",
+        /// Group two.
+        Koyeb = "koyeb",
+        /// Group three.
+        Railway = "railway",
+    }
+}
+
+impl Periodicity {
+    /// The time from one slot to the next.
+    pub const fn period(self) -> Duration {
+        Duration::from_secs(match self {
+            Self::ThirtySeconds => 30,
+            Self::OneMinute => 60,
+            Self::FiveMinutes => 300,
+            Self::TenMinutes => 600,
+            Self::ThirtyMinutes => 1_800,
+            Self::OneHour => 3_600,
+        })
+    }
+}
+
+impl Region {
+    /// The group of the specification that the region is listed in.
+    pub fn group(self) -> RegionGroup {
+        if self <= Self::FlyYyz {
+            RegionGroup::Fly
+        } else if self <= Self::KoyebWas {
+            RegionGroup::Koyeb
+        } else {
+            RegionGroup::Railway
+        }
+    }
+}
+
+impl Scope {
+    /// Whether a key of this scope may change things.
+    pub const fn may_write(self) -> bool {
+        matches!(self, Self::Write)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_region_stands_in_the_group_its_name_begins_with() {
+        for region in Region::ALL {
+            assert!(region.as_str().starts_with(region.group().as_str()), "{region}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_word_is_refused_with_the_known_ones() {
+        let refusal = Periodicity::parse("7s").unwrap_err();
+        assert_eq!(
+            refusal.to_string(),
+            "`7s` is no periodicity; known are 30s, 1m, 5m, 10m, 30m, 1h"
+        );
+    }
+}
