@@ -1,0 +1,21 @@
+//! check: what a probe has to do ([`Plan`], [`Job`]), what it saw ([`Attempt`]), and what that
+//! means ([`Assessment`], [`CheckResult`]). Talking on the network belongs to the crate `probe`,
+//! what all regions together mean to `judge`.
+
+mod assess;
+pub mod dns;
+mod evidence;
+pub mod http;
+mod plan;
+mod result;
+mod seen;
+pub mod tcp;
+
+pub use assess::{AssertionResult, Assessment, Outcome, assess};
+pub use evidence::{AttemptEvidence, Evidence, HopEvidence};
+pub use plan::{Identity, Job, Plan, PlannedCheck, Trigger, Unplannable};
+pub use result::{CheckResult, ProbeId, conclude};
+pub use seen::{
+    Attempt, Body, Certificate, DnsAnswer, DnsRecord, DnsSeen, Failure, FailureKind, Hop, HttpSeen,
+    Phases, Seen, TcpSeen,
+};

