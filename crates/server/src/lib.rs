@@ -1,1 +1,4 @@
-//! (being written)
+//! The server: boots, runs the pipeline, and answers RPC, `/v1` and the machine's own questions.
+
+pub mod context;
+pub mod pipeline;

@@ -1,0 +1,157 @@
+//! Time and chance, for everything in the server that needs them: `ctx.now()`, `ctx.new_id()`.
+//! Decisions take `now` as a value; tests hold the clock in their hand.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rules::{IncidentId, KeyId, MonitorId, Timestamp, WorkspaceId};
+use tokio::sync::watch;
+
+/// The one way to the time and to chance. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Context {
+    clock: Clock,
+    chance: Chance,
+}
+
+#[derive(Clone, Debug)]
+enum Clock {
+    System,
+    Manual(watch::Receiver<Timestamp>),
+}
+
+#[derive(Clone, Debug)]
+enum Chance {
+    System,
+    Seeded(Arc<AtomicU64>),
+}
+
+/// A clock that stands still until it is advanced; what tests hold.
+#[derive(Debug)]
+pub struct ManualClock(watch::Sender<Timestamp>);
+
+impl Context {
+    /// The machine's clock and the operating system's chance.
+    pub const fn system() -> Self {
+        Self { clock: Clock::System, chance: Chance::System }
+    }
+
+    /// A clock that only the returned handle moves, and chance that repeats itself.
+    pub fn manual(start: Timestamp) -> (Self, ManualClock) {
+        let (sender, receiver) = watch::channel(start);
+        let chance = Chance::Seeded(Arc::new(AtomicU64::new(0)));
+        (Self { clock: Clock::Manual(receiver), chance }, ManualClock(sender))
+    }
+
+    /// The present, in whole milliseconds.
+    pub fn now(&self) -> Timestamp {
+        match &self.clock {
+            Clock::System => system_now(),
+            Clock::Manual(now) => *now.borrow(),
+        }
+    }
+
+    /// Ends when the clock shows `instant` or later.
+    pub async fn sleep_until(&self, instant: Timestamp) {
+        match &self.clock {
+            Clock::System => tokio::time::sleep(instant.since(system_now())).await,
+            Clock::Manual(now) => {
+                let mut now = now.clone();
+                if now.wait_for(|now| *now >= instant).await.is_err() {
+                    // The test dropped its clock: time stands still for good.
+                    std::future::pending::<()>().await;
+                }
+            }
+        }
+    }
+
+    /// 64 bits of chance.
+    pub fn chance(&self) -> u64 {
+        match &self.chance {
+            Chance::System => rand::random(),
+            Chance::Seeded(state) => mix(state.fetch_add(1, Ordering::Relaxed)),
+        }
+    }
+
+    /// 32 bytes of chance, for keys.
+    pub fn secret_bytes(&self) -> [u8; 32] {
+        let mut bytes = [0; 32];
+        for chunk in bytes.chunks_mut(8) {
+            chunk.copy_from_slice(&self.chance().to_le_bytes());
+        }
+        bytes
+    }
+
+    /// A new identifier of any kind.
+    pub fn new_id<Id: FreshId>(&self) -> Id {
+        Id::fresh(self.now(), self.chance())
+    }
+}
+
+impl ManualClock {
+    /// Moves the clock forward.
+    pub fn advance(&self, by: std::time::Duration) {
+        self.0.send_modify(|now| *now = *now + by);
+    }
+}
+
+/// Identifiers that [`Context::new_id`] makes.
+pub trait FreshId {
+    /// An identifier made at `now` with this chance.
+    fn fresh(now: Timestamp, chance: u64) -> Self;
+}
+
+macro_rules! fresh {
+    ($($id:ty),+) => {$(
+        impl FreshId for $id {
+            fn fresh(now: Timestamp, chance: u64) -> Self {
+                Self::at(now, chance)
+            }
+        }
+    )+};
+}
+
+fresh!(WorkspaceId, MonitorId, KeyId, IncidentId);
+
+#[expect(clippy::disallowed_methods, reason = "this is where the clock is read")]
+fn system_now() -> Timestamp {
+    let since_1970 = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .expect("the machine's clock stands after 1970");
+    Timestamp::from_millis(i64::try_from(since_1970.as_millis()).unwrap_or(i64::MAX))
+}
+
+/// The finaliser of SplitMix64: spreads a counter over all bits.
+const fn mix(counter: u64) -> u64 {
+    let mut bits = counter.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    bits ^ (bits >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn sleeping_ends_when_the_clock_in_the_hand_is_advanced() {
+        let (ctx, clock) = Context::manual(Timestamp::from_millis(1_000));
+        let slept = tokio::spawn({
+            let ctx = ctx.clone();
+            async move {
+                ctx.sleep_until(Timestamp::from_millis(1_500)).await;
+                ctx.now()
+            }
+        });
+        clock.advance(Duration::from_millis(500));
+        assert_eq!(slept.await.unwrap(), Timestamp::from_millis(1_500));
+    }
+
+    #[test]
+    fn seeded_chance_gives_other_bytes_each_time() {
+        let (ctx, _clock) = Context::manual(Timestamp::from_millis(0));
+        assert_ne!(ctx.secret_bytes(), ctx.secret_bytes());
+    }
+}
