@@ -1,2 +1,61 @@
-//! The project's own commands.
-fn main() {}
+//! The project's own commands, as `cargo xtask <command>`: each is a module, and this file only
+//! tells them apart. What a command runs is printed before it runs.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a tool for a terminal")]
+#![expect(clippy::disallowed_methods, reason = "a tool reads the environment and the clock itself")]
+
+mod checks;
+mod setup;
+mod shell;
+mod test;
+mod tidy;
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+
+const USAGE: &str = "\
+usage: cargo xtask <command>
+
+  setup              install what the tests and the checks need (apt, npm, Go modules, cargo)
+  test [ARGS…]       setup, then every test of the workspace; ARGS go to `cargo test`
+  tidy               the house rules that no compiler knows
+  fmt                check the formatting
+  lint               clippy on everything, warnings are errors
+  proto              lint the contract, and compare it with that of the last release
+  licences           licences, bans and sources of all dependencies
+  checks             all of the above but the tests, in the order of `.ci/run`
+  ci                 checks, then test";
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("error: {why:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<()> {
+    let mut words = std::env::args().skip(1);
+    let command = words.next().unwrap_or_default();
+    let rest: Vec<String> = words.collect();
+    let rest: Vec<&str> = rest.iter().map(String::as_str).collect();
+    match (command.as_str(), rest.as_slice()) {
+        ("test", args) => test::run(args),
+        ("setup", []) => setup::for_all(),
+        ("tidy", []) => tidy::run(),
+        ("fmt", []) => checks::format(),
+        ("lint", []) => checks::lint(),
+        ("proto", []) => checks::proto(),
+        ("licences", []) => checks::licences(),
+        ("checks", []) => checks::run(),
+        ("ci", []) => checks::run().and_then(|()| test::run(&[])),
+        ("help" | "--help" | "-h", _) => {
+            println!("{USAGE}");
+            Ok(())
+        }
+        ("", _) => bail!("no command\n\n{USAGE}"),
+        (unknown, args) => bail!("no command `{unknown} {}`\n\n{USAGE}", args.join(" ")),
+    }
+}

@@ -1,0 +1,67 @@
+//! What `.ci/run` asks before the tests: format, lints, the contract, the house rules, the licences.
+
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+
+use crate::{setup, shell, tidy};
+
+/// A check's name as printed, and what runs it.
+type Check = (&'static str, fn() -> Result<()>);
+
+/// The quick ones first, so that a slip shows before the long builds.
+const ALL: &[Check] = &[
+    ("format", format),
+    ("lints", lint),
+    ("contract", proto),
+    ("tidy", tidy::run),
+    ("licences", licences),
+];
+
+/// All checks, each under its heading and with the time it took; ends at the first that fails.
+pub(crate) fn run() -> Result<()> {
+    for (name, check) in ALL {
+        println!("\n== {name}");
+        let started = Instant::now();
+        check().with_context(|| format!("the check `{name}` failed"))?;
+        println!("== {name}: fine after {:.1} s", started.elapsed().as_secs_f32());
+    }
+    Ok(())
+}
+
+/// Formatting, by rustfmt's own check.
+pub(crate) fn format() -> Result<()> {
+    shell::run(&shell::cargo(), &["fmt", "--all", "--check"])
+}
+
+/// Clippy on every target; warnings are errors here and only here.
+pub(crate) fn lint() -> Result<()> {
+    let args = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
+    shell::run(&shell::cargo(), &args)
+}
+
+/// `buf lint`, and `buf breaking` against the last release once there is one.
+pub(crate) fn proto() -> Result<()> {
+    setup::for_proto()?;
+    shell::run("buf", &["lint"])?;
+    let Some(tag) = last_release()? else {
+        println!("no release tag (v…) yet: nothing that could break");
+        return Ok(());
+    };
+    let before = format!(".git#tag={tag}");
+    shell::run("buf", &["breaking", "--against", &before])
+}
+
+/// Licences, bans and sources by `deny.toml`. Advisories need a fresh database from the network, so
+/// they are not part of a check that must give the same answer tomorrow.
+pub(crate) fn licences() -> Result<()> {
+    setup::for_licences()?;
+    shell::run("cargo-deny", &["--workspace", "--locked", "check", "licenses", "bans", "sources"])
+}
+
+/// The newest tag of the form `v1.2.3` that is part of this history.
+fn last_release() -> Result<Option<String>> {
+    let tags =
+        shell::output("git", &["tag", "--merged", "HEAD", "--sort=-v:refname", "--list", "v*"])?;
+    Ok(tags.lines().next().map(str::to_owned))
+}

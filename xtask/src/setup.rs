@@ -1,0 +1,179 @@
+//! Installs what tests and checks need beside Rust, each at one pinned version, under one folder
+//! (see [`shell::tools`]). Present tools cost nothing: a stamp beside them tells the version.
+
+use std::fs;
+
+use anyhow::{Context, Result, bail};
+
+use crate::shell;
+
+/// One program, how it gets here, and what it is for.
+struct Tool {
+    name: &'static str,
+    version: &'static str,
+    needs: Installer,
+    install: fn(&Tool) -> Result<()>,
+}
+
+/// What an installation runs on.
+struct Installer {
+    program: &'static str,
+    package: &'static str,
+    by_hand: &'static str,
+}
+
+const GO: Installer = Installer {
+    program: "go",
+    package: "golang-go",
+    by_hand: "install Go 1.25 or newer (https://go.dev/dl/) and put it on the PATH",
+};
+const NPM: Installer = Installer {
+    program: "npm",
+    package: "npm",
+    by_hand: "install Node.js 18 or newer with npm (https://nodejs.org/) and put it on the PATH",
+};
+const CARGO: Installer =
+    Installer { program: "cargo", package: "cargo", by_hand: "install Rust (https://rustup.rs/)" };
+
+/// A stock gRPC client: proves that the services answer one that is not ours.
+const GRPCURL: Tool =
+    Tool { name: "grpcurl", version: "1.9.4", needs: GO, install: install_grpcurl };
+/// Lints the contract, finds breaking changes, and calls it as another stock client.
+const BUF: Tool = Tool { name: "buf", version: "1.75.0", needs: NPM, install: install_buf };
+/// Licences, bans and sources of dependencies.
+const CARGO_DENY: Tool =
+    Tool { name: "cargo-deny", version: "0.20.2", needs: CARGO, install: install_cargo_deny };
+
+/// Everything, for those who want to work without the network afterwards.
+pub(crate) fn for_all() -> Result<()> {
+    for_tests()?;
+    for_licences()
+}
+
+/// What the tests call.
+pub(crate) fn for_tests() -> Result<()> {
+    ready(&GRPCURL)?;
+    ready(&BUF)
+}
+
+/// What the check of the contract calls.
+pub(crate) fn for_proto() -> Result<()> {
+    ready(&BUF)
+}
+
+/// What the check of the licences calls.
+pub(crate) fn for_licences() -> Result<()> {
+    ready(&CARGO_DENY)
+}
+
+fn ready(tool: &Tool) -> Result<()> {
+    let stamp = shell::tools().join(format!("{}.version", tool.name));
+    let program = shell::tools().join("bin").join(tool.name);
+    if program.exists() && fs::read_to_string(&stamp).is_ok_and(|text| text == tool.version) {
+        return Ok(());
+    }
+    println!("{} {} is not here yet", tool.name, tool.version);
+    present(&tool.needs).with_context(|| {
+        format!(
+            "`{}` {} cannot be installed: `{}` is missing",
+            tool.name, tool.version, tool.needs.program
+        )
+    })?;
+    fs::create_dir_all(shell::tools().join("bin"))
+        .context("cannot make the folder of the tools")?;
+    (tool.install)(tool).with_context(|| {
+        format!("`{}` {} cannot be installed; {}", tool.name, tool.version, tool.needs.by_hand)
+    })?;
+    if !program.exists() {
+        bail!("`{}` was installed but is not at {}", tool.name, program.display());
+    }
+    fs::write(&stamp, tool.version).context("cannot write the stamp of a tool")
+}
+
+/// Gets an installer from the system's packages where that is possible.
+fn present(installer: &Installer) -> Result<()> {
+    if shell::found(installer.program) {
+        return Ok(());
+    }
+    if !shell::found("apt-get") {
+        bail!("there is no apt-get here to get it with: {}", installer.by_hand);
+    }
+    let root = shell::output("id", &["-u"])?.trim() == "0";
+    if !root && !shell::found("sudo") {
+        bail!("apt-get needs root or sudo: run as root, or {}", installer.by_hand);
+    }
+    apt(root, &["update", "-q"]).context(installer.by_hand)?;
+    apt(root, &["install", "-q", "-y", "--no-install-recommends", installer.package])
+        .context(installer.by_hand)
+}
+
+fn apt(root: bool, args: &[&str]) -> Result<()> {
+    let mut command = shell::command(if root { "apt-get" } else { "sudo" })?;
+    if !root {
+        // Without a terminal sudo may not ask: it fails with its own reason instead.
+        command.args(["--non-interactive", "apt-get"]);
+    }
+    shell::finish(command.args(args).env("DEBIAN_FRONTEND", "noninteractive"))
+}
+
+fn install_grpcurl(tool: &Tool) -> Result<()> {
+    let module = format!("github.com/fullstorydev/grpcurl/cmd/grpcurl@v{}", tool.version);
+    let mut command = shell::command("go")?;
+    shell::finish(command.args(["install", &module]).env("GOBIN", shell::tools().join("bin")))
+}
+
+fn install_buf(tool: &Tool) -> Result<()> {
+    let folder = shell::tools().join("npm");
+    fs::create_dir_all(&folder)?;
+    let package = format!("@bufbuild/buf@{}", tool.version);
+    let mut command = shell::command("npm")?;
+    shell::finish(
+        command
+            .args(["install", "--no-audit", "--no-fund", "--ignore-scripts", "--save-exact"])
+            .arg("--prefix")
+            .arg(&folder)
+            .arg(&package),
+    )?;
+    let link = shell::tools().join("bin").join(tool.name);
+    if link.symlink_metadata().is_ok() {
+        fs::remove_file(&link)?;
+    }
+    std::os::unix::fs::symlink("../npm/node_modules/.bin/buf", link)
+        .context("cannot link buf into the folder of the tools")
+}
+
+fn install_cargo_deny(tool: &Tool) -> Result<()> {
+    let mut command = shell::command(&shell::cargo())?;
+    // The unoptimised build is quick enough at work, and ready in a fifth of the time.
+    command.args([
+        "install",
+        "--debug",
+        "--locked",
+        "--force",
+        tool.name,
+        "--version",
+        tool.version,
+    ]);
+    command.arg("--root").arg(shell::tools());
+    shell::finish(command.env("CARGO_PROFILE_DEV_DEBUG", "0").env_remove("CARGO_TARGET_DIR"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_installer_is_named_with_the_way_to_get_it() {
+        let unknown = Installer {
+            program: "no-such-program",
+            package: "no-such-package-of-aloft",
+            by_hand: "install it from nowhere",
+        };
+        assert!(!shell::found(unknown.program));
+        assert!(shell::found("cargo") || shell::found("sh"));
+        for tool in [GRPCURL, BUF, CARGO_DENY] {
+            assert!(tool.version.split('.').count() == 3, "{} is not pinned", tool.name);
+            assert!(tool.needs.by_hand.starts_with("install "), "{} says no way out", tool.name);
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! `cargo xtask test`: every test of the workspace, after the set-up. Cargo's own result lines close
+//! the output; an ignored test is a failure, because a skipped test proves nothing.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
+
+use anyhow::{Context, Result, bail};
+
+use crate::{setup, shell};
+
+/// Sets up, then runs `cargo test --workspace` with further arguments.
+pub(crate) fn run(args: &[&str]) -> Result<()> {
+    setup::for_tests()?;
+    let mut command = shell::command(&shell::cargo())?;
+    command.args(["test", "--workspace", "--no-fail-fast"]).args(args);
+    println!("$ {}", shell::spelled(&command));
+    let mut child = command.stdout(Stdio::piped()).spawn().context("cannot start cargo")?;
+    let output = child.stdout.take().expect("the output was asked for as a pipe");
+    let mut ignored = 0;
+    for line in BufReader::new(output).split(b'\n') {
+        let line = line.context("cannot read cargo's output")?;
+        ignored += ignored_in(&String::from_utf8_lossy(&line));
+        let mut out = std::io::stdout().lock();
+        out.write_all(&line).and_then(|()| out.write_all(b"\n")).context("cannot print")?;
+    }
+    let status = child.wait().context("cannot wait for cargo")?;
+    if ignored > 0 {
+        bail!("{ignored} ignored: every test runs, or it goes");
+    }
+    if !status.success() {
+        std::process::exit(status.code().unwrap_or(1));
+    }
+    Ok(())
+}
+
+/// How many tests a line of libtest's output reports as ignored.
+fn ignored_in(line: &str) -> u32 {
+    if !line.starts_with("test result: ") {
+        return 0;
+    }
+    let counts = line.split(';').filter_map(|part| part.trim().strip_suffix(" ignored"));
+    counts.filter_map(|count| count.trim().parse::<u32>().ok()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ignored_tests_are_counted_from_the_result_lines_only() {
+        let result = "test result: ok. 12 passed; 0 failed; 3 ignored; 0 measured; 0 filtered out";
+        assert_eq!(ignored_in(result), 3);
+        assert_eq!(ignored_in(&result.replace("3 ignored", "0 ignored")), 0);
+        assert_eq!(ignored_in("a test that prints; 5 ignored; and more"), 0);
+    }
+}

@@ -1,0 +1,253 @@
+//! The documents tell the truth: paths and tests that they name exist, the map names every crate and
+//! stage, and the glossary every noun.
+
+use super::Finding;
+use super::modules::{STAGED, stages_in};
+use super::tree::{File, Tree};
+
+/// The map of the house.
+const MAP: &str = "ARCHITECTURE.md";
+/// One noun per idea; a new one stands here and in the glossary.
+const NOUNS: [&str; 19] = [
+    "monitor",
+    "check",
+    "attempt",
+    "observation",
+    "result",
+    "verdict",
+    "incident",
+    "event",
+    "channel",
+    "message",
+    "page",
+    "component",
+    "group",
+    "region",
+    "probe",
+    "workspace",
+    "key",
+    "scope",
+    "caller",
+];
+/// Endings that make a word without a folder the name of a file.
+const ENDINGS: [&str; 9] =
+    [".rs", ".md", ".toml", ".proto", ".yaml", ".json", ".ts", ".sql", ".lock"];
+/// What users have and the repository has not.
+const OF_USERS: [&str; 1] = ["aloft.toml"];
+
+/// Paths between back-ticks, and relative links, lead somewhere.
+pub(super) fn paths(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for document in documents(tree) {
+        for (at, line) in prose(document) {
+            let named = spans(line).into_iter().filter(|span| is_path(tree, span));
+            let wrong = named.flat_map(expand).filter(|path| !exists(tree, document, path));
+            let links = links(line).into_iter().map(str::to_owned);
+            let dead = links.filter(|link| !tree.has(&beside(document, link)));
+            for path in wrong.chain(dead) {
+                findings.push(Finding::line(
+                    &document.path,
+                    at,
+                    format!("`{path}` does not exist"),
+                ));
+            }
+        }
+    }
+    findings
+}
+
+/// `path/to/file.rs::a_test` names a function of that file.
+pub(super) fn tests(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for document in documents(tree) {
+        for (at, line) in prose(document) {
+            let named = spans(line).into_iter().filter_map(|span| span.split_once(".rs::"));
+            for (path, name) in named {
+                let path = format!("{path}.rs");
+                let there =
+                    tree.file(&path).is_some_and(|file| file.text.contains(&format!("fn {name}(")));
+                if !there {
+                    let message = format!("there is no `{name}` in `{path}`");
+                    findings.push(Finding::line(&document.path, at, message));
+                }
+            }
+        }
+    }
+    findings
+}
+
+/// The map has every crate by its folder, and every stage by its name.
+pub(super) fn map(tree: &Tree) -> Vec<Finding> {
+    let Some(map) = tree.file(MAP) else {
+        return vec![Finding::file(MAP, "is missing: the map of the house")];
+    };
+    let crates = tree.packages.iter().map(|package| match package.name.as_str() {
+        "xtask" => "`xtask/`".to_owned(),
+        name => format!("`crates/{name}/`"),
+    });
+    let stages = STAGED.iter().flat_map(|folder| stages_in(tree, folder));
+    let stages = stages.map(|stage| format!("**{stage}**"));
+    let missing = crates.chain(stages).filter(|name| !map.text.contains(name.as_str()));
+    missing.map(|name| Finding::file(MAP, format!("does not name {name}"))).collect()
+}
+
+/// Every noun has its line: `- **noun**: what it is`.
+pub(super) fn glossary(tree: &Tree) -> Vec<Finding> {
+    let text = tree.file(MAP).map_or("", |map| map.text.as_str());
+    let glossary = text.split_once("\n## Glossary").map_or("", |(_, rest)| rest);
+    let glossary = glossary.split_once("\n## ").map_or(glossary, |(own, _)| own);
+    let has = |noun: &&str| glossary.contains(&format!("\n- **{noun}**: "));
+    let missing = NOUNS.iter().filter(|noun| !has(noun));
+    missing
+        .map(|noun| Finding::file(MAP, format!("the glossary has no line for `{noun}`")))
+        .collect()
+}
+
+fn documents(tree: &Tree) -> impl Iterator<Item = &File> {
+    let top = ["README.md", "CONTRIBUTING.md", MAP];
+    tree.files.iter().filter(move |file| {
+        top.contains(&file.path.as_str()) || file.path.starts_with("docs/") && file.ending() == "md"
+    })
+}
+
+/// The lines outside fenced blocks, counted from one.
+fn prose(document: &File) -> Vec<(usize, &str)> {
+    let mut fenced = false;
+    let mut lines = Vec::new();
+    for (index, line) in document.text.lines().enumerate() {
+        if line.trim_start().starts_with("```") {
+            fenced = !fenced;
+        } else if !fenced {
+            lines.push((index + 1, line));
+        }
+    }
+    lines
+}
+
+/// What stands between back-ticks.
+fn spans(line: &str) -> Vec<&str> {
+    line.split('`').skip(1).step_by(2).collect()
+}
+
+/// Targets of links into the repository.
+fn links(line: &str) -> Vec<&str> {
+    let targets = line.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+    let inside = targets.filter(|target| !target.contains("://") && !target.starts_with('#'));
+    inside.filter_map(|target| target.split('#').next()).collect()
+}
+
+/// A path of the repository, rather than an address, a type or a command.
+fn is_path(tree: &Tree, span: &str) -> bool {
+    let strange = |letter: char| letter.is_whitespace() || "()=\"'".contains(letter);
+    if span.contains("::")
+        || span.contains("://")
+        || span.starts_with('/')
+        || span.contains(strange)
+    {
+        return false;
+    }
+    let first = span.split('/').next().unwrap_or_default();
+    if span.contains('/') {
+        return FOLDERS.contains(&first) || tree.has(first);
+    }
+    ENDINGS.iter().any(|ending| span.len() > ending.len() && span.ends_with(ending))
+}
+
+/// The folders at the top, also those that a document names before they exist.
+const FOLDERS: [&str; 7] = ["crates", "docs", "proto", "xtask", "clients", ".ci", ".cargo"];
+
+/// `a/{b,c}/d` is two paths; what follows a placeholder (`<kind>`, `*`, `…`) is anybody's.
+fn expand(span: &str) -> Vec<String> {
+    if let Some((before, rest)) = span.split_once('{')
+        && let Some((choices, after)) = rest.split_once('}')
+    {
+        let each = choices.split(',').map(|choice| format!("{before}{}{after}", choice.trim()));
+        return each.flat_map(|path| expand(&path)).collect();
+    }
+    let known = span.split(['<', '*', '…']).next().unwrap_or(span);
+    let folder = if known.len() < span.len() {
+        known.rsplit_once('/').map_or("", |(folder, _)| folder)
+    } else {
+        known
+    };
+    if folder.is_empty() { Vec::new() } else { vec![folder.to_owned()] }
+}
+
+/// From the top, beside the document, or (a bare name) anywhere.
+fn exists(tree: &Tree, document: &File, path: &str) -> bool {
+    let anywhere = || tree.files.iter().any(|file| file.path.ends_with(&format!("/{path}")));
+    let bare = !path.contains('/') && anywhere();
+    OF_USERS.contains(&path) || tree.has(path) || tree.has(&beside(document, path)) || bare
+}
+
+/// A path that starts in the document's folder, seen from the top.
+fn beside(document: &File, path: &str) -> String {
+    let mut parts: Vec<&str> = document.path.split('/').collect();
+    parts.pop();
+    for part in path.split('/') {
+        match part {
+            ".." => drop(parts.pop()),
+            "." | "" => {}
+            name => parts.push(name),
+        }
+    }
+    parts.join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tree::Package;
+    use super::*;
+
+    const CODE: (&str, &str) = ("crates/rules/src/shape.rs", "//! A.\nfn texts_are_counted() {}\n");
+
+    fn lines(text: &str, check: fn(&Tree) -> Vec<Finding>) -> Vec<Option<usize>> {
+        let found = Tree::found(&[("docs/recipes/a.md", text), ("docs/b.md", ""), CODE], check);
+        found.into_iter().map(|(_, line)| line).collect()
+    }
+
+    #[test]
+    fn a_path_that_leads_nowhere_is_found() {
+        let text = "`crates/rules/src/shape.rs`\n`crates/rules/src/gone.rs`\n`crates/rules/src/{shape,gone}.rs`\n\
+                    `gone.rs`\n`shape.rs`\n[b](../b.md) [c](c.md)\n`docs/decisions/`\n";
+        assert_eq!(lines(text, paths), [Some(2), Some(3), Some(4), Some(6), Some(7)]);
+    }
+
+    #[test]
+    fn addresses_types_commands_placeholders_and_fenced_blocks_are_no_paths() {
+        let text = "`/v1/whoami` `rules::Shape` `cargo xtask test` `application/json` `https://a.b/c.md`\n\
+                    `crates/rules/src/<kind>/` `crates/*`\n```\n`crates/gone`\n```\n[x](https://a.b)\n";
+        assert_eq!(lines(text, paths), []);
+    }
+
+    #[test]
+    fn a_test_that_does_not_exist_is_found() {
+        let text = "`crates/rules/src/shape.rs::texts_are_counted`\n`crates/rules/src/shape.rs::texts`\n\
+                    `crates/gone.rs::texts_are_counted`\n";
+        assert_eq!(lines(text, tests), [Some(2), Some(3)]);
+    }
+
+    #[test]
+    fn a_crate_or_a_stage_that_the_map_forgets_is_found() {
+        let mut tree =
+            Tree::of(&[(MAP, "`crates/rules/` and **check**"), ("crates/domain/src/judge.rs", "")]);
+        let package = |name: &str| Package { name: name.into(), needs: Vec::new() };
+        tree.packages = vec![package("rules"), package("domain"), package("xtask")];
+        let found: Vec<String> = map(&tree).into_iter().map(|finding| finding.message).collect();
+        assert_eq!(
+            found,
+            ["does not name `crates/domain/`", "does not name `xtask/`", "does not name **judge**"]
+        );
+    }
+
+    #[test]
+    fn a_noun_without_its_line_is_found() {
+        let all = NOUNS.map(|noun| format!("- **{noun}**: what it is\n")).concat();
+        let full = format!("# Map\n\n## Glossary\n{all}\n## Next\n");
+        assert_eq!(Tree::found(&[(MAP, &full)], glossary), []);
+        let less = full.replace("- **verdict**: what it is\n", "");
+        assert_eq!(Tree::found(&[(MAP, &less)], glossary).len(), 1);
+        let elsewhere = format!("{less}- **verdict**: after the glossary\n");
+        assert_eq!(Tree::found(&[(MAP, &elsewhere)], glossary).len(), 1);
+    }
+}

@@ -1,0 +1,148 @@
+//! What may stand in one place only: limits in the tables of `rules`, SQL in `store`, the environment
+//! in `boot`.
+
+use super::Finding;
+use super::code::has_word;
+use super::tree::{File, Tree};
+
+/// The crates that read the tables, and so have no numbers of the specification of their own.
+const READERS: [&str; 4] = ["contract", "server", "cli", "provider"];
+/// Limits of the specification (§8.1) whose numbers mean nothing else.
+const LIMITS: [&str; 5] = ["2048", "120000", "120_000", "45000", "45_000"];
+/// A limit (of descriptions) that is also a size: it counts only beside a word that gives it away.
+const KILO: &str = "1024";
+
+/// Numbers of the specification outside the tables; sizes such as `2048 * 1024` are none.
+pub(super) fn limits(tree: &Tree) -> Vec<Finding> {
+    let reads = |file: &File| {
+        READERS.iter().any(|name| file.path.starts_with(&format!("crates/{name}/src/")))
+    };
+    let mut findings = Vec::new();
+    for (file, views) in tree.rust().filter(|(file, _)| reads(file) && !file.is_test()) {
+        for (at, line) in views.product().filter(|(_, line)| is_limit(line)) {
+            let message =
+                "a limit of the specification as a number: read it from the tables of `rules`";
+            findings.push(Finding::line(&file.path, at, format!("{message} ({})", line.trim())));
+        }
+    }
+    findings
+}
+
+fn is_limit(line: &str) -> bool {
+    let size = line.contains(" * ") || line.contains("<<");
+    let speaks_of_text =
+        ["description", "DESCRIPTION", "chars"].iter().any(|word| line.contains(word));
+    !size && LIMITS.iter().any(|limit| has_word(line, limit))
+        || !size && speaks_of_text && has_word(line, KILO)
+}
+
+/// The SQL library is named by `store` alone, in code and in manifests.
+pub(super) fn sql(tree: &Tree) -> Vec<Finding> {
+    let outside = |file: &File| !file.path.starts_with("crates/store/");
+    let mut findings = Vec::new();
+    for (file, views) in tree.rust().filter(|(file, _)| outside(file)) {
+        let named = views.code.lines().position(|line| has_word(line, "sqlx"));
+        findings.extend(
+            named.map(|at| Finding::line(&file.path, at + 1, "SQL belongs to `crates/store`")),
+        );
+    }
+    let manifest = |file: &&File| file.path.ends_with("/Cargo.toml") && outside(file);
+    for file in tree.files.iter().filter(manifest) {
+        let named = file.text.lines().position(|line| line.starts_with("sqlx"));
+        findings.extend(
+            named.map(|at| Finding::line(&file.path, at + 1, "SQL belongs to `crates/store`")),
+        );
+    }
+    findings
+}
+
+/// Who may read the environment: the server's boot, and programs that are not the product.
+const READ_THE_ENVIRONMENT: [&str; 4] =
+    ["crates/server/src/boot", "crates/cli/src/main.rs", "crates/testkit/", "xtask/"];
+
+/// The environment is an input like others: read once, at the start.
+pub(super) fn environment(tree: &Tree) -> Vec<Finding> {
+    let allowed =
+        |file: &File| READ_THE_ENVIRONMENT.iter().any(|start| file.path.starts_with(start));
+    let reads = |line: &str| {
+        ["var", "vars", "var_os", "vars_os", "set_var", "remove_var"]
+            .iter()
+            .any(|name| has_word(line, &format!("env::{name}")))
+            || line.trim_start().starts_with("use std::env")
+    };
+    let mut findings = Vec::new();
+    for (file, views) in tree.rust().filter(|(file, _)| !allowed(file) && !file.is_test()) {
+        for (at, _) in views.code.lines().enumerate().filter(|(_, line)| reads(line)) {
+            let message =
+                "the environment is read in `crates/server/src/boot`: take a value instead";
+            findings.push(Finding::line(&file.path, at + 1, message));
+        }
+    }
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_as_a_number_is_found_where_tables_are_read() {
+        let bad = "//! A.\nfn a() {\n    url.len() > 2048;\n    description.len() > 1024;\n}\n";
+        let found = Tree::found(&[("crates/server/src/a.rs", bad)], limits);
+        let lines: Vec<_> = found.into_iter().map(|(_, line)| line).collect();
+        assert_eq!(lines, [Some(3), Some(4)]);
+        for line in ["timeout.unwrap_or(45_000)", "clamp(0, 120000)", "chars().count() <= 1024"] {
+            assert_eq!(
+                Tree::found(&[("crates/contract/src/a.rs", line)], limits).len(),
+                1,
+                "{line}"
+            );
+        }
+    }
+
+    #[test]
+    fn sizes_comments_texts_and_tests_are_no_limits() {
+        let fine = "//! Up to 2048.\nconst PAGE: usize = 2048 * 1024;\nlet buffer = [0; 1024];\n\
+                    let text = \"2048\";\n#[cfg(test)]\nmod tests {\n    assert(2048);\n}\n";
+        let files = [
+            ("crates/server/src/a.rs", fine),
+            ("crates/server/tests/it/a.rs", "2048"),
+            ("crates/rules/src/a.rs", "2048"),
+        ];
+        assert_eq!(Tree::found(&files, limits), []);
+    }
+
+    #[test]
+    fn sql_outside_the_store_is_found() {
+        let files = [
+            ("crates/store/src/a.rs", "use sqlx::query;"),
+            ("crates/server/src/a.rs", "// sqlx is elsewhere\nlet q = sqlx::query();"),
+            ("crates/server/Cargo.toml", "[dependencies]\nsqlx.workspace = true\n"),
+            ("Cargo.toml", "sqlx = \"1\"\n"),
+        ];
+        let found = Tree::found(&files, sql);
+        let expected = [
+            ("crates/server/src/a.rs".into(), Some(2)),
+            ("crates/server/Cargo.toml".into(), Some(2)),
+        ];
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn the_environment_is_read_in_boot_only() {
+        let reads = "//! A.\nlet home = std::env::var(\"HOME\");";
+        let files = [
+            ("crates/server/src/boot.rs", reads),
+            ("crates/server/src/boot/settings.rs", reads),
+            ("crates/server/src/rpc/mod.rs", reads),
+            ("crates/probe/src/lib.rs", "use std::env;"),
+            ("crates/store/src/lib.rs", "const VERSION: &str = env!(\"CARGO_PKG_VERSION\");"),
+        ];
+        let found = Tree::found(&files, environment);
+        let expected = [
+            ("crates/server/src/rpc/mod.rs".into(), Some(2)),
+            ("crates/probe/src/lib.rs".into(), Some(1)),
+        ];
+        assert_eq!(found, expected);
+    }
+}
