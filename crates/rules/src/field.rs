@@ -1,6 +1,11 @@
 //! Tables of fields: what a resource holds, written as data, so that RPC validation, forms, the
 //! Terraform schema, the reference and the TypeScript client all read the same limits.
 
+use crate::form::contact::PHONE_CHARS_MAX;
+
+/// Longest identifier that is looked at, in characters (ours).
+const ID_CHARS_MAX: u32 = 64;
+
 /// One resource of the specification's §2, or one data source of §2.8.
 #[derive(Debug)]
 pub struct Resource {
@@ -8,8 +13,10 @@ pub struct Resource {
     pub name: &'static str,
     /// What it is, in one sentence.
     pub description: &'static str,
-    /// Arguments and outputs.
+    /// Arguments and outputs, exactly those of the specification.
     pub fields: &'static [Field],
+    /// Outputs of ours beyond the specification.
+    pub beyond: &'static [Field],
     /// Nested blocks.
     pub blocks: &'static [Block],
     /// Rules between fields.
@@ -78,6 +85,7 @@ pub enum Value {
 
 /// What values a field takes. Text limits count Unicode scalar values.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(missing_docs, reason = "`min` and `max` are the bounds, both allowed")]
 pub enum Shape {
     /// Any text of this many characters.
     Text { min: u32, max: u32 },
@@ -87,8 +95,12 @@ pub enum Shape {
     HostPort { max: u32 },
     /// A domain name; as a name also at most 253 characters.
     DomainName { max: u32 },
-    /// A name of an HTTP header that a user may set.
+    /// An `http`, `https` or `mailto` URL that a visitor may follow.
+    ContactUrl { max: u32 },
+    /// A name of an HTTP header that a user may set: not one of the connection's own.
     HeaderName { max: u32 },
+    /// A name of a header that an answer may have: any token.
+    AnswerHeaderName { max: u32 },
     /// A value of an HTTP header: visible characters, spaces and tabs.
     HeaderValue { max: u32 },
     /// Words in lower case joined by single hyphens.
@@ -119,6 +131,7 @@ pub enum Shape {
 
 /// A rule between fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the variants' sentences name their fields")]
 pub enum Rule {
     /// `field` must be given when `when` has the value `is`.
     RequiredWhen { field: &'static str, when: &'static str, is: &'static str },
@@ -177,13 +190,61 @@ impl Field {
     }
 }
 
+impl Shape {
+    /// Fewest and most characters that a text of this shape may have; `None` for what is no free
+    /// text.
+    pub const fn characters(self) -> Option<(u32, u32)> {
+        match self {
+            Self::Text { min, max } | Self::Slug { min, max } => Some((min, max)),
+            Self::HttpUrl { max }
+            | Self::ContactUrl { max }
+            | Self::HostPort { max }
+            | Self::DomainName { max }
+            | Self::HeaderName { max }
+            | Self::AnswerHeaderName { max }
+            | Self::EmailAddress { max } => Some((1, max)),
+            Self::HeaderValue { max } => Some((0, max)),
+            Self::PhoneNumber => Some((1, PHONE_CHARS_MAX)),
+            Self::Id(_) => Some((1, ID_CHARS_MAX)),
+            Self::Integer { .. }
+            | Self::Bool
+            | Self::OneOf(_)
+            | Self::SetOf(_)
+            | Self::SetOfIds(_)
+            | Self::ListOfDomains { .. }
+            | Self::Instant
+            | Self::ListOf(_) => None,
+        }
+    }
+}
+
 impl Resource {
     /// The field of this name; panics where the table has none, which a test of each reader shows.
     pub fn field(&self, name: &str) -> &'static Field {
         self.fields
             .iter()
+            .chain(self.beyond)
             .find(|field| field.name == name)
             .unwrap_or_else(|| panic!("`{}` has no field `{name}`", self.name))
+    }
+
+    /// The shape of the field of this name, for tables that are made from other tables: where there
+    /// is none, the build fails.
+    pub const fn shape_of(&self, name: &str) -> Shape {
+        let mut index = 0;
+        while index < self.fields.len() {
+            if same(self.fields[index].name, name) {
+                return self.fields[index].shape;
+            }
+            index += 1;
+        }
+        panic!("no such field")
+    }
+
+    /// Names of what a user writes: arguments, then blocks, in the table's order.
+    pub fn writable(&self) -> impl Iterator<Item = &'static str> {
+        let arguments = self.fields.iter().filter(|field| field.presence != Presence::Output);
+        arguments.map(|field| field.name).chain(self.blocks.iter().map(|block| block.name))
     }
 
     /// The block of this name; panics where the table has none.
@@ -193,4 +254,14 @@ impl Resource {
             .find(|block| block.name == name)
             .unwrap_or_else(|| panic!("`{}` has no block `{name}`", self.name))
     }
+}
+
+/// Equality of texts in constants.
+const fn same(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let mut index = 0;
+    while index < a.len() && index < b.len() && a[index] == b[index] {
+        index += 1;
+    }
+    a.len() == b.len() && index == a.len()
 }

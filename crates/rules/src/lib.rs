@@ -8,11 +8,16 @@ mod time;
 #[macro_use]
 mod words;
 pub mod field;
+mod form;
+pub mod limits;
 pub mod monitor;
+mod reader;
 pub mod tables;
 mod violation;
 
+pub use form::{CONNECTION_HEADERS, DomainName, Host, HostPort, Refusal};
 pub use id::{IncidentId, KeyId, MonitorId, UnreadableId, WorkspaceId};
+pub use reader::Reader;
 pub use secret::Secret;
 pub use time::Timestamp;
 pub use violation::{Violation, Violations};

@@ -2,6 +2,7 @@
 //! ([`MonitorSettings`]). How it is checked belongs to `domain::check`, where it runs to `cadence`.
 
 mod draft;
+mod mask;
 mod parse;
 
 use std::time::Duration;

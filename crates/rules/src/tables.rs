@@ -1,4 +1,49 @@
-//! The field tables of §2 and §8, one constant a resource.
+//! The field tables of §2 and §8: one file per group of resources, one constant a resource. Reading
+//! an input through them belongs to `reader`; limits of the service itself stand in `limits`.
 
-/// Longest time for one attempt, and what a timeout of 0 means, in milliseconds (§8.1).
-pub const TIMEOUT_MS_MAX: u32 = 120_000;
+mod access;
+mod component;
+mod data_source;
+mod dns_monitor;
+mod http_monitor;
+mod monitor;
+mod notification;
+mod status_page;
+mod tcp_monitor;
+
+pub use access::{KEY, WORKSPACE};
+pub use component::{STATUS_PAGE_COMPONENT, STATUS_PAGE_COMPONENT_GROUP};
+pub use data_source::{MONITOR_DATA, MONITORS_DATA, NOTIFICATION_DATA, STATUS_PAGE_DATA};
+pub use dns_monitor::DNS_MONITOR;
+pub use http_monitor::HTTP_MONITOR;
+pub use monitor::{RETRY_MAX, TIMEOUT_MS_DEFAULT, TIMEOUT_MS_MAX};
+pub use notification::NOTIFICATION;
+pub use status_page::STATUS_PAGE;
+pub use tcp_monitor::TCP_MONITOR;
+
+use crate::MonitorKind;
+use crate::field::Resource;
+
+/// The seven resources, in the order of §2.
+pub static RESOURCES: [&Resource; 7] = [
+    &HTTP_MONITOR,
+    &TCP_MONITOR,
+    &DNS_MONITOR,
+    &NOTIFICATION,
+    &STATUS_PAGE,
+    &STATUS_PAGE_COMPONENT,
+    &STATUS_PAGE_COMPONENT_GROUP,
+];
+
+/// The four data sources, in the order of §2.8.
+pub static DATA_SOURCES: [&Resource; 4] =
+    [&MONITOR_DATA, &MONITORS_DATA, &NOTIFICATION_DATA, &STATUS_PAGE_DATA];
+
+/// The table of monitors of this kind.
+pub fn monitor(kind: MonitorKind) -> &'static Resource {
+    match kind {
+        MonitorKind::Http => &HTTP_MONITOR,
+        MonitorKind::Tcp => &TCP_MONITOR,
+        MonitorKind::Dns => &DNS_MONITOR,
+    }
+}

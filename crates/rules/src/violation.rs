@@ -24,10 +24,18 @@ impl Violation {
         allowed: impl Into<String>,
     ) -> Self {
         let given = given.to_string();
-        let shown = match given.char_indices().nth(Self::GIVEN_SHOWN) {
-            Some((end, _)) => format!("{}…", &given[..end]),
-            None => given,
-        };
+        // A line break or an escape sequence in a message would reach logs and terminals.
+        let mut shown = String::new();
+        for character in given.chars().take(Self::GIVEN_SHOWN) {
+            if character.is_control() {
+                shown.extend(character.escape_default());
+            } else {
+                shown.push(character);
+            }
+        }
+        if given.chars().nth(Self::GIVEN_SHOWN).is_some() {
+            shown.push('…');
+        }
         Self { field: field.into(), given: Some(shown), allowed: allowed.into() }
     }
 

@@ -2,6 +2,7 @@
 //! command line fill one in; [`MonitorDraft::parse`] says what is wrong with it.
 
 use super::{Check, DnsCheck, HttpCheck, MonitorSettings, TcpCheck};
+use crate::MonitorKind;
 
 /// Arguments of any monitor, as written; `None` and empty lists were not written.
 #[derive(Clone, Debug, PartialEq)]
@@ -139,6 +140,17 @@ impl MonitorDraft {
             description: None,
             regions: Vec::new(),
             check,
+        }
+    }
+}
+
+impl CheckDraft {
+    /// The kind's word.
+    pub const fn kind(&self) -> MonitorKind {
+        match self {
+            Self::Http(_) => MonitorKind::Http,
+            Self::Tcp(_) => MonitorKind::Tcp,
+            Self::Dns(_) => MonitorKind::Dns,
         }
     }
 }

@@ -1,20 +1,166 @@
-//! From what was written to what is valid: every rule of §2.1–2.3 and §8.1, read from the tables.
+//! From what was written to what is valid: every rule of §2.1–2.3 and §8.1, read from the tables,
+//! and the few rules between fields that only monitors have.
 
-use super::{MonitorDraft, MonitorSettings};
-use crate::Violations;
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use super::draft::{
+    HeaderAssertionDraft, HeaderDraft, RecordAssertionDraft, StatusCodeAssertionDraft,
+    TextAssertionDraft,
+};
+use super::{
+    Check, CheckDraft, DnsCheck, DnsDraft, Header, HeaderAssertion, HttpCheck, HttpDraft,
+    MonitorDraft, MonitorSettings, RecordAssertion, StatusCodeAssertion, TcpCheck, TextAssertion,
+};
+use crate::{Reader, RecordComparator, RecordKind, Violations, form, tables};
 
 impl MonitorDraft {
     /// The settings this draft describes, or all that is wrong with it. Fields left out get the
     /// defaults of the tables.
     pub fn parse(self) -> Result<MonitorSettings, Violations> {
-        Err(Violations::default())
+        let mut reader = Reader::new(tables::monitor(self.check.kind()));
+        let settings = settings(&mut reader, self);
+        reader.finish(settings)
     }
+}
 
-    /// Takes from `other` the fields that `mask` names (the specification's names), also where
-    /// `other` leaves them out: that clears them. A name that no monitor of this kind has is
-    /// refused.
-    pub fn take(&mut self, other: Self, mask: &[String]) -> Result<(), Violations> {
-        let _ = (other, mask);
-        Err(Violations::default())
+fn settings(reader: &mut Reader, draft: MonitorDraft) -> Option<MonitorSettings> {
+    let name = reader.text("name", draft.name);
+    let periodicity = reader.word("periodicity", draft.periodicity);
+    let timeout = reader.integer("timeout", draft.timeout);
+    let degraded_at = reader.integer("degraded_at", draft.degraded_at);
+    let retry = reader.integer("retry", draft.retry);
+    let active = reader.boolean("active", draft.active);
+    let public = reader.boolean("public", draft.public);
+    let description = reader.text("description", draft.description);
+    let regions = reader.word_set("regions", draft.regions);
+    let check = match draft.check {
+        CheckDraft::Http(http) => http_check(reader, http).map(Check::Http),
+        CheckDraft::Tcp(tcp) => reader.text("uri", tcp.uri).map(|uri| Check::Tcp(TcpCheck { uri })),
+        CheckDraft::Dns(dns) => dns_check(reader, dns).map(Check::Dns),
+    };
+    Some(MonitorSettings {
+        name: name?,
+        periodicity: periodicity?,
+        timeout_ms: timeout? as u32,
+        degraded_at_ms: degraded_at.map(|ms| ms as u32),
+        retry: retry? as u8,
+        active: active?,
+        public: public?,
+        description,
+        regions,
+        check: check?,
+    })
+}
+
+fn http_check(reader: &mut Reader, draft: HttpDraft) -> Option<HttpCheck> {
+    let url = reader.text("url", draft.url);
+    let method = reader.word("method", draft.method);
+    let body = reader.text("body", draft.body);
+    let follow_redirects = reader.boolean("follow_redirects", draft.follow_redirects);
+    let headers = reader.blocks("headers", draft.headers, header);
+    let status_code_assertions = reader.blocks(
+        "status_code_assertions",
+        draft.status_code_assertions,
+        status_code_assertion,
+    );
+    let body_assertions = reader.blocks("body_assertions", draft.body_assertions, body_assertion);
+    let header_assertions =
+        reader.blocks("header_assertions", draft.header_assertions, header_assertion);
+    one_host(reader, &headers);
+    Some(HttpCheck {
+        url: url?,
+        method: method?,
+        body: body?,
+        follow_redirects: follow_redirects?,
+        headers,
+        status_code_assertions,
+        body_assertions,
+        header_assertions,
+    })
+}
+
+fn dns_check(reader: &mut Reader, draft: DnsDraft) -> Option<DnsCheck> {
+    let uri = reader.text("uri", draft.uri);
+    let record_assertions =
+        reader.blocks("record_assertions", draft.record_assertions, record_assertion);
+    Some(DnsCheck { uri: uri?, record_assertions })
+}
+
+fn header(reader: &mut Reader, draft: HeaderDraft) -> Option<Header> {
+    let key = reader.text("key", draft.key);
+    let value = reader.text("value", draft.value);
+    let (key, value) = (key?, value?);
+    // It becomes the authority of the request (design §5), which a server refuses in other forms.
+    if is_host(&key) && form::authority(&value).is_err() {
+        return reader.refuse_unseen("value", "must be a host or host:port, as the value of Host");
+    }
+    Some(Header { key, value })
+}
+
+/// A request has one authority (RFC 9112 §3.2).
+fn one_host(reader: &mut Reader, headers: &[Header]) {
+    let hosts = headers.iter().filter(|header| is_host(&header.key)).count();
+    if hosts > 1 {
+        let _: Option<Header> = reader.refuse_unseen("headers", "must set Host at most once");
+    }
+}
+
+fn is_host(key: &str) -> bool {
+    key.eq_ignore_ascii_case("host")
+}
+
+fn status_code_assertion(
+    reader: &mut Reader,
+    draft: StatusCodeAssertionDraft,
+) -> Option<StatusCodeAssertion> {
+    let target = reader.integer("target", draft.target);
+    let comparator = reader.word("comparator", draft.comparator);
+    Some(StatusCodeAssertion { target: target? as u16, comparator: comparator? })
+}
+
+fn body_assertion(reader: &mut Reader, draft: TextAssertionDraft) -> Option<TextAssertion> {
+    let target = reader.text("target", draft.target);
+    let comparator = reader.word("comparator", draft.comparator);
+    Some(TextAssertion { target: target?, comparator: comparator? })
+}
+
+fn header_assertion(reader: &mut Reader, draft: HeaderAssertionDraft) -> Option<HeaderAssertion> {
+    let key = reader.text("key", draft.key);
+    let target = reader.text("target", draft.target);
+    let comparator = reader.word("comparator", draft.comparator);
+    Some(HeaderAssertion { key: key?, target: target?, comparator: comparator? })
+}
+
+fn record_assertion(reader: &mut Reader, draft: RecordAssertionDraft) -> Option<RecordAssertion> {
+    let record = reader.word("record", draft.record);
+    let target = reader.text("target", draft.target);
+    let comparator = reader.word("comparator", draft.comparator);
+    let (record, target, comparator) = (record?, target?, comparator?);
+    if let Err(allowed) = comparable(record, comparator, &target) {
+        return reader.refuse("target", target, allowed);
+    }
+    Some(RecordAssertion { record, target, comparator })
+}
+
+/// Addresses are compared parsed (design §5), so that whole ones must be addresses.
+fn comparable(
+    record: RecordKind,
+    comparator: RecordComparator,
+    target: &str,
+) -> Result<(), &'static str> {
+    let whole = match comparator {
+        RecordComparator::Eq | RecordComparator::Neq => true,
+        RecordComparator::Contains | RecordComparator::NotContains => false,
+    };
+    match record {
+        RecordKind::A if whole && target.parse::<Ipv4Addr>().is_err() => {
+            Err("must be an IPv4 address, such as 192.0.2.1, to be compared with A records")
+        }
+        RecordKind::Aaaa if whole && target.parse::<Ipv6Addr>().is_err() => {
+            Err("must be an IPv6 address, such as 2001:db8::1, to be compared with AAAA records")
+        }
+        RecordKind::A | RecordKind::Aaaa | RecordKind::Cname | RecordKind::Mx | RecordKind::Txt => {
+            Ok(())
+        }
     }
 }

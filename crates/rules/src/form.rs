@@ -1,0 +1,77 @@
+//! The forms that a text may have, one function a form. Which field has which form, and how long it
+//! may be, stands in the tables; reading a whole input belongs to `reader`.
+
+pub(crate) mod contact;
+mod header;
+mod host;
+mod url;
+
+use std::borrow::Cow;
+
+pub use header::CONNECTION_HEADERS;
+pub(crate) use host::authority;
+pub use host::{DomainName, Host, HostPort};
+pub(crate) use url::without_credentials;
+
+use crate::field::Shape;
+
+/// Why a text has not the form asked for: what is allowed, as the end of a sentence.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Refusal(pub Cow<'static, str>);
+
+impl From<&'static str> for Refusal {
+    fn from(allowed: &'static str) -> Self {
+        Self(Cow::Borrowed(allowed))
+    }
+}
+
+impl From<String> for Refusal {
+    fn from(allowed: String) -> Self {
+        Self(Cow::Owned(allowed))
+    }
+}
+
+/// Whether `text` has the form of `shape`; its length is not looked at, and a shape that is no free
+/// text has no form.
+pub(crate) fn check(shape: Shape, text: &str) -> Result<(), Refusal> {
+    match shape {
+        Shape::Text { .. } => plain(text),
+        Shape::HttpUrl { .. } => url::http(text),
+        Shape::ContactUrl { .. } => url::contact(text),
+        Shape::HostPort { .. } => HostPort::parse(text).map(drop),
+        Shape::DomainName { .. } => DomainName::parse(text).map(drop),
+        Shape::HeaderName { .. } => header::settable_name(text),
+        Shape::AnswerHeaderName { .. } => header::name(text),
+        Shape::HeaderValue { .. } => header::value(text),
+        Shape::Slug { .. } => contact::slug(text),
+        Shape::EmailAddress { .. } => contact::email(text),
+        Shape::PhoneNumber => contact::phone(text),
+        Shape::Id(prefix) => id(prefix, text),
+        Shape::Integer { .. }
+        | Shape::Bool
+        | Shape::OneOf(_)
+        | Shape::SetOf(_)
+        | Shape::SetOfIds(_)
+        | Shape::ListOfDomains { .. }
+        | Shape::Instant
+        | Shape::ListOf(_) => Ok(()),
+    }
+}
+
+// PostgreSQL keeps no U+0000 in a text, and both databases must hold the same.
+fn plain(text: &str) -> Result<(), Refusal> {
+    if text.contains('\0') {
+        return Err("must not contain the character U+0000".into());
+    }
+    Ok(())
+}
+
+// An identifier is opaque: whether it exists is asked of the store, which answers for any text.
+fn id(prefix: &str, text: &str) -> Result<(), Refusal> {
+    let rest = text.strip_prefix(prefix).unwrap_or_default();
+    if rest.is_empty() || !rest.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        return Err(format!("must be an identifier of the form {prefix}…").into());
+    }
+    Ok(())
+}

@@ -1,0 +1,174 @@
+//! Forms of URLs: absolute `http` and `https`, and `mailto` for people to write to.
+
+use super::Refusal;
+use super::host;
+
+/// An absolute `http` or `https` URL with a host that can be looked up and a port that exists.
+/// Credentials, queries and fragments are allowed.
+pub(super) fn http(text: &str) -> Result<(), Refusal> {
+    // The URL standard repairs a lot (`https:host`, line breaks inside, backslashes); a monitor's
+    // URL is kept as written, so that it must need no repair.
+    if text.chars().any(char::is_control) {
+        return Err("must not contain CR, LF or other control characters".into());
+    }
+    if text != text.trim() {
+        return Err("must not begin or end with a space".into());
+    }
+    let Some(rest) = after_scheme(text) else {
+        return Err("must be an absolute URL that begins with http:// or https://".into());
+    };
+    if rest.starts_with(['/', '\\', '?', '#']) || rest.is_empty() {
+        return Err("must have a host after http:// or https://".into());
+    }
+    let parsed = ::url::Url::parse(text).map_err(refusal)?;
+    if parsed.port() == Some(0) {
+        return Err("must have a port from 1 to 65535".into());
+    }
+    match parsed.host() {
+        Some(::url::Host::Domain(name)) => host::check_labels(name),
+        Some(::url::Host::Ipv4(_) | ::url::Host::Ipv6(_)) => Ok(()),
+        None => Err("must have a host after http:// or https://".into()),
+    }
+}
+
+/// A link for visitors: as [`http`], or `mailto:` with an address.
+pub(super) fn contact(text: &str) -> Result<(), Refusal> {
+    match strip_prefix_ignoring_case(text, "mailto:") {
+        Some(address) => super::contact::email(address.split('?').next().unwrap_or_default()),
+        None if after_scheme(text).is_none() => Err("must be an http, https or mailto URL".into()),
+        None => http(text),
+    }
+}
+
+/// `text` without what could be a name and password in it, for messages.
+pub(crate) fn without_credentials(text: &str) -> String {
+    // Up to the last `@` anywhere: in a URL that cannot be read, nobody knows where its host ends.
+    match text.rfind('@') {
+        Some(at) if text[..at].contains(':') => match text[..at].find("://") {
+            Some(scheme) => format!("{}://…{}", &text[..scheme], &text[at..]),
+            None => format!("…{}", &text[at..]),
+        },
+        _ => text.to_owned(),
+    }
+}
+
+fn after_scheme(text: &str) -> Option<&str> {
+    strip_prefix_ignoring_case(text, "https://")
+        .or_else(|| strip_prefix_ignoring_case(text, "http://"))
+}
+
+fn strip_prefix_ignoring_case<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
+    let head = text.get(..prefix.len())?;
+    head.eq_ignore_ascii_case(prefix).then(|| &text[prefix.len()..])
+}
+
+fn refusal(error: ::url::ParseError) -> Refusal {
+    use ::url::ParseError;
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the enumeration is another crate's and may grow"
+    )]
+    match error {
+        ParseError::InvalidPort => "must have a port from 1 to 65535".into(),
+        ParseError::EmptyHost => "must have a host after http:// or https://".into(),
+        ParseError::IdnaError => {
+            "must have a host that is a valid (international) domain name".into()
+        }
+        ParseError::InvalidIpv4Address | ParseError::InvalidIpv6Address => {
+            "must have a host that is a domain name, an IPv4 address or an IPv6 address in brackets"
+                .into()
+        }
+        other => format!("must be a valid http or https URL: {other}").into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn absolute_http_urls_are_taken_as_written() {
+        // design: §4, §5 HTTP
+        for fine in [
+            "http://example.com",
+            "HTTPS://Example.COM:443/a?b=c#d",
+            "https://user:p%40ss@example.com/",
+            "https://bücher.example/ä?ö",
+            "http://127.0.0.1:1/",
+            "http://[2001:db8::1]:65535/",
+            "http://localhost:8080/health",
+            "http://under_score.example.com/",
+            "http://example.com./",
+            "http://example.com/a b",
+        ] {
+            assert_eq!(http(fine), Ok(()), "{fine}");
+        }
+    }
+
+    #[test]
+    fn what_would_need_repair_is_refused() {
+        // design: §5 HTTP
+        for bad in [
+            "",
+            "example.com",
+            "/path",
+            "//example.com",
+            "https:example.com",
+            "https:/example.com",
+            "https:///example.com",
+            "https://\\example.com",
+            "https://",
+            "https://?q",
+            "https://:80/",
+            "https://@/",
+            "ftp://example.com",
+            "javascript:alert(1)",
+            "http://exa mple.com",
+            "http://example.com:0",
+            "http://example.com:65536",
+            "http://example.com:-1",
+            "http://example.com:http",
+            "http://[::1",
+            "http://2001:db8::1/",
+            "http://1.2.3.256/",
+            "http://a..b/",
+            "http://xn--a/",
+            " http://example.com",
+            "http://example.com\n",
+            "http://exam\tple.com",
+            "http://example.com/\r\nHost: x",
+        ] {
+            assert!(http(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn hosts_too_long_for_dns_are_refused() {
+        assert_eq!(http(&format!("http://{}.example/", "a".repeat(63))), Ok(()));
+        assert!(http(&format!("http://{}.example/", "a".repeat(64))).is_err());
+    }
+
+    #[test]
+    fn contact_links_may_be_mail_and_never_script() {
+        // design: §6
+        for fine in ["https://example.com/help", "mailto:ops@example.com?subject=Help"] {
+            assert_eq!(contact(fine), Ok(()), "{fine}");
+        }
+        for bad in ["javascript:alert(1)", "mailto:", "mailto:x", "tel:+1", "data:text/html,x"] {
+            assert!(contact(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn credentials_are_left_out_of_messages() {
+        // design: §5 HTTP
+        for (text, shown) in [
+            ("https://u:secret@host/a", "https://…@host/a"),
+            ("https://u:se/cr@t@host:x/", "https://…@host:x/"),
+            ("u:secret@host", "…@host"),
+            ("https://host/a", "https://host/a"),
+        ] {
+            assert_eq!(without_credentials(text), shown);
+        }
+    }
+}

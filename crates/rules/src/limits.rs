@@ -1,0 +1,43 @@
+//! Limits of the service itself, each with its source. Limits of a field stand in its table
+//! (`tables`); what is called *ours* here is decided by us and listed in `docs/spec-gaps.md`.
+
+use std::time::Duration;
+
+/// Fewest records that one page of a list may hold (§2.8, §8.1).
+pub const LIST_LIMIT_MIN: u32 = 1;
+/// Most records that one page of a list may hold (§2.8, §8.1).
+pub const LIST_LIMIT_MAX: u32 = 100;
+/// Records of one page of a list where no limit was given (§2.8, §8.1).
+pub const LIST_LIMIT_DEFAULT: u32 = 50;
+/// Longest page token that is looked at, in bytes (ours).
+pub const PAGE_TOKEN_BYTES_MAX: usize = 256;
+/// Longest idempotency key of a create, in characters (ours).
+pub const IDEMPOTENCY_KEY_CHARS_MAX: u32 = 256;
+
+/// Longest message of a call, in bytes, before and after decompression (issue 3).
+pub const MESSAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Most violations that one answer names; the rest would say no more (ours).
+pub const VIOLATIONS_MAX: usize = 100;
+/// Calls a second that one key may make, unless the operator sets another rate (design §4 and §6).
+pub const CALLS_PER_SECOND_DEFAULT: u32 = 1_000;
+/// Calls that one key may make at once after a pause (design §6).
+pub const CALLS_BURST_DEFAULT: u32 = 5_000;
+
+/// Most redirects that one check follows (design §5).
+pub const REDIRECTS_MAX: u32 = 10;
+/// Most bytes of an answer's body that a check reads, decoded (design §5).
+pub const BODY_READ_BYTES_MAX: usize = 1024 * 1024;
+/// Bytes of an answer's body that an incident keeps as evidence (design §5).
+pub const EVIDENCE_BODY_BYTES: usize = 4 * 1024;
+/// Pause before the second attempt; it doubles with every further one (design §5).
+pub const FIRST_RETRY_PAUSE: Duration = Duration::from_millis(500);
+/// Longest time for which a monitor's status is held after start, resume or an edit (design §5).
+pub const SETTLE_MAX: Duration = Duration::from_secs(30);
+/// Longest time until an ordinary result is committed (design §2).
+pub const COMMIT_WITHIN: Duration = Duration::from_millis(100);
+/// Parts into which monitors are hashed; each has one owner (design §2).
+pub const SHARDS: u32 = 256;
+/// Distinct hosts that a probe must check before it may doubt itself (design §5).
+pub const SELF_DOUBT_HOSTS_MIN: usize = 5;
+/// Time for which the delivery of a message is retried (design §5).
+pub const DELIVERY_RETRIED_FOR: Duration = Duration::from_secs(24 * 60 * 60);

@@ -1,0 +1,105 @@
+//! Partial updates: what an `update_mask` names is taken over, everything else stays as it is
+//! (design §4). Whether the outcome is valid is asked afterwards, by `parse`.
+
+use super::{CheckDraft, DnsDraft, HttpDraft, MonitorDraft, TcpDraft};
+use crate::{Violation, Violations, limits, tables};
+
+impl MonitorDraft {
+    /// Takes from `other` the fields that `mask` names (the specification's names), also where
+    /// `other` leaves them out: that clears them. A name that no monitor of this kind has is
+    /// refused, and so is another kind of monitor; nothing is taken then.
+    pub fn take(&mut self, other: Self, mask: &[String]) -> Result<(), Violations> {
+        let kind = self.check.kind();
+        if other.check.kind() != kind {
+            let allowed = format!("must stay {kind}: a monitor keeps its kind");
+            return Err(Violation::new("type", other.check.kind(), allowed).into());
+        }
+        let table = tables::monitor(kind);
+        let unknown: Vec<Violation> = mask
+            .iter()
+            .filter(|name| !table.writable().any(|known| known == name.as_str()))
+            .take(limits::VIOLATIONS_MAX)
+            .map(|name| {
+                let known: Vec<_> = table.writable().collect();
+                let allowed = format!("may only name {}", known.join(", "));
+                Violation::new("update_mask", name, allowed)
+            })
+            .collect();
+        if !unknown.is_empty() {
+            return Err(Violations(unknown));
+        }
+        self.take_named(other, |name| mask.iter().any(|named| named == name));
+        Ok(())
+    }
+
+    fn take_named(&mut self, other: Self, named: impl Fn(&str) -> bool) {
+        // Taken apart by name, so that a new field cannot be forgotten here.
+        let Self {
+            name,
+            periodicity,
+            timeout,
+            degraded_at,
+            retry,
+            active,
+            public,
+            description,
+            regions,
+            check,
+        } = other;
+        replace(&mut self.name, name, named("name"));
+        replace(&mut self.periodicity, periodicity, named("periodicity"));
+        replace(&mut self.timeout, timeout, named("timeout"));
+        replace(&mut self.degraded_at, degraded_at, named("degraded_at"));
+        replace(&mut self.retry, retry, named("retry"));
+        replace(&mut self.active, active, named("active"));
+        replace(&mut self.public, public, named("public"));
+        replace(&mut self.description, description, named("description"));
+        replace(&mut self.regions, regions, named("regions"));
+        match (&mut self.check, check) {
+            (CheckDraft::Http(mine), CheckDraft::Http(other)) => mine.take_named(other, named),
+            (CheckDraft::Tcp(mine), CheckDraft::Tcp(TcpDraft { uri })) => {
+                replace(&mut mine.uri, uri, named("uri"));
+            }
+            (CheckDraft::Dns(mine), CheckDraft::Dns(DnsDraft { uri, record_assertions })) => {
+                replace(&mut mine.uri, uri, named("uri"));
+                replace(&mut mine.record_assertions, record_assertions, named("record_assertions"));
+            }
+            (CheckDraft::Http(_) | CheckDraft::Tcp(_) | CheckDraft::Dns(_), _) => {
+                unreachable!("`take` asked for the same kind")
+            }
+        }
+    }
+}
+
+impl HttpDraft {
+    fn take_named(&mut self, other: Self, named: impl Fn(&str) -> bool) {
+        let Self {
+            url,
+            method,
+            body,
+            follow_redirects,
+            headers,
+            status_code_assertions,
+            body_assertions,
+            header_assertions,
+        } = other;
+        replace(&mut self.url, url, named("url"));
+        replace(&mut self.method, method, named("method"));
+        replace(&mut self.body, body, named("body"));
+        replace(&mut self.follow_redirects, follow_redirects, named("follow_redirects"));
+        replace(&mut self.headers, headers, named("headers"));
+        replace(
+            &mut self.status_code_assertions,
+            status_code_assertions,
+            named("status_code_assertions"),
+        );
+        replace(&mut self.body_assertions, body_assertions, named("body_assertions"));
+        replace(&mut self.header_assertions, header_assertions, named("header_assertions"));
+    }
+}
+
+fn replace<T>(mine: &mut T, other: T, named: bool) {
+    if named {
+        *mine = other;
+    }
+}

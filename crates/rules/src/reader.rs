@@ -1,0 +1,241 @@
+//! Reads an input through its table: each value by the shape and presence of its field, so that a
+//! limit is known here only from the table. All that is wrong is collected, not only the first.
+
+use std::collections::BTreeSet;
+use std::fmt::Display;
+use std::str::FromStr;
+
+use crate::field::{Block, Field, Presence, Resource, Shape, Value};
+use crate::form::{self, without_credentials};
+use crate::{UnknownWord, Violation, Violations, limits};
+
+/// Reads the fields and blocks of one resource or block. Each method takes what was given for a
+/// field and answers its value; `None` where it is absent and may be, or where it was refused.
+/// [`Reader::finish`] tells the two apart. A name that the table does not have is a mistake in the
+/// program and panics; a test that reads the resource once shows it.
+#[derive(Debug)]
+pub struct Reader {
+    fields: &'static [Field],
+    blocks: &'static [Block],
+    /// Path of the resource or block with its dot, such as `headers[2].`; empty at the top.
+    path: String,
+    violations: Vec<Violation>,
+}
+
+impl Reader {
+    /// A reader of this resource's arguments.
+    pub const fn new(resource: &'static Resource) -> Self {
+        Self {
+            fields: resource.fields,
+            blocks: resource.blocks,
+            path: String::new(),
+            violations: Vec::new(),
+        }
+    }
+
+    /// What was read, or all that is wrong with it. `read` may be `None` only where something was
+    /// refused.
+    pub fn finish<T>(self, read: Option<T>) -> Result<T, Violations> {
+        if self.violations.is_empty() {
+            return Ok(read.expect("a value is missing only where it was refused"));
+        }
+        Err(Violations(self.violations))
+    }
+
+    /// A text in the form of its shape, or the text of its default.
+    pub fn text(&mut self, name: &str, given: Option<String>) -> Option<String> {
+        let field = self.field(name);
+        match self.present(field, given)? {
+            Given::Written(text) => self.checked_text(field, text),
+            Given::Default(Value::Text(text)) => Some(text.to_owned()),
+            Given::Default(Value::Integer(_) | Value::Bool(_)) => not_a(field, "text"),
+        }
+    }
+
+    /// A word of an enumeration.
+    pub fn word<W>(&mut self, name: &str, given: Option<String>) -> Option<W>
+    where
+        W: FromStr<Err = UnknownWord>,
+    {
+        let field = self.field(name);
+        let Shape::OneOf(words) = field.shape else { return not_a(field, "word") };
+        let word = match self.present(field, given)? {
+            Given::Written(word) => word,
+            Given::Default(Value::Text(word)) => word.to_owned(),
+            Given::Default(Value::Integer(_) | Value::Bool(_)) => return not_a(field, "word"),
+        };
+        if !words.contains(&word.as_str()) {
+            let allowed = format!("must be one of {}", words.join(", "));
+            return self.refuse(name, word, allowed);
+        }
+        Some(word.parse().ok().expect("a table's words are those of the field's type"))
+    }
+
+    /// A set of words: sorted, those given twice once.
+    pub fn word_set<W>(&mut self, name: &str, given: Vec<String>) -> Vec<W>
+    where
+        W: FromStr<Err = UnknownWord> + Ord,
+    {
+        let field = self.field(name);
+        let Shape::SetOf(words) = field.shape else { return not_a(field, "set of words") };
+        let mut unknown = BTreeSet::new();
+        let mut known = BTreeSet::new();
+        for word in given {
+            if words.contains(&word.as_str()) {
+                known.insert(word.parse().ok().expect("a table's words are those of its type"));
+            } else {
+                unknown.insert(word);
+            }
+        }
+        for word in unknown {
+            let allowed = format!("may only hold the {} values {}", words.len(), words.join(", "));
+            let _: Option<W> = self.refuse(name, word, allowed);
+        }
+        known.into_iter().collect()
+    }
+
+    /// A whole number within the bounds of its shape, or its default.
+    pub fn integer(&mut self, name: &str, given: Option<i32>) -> Option<i32> {
+        let field = self.field(name);
+        let Shape::Integer { min, max } = field.shape else { return not_a(field, "number") };
+        match self.present(field, given)? {
+            Given::Written(number) if (min..=max).contains(&number) => Some(number),
+            Given::Written(number) => {
+                self.refuse(name, number, format!("must be a whole number from {min} to {max}"))
+            }
+            Given::Default(Value::Integer(number)) => Some(number),
+            Given::Default(Value::Text(_) | Value::Bool(_)) => not_a(field, "number"),
+        }
+    }
+
+    /// Yes or no, or its default.
+    pub fn boolean(&mut self, name: &str, given: Option<bool>) -> Option<bool> {
+        let field = self.field(name);
+        match self.present(field, given)? {
+            Given::Written(value) | Given::Default(Value::Bool(value)) => Some(value),
+            Given::Default(Value::Text(_) | Value::Integer(_)) => not_a(field, "bool"),
+        }
+    }
+
+    /// Blocks of this name, each read by `read`, in order. Blocks past the limit are not looked at.
+    pub fn blocks<D, T>(
+        &mut self,
+        name: &str,
+        given: Vec<D>,
+        read: impl Fn(&mut Self, D) -> Option<T>,
+    ) -> Vec<T> {
+        let block = self.block(name);
+        let most = block.max.map_or(usize::MAX, |max| max as usize);
+        if given.len() > most {
+            let _: Option<T> =
+                self.refuse(name, given.len(), format!("must be given at most {most} times"));
+        }
+        let path = format!("{}{name}", self.path);
+        let mut inner = Self {
+            fields: block.fields,
+            blocks: block.blocks,
+            path: String::new(),
+            violations: std::mem::take(&mut self.violations),
+        };
+        let mut values = Vec::with_capacity(given.len().min(most));
+        for (index, draft) in given.into_iter().take(most).enumerate() {
+            inner.path = format!("{path}[{index}].");
+            values.extend(read(&mut inner, draft));
+        }
+        self.violations = inner.violations;
+        values
+    }
+
+    /// Refuses what was given for `name`, for a reason that the table does not know: what is
+    /// allowed, as the end of a sentence. Always answers `None`.
+    pub fn refuse<T>(
+        &mut self,
+        name: &str,
+        given: impl Display,
+        allowed: impl Into<String>,
+    ) -> Option<T> {
+        let field = format!("{}{name}", self.path);
+        self.push(Violation::new(field, given, allowed))
+    }
+
+    /// Refuses `name` without repeating what was given, because it is absent or a secret.
+    pub fn refuse_unseen<T>(&mut self, name: &str, allowed: impl Into<String>) -> Option<T> {
+        let field = format!("{}{name}", self.path);
+        self.push(Violation::unseen(field, allowed))
+    }
+
+    fn checked_text(&mut self, field: &'static Field, text: String) -> Option<String> {
+        let Some((min, max)) = field.shape.characters() else { return not_a(field, "text") };
+        if text.is_empty() && min > 0 {
+            return self.refuse_unseen(field.name, "must not be empty");
+        }
+        // A text has at most as many characters as bytes: counting is for the long ones.
+        let characters =
+            if text.len() <= max as usize && min <= 1 { text.len() } else { text.chars().count() };
+        if characters > max as usize || characters < min as usize {
+            let allowed = if min > 1 {
+                format!("must have {min} to {max} characters")
+            } else {
+                format!("must have at most {max} characters")
+            };
+            return self.refuse(field.name, format_args!("{characters} characters"), allowed);
+        }
+        match form::check(field.shape, &text) {
+            Ok(()) => Some(text),
+            Err(form::Refusal(allowed)) if hidden(field) => self.refuse_unseen(field.name, allowed),
+            Err(form::Refusal(allowed)) => {
+                self.refuse(field.name, without_credentials(&text), allowed)
+            }
+        }
+    }
+
+    fn present<T>(&mut self, field: &'static Field, given: Option<T>) -> Option<Given<T>> {
+        match (given, field.presence) {
+            (_, Presence::Output) => not_a(field, "argument"),
+            (Some(given), _) => Some(Given::Written(given)),
+            (None, Presence::Required) => self.refuse_unseen(field.name, "must be given"),
+            (None, Presence::Default(value)) => Some(Given::Default(value)),
+            (None, Presence::Optional | Presence::Computed) => None,
+        }
+    }
+
+    fn push<T>(&mut self, violation: Violation) -> Option<T> {
+        if self.violations.len() < limits::VIOLATIONS_MAX {
+            self.violations.push(violation);
+        }
+        None
+    }
+
+    fn field(&self, name: &str) -> &'static Field {
+        self.fields
+            .iter()
+            .find(|field| field.name == name)
+            .unwrap_or_else(|| panic!("no field `{}{name}` in the table", self.path))
+    }
+
+    fn block(&self, name: &str) -> &'static Block {
+        self.blocks
+            .iter()
+            .find(|block| block.name == name)
+            .unwrap_or_else(|| panic!("no block `{}{name}` in the table", self.path))
+    }
+}
+
+/// What holds for a field.
+enum Given<T> {
+    /// What the user wrote.
+    Written(T),
+    /// The table's default.
+    Default(Value),
+}
+
+/// Whether a value of this field is never repeated in a message: it may be a secret, as a header's
+/// value and a request's body are, or say nothing, as free text does.
+fn hidden(field: &Field) -> bool {
+    field.sensitive || matches!(field.shape, Shape::HeaderValue { .. } | Shape::Text { .. })
+}
+
+#[track_caller]
+fn not_a<T>(field: &Field, kind: &str) -> T {
+    panic!("`{}` of the table is no {kind}: its shape is {:?}", field.name, field.shape)
+}

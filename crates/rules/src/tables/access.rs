@@ -1,0 +1,54 @@
+//! What the service itself has beside the resources of §2: workspaces (§1, §4.1) and keys (§5).
+//! They are no Terraform resources and stand in no list of them.
+
+use crate::field::{Field, Resource, Shape};
+use crate::{KeyId, Scope, WorkspaceId};
+
+/// A workspace: a name, a slug and a plan (§1).
+pub static WORKSPACE: Resource = Resource {
+    name: "workspace",
+    description: "Owns monitors, channels, pages and keys.",
+    fields: &[
+        Field::required(
+            "name",
+            Shape::Text { min: 1, max: 256 },
+            "Name of the workspace, 1 to 256 characters.",
+        ),
+        Field::required(
+            "slug",
+            Shape::Slug { min: 1, max: 64 },
+            "Name of the workspace in URLs and commands, 1 to 64 characters: words in lower case \
+             joined by hyphens.",
+        ),
+        Field::output("plan", Shape::Text { min: 1, max: 64 }, "Plan of the workspace."),
+        Field::output("id", Shape::Id(WorkspaceId::PREFIX), "Identifier of the workspace."),
+    ],
+    beyond: &[],
+    blocks: &[],
+    rules: &[],
+    import: None,
+};
+
+/// An API key (§5).
+pub static KEY: Resource = Resource {
+    name: "key",
+    description: "Lets a program act for its workspace.",
+    fields: &[
+        Field::required(
+            "name",
+            Shape::Text { min: 1, max: 256 },
+            "What the key is for, 1 to 256 characters.",
+        ),
+        Field::required(
+            "scope",
+            Shape::OneOf(Scope::WORDS),
+            "What the key may do: read, or everything. It cannot be changed later.",
+        )
+        .replaces(),
+        Field::output("id", Shape::Id(KeyId::PREFIX), "Identifier of the key; not the key itself."),
+    ],
+    beyond: &[],
+    blocks: &[],
+    rules: &[],
+    import: None,
+};

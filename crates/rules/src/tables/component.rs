@@ -1,0 +1,80 @@
+//! `service_status_page_component` (§2.6) and `service_status_page_component_group` (§2.7).
+
+use super::status_page::PAGE_PREFIX;
+use crate::field::{Field, Resource, Rule, Shape};
+use crate::{ComponentType, MonitorId};
+
+/// Prefix of a component's identifier (design §4).
+const COMPONENT_PREFIX: &str = "cmp_";
+/// Prefix of a component group's identifier (design §4).
+const GROUP_PREFIX: &str = "grp_";
+/// Places on a page: any 32-bit number, lower ones first; the specification sets no bounds.
+const PLACE: Shape = Shape::Integer { min: i32::MIN, max: i32::MAX };
+
+/// A component of a status page (§2.6).
+pub static STATUS_PAGE_COMPONENT: Resource = Resource {
+    name: "service_status_page_component",
+    description: "One line of a status page: a monitor's state, or what people report.",
+    fields: &[
+        PAGE_ID,
+        Field::required(
+            "type",
+            Shape::OneOf(ComponentType::WORDS),
+            "What the component shows: a monitor's state, or only what people report of it.",
+        )
+        .replaces(),
+        Field::optional(
+            "monitor_id",
+            Shape::Id(MonitorId::PREFIX),
+            "Monitor whose state is shown; required when type is monitor.",
+        ),
+        Field::optional(
+            "name",
+            Shape::Text { min: 0, max: 256 },
+            "Name on the page, at most 256 characters; left out, it is the monitor's.",
+        ),
+        Field::optional(
+            "description",
+            Shape::Text { min: 0, max: 1_024 },
+            "What the component is; at most 1024 characters.",
+        ),
+        Field::optional("order", PLACE, "Place on the page; lower ones come first."),
+        Field::optional(
+            "group_id",
+            Shape::Id(GROUP_PREFIX),
+            "Component group that the component belongs to.",
+        ),
+        Field::optional("group_order", PLACE, "Place within its group; lower ones come first."),
+        Field::output("id", Shape::Id(COMPONENT_PREFIX), "Identifier of the component."),
+        Field::output("created_at", Shape::Instant, "When the component was created."),
+        Field::output("updated_at", Shape::Instant, "When the component was last changed."),
+    ],
+    beyond: &[],
+    blocks: &[],
+    rules: &[Rule::RequiredWhen { field: "monitor_id", when: "type", is: "monitor" }],
+    import: Some("<page_id>/<component_id>"),
+};
+
+/// A group of components of a status page (§2.7).
+pub static STATUS_PAGE_COMPONENT_GROUP: Resource = Resource {
+    name: "service_status_page_component_group",
+    description: "Components of a status page that stand together under one name.",
+    fields: &[
+        PAGE_ID,
+        Field::required(
+            "name",
+            Shape::Text { min: 1, max: 256 },
+            "Name of the group, 1 to 256 characters.",
+        ),
+        Field::output("id", Shape::Id(GROUP_PREFIX), "Identifier of the group."),
+        Field::output("created_at", Shape::Instant, "When the group was created."),
+        Field::output("updated_at", Shape::Instant, "When the group was last changed."),
+    ],
+    beyond: &[],
+    blocks: &[],
+    rules: &[],
+    import: Some("<page_id>/<group_id>"),
+};
+
+const PAGE_ID: Field =
+    Field::required("page_id", Shape::Id(PAGE_PREFIX), "Status page it belongs to.").replaces();

@@ -1,0 +1,129 @@
+//! `service_http_monitor` (§2.1).
+
+use super::monitor;
+use crate::field::{Block, Field, Resource, Shape, Value};
+use crate::{Method, NumberComparator, TextComparator};
+
+/// Longest name of a header, in characters (ours).
+pub(super) const HEADER_NAME_CHARS_MAX: u32 = 256;
+/// Longest value of a header, in characters (ours): room for the longest tokens servers accept.
+pub(super) const HEADER_VALUE_CHARS_MAX: u32 = 8_192;
+/// Longest request body, in characters (ours): a check is a question, not an upload.
+const BODY_CHARS_MAX: u32 = 65_536;
+
+/// An HTTP monitor (§2.1).
+pub static HTTP_MONITOR: Resource = Resource {
+    name: "service_http_monitor",
+    description: "Sends an HTTP request from each of its regions and checks the answer.",
+    fields: &[
+        monitor::NAME,
+        Field::required(
+            "url",
+            Shape::HttpUrl { max: monitor::TARGET_CHARS_MAX },
+            "Absolute http or https URL to request; at most 2048 characters.",
+        ),
+        monitor::PERIODICITY,
+        Field::default(
+            "method",
+            Shape::OneOf(Method::WORDS),
+            Value::Text("GET"),
+            "Method of the request.",
+        ),
+        Field::default(
+            "body",
+            Shape::Text { min: 0, max: BODY_CHARS_MAX },
+            Value::Text(""),
+            "Body of the request, sent for POST, PUT and PATCH; at most 65536 characters.",
+        ),
+        monitor::TIMEOUT,
+        monitor::DEGRADED_AT,
+        monitor::RETRY,
+        Field::default(
+            "follow_redirects",
+            Shape::Bool,
+            Value::Bool(true),
+            "Whether redirects are followed, up to 10 of them.",
+        ),
+        monitor::ACTIVE,
+        monitor::PUBLIC,
+        monitor::DESCRIPTION,
+        monitor::REGIONS,
+        monitor::ID,
+        monitor::STATUS,
+    ],
+    beyond: monitor::BEYOND,
+    blocks: &[HEADERS, STATUS_CODE_ASSERTIONS, BODY_ASSERTIONS, HEADER_ASSERTIONS],
+    rules: &[],
+    import: Some("<monitor_id>"),
+};
+
+const HEADERS: Block = Block {
+    name: "headers",
+    max: Some(20),
+    fields: &[
+        Field::required(
+            "key",
+            Shape::HeaderName { max: HEADER_NAME_CHARS_MAX },
+            "Name of the header; hop-by-hop headers and Content-Length are the connection's own.",
+        ),
+        Field::required(
+            "value",
+            Shape::HeaderValue { max: HEADER_VALUE_CHARS_MAX },
+            "Value of the header; may be empty.",
+        ),
+    ],
+    blocks: &[],
+    description: "A header of the request; sent in the order given.",
+};
+
+const STATUS_CODE_ASSERTIONS: Block = Block {
+    name: "status_code_assertions",
+    max: Some(monitor::ASSERTIONS_MAX),
+    fields: &[
+        Field::required(
+            "target",
+            Shape::Integer { min: 100, max: 599 },
+            "Status code to compare with, 100 to 599.",
+        ),
+        Field::required(
+            "comparator",
+            Shape::OneOf(NumberComparator::WORDS),
+            "How the status code is compared with the target.",
+        ),
+    ],
+    blocks: &[],
+    description: "What must hold of the answer's status code; without any it must be 2xx.",
+};
+
+const BODY_ASSERTIONS: Block = Block {
+    name: "body_assertions",
+    max: Some(monitor::ASSERTIONS_MAX),
+    fields: &[
+        monitor::assertion_target("Text to compare the body with; may be empty."),
+        TEXT_COMPARATOR,
+    ],
+    blocks: &[],
+    description: "What must hold of the answer's body, of which 1 MiB is read.",
+};
+
+const HEADER_ASSERTIONS: Block = Block {
+    name: "header_assertions",
+    max: Some(monitor::ASSERTIONS_MAX),
+    fields: &[
+        Field::required(
+            "key",
+            Shape::AnswerHeaderName { max: HEADER_NAME_CHARS_MAX },
+            "Name of the answer's header, in any case.",
+        ),
+        monitor::assertion_target("Text to compare the header's value with; may be empty."),
+        TEXT_COMPARATOR,
+    ],
+    blocks: &[],
+    description: "What must hold of a header of the answer.",
+};
+
+const TEXT_COMPARATOR: Field = Field::required(
+    "comparator",
+    Shape::OneOf(TextComparator::WORDS),
+    "How the text is compared with the target.",
+);

@@ -1,0 +1,116 @@
+//! Fields that monitors of every kind share (§2.1–2.3).
+
+use crate::field::{Field, Presence, Shape, Value};
+use crate::{MonitorId, MonitorStatus, Periodicity, Region};
+
+/// Longest time for one attempt, and what a timeout of 0 means, in milliseconds (§8.1).
+pub const TIMEOUT_MS_MAX: u32 = 120_000;
+/// Time for one attempt where none was written, in milliseconds (§8.1).
+pub const TIMEOUT_MS_DEFAULT: u32 = 45_000;
+/// Most attempts after the first (§8.1).
+pub const RETRY_MAX: u32 = 10;
+
+/// Longest `url` or `uri`, in characters (§8.1).
+pub(super) const TARGET_CHARS_MAX: u32 = 2_048;
+/// Longest target of an assertion on text, in characters (ours).
+pub(super) const ASSERTION_TARGET_CHARS_MAX: u32 = 8_192;
+/// Most blocks of one kind of assertion (§8.1).
+pub(super) const ASSERTIONS_MAX: u32 = 10;
+
+pub(super) const NAME: Field = Field::required(
+    "name",
+    Shape::Text { min: 1, max: 256 },
+    "Name of the monitor, as people read it; at most 256 characters.",
+);
+
+pub(super) const PERIODICITY: Field = Field::required(
+    "periodicity",
+    Shape::OneOf(Periodicity::WORDS),
+    "How often the monitor is checked in each of its regions.",
+);
+
+pub(super) const TIMEOUT: Field = Field::default(
+    "timeout",
+    Shape::Integer { min: 0, max: TIMEOUT_MS_MAX as i32 },
+    Value::Integer(TIMEOUT_MS_DEFAULT as i32),
+    "Time for one attempt in milliseconds, 0 to 120000; 0 means the ceiling of 120000.",
+);
+
+pub(super) const DEGRADED_AT: Field = Field::computed(
+    "degraded_at",
+    Shape::Integer { min: 0, max: TIMEOUT_MS_MAX as i32 },
+    "Response time in milliseconds above which the monitor is degraded, 0 to 120000; 0 means never. \
+     Left out, it is two thirds of the timeout.",
+);
+
+pub(super) const RETRY: Field = Field::default(
+    "retry",
+    Shape::Integer { min: 0, max: RETRY_MAX as i32 },
+    Value::Integer(3),
+    "Attempts after a failed first one, 0 to 10, before a check counts as failed.",
+);
+
+pub(super) const ACTIVE: Field = Field::default(
+    "active",
+    Shape::Bool,
+    Value::Bool(false),
+    "Whether the monitor runs; false pauses it.",
+);
+
+pub(super) const PUBLIC: Field = Field::default(
+    "public",
+    Shape::Bool,
+    Value::Bool(false),
+    "Whether the monitor is visible on the public status page.",
+);
+
+pub(super) const DESCRIPTION: Field = Field::optional(
+    "description",
+    Shape::Text { min: 0, max: 1_024 },
+    "What the monitor watches, for people; at most 1024 characters.",
+);
+
+pub(super) const REGIONS: Field = Field::optional(
+    "regions",
+    Shape::SetOf(Region::WORDS),
+    "Regions to check from. Left out or empty, it is the server's default set.",
+);
+
+pub(super) const ID: Field =
+    Field::output("id", Shape::Id(MonitorId::PREFIX), "Identifier of the monitor.");
+
+pub(super) const STATUS: Field = Field::output(
+    "status",
+    Shape::OneOf(MonitorStatus::WORDS),
+    "State of the monitor: active, degraded, error, or unknown while it is paused or nothing is \
+     known yet.",
+);
+
+/// Outputs of ours that the specification does not have (design §4).
+pub(super) const BEYOND: &[Field] = &[
+    Field::output(
+        "effective_degraded_at",
+        Shape::Integer { min: 0, max: TIMEOUT_MS_MAX as i32 },
+        "Response time in milliseconds above which the monitor is degraded: degraded_at as written, \
+         or two thirds of the timeout.",
+    ),
+    Field::output(
+        "resolved_regions",
+        Shape::SetOf(Region::WORDS),
+        "Regions the monitor is checked from: regions as written, or the server's default set.",
+    ),
+    Field::output("created_at", Shape::Instant, "When the monitor was created."),
+    Field::output("updated_at", Shape::Instant, "When the monitor was last changed."),
+];
+
+/// The field `target` of an assertion on text; it may be empty (design §4).
+pub(super) const fn assertion_target(description: &'static str) -> Field {
+    Field {
+        name: "target",
+        shape: Shape::Text { min: 0, max: ASSERTION_TARGET_CHARS_MAX },
+        presence: Presence::Required,
+        description,
+        sensitive: false,
+        replace: false,
+    }
+}

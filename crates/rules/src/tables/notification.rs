@@ -1,0 +1,166 @@
+//! `service_notification` (§2.4): a notification channel and its twelve kinds of provider.
+
+use super::http_monitor::{HEADER_NAME_CHARS_MAX, HEADER_VALUE_CHARS_MAX};
+use super::monitor::TARGET_CHARS_MAX;
+use crate::field::{Block, Field, Resource, Rule, Shape};
+use crate::{MonitorId, OpsgenieRegion, ProviderType};
+
+/// Prefix of a channel's identifier (design §4).
+pub(super) const CHANNEL_PREFIX: &str = "chn_";
+/// Longest name of a channel, and longest key, token or address of one, in characters (ours).
+const WORD_CHARS_MAX: u32 = 256;
+/// Longest key or token of a provider, in characters (ours).
+const TOKEN_CHARS_MAX: u32 = 1_024;
+/// Longest email address, in characters (RFC 5321: 256 octets of path with its angle brackets).
+const EMAIL_CHARS_MAX: u32 = 254;
+/// Most headers of a webhook (ours, as many as a monitor's).
+const WEBHOOK_HEADERS_MAX: u32 = 20;
+
+/// A notification channel (§2.4).
+pub static NOTIFICATION: Resource = Resource {
+    name: "service_notification",
+    description: "Tells people about incidents of its monitors, through one provider.",
+    fields: &[
+        Field::optional(
+            "name",
+            Shape::Text { min: 0, max: WORD_CHARS_MAX },
+            "Name of the channel, as people read it; at most 256 characters.",
+        ),
+        PROVIDER_TYPE,
+        Field::optional(
+            "monitor_ids",
+            Shape::SetOfIds(MonitorId::PREFIX),
+            "Monitors whose incidents the channel tells about.",
+        ),
+        Field::output("id", Shape::Id(CHANNEL_PREFIX), "Identifier of the channel."),
+        Field::output("created_at", Shape::Instant, "When the channel was created."),
+        Field::output("updated_at", Shape::Instant, "When the channel was last changed."),
+    ],
+    beyond: &[],
+    blocks: &[
+        block("discord", "A Discord channel, through a webhook.", &[WEBHOOK_URL]),
+        block(
+            "email",
+            "A mailbox.",
+            &[Field::required(
+                "email",
+                Shape::EmailAddress { max: EMAIL_CHARS_MAX },
+                "Address that messages are sent to.",
+            )],
+        ),
+        block("slack", "A Slack channel, through an incoming webhook.", &[WEBHOOK_URL]),
+        block(
+            "pagerduty",
+            "A PagerDuty service, through its Events API.",
+            &[token("integration_key", "Integration key of the service.")],
+        ),
+        block(
+            "opsgenie",
+            "An Opsgenie team.",
+            &[
+                token("api_key", "API key of the integration."),
+                Field::required(
+                    "region",
+                    Shape::OneOf(OpsgenieRegion::WORDS),
+                    "Where the account lives: us or eu.",
+                ),
+            ],
+        ),
+        WEBHOOK,
+        block(
+            "telegram",
+            "A Telegram chat.",
+            &[Field::required(
+                "chat_id",
+                Shape::Text { min: 1, max: WORD_CHARS_MAX },
+                "Identifier of the chat, or @name of a channel.",
+            )],
+        ),
+        block("sms", "A telephone, by text message.", &[PHONE_NUMBER]),
+        block("whatsapp", "A telephone, by WhatsApp message.", &[PHONE_NUMBER]),
+        block("google_chat", "A Google Chat space, through a webhook.", &[WEBHOOK_URL]),
+        block("grafana_oncall", "A Grafana OnCall integration.", &[WEBHOOK_URL]),
+        NTFY,
+    ],
+    rules: &[Rule::ExactlyOneBlock { named_by: "provider_type" }],
+    import: Some("<notification_id>"),
+};
+
+pub(super) const PROVIDER_TYPE: Field = Field::required(
+    "provider_type",
+    Shape::OneOf(ProviderType::WORDS),
+    "Kind of provider; the one block given must have the same name.",
+);
+
+const WEBHOOK_URL: Field = Field::required(
+    "webhook_url",
+    Shape::HttpUrl { max: TARGET_CHARS_MAX },
+    "URL of the webhook, as the provider shows it; at most 2048 characters.",
+)
+.sensitive();
+
+const PHONE_NUMBER: Field = Field::required(
+    "phone_number",
+    Shape::PhoneNumber,
+    "Telephone number in international form, such as +4915112345678.",
+);
+
+const WEBHOOK: Block = Block {
+    name: "webhook",
+    max: Some(1),
+    fields: &[Field::required(
+        "endpoint",
+        Shape::HttpUrl { max: TARGET_CHARS_MAX },
+        "URL that events are posted to; at most 2048 characters.",
+    )],
+    blocks: &[Block {
+        name: "headers",
+        max: Some(WEBHOOK_HEADERS_MAX),
+        fields: &[
+            Field::required(
+                "key",
+                Shape::HeaderName { max: HEADER_NAME_CHARS_MAX },
+                "Name of the header.",
+            ),
+            Field::required(
+                "value",
+                Shape::HeaderValue { max: HEADER_VALUE_CHARS_MAX },
+                "Value of the header; may be empty.",
+            ),
+        ],
+        blocks: &[],
+        description: "A header of every request to the endpoint.",
+    }],
+    description: "An HTTP endpoint of your own; requests are signed as Standard Webhooks.",
+};
+
+const NTFY: Block = block(
+    "ntfy",
+    "A topic of an ntfy server.",
+    &[
+        Field::required(
+            "topic",
+            Shape::Text { min: 1, max: WORD_CHARS_MAX },
+            "Topic to publish to.",
+        ),
+        Field::optional(
+            "server_url",
+            Shape::HttpUrl { max: TARGET_CHARS_MAX },
+            "URL of the server; left out, it is the public one.",
+        ),
+        Field::optional(
+            "token",
+            Shape::Text { min: 1, max: TOKEN_CHARS_MAX },
+            "Access token of the server.",
+        )
+        .sensitive(),
+    ],
+);
+
+const fn token(name: &'static str, description: &'static str) -> Field {
+    Field::required(name, Shape::Text { min: 1, max: TOKEN_CHARS_MAX }, description).sensitive()
+}
+
+const fn block(name: &'static str, description: &'static str, fields: &'static [Field]) -> Block {
+    Block { name, max: Some(1), fields, blocks: &[], description }
+}
