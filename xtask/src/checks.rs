@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 
-use crate::{setup, shell, tidy};
+use crate::{codegen, setup, shell, tidy};
 
 /// A check's name as printed, and what runs it.
 type Check = (&'static str, fn() -> Result<()>);
@@ -13,6 +13,7 @@ type Check = (&'static str, fn() -> Result<()>);
 const ALL: &[Check] = &[
     ("format", format),
     ("lints", lint),
+    ("generated code", || codegen::run(true)),
     ("contract", proto),
     ("tidy", tidy::run),
     ("licences", licences),

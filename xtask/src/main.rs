@@ -4,6 +4,7 @@
 #![expect(clippy::disallowed_methods, reason = "a tool reads the environment and the clock itself")]
 
 mod checks;
+mod codegen;
 mod setup;
 mod shell;
 mod test;
@@ -21,6 +22,7 @@ usage: cargo xtask <command>
   tidy               the house rules that no compiler knows
   fmt                check the formatting
   lint               clippy on everything, warnings are errors
+  codegen [--check]  write the code that comes from `proto/`, or compare it
   proto              lint the contract, and compare it with that of the last release
   licences           licences, bans and sources of all dependencies
   checks             all of the above but the tests, in the order of `.ci/run`
@@ -45,6 +47,8 @@ fn run() -> Result<()> {
         ("test", args) => test::run(args),
         ("setup", []) => setup::for_all(),
         ("tidy", []) => tidy::run(),
+        ("codegen", []) => codegen::run(false),
+        ("codegen", ["--check"]) => codegen::run(true),
         ("fmt", []) => checks::format(),
         ("lint", []) => checks::lint(),
         ("proto", []) => checks::proto(),

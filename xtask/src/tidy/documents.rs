@@ -32,8 +32,8 @@ const NOUNS: [&str; 19] = [
 /// Endings that make a word without a folder the name of a file.
 const ENDINGS: [&str; 9] =
     [".rs", ".md", ".toml", ".proto", ".yaml", ".json", ".ts", ".sql", ".lock"];
-/// What users have and the repository has not.
-const OF_USERS: [&str; 1] = ["aloft.toml"];
+/// Names that stand for a sort of file and not for one of ours.
+const NOT_OURS: [&str; 2] = ["aloft.toml", "build.rs"];
 
 /// Paths between back-ticks, and relative links, lead somewhere.
 pub(super) fn paths(tree: &Tree) -> Vec<Finding> {
@@ -61,7 +61,8 @@ pub(super) fn tests(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for document in documents(tree) {
         for (at, line) in prose(document) {
-            let named = spans(line).into_iter().filter_map(|span| span.split_once(".rs::"));
+            let named = spans(line).into_iter().filter(|span| !span.contains('<'));
+            let named = named.filter_map(|span| span.split_once(".rs::"));
             for (path, name) in named {
                 let path = format!("{path}.rs");
                 let there =
@@ -177,7 +178,7 @@ fn expand(span: &str) -> Vec<String> {
 fn exists(tree: &Tree, document: &File, path: &str) -> bool {
     let anywhere = || tree.files.iter().any(|file| file.path.ends_with(&format!("/{path}")));
     let bare = !path.contains('/') && anywhere();
-    OF_USERS.contains(&path) || tree.has(path) || tree.has(&beside(document, path)) || bare
+    NOT_OURS.contains(&path) || tree.has(path) || tree.has(&beside(document, path)) || bare
 }
 
 /// A path that starts in the document's folder, seen from the top.
