@@ -1,0 +1,14 @@
+//! `monitor.v1` between the wire and `rules`: what a caller wrote becomes a draft, a stored monitor
+//! becomes an answer. Which fields are right belongs to `rules`.
+
+mod answer;
+mod draft;
+
+pub use answer::{Secrets, Shown, instant};
+pub use draft::mask;
+
+/// Messages, service and client as generated from `proto/monitor/v1/monitor.proto`.
+pub mod wire {
+    pub use crate::generated::monitor::v1::__buffa::oneof::monitor::Kind;
+    pub use crate::generated::monitor::v1::*;
+}

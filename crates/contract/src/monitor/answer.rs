@@ -1,0 +1,211 @@
+//! From a stored monitor to the wire: every argument with a default is set, those that were not
+//! written stay absent, and outputs are computed by `rules` (design §4).
+
+use buffa::{Inline, MessageField};
+use buffa_types::google::protobuf::Timestamp as WireTimestamp;
+use rules::monitor::{Check, DnsCheck, HttpCheck, Monitor, TcpCheck};
+use rules::{MonitorStatus, Region, Timestamp};
+
+use super::wire;
+
+/// Whether the caller reads secrets, which are header values (design §4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Secrets {
+    /// A write key reads what it wrote.
+    Shown,
+    /// A read key reads the names without the values; nothing stands in their place.
+    LeftOut,
+}
+
+/// A monitor with all that its answer is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown<'a> {
+    /// As stored.
+    pub monitor: &'a Monitor,
+    /// Its status now.
+    pub status: MonitorStatus,
+    /// Where monitors run that name no region.
+    pub default_regions: &'a [Region],
+    /// Whether the caller reads header values.
+    pub secrets: Secrets,
+}
+
+impl Shown<'_> {
+    /// The monitor under the name of its kind, as GetMonitor answers it.
+    pub fn any(&self) -> wire::Monitor {
+        wire::Monitor { kind: Some(self.kind()) }
+    }
+
+    /// The monitor as a message of its kind; the lists of ListMonitors are these, told apart.
+    pub fn kind(&self) -> wire::Kind {
+        match &self.monitor.settings.check {
+            Check::Http(check) => wire::Kind::Http(Box::new(self.as_http(check))),
+            Check::Tcp(check) => wire::Kind::Tcp(Box::new(self.as_tcp(check))),
+            Check::Dns(check) => wire::Kind::Dns(Box::new(self.as_dns(check))),
+        }
+    }
+
+    /// The monitor if it is an HTTP one.
+    pub fn http(&self) -> Option<wire::HttpMonitor> {
+        match &self.monitor.settings.check {
+            Check::Http(check) => Some(self.as_http(check)),
+            Check::Tcp(_) | Check::Dns(_) => None,
+        }
+    }
+
+    /// The monitor if it is a TCP one.
+    pub fn tcp(&self) -> Option<wire::TcpMonitor> {
+        match &self.monitor.settings.check {
+            Check::Tcp(check) => Some(self.as_tcp(check)),
+            Check::Http(_) | Check::Dns(_) => None,
+        }
+    }
+
+    /// The monitor if it is a DNS one.
+    pub fn dns(&self) -> Option<wire::DnsMonitor> {
+        match &self.monitor.settings.check {
+            Check::Dns(check) => Some(self.as_dns(check)),
+            Check::Http(_) | Check::Tcp(_) => None,
+        }
+    }
+
+    fn as_http(&self, check: &HttpCheck) -> wire::HttpMonitor {
+        let settings = &self.monitor.settings;
+        wire::HttpMonitor {
+            id: Some(self.monitor.id.to_string()),
+            name: Some(settings.name.clone()),
+            url: Some(check.url.clone()),
+            periodicity: Some(settings.periodicity.to_string()),
+            method: Some(check.method.to_string()),
+            body: Some(check.body.clone()),
+            timeout: Some(settings.timeout_ms as i32),
+            degraded_at: settings.degraded_at_ms.map(|ms| ms as i32),
+            retry: Some(i32::from(settings.retry)),
+            follow_redirects: Some(check.follow_redirects),
+            active: Some(settings.active),
+            public: Some(settings.public),
+            description: settings.description.clone(),
+            regions: words(&settings.regions),
+            headers: headers(check, self.secrets),
+            status_code_assertions: status_code_assertions(check),
+            body_assertions: body_assertions(check),
+            header_assertions: header_assertions(check),
+            status: Some(self.status.to_string()),
+            effective_degraded_at: Some(settings.effective_degraded_at_ms() as i32),
+            resolved_regions: words(settings.resolved_regions(self.default_regions)),
+            created_at: instant(self.monitor.created_at),
+            updated_at: instant(self.monitor.updated_at),
+        }
+    }
+
+    fn as_tcp(&self, check: &TcpCheck) -> wire::TcpMonitor {
+        let settings = &self.monitor.settings;
+        wire::TcpMonitor {
+            id: Some(self.monitor.id.to_string()),
+            name: Some(settings.name.clone()),
+            uri: Some(check.uri.clone()),
+            periodicity: Some(settings.periodicity.to_string()),
+            timeout: Some(settings.timeout_ms as i32),
+            degraded_at: settings.degraded_at_ms.map(|ms| ms as i32),
+            retry: Some(i32::from(settings.retry)),
+            active: Some(settings.active),
+            public: Some(settings.public),
+            description: settings.description.clone(),
+            regions: words(&settings.regions),
+            status: Some(self.status.to_string()),
+            effective_degraded_at: Some(settings.effective_degraded_at_ms() as i32),
+            resolved_regions: words(settings.resolved_regions(self.default_regions)),
+            created_at: instant(self.monitor.created_at),
+            updated_at: instant(self.monitor.updated_at),
+        }
+    }
+
+    fn as_dns(&self, check: &DnsCheck) -> wire::DnsMonitor {
+        let settings = &self.monitor.settings;
+        wire::DnsMonitor {
+            id: Some(self.monitor.id.to_string()),
+            name: Some(settings.name.clone()),
+            uri: Some(check.uri.clone()),
+            periodicity: Some(settings.periodicity.to_string()),
+            timeout: Some(settings.timeout_ms as i32),
+            degraded_at: settings.degraded_at_ms.map(|ms| ms as i32),
+            retry: Some(i32::from(settings.retry)),
+            active: Some(settings.active),
+            public: Some(settings.public),
+            description: settings.description.clone(),
+            regions: words(&settings.regions),
+            record_assertions: record_assertions(check),
+            status: Some(self.status.to_string()),
+            effective_degraded_at: Some(settings.effective_degraded_at_ms() as i32),
+            resolved_regions: words(settings.resolved_regions(self.default_regions)),
+            created_at: instant(self.monitor.created_at),
+            updated_at: instant(self.monitor.updated_at),
+        }
+    }
+}
+
+/// An instant on the wire.
+pub fn instant(at: Timestamp) -> MessageField<WireTimestamp, Inline<WireTimestamp>> {
+    let millis = at.as_millis();
+    MessageField::some(WireTimestamp {
+        seconds: millis.div_euclid(1000),
+        nanos: millis.rem_euclid(1000) as i32 * 1_000_000,
+        ..WireTimestamp::default()
+    })
+}
+
+fn words(regions: &[Region]) -> Vec<String> {
+    regions.iter().map(ToString::to_string).collect()
+}
+
+fn headers(check: &HttpCheck, secrets: Secrets) -> Vec<wire::Header> {
+    let headers = check.headers.iter();
+    headers
+        .map(|header| wire::Header {
+            key: Some(header.key.clone()),
+            value: (secrets == Secrets::Shown).then(|| header.value.clone()),
+        })
+        .collect()
+}
+
+fn status_code_assertions(check: &HttpCheck) -> Vec<wire::StatusCodeAssertion> {
+    let assertions = check.status_code_assertions.iter();
+    assertions
+        .map(|assertion| wire::StatusCodeAssertion {
+            target: Some(i32::from(assertion.target)),
+            comparator: Some(assertion.comparator.to_string()),
+        })
+        .collect()
+}
+
+fn body_assertions(check: &HttpCheck) -> Vec<wire::BodyAssertion> {
+    let assertions = check.body_assertions.iter();
+    assertions
+        .map(|assertion| wire::BodyAssertion {
+            target: Some(assertion.target.clone()),
+            comparator: Some(assertion.comparator.to_string()),
+        })
+        .collect()
+}
+
+fn header_assertions(check: &HttpCheck) -> Vec<wire::HeaderAssertion> {
+    let assertions = check.header_assertions.iter();
+    assertions
+        .map(|assertion| wire::HeaderAssertion {
+            key: Some(assertion.key.clone()),
+            target: Some(assertion.target.clone()),
+            comparator: Some(assertion.comparator.to_string()),
+        })
+        .collect()
+}
+
+fn record_assertions(check: &DnsCheck) -> Vec<wire::RecordAssertion> {
+    let assertions = check.record_assertions.iter();
+    assertions
+        .map(|assertion| wire::RecordAssertion {
+            record: Some(assertion.record.to_string()),
+            target: Some(assertion.target.clone()),
+            comparator: Some(assertion.comparator.to_string()),
+        })
+        .collect()
+}

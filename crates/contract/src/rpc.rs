@@ -1,0 +1,51 @@
+//! The one module that knows the RPC library: everybody else uses what is exported here, so that
+//! the library can change without them. Methods and their paths come from the description that
+//! `cargo xtask codegen` writes beside the generated code.
+
+mod client;
+mod error;
+mod json;
+mod methods;
+mod strict;
+
+pub use connectrpc::client::CallOptions;
+pub use connectrpc::{
+    ConnectRpcService as Service, RequestContext, Response, Router as Routes, ServiceRequest,
+    ServiceResult,
+};
+
+pub use self::client::{Client, UnusableClient, creating};
+pub use self::error::{
+    Code, Error, FieldViolation, Reason, already_exists, field_violations, internal, invalid,
+    not_found, permission_denied, reason, resource_exhausted, unauthenticated, unavailable,
+    with_request_id,
+};
+pub use self::json::check_json;
+pub use self::methods::{Method, method, methods, service_names};
+pub use self::strict::Strict;
+
+/// Header that carries the key of a call (spec §5.2).
+pub const KEY_HEADER: &str = "x-service-key";
+
+/// Header that makes the repetition of a create return the first one's result; random per call,
+/// the same for the retries of that call.
+pub const IDEMPOTENCY_KEY_HEADER: &str = "idempotency-key";
+
+/// Where clients look for the service when nobody said: a server on this machine. To be replaced
+/// by the public address of a hosted service.
+pub const DEFAULT_BASE_URL: &str = "http://127.0.0.1:8080/rpc";
+
+/// Longest request, on the wire and decompressed.
+pub const MAX_MESSAGE_BYTES: usize = 4 * 1024 * 1024;
+
+/// The description of all files of `proto/` as a `google.protobuf.FileDescriptorSet`.
+pub const DESCRIPTORS: &[u8] = include_bytes!("gen/descriptors.bin");
+
+/// The service that answers `routes` over every protocol, with the limits and the strictness that
+/// the contract promises.
+pub fn serve(routes: Routes) -> Service {
+    let limits = connectrpc::Limits::default()
+        .with_max_request_body_size(MAX_MESSAGE_BYTES)
+        .with_max_message_size(MAX_MESSAGE_BYTES);
+    Service::new(routes).with_limits(limits).with_interceptor(Strict)
+}

@@ -1,0 +1,103 @@
+//! A client of the services, for the command line, the Terraform provider and tests. It speaks
+//! Connect with protobuf. Repeating a call that failed is the caller's decision.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use connectrpc::client::{CallOptions, ClientConfig, HttpClient};
+use http::{HeaderValue, Uri};
+use rules::Secret;
+use thiserror::Error;
+
+use super::{IDEMPOTENCY_KEY_HEADER, KEY_HEADER};
+use crate::monitor::wire::MonitorServiceClient;
+
+/// Longest time for one call, with connecting; longer than a trigger that waits for its checks.
+const CALL_TIMEOUT: Duration = Duration::from_secs(150);
+
+/// The services at one address, called with one key. Cheap to clone; clones share connections.
+///
+/// An answer is `client.monitors.get_monitor(request).await?.into_owned()`, an error the
+/// [`super::Error`] that the server sent, or `unavailable` when there was no answer.
+#[derive(Clone)]
+pub struct Client {
+    /// `monitor.v1.MonitorService`.
+    pub monitors: MonitorServiceClient<HttpClient>,
+}
+
+/// Why no client can be made of an address and a key.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum UnusableClient {
+    /// The address is no URL.
+    #[error("`{given}` is no base URL; one looks like http://127.0.0.1:8080/rpc")]
+    BaseUrl {
+        /// As given.
+        given: String,
+    },
+    /// The key holds characters that no header may have.
+    #[error("the key holds characters that no key has; copy it again")]
+    Key,
+}
+
+impl Client {
+    /// A client of the services at `base_url` (http or https, with the path before the methods,
+    /// usually `/rpc`) that calls with `key`. Connects with the first call.
+    pub fn new(base_url: &str, key: &Secret<String>) -> Result<Self, UnusableClient> {
+        let unusable = || UnusableClient::BaseUrl { given: base_url.to_owned() };
+        let base: Uri = base_url.parse().map_err(|_| unusable())?;
+        let transport = match base.scheme_str() {
+            Some("http") => HttpClient::plaintext(),
+            Some("https") => HttpClient::with_tls(Arc::new(tls())),
+            _ => return Err(unusable()),
+        };
+        let mut header = HeaderValue::from_str(key.expose()).map_err(|_| UnusableClient::Key)?;
+        header.set_sensitive(true);
+        let config = ClientConfig::new(base)
+            .with_default_timeout(CALL_TIMEOUT)
+            .with_default_header(KEY_HEADER, header);
+        Ok(Self { monitors: MonitorServiceClient::new(transport, config) })
+    }
+}
+
+/// The options of a create: `key` is random per call, and the same when that call is repeated.
+pub fn creating(key: &str) -> CallOptions {
+    CallOptions::default().with_header(IDEMPOTENCY_KEY_HEADER, key)
+}
+
+/// TLS by aws-lc-rs, with the roots that are compiled in.
+fn tls() -> rustls::ClientConfig {
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let roots = webpki_roots::TLS_SERVER_ROOTS.iter().cloned().collect::<rustls::RootCertStore>();
+    rustls::ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .expect("the provider has the default versions")
+        .with_root_certificates(roots)
+        .with_no_client_auth()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn made(base_url: &str, key: &str) -> Option<UnusableClient> {
+        Client::new(base_url, &Secret::new(key.to_owned())).err()
+    }
+
+    #[test]
+    fn http_and_https_addresses_are_taken_and_others_refused() {
+        for usable in [super::super::DEFAULT_BASE_URL, "https://example.com", "http://[::1]:80/a/b"] {
+            assert_eq!(made(usable, "key"), None, "{usable}");
+        }
+        for given in ["", "example.com", "ftp://example.com", "/rpc", "http://", "http://a b"] {
+            let unusable = UnusableClient::BaseUrl { given: given.to_owned() };
+            assert_eq!(made(given, "key"), Some(unusable), "{given}");
+        }
+    }
+
+    #[test]
+    fn a_key_with_a_line_break_is_refused_without_being_shown() {
+        let unusable = made(super::super::DEFAULT_BASE_URL, "secret\nvalue").unwrap();
+        assert_eq!(unusable, UnusableClient::Key);
+        assert!(!unusable.to_string().contains("secret"));
+    }
+}

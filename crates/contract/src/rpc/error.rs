@@ -1,0 +1,259 @@
+//! Errors as callers see them: a code, a stable reason for programs, and a message that names the
+//! thing and the way out. How they are put on the wire belongs to the RPC library.
+
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
+use buffa::Message;
+use buffa_types::google::protobuf::Duration as WireDuration;
+use connectrpc::ErrorDetail;
+use rules::Violations;
+
+use crate::generated::google::rpc::bad_request::FieldViolation as WireViolation;
+use crate::generated::google::rpc::{BadRequest, ErrorInfo, RequestInfo, RetryInfo};
+
+/// An error of the protocol. `error.into_http_response(headers)` answers it outside the RPC.
+pub use connectrpc::ConnectError as Error;
+/// The code of an error, which is its HTTP status too.
+pub use connectrpc::ErrorCode as Code;
+
+/// Who defined the reasons: `google.rpc.ErrorInfo.domain`.
+const DOMAIN: &str = "aloft";
+
+/// Why a call failed, in a word that does not change: `google.rpc.ErrorInfo.reason`, and the
+/// reason of a problem of `/v1`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// The call has no key.
+    KeyMissing,
+    /// The key is none that this service issued, or it is damaged.
+    KeyUnknown,
+    /// The key's time is over.
+    KeyExpired,
+    /// The key was revoked.
+    KeyRevoked,
+    /// The key may only read (spec §7).
+    KeyReadOnly,
+    /// Too many calls in a short time.
+    RateLimited,
+    /// A field breaks a rule; the violations say which.
+    InvalidArgument,
+    /// The body is not what its content type says.
+    MalformedMessage,
+    /// There is no such thing in the caller's workspace.
+    NotFound,
+    /// There is one already.
+    AlreadyExists,
+    /// The request is larger than allowed.
+    TooLarge,
+    /// There is no such method.
+    UnknownMethod,
+    /// The caller's time for the call is over, or the caller went away.
+    Abandoned,
+    /// Something that it needs does not answer now; trying again may help.
+    Unavailable,
+    /// A fault of the service.
+    Internal,
+}
+
+impl Reason {
+    /// The word on the wire.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::KeyMissing => "KEY_MISSING",
+            Self::KeyUnknown => "KEY_UNKNOWN",
+            Self::KeyExpired => "KEY_EXPIRED",
+            Self::KeyRevoked => "KEY_REVOKED",
+            Self::KeyReadOnly => "KEY_READ_ONLY",
+            Self::RateLimited => "RATE_LIMITED",
+            Self::InvalidArgument => "INVALID_ARGUMENT",
+            Self::MalformedMessage => "MALFORMED_MESSAGE",
+            Self::NotFound => "NOT_FOUND",
+            Self::AlreadyExists => "ALREADY_EXISTS",
+            Self::TooLarge => "TOO_LARGE",
+            Self::UnknownMethod => "UNKNOWN_METHOD",
+            Self::Abandoned => "ABANDONED",
+            Self::Unavailable => "UNAVAILABLE",
+            Self::Internal => "INTERNAL",
+        }
+    }
+}
+
+/// A field that broke a rule, as a client reads it from an error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldViolation {
+    /// Path from the request on, such as `monitor.headers[2].key`.
+    pub field: String,
+    /// What was given and what is allowed.
+    pub description: String,
+}
+
+/// The key is missing, unknown, expired or revoked: 401.
+pub fn unauthenticated(reason: Reason, message: impl Into<String>) -> Error {
+    error(Code::Unauthenticated, reason, message)
+}
+
+/// The key may not do that: 403.
+pub fn permission_denied(message: impl Into<String>) -> Error {
+    error(Code::PermissionDenied, Reason::KeyReadOnly, message)
+}
+
+/// The caller's workspace has no `noun` with this id: 404, also where another workspace has one.
+pub fn not_found(noun: &str, id: &str) -> Error {
+    error(Code::NotFound, Reason::NotFound, format!("there is no {noun} `{id}` in this workspace"))
+}
+
+/// There is one already: 409.
+pub fn already_exists(message: impl Into<String>) -> Error {
+    error(Code::AlreadyExists, Reason::AlreadyExists, message)
+}
+
+/// The request breaks rules: 400, with every violation as a detail and in the message. Paths
+/// begin at the request, so those of a monitor need [`Violations::under`] `"monitor"`.
+pub fn invalid(violations: &Violations) -> Error {
+    let field_violations = violations
+        .0
+        .iter()
+        .map(|violation| WireViolation {
+            field: violation.field.clone(),
+            description: match &violation.given {
+                Some(given) => format!("{} (given: `{given}`)", violation.allowed),
+                None => violation.allowed.clone(),
+            },
+        })
+        .collect();
+    let detail = BadRequest { field_violations };
+    error(Code::InvalidArgument, Reason::InvalidArgument, violations.to_string())
+        .with_detail(ErrorDetail::from_message("google.rpc.BadRequest", &detail))
+}
+
+/// Too many calls: 429, with the time to wait as a detail and as `Retry-After` in whole seconds.
+pub fn resource_exhausted(message: impl Into<String>, retry_after: Duration) -> Error {
+    let detail = RetryInfo {
+        retry_delay: WireDuration {
+            seconds: retry_after.as_secs() as i64,
+            nanos: retry_after.subsec_nanos() as i32,
+            ..WireDuration::default()
+        }
+        .into(),
+    };
+    let mut error = error(Code::ResourceExhausted, Reason::RateLimited, message)
+        .with_detail(ErrorDetail::from_message("google.rpc.RetryInfo", &detail));
+    let seconds = retry_after.as_millis().div_ceil(1000).max(1);
+    let value = http::HeaderValue::try_from(seconds.to_string()).expect("digits are a header");
+    error.response_headers_mut().insert(http::header::RETRY_AFTER, value);
+    error
+}
+
+/// Something that the call needs does not answer now: 503.
+pub fn unavailable(message: impl Into<String>) -> Error {
+    error(Code::Unavailable, Reason::Unavailable, message)
+}
+
+/// A fault of the service: 500. The cause is for its log and is never sent.
+pub fn internal() -> Error {
+    error(Code::Internal, Reason::Internal, "the service failed; its log has the cause")
+}
+
+/// Adds the request's id, for a report to the operator.
+pub fn with_request_id(error: Error, id: &str) -> Error {
+    let detail = RequestInfo { request_id: id.to_owned(), ..RequestInfo::default() };
+    error.with_detail(ErrorDetail::from_message("google.rpc.RequestInfo", &detail))
+}
+
+/// The reason that an error carries; `None` where it came from elsewhere, such as a proxy.
+pub fn reason(error: &Error) -> Option<String> {
+    detail::<ErrorInfo>(error, "google.rpc.ErrorInfo").map(|info| info.reason)
+}
+
+/// The violations that an error carries.
+pub fn field_violations(error: &Error) -> Vec<FieldViolation> {
+    detail::<BadRequest>(error, "google.rpc.BadRequest")
+        .unwrap_or_default()
+        .field_violations
+        .into_iter()
+        .map(|it| FieldViolation { field: it.field, description: it.description })
+        .collect()
+}
+
+/// Gives a reason to an error that the RPC library made itself.
+pub(super) fn with_reason(error: Error) -> Error {
+    if reason(&error).is_some() {
+        return error;
+    }
+    let reason = match error.code {
+        Code::InvalidArgument | Code::OutOfRange => Reason::MalformedMessage,
+        Code::ResourceExhausted => Reason::TooLarge,
+        Code::Unimplemented => Reason::UnknownMethod,
+        Code::Canceled | Code::DeadlineExceeded => Reason::Abandoned,
+        Code::Unavailable => Reason::Unavailable,
+        Code::NotFound => Reason::NotFound,
+        _ => Reason::Internal,
+    };
+    error.with_detail(info(reason))
+}
+
+fn error(code: Code, reason: Reason, message: impl Into<String>) -> Error {
+    Error::new(code, message).with_detail(info(reason))
+}
+
+fn info(reason: Reason) -> ErrorDetail {
+    let info = ErrorInfo {
+        reason: reason.as_str().to_owned(),
+        domain: DOMAIN.to_owned(),
+        ..ErrorInfo::default()
+    };
+    ErrorDetail::from_message("google.rpc.ErrorInfo", &info)
+}
+
+fn detail<M: Message>(error: &Error, name: &str) -> Option<M> {
+    let is_named = |detail: &&ErrorDetail| detail.type_url.rsplit('/').next() == Some(name);
+    let value = error.details.iter().find(is_named)?.value.as_deref()?;
+    let bytes = STANDARD_NO_PAD.decode(value).or_else(|_| STANDARD.decode(value)).ok()?;
+    M::decode_from_slice(&bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use rules::Violation;
+
+    use super::*;
+
+    #[test]
+    fn an_invalid_request_says_field_and_limit_in_its_message_and_in_its_details() {
+        // design: §4, errors
+        let violations = Violations(vec![
+            Violation::new("retry", 11, "must be 0 to 10"),
+            Violation::unseen("headers[0].value", "is required"),
+        ])
+        .under("monitor");
+        let error = invalid(&violations);
+        assert_eq!(error.http_status(), 400);
+        assert_eq!(reason(&error).as_deref(), Some("INVALID_ARGUMENT"));
+        insta::assert_snapshot!(error.message.as_deref().unwrap(), @"");
+        insta::assert_debug_snapshot!(field_violations(&error), @"");
+    }
+
+    #[test]
+    fn a_rate_limit_rounds_its_wait_up_to_whole_seconds_and_never_to_none() {
+        for (wait, header) in [(0, "1"), (1, "1"), (1_000, "1"), (1_001, "2")] {
+            let error = resource_exhausted("too many calls", Duration::from_millis(wait));
+            assert_eq!(error.response_headers()["retry-after"], header, "{wait} ms");
+        }
+    }
+
+    #[test]
+    fn an_error_of_the_library_gets_a_reason_and_ours_keeps_its_own() {
+        let theirs = with_reason(Error::invalid_argument("failed to decode"));
+        assert_eq!(reason(&theirs).as_deref(), Some("MALFORMED_MESSAGE"));
+        let ours = with_reason(unauthenticated(Reason::KeyExpired, "expired"));
+        assert_eq!(reason(&ours).as_deref(), Some("KEY_EXPIRED"));
+        assert_eq!(ours.details.len(), 1);
+    }
+
+    #[test]
+    fn a_failure_of_the_service_does_not_tell_its_cause() {
+        assert_eq!(internal().http_status(), 500);
+    }
+}

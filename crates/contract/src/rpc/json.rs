@@ -1,0 +1,312 @@
+//! JSON requests against the description: a field that the schema does not know is refused by its
+//! name, and a value of the wrong type with its path (design §4). The library ignores the first
+//! and tells of the second only line and column. What a value may hold belongs to `rules`.
+
+use std::fmt;
+
+use buffa_descriptor::{FieldDescriptor, FieldKind, MessageDescriptor, ScalarType, SingularKind};
+use rules::{Violation, Violations};
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use super::methods::{POOL, method};
+
+/// How many violations one answer tells; a request with more gets the first ones.
+const VIOLATIONS_SHOWN: usize = 20;
+/// Longest part of an unknown name that a path repeats, in characters.
+const NAME_SHOWN: usize = 64;
+
+/// Checks the JSON body of a call of the method with this path: unknown fields, texts, numbers
+/// and lists in the wrong place, and fractions where an integer is due.
+///
+/// A body that is no JSON passes, and so does a method that the contract does not have: both are
+/// refused where they are decoded. Nothing is kept of the body, whatever its size.
+pub fn check_json(path: &str, body: &[u8]) -> Result<(), Violations> {
+    let Some(method) = method(path) else { return Ok(()) };
+    let mut walk = Walk { path: String::new(), found: Vec::new() };
+    let request = FieldKind::Singular(SingularKind::Message(method.request_index));
+    let due = Due { walk: &mut walk, kind: request, null: Null::Refused };
+    // A syntax error ends the walk; what was found before it is the better answer.
+    let _ = due.deserialize(&mut serde_json::Deserializer::from_slice(body));
+    if walk.found.is_empty() { Ok(()) } else { Err(Violations(walk.found)) }
+}
+
+/// Where the walk is, and what it found.
+struct Walk {
+    path: String,
+    found: Vec<Violation>,
+}
+
+impl Walk {
+    fn refuse(&mut self, violation: impl FnOnce(&str) -> Violation) {
+        if self.found.len() < VIOLATIONS_SHOWN {
+            let path = if self.path.is_empty() { "request" } else { &self.path };
+            self.found.push(violation(path));
+        }
+    }
+}
+
+/// What `null` means where the walk is.
+#[derive(PartialEq)]
+enum Null {
+    /// A field that is left out.
+    LeavesOut,
+    /// An element of a list, or the whole request: nothing could be left out.
+    Refused,
+}
+
+/// A value that is due at the walk's path.
+struct Due<'a> {
+    walk: &'a mut Walk,
+    kind: FieldKind,
+    null: Null,
+}
+
+impl Due<'_> {
+    /// What is given may be a secret in the wrong place, so only its type is told.
+    fn refuse(self, given: &str) {
+        let due = match self.kind {
+            FieldKind::List(_) => "a list",
+            FieldKind::Map { .. } => "an object",
+            FieldKind::Singular(kind) => singular(kind),
+        };
+        self.walk.refuse(|path| Violation::new(path, given, format!("must be {due}")));
+    }
+
+    fn integer(self, given: &impl ToString, fits: bool) {
+        if self.kind == FieldKind::Singular(SingularKind::Scalar(ScalarType::Int32)) {
+            if !fits {
+                self.refuse(&given.to_string());
+            }
+        } else {
+            self.refuse("a number");
+        }
+    }
+
+    /// The message with fields of its own that is due; Timestamps and masks are texts in JSON.
+    fn message(&self) -> Option<&'static MessageDescriptor> {
+        match self.kind {
+            FieldKind::Singular(SingularKind::Message(index)) => {
+                Some(POOL.message(index)).filter(|message| !is_text_in_json(message))
+            }
+            FieldKind::Singular(_) | FieldKind::List(_) | FieldKind::Map { .. } => None,
+        }
+    }
+
+    /// Checks the field that the next entry of `map` is.
+    fn entry<'de, A: MapAccess<'de>>(
+        &mut self,
+        message: &'static MessageDescriptor,
+        name: &str,
+        map: &mut A,
+    ) -> Result<(), A::Error> {
+        let end = self.walk.path.len();
+        if end > 0 {
+            self.walk.path.push('.');
+        }
+        if let Some(field) = field(message, name) {
+            self.walk.path.push_str(field.name());
+            let kind = field.kind();
+            map.next_value_seed(Due { walk: self.walk, kind, null: Null::LeavesOut })?;
+        } else {
+            self.walk.path.extend(name.chars().take(NAME_SHOWN));
+            let of = message.full_name();
+            self.walk.refuse(|path| Violation::unseen(path, format!("is not a field of {of}")));
+            map.next_value::<IgnoredAny>()?;
+        }
+        self.walk.path.truncate(end);
+        Ok(())
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Due<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Due<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        if self.null == Null::Refused {
+            self.refuse("null");
+        }
+        Ok(())
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        if self.kind != FieldKind::Singular(SingularKind::Scalar(ScalarType::Bool)) {
+            self.refuse("a bool");
+        }
+        Ok(())
+    }
+
+    fn visit_i64<E>(self, given: i64) -> Result<(), E> {
+        self.integer(&given, i32::try_from(given).is_ok());
+        Ok(())
+    }
+
+    fn visit_u64<E>(self, given: u64) -> Result<(), E> {
+        self.integer(&given, i32::try_from(given).is_ok());
+        Ok(())
+    }
+
+    fn visit_f64<E>(self, given: f64) -> Result<(), E> {
+        // Protobuf's JSON counts 5.0 and 5e0 as integers.
+        self.integer(&given, given.fract() == 0.0 && given.abs() <= f64::from(i32::MAX));
+        Ok(())
+    }
+
+    fn visit_str<E>(self, given: &str) -> Result<(), E> {
+        let fits = match self.kind {
+            FieldKind::Singular(SingularKind::Scalar(ScalarType::String)) => true,
+            // Protobuf's JSON allows an integer as a text.
+            FieldKind::Singular(SingularKind::Scalar(ScalarType::Int32)) => {
+                given.parse::<i32>().is_ok()
+            }
+            FieldKind::Singular(SingularKind::Message(_)) => self.message().is_none(),
+            FieldKind::Singular(_) | FieldKind::List(_) | FieldKind::Map { .. } => false,
+        };
+        if !fits {
+            self.refuse("a text");
+        }
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
+        let FieldKind::List(kind) = self.kind else {
+            self.refuse("a list");
+            while seq.next_element::<IgnoredAny>()?.is_some() {}
+            return Ok(());
+        };
+        let end = self.walk.path.len();
+        for index in 0.. {
+            self.walk.path.push_str(&format!("[{index}]"));
+            let kind = FieldKind::Singular(kind);
+            let element = Due { walk: self.walk, kind, null: Null::Refused };
+            let is_over = seq.next_element_seed(element)?.is_none();
+            self.walk.path.truncate(end);
+            if is_over {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
+        let Some(message) = self.message() else {
+            if !matches!(self.kind, FieldKind::Map { .. }) {
+                self.refuse("an object");
+            }
+            while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+            return Ok(());
+        };
+        while let Some(name) = map.next_key::<String>()? {
+            self.entry(message, &name, &mut map)?;
+        }
+        Ok(())
+    }
+}
+
+/// The field with this name, as JSON writes it or as the proto does.
+fn field(message: &'static MessageDescriptor, name: &str) -> Option<&'static FieldDescriptor> {
+    message.fields().iter().find(|field| field.json_name() == name || field.name() == name)
+}
+
+fn is_text_in_json(message: &MessageDescriptor) -> bool {
+    message.full_name().starts_with("google.protobuf.")
+}
+
+/// What a value of this kind is, as the end of "must be".
+fn singular(kind: SingularKind) -> &'static str {
+    match kind {
+        SingularKind::Scalar(ScalarType::Bool) => "true or false",
+        SingularKind::Scalar(ScalarType::Int32) => "a whole number from -2147483648 to 2147483647",
+        SingularKind::Scalar(_) | SingularKind::Enum(_) => "a text",
+        SingularKind::Message(index) if is_text_in_json(POOL.message(index)) => "a text",
+        SingularKind::Message(_) => "an object",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CREATE: &str = "/monitor.v1.MonitorService/CreateHttpMonitor";
+    const UPDATE: &str = "/monitor.v1.MonitorService/UpdateHttpMonitor";
+
+    /// The violations of a body, one per line, or nothing.
+    fn found(path: &str, body: &str) -> String {
+        let violations = check_json(path, body.as_bytes()).err().unwrap_or_default();
+        violations.0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn the_designs_own_example_passes_in_both_spellings() {
+        // design: §4
+        let camel = r#"{"monitor":{"name":"API","url":"https://example.com/health","periodicity":"30s",
+            "regions":["fly-ams","fly-iad"],"active":true,"retry":0,
+            "statusCodeAssertions":[{"target":200,"comparator":"eq"}]}}"#;
+        assert_eq!(found(CREATE, camel), "");
+        let snake = camel.replace("statusCodeAssertions", "status_code_assertions");
+        assert_eq!(found(CREATE, &snake), "");
+    }
+
+    #[test]
+    fn unknown_fields_are_refused_by_name_wherever_they_are() {
+        // issue 3: bad input
+        let body = r#"{"monitor":{"colour":{"deep":[1]},"headers":[{"key":"a"},{"vallue":"b"}]},"dryRun":true}"#;
+        insta::assert_snapshot!(found(CREATE, body), @"");
+    }
+
+    #[test]
+    fn values_of_a_wrong_type_are_refused_with_their_path() {
+        let body = r#"{"monitor":{"timeout":1.5,"retry":3000000000,"degradedAt":"soon","active":"yes",
+            "name":5,"regions":"fly-ams","headers":[null],"description":{},"method":["GET"],"body":true},
+            "updateMask":["name"]}"#;
+        insta::assert_snapshot!(found(UPDATE, body), @"");
+    }
+
+    #[test]
+    fn what_protobufs_json_allows_passes() {
+        let body = r#"{"monitor":{"timeout":5.0,"retry":"3","description":null,"regions":null,
+            "createdAt":"2026-11-21T00:00:00Z"},"updateMask":"name,statusCodeAssertions"}"#;
+        assert_eq!(found(UPDATE, body), "");
+    }
+
+    #[test]
+    fn a_request_that_is_no_object_is_refused() {
+        for body in ["null", "[]", "5", "\"text\"", "true"] {
+            assert!(found(CREATE, body).starts_with("`request` must be an object"), "{body}");
+        }
+    }
+
+    #[test]
+    fn broken_json_and_foreign_methods_are_left_to_the_decoder() {
+        for body in ["", "{", "{\"monitor\":{\"name\":", "\u{0}", "{}}"] {
+            assert_eq!(found(CREATE, body), "", "{body}");
+        }
+        assert_eq!(found("/grpc.health.v1.Health/Check", r#"{"anything":1}"#), "");
+    }
+
+    #[test]
+    fn many_violations_and_long_names_stay_a_short_answer() {
+        let fields: Vec<String> =
+            (0..1000).map(|index| format!("\"{}{index}\":1", "x".repeat(500))).collect();
+        let answer = found(CREATE, &format!("{{{}}}", fields.join(",")));
+        assert_eq!(answer.lines().count(), VIOLATIONS_SHOWN);
+        assert!(answer.len() < 4096, "{}", answer.len());
+    }
+
+    #[test]
+    fn deep_nesting_is_no_stack_overflow() {
+        let body = format!("{{\"monitor\":{}", "[".repeat(100_000));
+        insta::assert_snapshot!(found(CREATE, &body), @"");
+    }
+}

@@ -1,0 +1,101 @@
+//! The methods of the contract, read from its description: who may call what, and what a JSON
+//! body of each may hold, follow from this list and from nothing else.
+
+use std::sync::LazyLock;
+
+use buffa_descriptor::generated::descriptor::method_options::IdempotencyLevel;
+use buffa_descriptor::{DescriptorPool, MessageIndex, MethodDescriptor};
+
+/// One method of one service.
+#[derive(Debug)]
+pub struct Method {
+    /// Full name of its service, such as `monitor.v1.MonitorService`.
+    pub service: String,
+    /// Its name, such as `GetMonitor`.
+    pub name: String,
+    /// Its path below the base URL, such as `/monitor.v1.MonitorService/GetMonitor`.
+    pub path: String,
+    /// Whether it only reads: the proto says `idempotency_level = NO_SIDE_EFFECTS`. A read-only
+    /// key may call exactly these (spec §5.5).
+    pub reads_only: bool,
+    /// Whether more than one message may travel in either direction.
+    pub streams: bool,
+    /// Full name of its request.
+    pub request: String,
+    /// Full name of its answer.
+    pub response: String,
+    /// Where the description has its request.
+    pub(super) request_index: MessageIndex,
+}
+
+/// All methods, in the order of the proto files.
+pub fn methods() -> &'static [Method] {
+    &METHODS
+}
+
+/// The method with this path, with or without the slash in front.
+pub fn method(path: &str) -> Option<&'static Method> {
+    let path = path.strip_prefix('/').unwrap_or(path);
+    METHODS.iter().find(|method| &method.path[1..] == path)
+}
+
+/// Full names of all services, such as `monitor.v1.MonitorService`.
+pub fn service_names() -> impl Iterator<Item = &'static str> {
+    POOL.services().iter().map(buffa_descriptor::ServiceDescriptor::full_name)
+}
+
+/// The contract's own description.
+pub(super) static POOL: LazyLock<DescriptorPool> = LazyLock::new(|| {
+    DescriptorPool::decode(super::DESCRIPTORS).expect("codegen wrote a whole description")
+});
+
+static METHODS: LazyLock<Vec<Method>> = LazyLock::new(|| {
+    let services = POOL.services().iter();
+    services
+        .flat_map(|service| service.methods().iter().map(|it| describe(service.full_name(), it)))
+        .collect()
+});
+
+fn describe(service: &str, method: &MethodDescriptor) -> Method {
+    let level = method.options().and_then(|options| options.idempotency_level);
+    Method {
+        service: service.to_owned(),
+        name: method.name().to_owned(),
+        path: format!("/{service}/{}", method.name()),
+        reads_only: level == Some(IdempotencyLevel::NO_SIDE_EFFECTS),
+        streams: method.is_client_streaming() || method.is_server_streaming(),
+        request: POOL.message(method.input()).full_name().to_owned(),
+        response: POOL.message(method.output()).full_name().to_owned(),
+        request_index: method.input(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_monitor_service_has_these_methods_and_a_read_key_may_call_three() {
+        // spec: §5.5; design: §4
+        let shown: Vec<String> = methods()
+            .iter()
+            .map(|it| format!("{} {}", if it.reads_only { "reads " } else { "writes" }, it.path))
+            .collect();
+        insta::assert_snapshot!(shown.join("\n"), @"");
+    }
+
+    #[test]
+    fn a_method_is_found_by_its_path_with_and_without_the_slash() {
+        let path = "/monitor.v1.MonitorService/GetMonitor";
+        assert_eq!(method(path).unwrap().name, "GetMonitor");
+        assert_eq!(method(&path[1..]).unwrap().request, "monitor.v1.GetMonitorRequest");
+        assert!(method("/monitor.v1.MonitorService/Nonsense").is_none());
+    }
+
+    #[test]
+    fn create_methods_and_no_others_begin_with_create() {
+        let creates = methods().iter().filter(|it| it.name.starts_with("Create"));
+        assert!(creates.clone().all(|it| !it.reads_only && !it.streams));
+        assert_eq!(creates.count(), 3);
+    }
+}
