@@ -7,14 +7,18 @@ pub mod dns;
 mod evidence;
 pub mod http;
 mod plan;
+mod redact;
 mod result;
+mod retry;
 mod seen;
 pub mod tcp;
+mod text;
 
 pub use assess::{AssertionResult, Assessment, Outcome, assess};
 pub use evidence::{AttemptEvidence, Evidence, HopEvidence};
 pub use plan::{Identity, Job, Plan, PlannedCheck, Trigger, Unplannable};
 pub use result::{CheckResult, ProbeId, conclude};
+pub use retry::{NoRetry, Retry, next_attempt};
 pub use seen::{
     Attempt, Body, Certificate, DnsAnswer, DnsRecord, DnsSeen, Failure, FailureKind, Hop, HttpSeen,
     Phases, Seen, TcpSeen,

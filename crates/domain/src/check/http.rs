@@ -1,25 +1,38 @@
-//! HTTP checks: the request to send, and what must hold of the answer (design §5, "HTTP").
+//! HTTP checks: the request to send, where a redirect leads, and what must hold of the answer
+//! (design §5, "HTTP"). Connecting, the egress rule and undoing content-encodings belong to `probe`.
+
+mod assess;
+mod charset;
+mod plan;
+mod redirect;
+mod request;
 
 use bytes::Bytes;
-use rules::monitor::{HeaderAssertion, HttpCheck, StatusCodeAssertion, TextAssertion};
+use rules::monitor::{HeaderAssertion, StatusCodeAssertion, TextAssertion};
 
-use super::HttpSeen;
-use super::assess::Findings;
+pub(super) use assess::assess;
+pub(super) use charset::decode;
+pub use redirect::{Redirect, redirect};
+pub use request::Request;
 
-/// The request of an HTTP monitor, ready to be sent, and its assertions.
+/// The request of an HTTP monitor, ready to be sent, and its assertions. The probe sends
+/// [`Self::request`], and what [`redirect`] makes of it.
 #[derive(Debug)]
 pub struct HttpPlan {
-    /// Where the first hop goes: host as A-label, credentials taken out.
+    /// Where the first hop goes: host as A-label, credentials and fragment taken out.
     pub url: url::Url,
     /// Method of the first hop.
     pub method: ::http::Method,
     /// Headers as configured, with Basic authorisation where the URL had credentials and none was
-    /// configured. `Host`, where configured, is in [`Self::authority`] and not here.
+    /// configured. `Host`, where configured, is in [`Self::authority`] and not here. All are marked
+    /// sensitive, so that `Debug` shows no value.
     pub headers: ::http::HeaderMap,
     /// The authority to ask for, where a `Host` header was configured; the TLS name stays the URL's.
     pub authority: Option<::http::HeaderValue>,
     /// Request body; empty unless the method is `POST`, `PUT` or `PATCH`.
     pub body: Bytes,
+    /// What the body is where no `Content-Type` is sent along that says so; `None` without a body.
+    pub body_type: Option<BodyType>,
     /// Whether redirects are followed.
     pub follow_redirects: bool,
     /// Decoded bytes of the final body to keep: 1 MiB where something is asserted of it, else 4 KiB.
@@ -32,25 +45,11 @@ pub struct HttpPlan {
     pub header_assertions: Vec<HeaderAssertion>,
 }
 
-impl HttpPlan {
-    /// The plan for this check, or why there is none.
-    pub(super) fn of(check: &HttpCheck) -> Result<Self, String> {
-        let url = url::Url::parse(&check.url).map_err(|error| error.to_string())?;
-        Ok(Self {
-            url,
-            method: ::http::Method::GET,
-            headers: ::http::HeaderMap::new(),
-            authority: None,
-            body: Bytes::new(),
-            follow_redirects: check.follow_redirects,
-            body_kept: 4096,
-            status_code_assertions: check.status_code_assertions.clone(),
-            body_assertions: check.body_assertions.clone(),
-            header_assertions: check.header_assertions.clone(),
-        })
-    }
-}
-
-pub(super) fn assess(_plan: &HttpPlan, _seen: &HttpSeen) -> Findings {
-    Findings::default()
+/// What a request's body is taken for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BodyType {
+    /// A JSON object or array. Other JSON values are texts just as well.
+    Json,
+    /// Anything else.
+    Text,
 }

@@ -1,0 +1,144 @@
+//! What must hold of the final answer (design §5, "HTTP").
+
+use std::borrow::Cow;
+
+use ::http::{HeaderMap, Method};
+use rules::monitor::{HeaderAssertion, StatusCodeAssertion, TextAssertion};
+use rules::{NumberComparator, TextComparator};
+
+use super::{HttpPlan, decode};
+use crate::check::assess::Findings;
+use crate::check::redact::{self, shown};
+use crate::check::text::{self, Held, Text};
+use crate::check::{AssertionResult, HttpSeen};
+
+/// Holds an exchange that came to its end against its plan. Allocates nothing where nothing is
+/// asserted and all is well.
+pub(in crate::check) fn assess(plan: &HttpPlan, seen: &HttpSeen) -> Findings {
+    let mut found = Findings::default();
+    let Some((answer, status)) =
+        seen.hops.last().and_then(|answer| answer.status.map(|status| (answer, status)))
+    else {
+        found.reasons.push("no answer came".to_owned());
+        return found;
+    };
+    if plan.status_code_assertions.is_empty() && !(200..300).contains(&status) {
+        found.reasons.push(format!("status is {status}, expected 2xx"));
+    }
+    for assertion in &plan.status_code_assertions {
+        found.status(assertion, status);
+    }
+    if !plan.body_assertions.is_empty() {
+        // What stands in place of a HEAD answer's body is nobody's body.
+        let is_head = plan.method == Method::HEAD;
+        let goes_on = seen.body.truncated && !is_head;
+        let bytes = if is_head { &[][..] } else { &seen.body.bytes };
+        let decoded = decode(&answer.headers, bytes, goes_on);
+        for assertion in &plan.body_assertions {
+            found.body(assertion, Text { known: &decoded, goes_on });
+        }
+    }
+    for assertion in &plan.header_assertions {
+        found.header(assertion, &answer.headers);
+    }
+    found
+}
+
+impl Findings {
+    fn status(&mut self, assertion: &StatusCodeAssertion, status: u16) {
+        let StatusCodeAssertion { target, comparator } = assertion;
+        let (holds, wish) = match comparator {
+            NumberComparator::Eq => (status == *target, ""),
+            NumberComparator::Neq => (status != *target, "anything but "),
+            NumberComparator::Gt => (status > *target, "more than "),
+            NumberComparator::Gte => (status >= *target, "at least "),
+            NumberComparator::Lt => (status < *target, "less than "),
+            NumberComparator::Lte => (status <= *target, "at most "),
+        };
+        if !holds {
+            self.reasons.push(format!("status is {status}, expected {wish}{target}"));
+        }
+        self.assertions.push(AssertionResult {
+            assertion: format!("status {comparator} {target}"),
+            holds,
+            seen: status.to_string(),
+        });
+    }
+
+    fn body(&mut self, assertion: &TextAssertion, body: Text<'_>) {
+        let TextAssertion { target, comparator } = assertion;
+        let held = body.holds(*comparator, target);
+        let seen = shown(body.known);
+        if held != Held::Yes {
+            self.reasons.push(text::reason("body", &seen, *comparator, target, held));
+        }
+        self.assertions.push(AssertionResult {
+            assertion: text::words("body", *comparator, target),
+            holds: held == Held::Yes,
+            seen,
+        });
+    }
+
+    fn header(&mut self, assertion: &HeaderAssertion, headers: &HeaderMap) {
+        let HeaderAssertion { key, target, comparator } = assertion;
+        let what = format!("header `{}`", shown(key));
+        let lines: Vec<_> = headers
+            .get_all(key.as_str())
+            .iter()
+            .map(|line| String::from_utf8_lossy(line.as_bytes()))
+            .collect();
+        let (held, line) = any_or_all(&lines, *comparator, target);
+        let credential = redact::is_credential(key);
+        let hide = |text: &str| if credential { redact::HIDDEN.to_owned() } else { shown(text) };
+        let seen = match (line, held) {
+            (None, _) => "absent".to_owned(),
+            // The one line that decided; where no line did, all of them.
+            (Some(line), Held::No | Held::NoNumber) if needs_all(*comparator) => hide(line),
+            (Some(line), _) if lines.len() == 1 => hide(line),
+            (Some(_), _) => hide(&lines.join(", ")),
+        };
+        let target = hide(target);
+        if held != Held::Yes {
+            self.reasons.push(match line {
+                None => format!("{what} is absent, expected to {}", text::wish(*comparator, &target)),
+                Some(_) => text::reason(&what, &seen, *comparator, &target, held),
+            });
+        }
+        self.assertions.push(AssertionResult {
+            assertion: text::words(&what, *comparator, &target),
+            holds: held == Held::Yes,
+            seen,
+        });
+    }
+}
+
+/// Whether the lines of one header hold, and the line that decided; `None` where there is no line.
+/// What needs all of no lines is satisfied: so an absent header satisfies `empty`, `neq` and
+/// `not_contains`, as design §5 says, and `empty` stays the opposite of `not_empty`.
+fn any_or_all<'a>(
+    lines: &'a [Cow<'_, str>],
+    comparator: TextComparator,
+    target: &str,
+) -> (Held, Option<&'a str>) {
+    let held = |line: &Cow<'_, str>| Text::whole(line).holds(comparator, target);
+    let needs_all = needs_all(comparator);
+    let deciding = lines.iter().find(|line| (held(line) == Held::Yes) != needs_all);
+    match deciding.or(lines.first()) {
+        Some(line) => (held(line), Some(line)),
+        None => (needs_all.into(), None),
+    }
+}
+
+/// Whether all lines of a header have to agree, and not only one.
+fn needs_all(comparator: TextComparator) -> bool {
+    match comparator {
+        TextComparator::Neq | TextComparator::NotContains | TextComparator::Empty => true,
+        TextComparator::Contains
+        | TextComparator::Eq
+        | TextComparator::NotEmpty
+        | TextComparator::Gt
+        | TextComparator::Gte
+        | TextComparator::Lt
+        | TextComparator::Lte => false,
+    }
+}

@@ -1,0 +1,119 @@
+//! From an HTTP monitor's settings to its plan.
+
+use ::http::header::{AUTHORIZATION, HOST};
+use ::http::uri::Authority;
+use ::http::{HeaderMap, HeaderName, HeaderValue, Method};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use percent_encoding::percent_decode_str;
+use rules::limits;
+use rules::monitor::{Header, HttpCheck};
+use url::Url;
+
+use super::{BodyType, HttpPlan};
+use crate::check::redact;
+
+impl HttpPlan {
+    /// The plan for this check, or why there is none.
+    pub(in crate::check) fn of(check: &HttpCheck) -> Result<Self, String> {
+        let mut url = Url::parse(&check.url).map_err(|error| format!("its URL: {error}"))?;
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(format!("its URL is no http or https one, but `{}:`", url.scheme()));
+        }
+        if url.port() == Some(0) {
+            return Err("the port of its URL is 0".to_owned());
+        }
+        let (mut headers, authority) = configured(&check.headers)?;
+        if let Some(basic) = basic_authorization(&url)
+            && !headers.contains_key(AUTHORIZATION)
+        {
+            headers.insert(AUTHORIZATION, basic);
+        }
+        redact::take_credentials(&mut url);
+        url.set_fragment(None);
+        let body = match check.method {
+            rules::Method::Post | rules::Method::Put | rules::Method::Patch => &*check.body,
+            rules::Method::Get
+            | rules::Method::Head
+            | rules::Method::Delete
+            | rules::Method::Options => "",
+        };
+        Ok(Self {
+            url,
+            method: method(check.method),
+            headers,
+            authority,
+            body: Bytes::copy_from_slice(body.as_bytes()),
+            body_type: BodyType::of(body),
+            follow_redirects: check.follow_redirects,
+            body_kept: if check.body_assertions.is_empty() {
+                limits::EVIDENCE_BODY_BYTES
+            } else {
+                limits::BODY_READ_BYTES_MAX
+            },
+            status_code_assertions: check.status_code_assertions.clone(),
+            body_assertions: check.body_assertions.clone(),
+            header_assertions: check.header_assertions.clone(),
+        })
+    }
+}
+
+impl BodyType {
+    fn of(body: &str) -> Option<Self> {
+        let is_json = || serde_json::from_str::<serde::de::IgnoredAny>(body).is_ok();
+        match body.trim_ascii_start().bytes().next() {
+            _ if body.is_empty() => None,
+            Some(b'{' | b'[') if is_json() => Some(Self::Json),
+            Some(_) | None => Some(Self::Text),
+        }
+    }
+}
+
+/// The configured headers in their order, and the authority that `Host` asks for. White space
+/// around a value is no part of it (RFC 9110 §5.5), and HTTP/2 refuses it.
+fn configured(headers: &[Header]) -> Result<(HeaderMap, Option<HeaderValue>), String> {
+    let mut map = HeaderMap::new();
+    let mut authority = None;
+    for Header { key, value } in headers {
+        let name = HeaderName::from_bytes(key.as_bytes())
+            .map_err(|_| format!("`{}` is no name of a header", redact::shown(key)))?;
+        let value = value.trim_matches([' ', '\t']);
+        let mut value = HeaderValue::from_bytes(value.as_bytes())
+            .map_err(|_| format!("the value of its header `{name}` has control characters"))?;
+        if name != HOST {
+            value.set_sensitive(true);
+            map.append(name, value);
+        } else if !value.is_empty() {
+            Authority::try_from(value.as_bytes())
+                .map_err(|_| "its header `host` is no authority".to_owned())?;
+            authority.get_or_insert(value);
+        }
+    }
+    Ok((map, authority))
+}
+
+fn basic_authorization(url: &Url) -> Option<HeaderValue> {
+    if url.username().is_empty() && url.password().is_none() {
+        return None;
+    }
+    let mut credentials: Vec<u8> = percent_decode_str(url.username()).collect();
+    credentials.push(b':');
+    credentials.extend(percent_decode_str(url.password().unwrap_or_default()));
+    let mut value = HeaderValue::try_from(format!("Basic {}", STANDARD.encode(credentials)))
+        .expect("base 64 has no control characters");
+    value.set_sensitive(true);
+    Some(value)
+}
+
+const fn method(method: rules::Method) -> Method {
+    match method {
+        rules::Method::Get => Method::GET,
+        rules::Method::Post => Method::POST,
+        rules::Method::Head => Method::HEAD,
+        rules::Method::Put => Method::PUT,
+        rules::Method::Patch => Method::PATCH,
+        rules::Method::Delete => Method::DELETE,
+        rules::Method::Options => Method::OPTIONS,
+    }
+}

@@ -1,0 +1,125 @@
+//! Where a redirect leads (design §5, "HTTP"). The egress rule at the new hop belongs to `probe`.
+
+use ::http::{HeaderMap, HeaderValue, Method, StatusCode};
+use bytes::Bytes;
+use rules::limits;
+use url::Url;
+
+use super::request::{Request, with_ours};
+use super::{BodyType, HttpPlan};
+use crate::check::{Failure, FailureKind, redact};
+
+/// What an answer means for the exchange.
+#[derive(Debug)]
+pub enum Redirect {
+    /// It leads to another hop.
+    Follow(Box<Request>),
+    /// It is the final answer.
+    Final,
+    /// It leads nowhere: that is the failure of the attempt.
+    Failed(Failure),
+}
+
+/// What the answer to `request` means: its `status`, and its first `Location` header. Credentials
+/// in a `Location` are dropped: they are the target's words, not the user's. A redirect without
+/// (or with an empty) `Location` is a final answer.
+pub fn redirect(
+    plan: &HttpPlan,
+    request: &Request,
+    status: StatusCode,
+    location: Option<&HeaderValue>,
+) -> Redirect {
+    let location = location.map(|location| location.as_bytes().trim_ascii());
+    let (true, Some(way), Some(location)) =
+        (plan.follow_redirects, Way::of(status), location.filter(|location| !location.is_empty()))
+    else {
+        return Redirect::Final;
+    };
+    if request.redirects >= limits::REDIRECTS_MAX {
+        let detail = format!("more than {} redirects", limits::REDIRECTS_MAX);
+        return Redirect::Failed(Failure::new(FailureKind::RedirectsExhausted, detail));
+    }
+    match target(&request.url, location) {
+        Ok(url) => Redirect::Follow(Box::new(follow(plan, request, way, url))),
+        Err(detail) => Redirect::Failed(Failure::new(FailureKind::RedirectInvalid, detail)),
+    }
+}
+
+/// What a redirect does to method and body.
+#[derive(Clone, Copy)]
+enum Way {
+    /// 301 and 302: `POST` becomes `GET`.
+    PostBecomesGet,
+    /// 303: all but `HEAD` become `GET`.
+    BecomesGet,
+    /// 307 and 308: nothing.
+    Keeps,
+}
+
+impl Way {
+    fn of(status: StatusCode) -> Option<Self> {
+        match status.as_u16() {
+            301 | 302 => Some(Self::PostBecomesGet),
+            303 => Some(Self::BecomesGet),
+            307 | 308 => Some(Self::Keeps),
+            _ => None,
+        }
+    }
+
+    fn makes_get_of(self, method: &Method) -> bool {
+        match self {
+            Self::PostBecomesGet => method == Method::POST,
+            Self::BecomesGet => method != Method::HEAD && method != Method::GET,
+            Self::Keeps => false,
+        }
+    }
+}
+
+fn target(from: &Url, location: &[u8]) -> Result<Url, String> {
+    let text = String::from_utf8_lossy(location);
+    let named = || redact::shown(&redact::without_user(&text));
+    let mut url = std::str::from_utf8(location)
+        .ok()
+        .and_then(|location| from.join(location).ok())
+        .ok_or_else(|| format!("redirects to `{}`, which is no URL", named()))?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(format!("redirects to `{}`, which is no http or https URL", named()));
+    }
+    if url.port() == Some(0) {
+        return Err(format!("redirects to `{}`, which has port 0", named()));
+    }
+    redact::take_credentials(&mut url);
+    url.set_fragment(None);
+    Ok(url)
+}
+
+fn follow(plan: &HttpPlan, request: &Request, way: Way, url: Url) -> Request {
+    let becomes_get = way.makes_get_of(&request.method);
+    // What was configured for one host is nothing that another may hear, nor the network between:
+    // names are compared, not ports, so that http to https on one host keeps what it needs.
+    let crosses = url.host() != request.url.host()
+        || (request.url.scheme() == "https" && url.scheme() == "http");
+    let mut headers = if crosses { HeaderMap::new() } else { request.headers.clone() };
+    if becomes_get {
+        drop_content_headers(&mut headers);
+    }
+    let body = if becomes_get { Bytes::new() } else { request.body.clone() };
+    let body_type: Option<BodyType> = plan.body_type.filter(|_| !body.is_empty());
+    Request {
+        url,
+        method: if becomes_get { Method::GET } else { request.method.clone() },
+        headers: with_ours(headers, body_type),
+        authority: request.authority.clone().filter(|_| !crosses),
+        body,
+        redirects: request.redirects + 1,
+    }
+}
+
+/// `Content-Type`, `Content-Encoding` and their kin speak of a body that is gone.
+fn drop_content_headers(headers: &mut HeaderMap) {
+    let names: Vec<_> =
+        headers.keys().filter(|name| name.as_str().starts_with("content-")).cloned().collect();
+    for name in names {
+        headers.remove(name);
+    }
+}

@@ -1,0 +1,130 @@
+//! What people may see of what was sent and received: credentials hidden, texts shortened to one
+//! line. Encrypting what is kept belongs to `store`.
+
+use std::borrow::Cow;
+
+/// Stands where a credential stood.
+pub(super) const HIDDEN: &str = "…";
+/// Characters of a value that a reason or an assertion's result shows (ours: one line of a page).
+pub(super) const SHOWN_CHARS: usize = 128;
+
+/// Headers whose value is a credential.
+const CREDENTIALS: [&str; 8] = [
+    "authorization",
+    "cookie",
+    "key",
+    "proxy-authorization",
+    "secret",
+    "set-cookie",
+    "set-cookie2",
+    "token",
+];
+/// Ends of names of headers whose value is a credential: `x-service-key`, `x-auth-token`.
+const CREDENTIAL_ENDS: [&str; 3] = ["-key", "-secret", "-token"];
+
+/// Whether the value of the header `name`, in any case, is a credential.
+pub(super) fn is_credential(name: &str) -> bool {
+    let ends_with = |end: &str| {
+        name.len()
+            .checked_sub(end.len())
+            .and_then(|start| name.get(start..))
+            .is_some_and(|tail| tail.eq_ignore_ascii_case(end))
+    };
+    CREDENTIALS.iter().any(|known| name.eq_ignore_ascii_case(known))
+        || CREDENTIAL_ENDS.into_iter().any(ends_with)
+}
+
+/// At most [`SHOWN_CHARS`] characters of `text` on one line; `…` says that it goes on.
+pub(super) fn shown(text: &str) -> String {
+    shorten(text, SHOWN_CHARS)
+}
+
+/// At most `chars` characters of `text`, control characters as spaces; `…` is the last of them
+/// where `text` goes on.
+pub(super) fn shorten(text: &str, chars: usize) -> String {
+    let one_line = |text: &str| -> String {
+        text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    };
+    match text.char_indices().nth(chars) {
+        None => one_line(text),
+        Some(_) => {
+            let end = text.char_indices().nth(chars.saturating_sub(1)).map_or(0, |(end, _)| end);
+            one_line(&text[..end]) + HIDDEN
+        }
+    }
+}
+
+/// A URL or a reference to one as it was written, without what stands before an `@`. Meant for
+/// texts that may be no URL at all; of a parsed one, take the credentials out instead.
+pub(super) fn without_user(reference: &str) -> Cow<'_, str> {
+    let start = reference.find("//").map_or(0, |slashes| slashes + 2);
+    let rest = &reference[start..];
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    match rest[..end].rfind('@') {
+        None => Cow::Borrowed(reference),
+        Some(at) => Cow::Owned(format!("{}{HIDDEN}{}", &reference[..start], &rest[at..])),
+    }
+}
+
+/// `url` without user and password.
+pub(super) fn without_credentials(url: &url::Url) -> Cow<'_, url::Url> {
+    if url.username().is_empty() && url.password().is_none() {
+        return Cow::Borrowed(url);
+    }
+    let mut url = url.clone();
+    take_credentials(&mut url);
+    Cow::Owned(url)
+}
+
+/// Takes user and password out of `url`.
+pub(super) fn take_credentials(url: &mut url::Url) {
+    // Both fail only for URLs without a host, which have no credentials either.
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_that_carry_credentials_are_known_in_any_case() {
+        for name in [
+            "set-cookie",
+            "Cookie",
+            "AUTHORIZATION",
+            "Proxy-Authorization",
+            "x-service-key",
+            "X-Auth-Token",
+            "client-secret",
+            "token",
+        ] {
+            assert!(is_credential(name), "{name}");
+        }
+        for name in ["server", "etag", "x-keyboard", "monkey", "content-type", "", "é-key-x"] {
+            assert!(!is_credential(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn long_texts_are_shortened_to_whole_characters_on_one_line() {
+        for (text, expected) in
+            [("", ""), ("abcd", "abcd"), ("abcde", "abc…"), ("ä\r\nöüß", "ä  …"), ("a\nb", "a b")]
+        {
+            assert_eq!(shorten(text, 4), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_stands_before_an_at_is_not_shown() {
+        for (written, expected) in [
+            ("http://user:pass@[::", "http://…@[::"),
+            ("//a:b@c/d@e", "//…@c/d@e"),
+            ("/path?to=a@b", "/path?to=a@b"),
+            ("https://host/a@b", "https://host/a@b"),
+            ("u:p@host:99999/x", "…@host:99999/x"),
+        ] {
+            assert_eq!(without_user(written), expected);
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! How a text is compared with an assertion's target (design §5): one table for bodies and headers.
+//! Where the text comes from, and which of several has to agree, is said by those who ask.
+
+use std::cmp::Ordering;
+
+use rules::TextComparator;
+
+use super::redact::shown;
+
+/// A text of which the end may be missing.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Text<'a> {
+    /// The text, or its beginning.
+    pub(super) known: &'a str,
+    /// Whether there is more of it, of which nothing is known but that it is not empty.
+    pub(super) goes_on: bool,
+}
+
+/// What a comparison came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Held {
+    /// It holds.
+    Yes,
+    /// It does not.
+    No,
+    /// It does not, because the text is no number and the target is one.
+    NoNumber,
+    /// The part of the text that is missing decides.
+    Undecidable,
+}
+
+impl From<bool> for Held {
+    fn from(holds: bool) -> Self {
+        if holds { Self::Yes } else { Self::No }
+    }
+}
+
+impl<'a> Text<'a> {
+    /// A text that is known to its end.
+    pub(super) const fn whole(known: &'a str) -> Self {
+        Self { known, goes_on: false }
+    }
+
+    /// Whether this text compares with `target` as `comparator` says.
+    pub(super) fn holds(self, comparator: TextComparator, target: &str) -> Held {
+        match comparator {
+            TextComparator::Contains => self.contains(target),
+            TextComparator::NotContains => self.contains(target).not(),
+            TextComparator::Eq => self.equals(target),
+            TextComparator::Neq => self.equals(target).not(),
+            TextComparator::Empty => self.is_empty().into(),
+            TextComparator::NotEmpty => (!self.is_empty()).into(),
+            TextComparator::Gt => self.ordered(target, Ordering::is_gt),
+            TextComparator::Gte => self.ordered(target, Ordering::is_ge),
+            TextComparator::Lt => self.ordered(target, Ordering::is_lt),
+            TextComparator::Lte => self.ordered(target, Ordering::is_le),
+        }
+    }
+
+    fn is_empty(self) -> bool {
+        self.known.is_empty() && !self.goes_on
+    }
+
+    fn contains(self, target: &str) -> Held {
+        match (self.known.contains(target), self.goes_on) {
+            (true, _) => Held::Yes,
+            (false, false) => Held::No,
+            (false, true) => Held::Undecidable,
+        }
+    }
+
+    fn equals(self, target: &str) -> Held {
+        if self.may_become(target) { Held::Undecidable } else { self.is(target).into() }
+    }
+
+    fn is(self, target: &str) -> bool {
+        !self.goes_on && self.known == target
+    }
+
+    /// Whether the missing rest could make this text equal to `target`, or order it on either side.
+    fn may_become(self, target: &str) -> bool {
+        self.goes_on && target.len() > self.known.len() && target.starts_with(self.known)
+    }
+
+    fn ordered(self, target: &str, wanted: fn(Ordering) -> bool) -> Held {
+        match number(target) {
+            Some(target) => self.ordered_as_number(target, wanted),
+            None if self.may_become(target) => Held::Undecidable,
+            None => {
+                // What goes on after the target is greater than it; bytes of UTF-8 are ordered as
+                // their code points are.
+                let order = match self.known.cmp(target) {
+                    Ordering::Equal if self.goes_on => Ordering::Greater,
+                    order => order,
+                };
+                wanted(order).into()
+            }
+        }
+    }
+
+    fn ordered_as_number(self, target: f64, wanted: fn(Ordering) -> bool) -> Held {
+        let may_be_number = |c: char| c.is_ascii_digit() || c.is_ascii_whitespace() || "+-.eE".contains(c);
+        if self.goes_on {
+            let decidable = !self.known.chars().all(may_be_number);
+            return if decidable { Held::NoNumber } else { Held::Undecidable };
+        }
+        number(self.known)
+            .and_then(|value| value.partial_cmp(&target))
+            .map_or(Held::NoNumber, |order| wanted(order).into())
+    }
+}
+
+impl Held {
+    fn not(self) -> Self {
+        match self {
+            Self::Yes => Self::No,
+            Self::No => Self::Yes,
+            Self::NoNumber => Self::NoNumber,
+            Self::Undecidable => Self::Undecidable,
+        }
+    }
+}
+
+/// The number that `text` is: sign or none, digits, fraction or none, exponent or none, and nothing
+/// else but white space around it, because bodies end with a line feed more often than not.
+pub(super) fn number(text: &str) -> Option<f64> {
+    let text = text.trim_ascii();
+    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, Some(exponent)),
+        None => (unsigned, None),
+    };
+    let (whole, fraction) = match mantissa.split_once('.') {
+        Some((whole, fraction)) => (whole, Some(fraction)),
+        None => (mantissa, None),
+    };
+    let exponent = exponent.map(|exponent| exponent.strip_prefix(['+', '-']).unwrap_or(exponent));
+    let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let is_number = digits(whole) && fraction.is_none_or(digits) && exponent.is_none_or(digits);
+    is_number.then(|| text.parse().ok()).flatten()
+}
+
+/// What was asked for, for people: `contains` → ``contain `ok` ``; to be read after "to".
+pub(super) fn wish(comparator: TextComparator, target: &str) -> String {
+    let target = shown(target);
+    match comparator {
+        TextComparator::Contains => format!("contain `{target}`"),
+        TextComparator::NotContains => format!("not contain `{target}`"),
+        TextComparator::Eq => format!("be `{target}`"),
+        TextComparator::Neq => format!("not be `{target}`"),
+        TextComparator::Empty => "be empty".to_owned(),
+        TextComparator::NotEmpty => "not be empty".to_owned(),
+        TextComparator::Gt => format!("be greater than `{target}`"),
+        TextComparator::Gte => format!("be at least `{target}`"),
+        TextComparator::Lt => format!("be less than `{target}`"),
+        TextComparator::Lte => format!("be at most `{target}`"),
+    }
+}
+
+/// Why `what`, which is `seen`, does not hold, for people. `target` and `seen` are shown as they
+/// are: hide credentials before.
+pub(super) fn reason(
+    what: &str,
+    seen: &str,
+    comparator: TextComparator,
+    target: &str,
+    held: Held,
+) -> String {
+    let wish = wish(comparator, target);
+    match held {
+        Held::Undecidable => format!("expected {what} to {wish}, which the part that was not read decides"),
+        Held::NoNumber => format!("{what} is `{seen}` and no number, expected to {wish}"),
+        Held::Yes | Held::No => match comparator {
+            TextComparator::Contains => format!("{what} does not contain `{}`", shown(target)),
+            TextComparator::NotContains => format!("{what} contains `{}`", shown(target)),
+            TextComparator::Neq => format!("{what} is `{}`", shown(target)),
+            TextComparator::Empty => format!("{what} is not empty"),
+            TextComparator::NotEmpty => format!("{what} is empty"),
+            TextComparator::Eq
+            | TextComparator::Gt
+            | TextComparator::Gte
+            | TextComparator::Lt
+            | TextComparator::Lte => format!("{what} is `{seen}`, expected to {wish}"),
+        },
+    }
+}
+
+/// The assertion in words: ``body contains `ok` ``.
+pub(super) fn words(what: &str, comparator: TextComparator, target: &str) -> String {
+    match comparator {
+        TextComparator::Empty | TextComparator::NotEmpty => format!("{what} {comparator}"),
+        TextComparator::Contains
+        | TextComparator::NotContains
+        | TextComparator::Eq
+        | TextComparator::Neq
+        | TextComparator::Gt
+        | TextComparator::Gte
+        | TextComparator::Lt
+        | TextComparator::Lte => format!("{what} {comparator} `{}`", shown(target)),
+    }
+}
