@@ -2,4 +2,5 @@
 //! `cadence` says when, `check` says what to send and what came back means, `judge` makes one
 //! verdict of all regions. Time enters as a value.
 
+pub mod cadence;
 pub mod check;

@@ -1,0 +1,9 @@
+//! cadence: when a monitor is due in a region ([`Slots`]), and the timetable of all of them
+//! ([`Schedule`]). What runs then belongs to `check`; reading the clock and waiting for the next
+//! slot belong to the server's pipeline.
+
+mod schedule;
+mod slot;
+
+pub use schedule::{Call, Due, First, Handle, Schedule};
+pub use slot::{Missed, Regions, Slots, missed_while_down};
