@@ -1,0 +1,227 @@
+//! The figures of `/metrics`. Made once, handed to everything that counts; every series that can
+//! be known beforehand is resolved here, so that counting is one atomic addition.
+//! Tenants' data (names, ids, addresses) are no labels: the page is read without a key.
+
+use std::sync::Arc;
+
+use domain::check::Outcome;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::metrics::info::Info;
+use prometheus_client::registry::{Registry, Unit};
+use rules::MonitorKind;
+
+use super::process::ProcessFigures;
+
+/// Bounds of checks' durations, in seconds: a loopback answer to the longest timeout.
+const CHECK_BOUNDS: [f64; 14] =
+    [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 45.0, 120.0];
+/// Bounds of how late a check starts, in seconds.
+const LATENESS_BOUNDS: [f64; 12] =
+    [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0];
+/// Bounds of a commit's duration, in seconds.
+const COMMIT_BOUNDS: [f64; 11] =
+    [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0];
+/// Bounds of a call's duration, in seconds.
+const CALL_BOUNDS: [f64; 11] =
+    [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1.0, 10.0];
+
+/// The counters and histograms of one server. Cheap to clone; clones count together.
+#[derive(Clone, Debug)]
+pub struct Metrics(Arc<Figures>);
+
+/// What there is to count. Counters and histograms are shared handles themselves.
+#[derive(Debug)]
+pub struct Figures {
+    checks: [[Counter; OUTCOMES.len()]; KINDS.len()],
+    /// Whole duration of checks, with their further attempts, in seconds.
+    pub check_seconds: Histogram,
+    /// How long after its slot a check started, in seconds.
+    pub lateness_seconds: Histogram,
+    /// Slots that nobody ran.
+    pub missed_slots: Counter,
+    /// Slots that were skipped because the check before still ran.
+    pub skipped_slots: Counter,
+    /// Checks that run now.
+    pub in_flight: Gauge,
+    /// Results that are stored for good.
+    pub results_committed: Counter,
+    /// Duration of the transactions that store results, in seconds.
+    pub commit_seconds: Histogram,
+    /// Duration of answered calls, in seconds; streams until their headers.
+    pub call_seconds: Histogram,
+    calls: Family<[(&'static str, &'static str); 2], Counter>,
+    registry: Registry,
+}
+
+const KINDS: [MonitorKind; 3] = [MonitorKind::Http, MonitorKind::Tcp, MonitorKind::Dns];
+const OUTCOMES: [Outcome; 4] =
+    [Outcome::Success, Outcome::Degraded, Outcome::Failure, Outcome::Skipped];
+
+impl Metrics {
+    /// All figures at zero.
+    pub fn new() -> Self {
+        let mut root = Registry::default();
+        // The process's own figures have the names that they have everywhere.
+        root.register_collector(Box::new(ProcessFigures));
+        let registry = root.sub_registry_with_prefix("aloft");
+        let build = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
+        registry.register("build", "The binary that runs", build);
+        let calls = Family::<[(&'static str, &'static str); 2], Counter>::default();
+        registry.register("calls", "Answered calls by method and code", calls.clone());
+        let family = Family::<[(&'static str, &'static str); 2], Counter>::default();
+        let checks = KINDS.map(|kind| {
+            OUTCOMES.map(|outcome| {
+                family.get_or_create_owned(&[("kind", kind.as_str()), ("outcome", word(outcome))])
+            })
+        });
+        registry.register("checks", "Checks that were finished, by kind and outcome", family);
+        let figures = Figures {
+            checks,
+            check_seconds: histogram(registry, "check", "Duration of checks", CHECK_BOUNDS),
+            lateness_seconds: histogram(
+                registry,
+                "lateness",
+                "How long after its slot a check started",
+                LATENESS_BOUNDS,
+            ),
+            missed_slots: counter(registry, "missed_slots", "Slots that nobody ran"),
+            skipped_slots: counter(
+                registry,
+                "skipped_slots",
+                "Slots skipped because the check before still ran",
+            ),
+            in_flight: gauge(registry, "checks_in_flight", "Checks that run now"),
+            results_committed: counter(
+                registry,
+                "results_committed",
+                "Results that are stored for good",
+            ),
+            commit_seconds: histogram(
+                registry,
+                "commit",
+                "Duration of the transactions that store results",
+                COMMIT_BOUNDS,
+            ),
+            call_seconds: histogram(registry, "call", "Duration of answered calls", CALL_BOUNDS),
+            calls,
+            registry: root,
+        };
+        Self(Arc::new(figures))
+    }
+
+    /// The page of `/metrics`, in `OpenMetrics` text.
+    pub fn page(&self) -> String {
+        let mut page = String::new();
+        encode(&mut page, &self.0.registry).expect("writing to memory does not fail");
+        page
+    }
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl std::ops::Deref for Metrics {
+    type Target = Figures;
+    fn deref(&self) -> &Figures {
+        &self.0
+    }
+}
+
+impl Figures {
+    /// Counter of finished checks of this kind and outcome.
+    pub const fn checks(&self, kind: MonitorKind, outcome: Outcome) -> &Counter {
+        &self.checks[kind as usize][outcome as usize]
+    }
+
+    /// Counts one answered call: its method as the contract names it, and the answer's code.
+    pub fn called(&self, method: &'static str, code: &'static str) {
+        self.calls.get_or_create(&[("method", method), ("code", code)]).inc();
+    }
+}
+
+/// The word of an outcome, as results and labels write it.
+pub const fn word(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Success => "success",
+        Outcome::Degraded => "degraded",
+        Outcome::Failure => "failure",
+        Outcome::Skipped => "skipped",
+    }
+}
+
+fn counter(registry: &mut Registry, name: &str, help: &str) -> Counter {
+    let counter = Counter::default();
+    registry.register(name, help, counter.clone());
+    counter
+}
+
+fn gauge(registry: &mut Registry, name: &str, help: &str) -> Gauge {
+    let gauge = Gauge::default();
+    registry.register(name, help, gauge.clone());
+    gauge
+}
+
+fn histogram<const N: usize>(
+    registry: &mut Registry,
+    name: &str,
+    help: &str,
+    bounds: [f64; N],
+) -> Histogram {
+    let histogram = Histogram::new(bounds);
+    registry.register_with_unit(name, help, Unit::Seconds, histogram.clone());
+    histogram
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_and_outcome_is_counted_under_its_own_words() {
+        let metrics = Metrics::new();
+        for kind in KINDS {
+            for outcome in OUTCOMES {
+                metrics.checks(kind, outcome).inc();
+            }
+        }
+        let page = metrics.page();
+        for kind in KINDS {
+            for outcome in OUTCOMES {
+                let series = format!(
+                    "aloft_checks_total{{kind=\"{kind}\",outcome=\"{}\"}} 1",
+                    word(outcome)
+                );
+                assert!(page.contains(&series), "no `{series}` in\n{page}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_page_has_the_figures_an_operator_watches() {
+        let metrics = Metrics::new();
+        metrics.called("GetMonitor", "ok");
+        metrics.lateness_seconds.observe(0.003);
+        let page = metrics.page();
+        for series in [
+            "aloft_lateness_seconds_bucket{le=\"0.005\"} 1",
+            "aloft_missed_slots_total 0",
+            "aloft_skipped_slots_total 0",
+            "aloft_checks_in_flight 0",
+            "aloft_results_committed_total 0",
+            "aloft_commit_seconds_count 0",
+            "aloft_calls_total{method=\"GetMonitor\",code=\"ok\"} 1",
+            "process_resident_memory_bytes ",
+            "process_open_fds ",
+            "aloft_build_info{version=",
+        ] {
+            assert!(page.contains(series), "no `{series}` in\n{page}");
+        }
+    }
+}
