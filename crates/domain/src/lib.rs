@@ -4,3 +4,4 @@
 
 pub mod cadence;
 pub mod check;
+pub mod judge;

@@ -1,0 +1,18 @@
+//! judge: one status of the results of all regions (design §5 "Votes", "Verdict", "Transitions").
+//! A pure state machine: [`History`] is all it remembers of a monitor, `now` and chance come in as
+//! values, and [`Effects`] say what the world has to do. Running checks belongs to `check`, keeping
+//! the history to `store`, telling people to `notify`.
+
+mod history;
+mod policy;
+mod step;
+mod transition;
+mod verdict;
+mod votes;
+
+pub use history::{Ballot, Heard, History, Hold, RegionState};
+pub use policy::{Policy, ProbeSlot, Serving};
+pub use step::{Changed, Effects, Moment, delete, receive, revise, tick};
+pub use transition::{ClosedAs, IncidentChange, Transition};
+pub use verdict::{Verdict, Why};
+pub use votes::region_status;

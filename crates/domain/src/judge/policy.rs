@@ -1,0 +1,80 @@
+//! What the judge has to know of a monitor beside its history: how often it runs, where, and who
+//! runs it there. Made from the monitor and the probes that are connected, whenever either changes.
+
+use std::time::Duration;
+
+use rules::monitor::MonitorSettings;
+use rules::{Region, Timestamp};
+
+/// Pause before the second attempt of a check; it doubles with every further one (design §5).
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+/// Longest that a status holds after a start, a resume or an edit (design §5).
+const LONGEST_HOLD: Duration = Duration::from_secs(30);
+
+/// What the judge has to know of one revision of a monitor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Policy {
+    /// Which revision; results of another one are not judged.
+    pub revision: u32,
+    /// Whether the monitor runs.
+    pub active: bool,
+    /// From one slot of a region to the next.
+    pub period: Duration,
+    /// The longest that all attempts of one check may take, see [`longest`].
+    pub longest: Duration,
+    /// Its regions, each once, in the order of [`Region`]; at most all there are.
+    pub regions: Box<[Serving]>,
+}
+
+/// A region, and the probe that serves it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Serving {
+    /// The region.
+    pub region: Region,
+    /// Who runs its checks.
+    pub probe: ProbeSlot,
+}
+
+/// A probe, as a number that the pipeline gives it while the process lives. Regions of one number
+/// are together one vote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ProbeSlot(pub u16);
+
+impl ProbeSlot {
+    /// The probe inside the server, which stands in for all regions that no other one serves.
+    pub const EMBEDDED: Self = Self(0);
+}
+
+impl Policy {
+    /// The policy for a monitor that runs in `regions`, given in any order.
+    pub fn of(settings: &MonitorSettings, revision: u32, mut regions: Vec<Serving>) -> Self {
+        regions.sort_unstable_by_key(|serving| serving.region);
+        regions.dedup_by_key(|serving| serving.region);
+        Self {
+            revision,
+            active: settings.active,
+            period: settings.periodicity.period(),
+            longest: longest(settings),
+            regions: regions.into(),
+        }
+    }
+
+    /// How old the end of a result may be for the region to have a vote.
+    pub fn window(&self) -> Duration {
+        (2 * self.period).max(self.period + self.longest)
+    }
+
+    /// When a hold that begins at `now` ends at the latest.
+    pub(super) fn hold_end(&self, now: Timestamp) -> Timestamp {
+        now + self.period.min(LONGEST_HOLD)
+    }
+}
+
+/// The longest that the attempts of one check may take: no attempt starts once the next slot is
+/// due, so either all of them and their pauses, or a whole period and one attempt more.
+fn longest(settings: &MonitorSettings) -> Duration {
+    let attempt = settings.effective_timeout();
+    let pauses = FIRST_PAUSE * ((1 << u32::from(settings.retry).min(20)) - 1);
+    let all = attempt * (u32::from(settings.retry) + 1) + pauses;
+    all.min(settings.periodicity.period() + attempt)
+}

@@ -1,0 +1,265 @@
+//! The steps of the state machine: a result comes in, time passes, the monitor is edited, paused,
+//! resumed or deleted, the process starts. Each changes the history and says what follows.
+
+use rules::{IncidentId, MonitorStatus, Region, Timestamp};
+
+use super::verdict::{Tie, verdict};
+use super::votes::Tally;
+use super::{
+    Ballot, ClosedAs, Heard, History, Hold, IncidentChange, Policy, RegionState, Transition,
+    Verdict, Why,
+};
+use crate::check::CheckResult;
+
+/// What enters a step from outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moment {
+    /// The core's clock.
+    pub now: Timestamp,
+    /// Chance for the identifier of an incident that may open.
+    pub chance: u64,
+}
+
+/// What follows from a step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Effects {
+    /// How much of the history changed.
+    pub changed: Changed,
+    /// The change of status, where there is one.
+    pub transition: Option<Transition>,
+    /// When [`tick`] has something to decide if nothing is received before; it takes the place of
+    /// what earlier steps said. An early or superfluous tick does no harm.
+    pub wake_at: Option<Timestamp>,
+    /// Second opinion: the regions to ask at once, all served by other probes than the one that
+    /// turned. The pipeline leaves those out where a check is in flight.
+    pub ask: Vec<Region>,
+}
+
+/// How much of the history changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Changed {
+    /// At most instants: the store need not write the history for it.
+    Nothing,
+    /// Something that a verdict to come depends on.
+    Memory,
+    /// The status or the incident; see [`Effects::transition`].
+    Status,
+}
+
+/// A result comes in. Results of another revision or of a region that the monitor left, skipped
+/// ones, repeated ones, ones older than the last two, and all of a paused monitor change nothing.
+pub fn receive(
+    policy: &Policy,
+    history: &mut History,
+    result: &CheckResult,
+    moment: Moment,
+) -> Effects {
+    let revision = result.identity.revision;
+    let judged = policy.active && revision == policy.revision && revision == history.revision;
+    let heard = Heard::of(result).filter(|_| judged);
+    let region = result.identity.region;
+    let place = history.regions.binary_search_by_key(&region, |state| state.region);
+    let (Some(heard), Ok(place)) = (heard, place) else {
+        return unchanged(policy, history, moment.now);
+    };
+    let before = history.regions[place];
+    if !history.regions[place].hear(heard) {
+        return unchanged(policy, history, moment.now);
+    }
+    let after = history.regions[place];
+    let mut effects = settle(policy, history, moment);
+    if before.ballots() != after.ballots() {
+        effects.changed = effects.changed.max(Changed::Memory);
+    }
+    if turned(&before, &after) {
+        effects.ask = second_opinion(policy, history, region, moment.now);
+    }
+    effects
+}
+
+/// Time has passed: votes expire, holds end, a tie has lasted.
+pub fn tick(policy: &Policy, history: &mut History, moment: Moment) -> Effects {
+    settle(policy, history, moment)
+}
+
+/// The monitor was edited, paused or resumed, another probe serves a region, or the process has
+/// started: `policy` is what holds from now on.
+///
+/// The status holds until all regions have reported again. An edit keeps the open incident, and
+/// the votes of regions that stay, until they are replaced or too old; regions taken away leave at
+/// once. Where a region only changes its probe, use [`tick`] with the new policy: nothing holds.
+pub fn revise(policy: &Policy, history: &mut History, moment: Moment) -> Effects {
+    history.revision = policy.revision;
+    history.align(policy);
+    let mut effects = if policy.active {
+        history.paused = false;
+        history.hold = Some(Hold { since: moment.now, until: policy.hold_end(moment.now) });
+        settle(policy, history, moment)
+    } else {
+        end(history, ClosedAs::Paused, moment.now)
+    };
+    effects.changed = effects.changed.max(Changed::Memory);
+    effects
+}
+
+/// The monitor is deleted: its incident closes. The history is of no use after.
+pub fn delete(history: &mut History, moment: Moment) -> Effects {
+    end(history, ClosedAs::Deleted, moment.now)
+}
+
+/// Nothing is decided; what was to be decided later still is.
+fn unchanged(policy: &Policy, history: &History, now: Timestamp) -> Effects {
+    let tally = Tally::of(policy, history, now);
+    Effects {
+        changed: Changed::Nothing,
+        transition: None,
+        wake_at: wake_at(policy, history, &tally),
+        ask: Vec::new(),
+    }
+}
+
+/// Makes a verdict of what is remembered.
+fn settle(policy: &Policy, history: &mut History, moment: Moment) -> Effects {
+    let now = moment.now;
+    if !policy.active || history.hold.is_some_and(|hold| holds(history, hold, now)) {
+        return unchanged(policy, history, now);
+    }
+    let tally = Tally::of(policy, history, now);
+    let memory = (history.tie_since, history.slow);
+    history.hold = None;
+    history.slow = tally.is_slow();
+    history.tie_since = history
+        .tie_since
+        .or_else(|| (history.status == MonitorStatus::Error).then_some(now))
+        .filter(|_| tally.is_tied());
+    let tie = match tie_end(policy, history) {
+        None => Tie::Harmless,
+        Some(end) if now < end => Tie::Young,
+        Some(_) => Tie::Old,
+    };
+    let found = verdict(&tally, history.status, tie);
+    let transition = if may_turn(history, found.status) {
+        turn(history, found, moment)
+    } else {
+        None
+    };
+    let changed = match (transition, memory == (history.tie_since, history.slow)) {
+        (Some(_), _) => Changed::Status,
+        (None, false) => Changed::Memory,
+        (None, true) => Changed::Nothing,
+    };
+    let wake_at = wake_at(policy, history, &tally);
+    Effects { changed, transition, wake_at, ask: Vec::new() }
+}
+
+/// Recovery needs a new result: regions that an edit takes away are no reason to be well again.
+fn may_turn(history: &History, to: MonitorStatus) -> bool {
+    let recovers = matches!(to, MonitorStatus::Active | MonitorStatus::Degraded)
+        && history.status == MonitorStatus::Error;
+    !recovers || history.is_renewed()
+}
+
+/// Changes the status, and the incident with it.
+fn turn(history: &mut History, to: Verdict, moment: Moment) -> Option<Transition> {
+    if history.status == to.status {
+        return None;
+    }
+    let from = std::mem::replace(&mut history.status, to.status);
+    history.since = moment.now;
+    let closed = |how| move |id| IncidentChange::Closed { id, how };
+    let incident = match to.status {
+        MonitorStatus::Error => match history.incident {
+            Some(id) => IncidentChange::Resumed(id),
+            None => IncidentChange::Opened(
+                *history.incident.insert(IncidentId::at(moment.now, moment.chance)),
+            ),
+        },
+        MonitorStatus::Unknown => {
+            history.incident.map_or(IncidentChange::None, IncidentChange::Suspended)
+        }
+        MonitorStatus::Active => {
+            history.incident.take().map_or(IncidentChange::None, closed(ClosedAs::Recovered))
+        }
+        MonitorStatus::Degraded => {
+            history.incident.take().map_or(IncidentChange::None, closed(ClosedAs::Degraded))
+        }
+    };
+    Some(Transition { from, to: to.status, at: moment.now, incident, why: to.why })
+}
+
+/// Forgets all votes and closes the incident: nothing is known of a monitor that does not run.
+fn end(history: &mut History, how: ClosedAs, now: Timestamp) -> Effects {
+    let from = std::mem::replace(&mut history.status, MonitorStatus::Unknown);
+    let incident = history.incident.take().map(|id| IncidentChange::Closed { id, how });
+    let turned = from != MonitorStatus::Unknown;
+    if turned {
+        history.since = now;
+    }
+    history.paused = true;
+    history.hold = None;
+    history.tie_since = None;
+    history.slow = false;
+    history.asked_at = None;
+    for state in &mut history.regions {
+        *state = RegionState::new(state.region);
+    }
+    let transition = (turned || incident.is_some()).then(|| Transition {
+        from,
+        to: MonitorStatus::Unknown,
+        at: now,
+        incident: incident.unwrap_or(IncidentChange::None),
+        why: if how == ClosedAs::Deleted { Why::Deleted } else { Why::Paused },
+    });
+    let changed = if transition.is_some() { Changed::Status } else { Changed::Nothing };
+    Effects { changed, transition, wake_at: None, ask: Vec::new() }
+}
+
+fn holds(history: &History, hold: Hold, now: Timestamp) -> bool {
+    now < hold.until && !history.all_reported(hold)
+}
+
+/// When a tie that began in `error` has lasted long enough.
+fn tie_end(policy: &Policy, history: &History) -> Option<Timestamp> {
+    history.tie_since.map(|since| since + 2 * policy.period)
+}
+
+fn wake_at(policy: &Policy, history: &History, tally: &Tally) -> Option<Timestamp> {
+    if !policy.active {
+        return None;
+    }
+    if let Some(hold) = history.hold {
+        return Some(hold.until);
+    }
+    let tie = tie_end(policy, history).filter(|_| history.status == MonitorStatus::Error);
+    tie.into_iter().chain(tally.next_expiry).min()
+}
+
+/// Whether a region turned from fine to failing with this result.
+fn turned(before: &RegionState, after: &RegionState) -> bool {
+    let was_failing = |state: &RegionState| state.ballots().0.map(|ballot| ballot == Ballot::Failing);
+    was_failing(before) == Some(false) && was_failing(after) == Some(true)
+}
+
+/// Whom to ask when `region` turned: one round per monitor and period.
+fn second_opinion(
+    policy: &Policy,
+    history: &mut History,
+    region: Region,
+    now: Timestamp,
+) -> Vec<Region> {
+    let too_early = |asked: Timestamp| now.since(asked) < policy.period && asked <= now;
+    let own = policy.regions.iter().find(|serving| serving.region == region);
+    if history.asked_at.is_some_and(too_early) {
+        return Vec::new();
+    }
+    let others: Vec<Region> = policy
+        .regions
+        .iter()
+        .filter(|serving| own.is_some_and(|own| own.probe != serving.probe))
+        .map(|serving| serving.region)
+        .collect();
+    if !others.is_empty() {
+        history.asked_at = Some(now);
+    }
+    others
+}
