@@ -16,8 +16,9 @@ pub const IDEMPOTENCY_KEY_CHARS_MAX: u32 = 256;
 
 /// Longest message of a call, in bytes, before and after decompression (issue 3).
 pub const MESSAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// Most violations that one answer names; the rest would say no more (ours).
-pub const VIOLATIONS_MAX: usize = 100;
+/// Most violations that one answer names (ours): gRPC sends them in a trailer, and clients take few
+/// kilobytes of those.
+pub const VIOLATIONS_MAX: usize = 25;
 /// Calls a second that one key may make, unless the operator sets another rate (design §4 and §6).
 pub const CALLS_PER_SECOND_DEFAULT: u32 = 1_000;
 /// Calls that one key may make at once after a pause (design §6).

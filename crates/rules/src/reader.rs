@@ -87,9 +87,10 @@ impl Reader {
                 unknown.insert(word);
             }
         }
-        for word in unknown {
+        if !unknown.is_empty() {
+            let given = unknown.into_iter().collect::<Vec<_>>().join(", ");
             let allowed = format!("may only hold the {} values {}", words.len(), words.join(", "));
-            let _: Option<W> = self.refuse(name, word, allowed);
+            let _: Option<W> = self.refuse(name, given, allowed);
         }
         known.into_iter().collect()
     }

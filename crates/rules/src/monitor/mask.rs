@@ -2,7 +2,7 @@
 //! (design §4). Whether the outcome is valid is asked afterwards, by `parse`.
 
 use super::{CheckDraft, DnsDraft, HttpDraft, MonitorDraft, TcpDraft};
-use crate::{Violation, Violations, limits, tables};
+use crate::{Violation, Violations, tables};
 
 impl MonitorDraft {
     /// Takes from `other` the fields that `mask` names (the specification's names), also where
@@ -15,18 +15,12 @@ impl MonitorDraft {
             return Err(Violation::new("type", other.check.kind(), allowed).into());
         }
         let table = tables::monitor(kind);
-        let unknown: Vec<Violation> = mask
-            .iter()
-            .filter(|name| !table.writable().any(|known| known == name.as_str()))
-            .take(limits::VIOLATIONS_MAX)
-            .map(|name| {
-                let known: Vec<_> = table.writable().collect();
-                let allowed = format!("may only name {}", known.join(", "));
-                Violation::new("update_mask", name, allowed)
-            })
-            .collect();
+        let known: Vec<_> = table.writable().collect();
+        let unknown: Vec<_> =
+            mask.iter().map(String::as_str).filter(|name| !known.contains(name)).collect();
         if !unknown.is_empty() {
-            return Err(Violations(unknown));
+            let allowed = format!("may only name {}", known.join(", "));
+            return Err(Violation::new("update_mask", unknown.join(", "), allowed).into());
         }
         self.take_named(other, |name| mask.iter().any(|named| named == name));
         Ok(())

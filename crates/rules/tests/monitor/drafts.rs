@@ -1,0 +1,69 @@
+//! Drafts that parse, to be spoilt by the tests.
+
+use aloft_rules::Violations;
+use aloft_rules::monitor::{
+    CheckDraft, DnsDraft, HeaderAssertionDraft, HeaderDraft, HttpDraft, MonitorDraft,
+    RecordAssertionDraft, StatusCodeAssertionDraft, TcpDraft, TextAssertionDraft,
+};
+
+pub fn text(text: &str) -> Option<String> {
+    Some(text.to_owned())
+}
+
+pub fn http(change: impl FnOnce(&mut MonitorDraft, &mut HttpDraft)) -> MonitorDraft {
+    let mut http = HttpDraft { url: text("https://example.com/health"), ..HttpDraft::default() };
+    let mut draft = named();
+    change(&mut draft, &mut http);
+    MonitorDraft { check: CheckDraft::Http(http), ..draft }
+}
+
+pub fn tcp(uri: &str) -> MonitorDraft {
+    MonitorDraft { check: CheckDraft::Tcp(TcpDraft { uri: text(uri) }), ..named() }
+}
+
+pub fn dns(uri: &str, record_assertions: Vec<RecordAssertionDraft>) -> MonitorDraft {
+    let dns = DnsDraft { uri: text(uri), record_assertions };
+    MonitorDraft { check: CheckDraft::Dns(dns), ..named() }
+}
+
+pub fn header(key: &str, value: &str) -> HeaderDraft {
+    HeaderDraft { key: text(key), value: text(value) }
+}
+
+pub fn status(target: i32, comparator: &str) -> StatusCodeAssertionDraft {
+    StatusCodeAssertionDraft { target: Some(target), comparator: text(comparator) }
+}
+
+pub fn body(target: &str, comparator: &str) -> TextAssertionDraft {
+    TextAssertionDraft { target: text(target), comparator: text(comparator) }
+}
+
+pub fn header_assertion(key: &str, target: &str, comparator: &str) -> HeaderAssertionDraft {
+    HeaderAssertionDraft { key: text(key), target: text(target), comparator: text(comparator) }
+}
+
+pub fn record(record: &str, target: &str, comparator: &str) -> RecordAssertionDraft {
+    RecordAssertionDraft {
+        record: text(record),
+        target: text(target),
+        comparator: text(comparator),
+    }
+}
+
+/// Paths of the fields that were refused.
+pub fn refused(draft: MonitorDraft) -> Vec<String> {
+    match draft.parse() {
+        Ok(_) => Vec::new(),
+        Err(Violations(violations)) => {
+            violations.into_iter().map(|violation| violation.field).collect()
+        }
+    }
+}
+
+fn named() -> MonitorDraft {
+    MonitorDraft {
+        name: text("API"),
+        periodicity: text("30s"),
+        ..MonitorDraft::new(CheckDraft::Tcp(TcpDraft::default()))
+    }
+}

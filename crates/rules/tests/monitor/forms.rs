@@ -1,0 +1,220 @@
+//! What each field takes and refuses, beside its limits: words, headers, addresses, defaults.
+
+use std::time::Duration;
+
+use aloft_rules::monitor::{CheckDraft, HttpDraft, MonitorDraft, MonitorSettings};
+use aloft_rules::{
+    Method, NumberComparator, Periodicity, RecordComparator, RecordKind, Region, TextComparator,
+};
+
+use crate::drafts::{
+    body, dns, header, header_assertion, http, record, refused, status, tcp, text,
+};
+
+const NONE: [&str; 0] = [];
+
+#[test]
+fn fields_left_out_get_the_defaults_of_the_specification() {
+    // spec: §2.1
+    let settings = http(|_, _| ()).parse().unwrap();
+    insta::assert_json_snapshot!(settings, @r#"
+    {
+      "name": "API",
+      "periodicity": "30s",
+      "timeout_ms": 45000,
+      "degraded_at_ms": null,
+      "retry": 3,
+      "active": false,
+      "public": false,
+      "description": null,
+      "regions": [],
+      "check": {
+        "http": {
+          "url": "https://example.com/health",
+          "method": "GET",
+          "body": "",
+          "follow_redirects": true,
+          "headers": [],
+          "status_code_assertions": [],
+          "body_assertions": [],
+          "header_assertions": []
+        }
+      }
+    }
+    "#);
+}
+
+#[test]
+fn zero_is_honoured_and_means_the_ceiling_for_a_timeout() {
+    // design: §4
+    let settings = http(|draft, _| {
+        draft.timeout = Some(0);
+        draft.retry = Some(0);
+        draft.degraded_at = Some(0);
+    });
+    let settings = settings.parse().unwrap();
+    assert_eq!((settings.timeout_ms, settings.retry), (0, 0));
+    assert_eq!(settings.effective_timeout(), Duration::from_millis(120_000));
+    assert_eq!(settings.effective_degraded_at_ms(), 0, "0 means never");
+}
+
+#[test]
+fn degraded_at_left_out_is_two_thirds_of_the_effective_timeout() {
+    // design: §4
+    let effective = |timeout| {
+        let draft = http(|draft, _| draft.timeout = timeout);
+        draft.parse().unwrap().effective_degraded_at_ms()
+    };
+    assert_eq!(effective(None), 30_000);
+    assert_eq!(effective(Some(0)), 80_000);
+    assert_eq!(effective(Some(1_000)), 666);
+}
+
+#[test]
+fn an_empty_description_is_kept_as_written() {
+    // design: §4
+    let settings = http(|draft, _| draft.description = text("")).parse().unwrap();
+    assert_eq!(settings.description.as_deref(), Some(""));
+}
+
+#[test]
+fn every_word_of_the_specification_is_taken_and_no_other() {
+    // spec: §2.1, §8.2
+    for word in Periodicity::WORDS {
+        assert_eq!(refused(http(|draft, _| draft.periodicity = text(word))), NONE, "{word}");
+    }
+    for word in ["", "7s", "30S", " 30s", "60s"] {
+        let draft = http(|draft, _| draft.periodicity = text(word));
+        assert_eq!(refused(draft), ["periodicity"], "{word}");
+    }
+    for word in Method::WORDS {
+        assert_eq!(refused(http(|_, http| http.method = text(word))), NONE, "{word}");
+    }
+    for word in ["", "get", "TRACE", "CONNECT"] {
+        assert_eq!(refused(http(|_, http| http.method = text(word))), ["method"], "{word}");
+    }
+}
+
+#[test]
+fn every_comparator_belongs_to_its_kinds_of_assertion() {
+    // spec: §2.1, §2.3
+    let all = [NumberComparator::WORDS, TextComparator::WORDS, RecordComparator::WORDS].concat();
+    for word in all.into_iter().chain(["", "EQ", "equals", "matches"]) {
+        let of = |known: &[&str], path: &'static str| {
+            if known.contains(&word) { vec![] } else { vec![path] }
+        };
+        assert_eq!(
+            refused(http(|_, http| http.status_code_assertions = vec![status(200, word)])),
+            of(NumberComparator::WORDS, "status_code_assertions[0].comparator"),
+        );
+        assert_eq!(
+            refused(http(|_, http| http.body_assertions = vec![body("", word)])),
+            of(TextComparator::WORDS, "body_assertions[0].comparator"),
+        );
+        assert_eq!(
+            refused(http(|_, http| http.header_assertions = vec![header_assertion("A", "", word)])),
+            of(TextComparator::WORDS, "header_assertions[0].comparator"),
+        );
+        assert_eq!(
+            refused(dns("example.com", vec![record("TXT", "", word)])),
+            of(RecordComparator::WORDS, "record_assertions[0].comparator"),
+        );
+    }
+}
+
+#[test]
+fn regions_are_a_set_in_the_specifications_order() {
+    // spec: §2.1; design: §4
+    let words = ["koyeb-fra", "fly-ams", "koyeb-fra"];
+    let draft = http(|draft, _| draft.regions = words.map(ToOwned::to_owned).to_vec());
+    assert_eq!(draft.parse().unwrap().regions, [Region::FlyAms, Region::KoyebFra]);
+    let all = Region::WORDS.iter().map(ToString::to_string).collect();
+    assert_eq!(http(|draft, _| draft.regions = all).parse().unwrap().regions, Region::ALL);
+}
+
+#[test]
+fn headers_are_tokens_that_belong_to_the_user() {
+    // design: §5 HTTP
+    for key in ["Host", "Authorization", "x-team", "User-Agent", "Cookie"] {
+        let draft = http(|_, http| http.headers = vec![header(key, "a.example")]);
+        assert_eq!(refused(draft), NONE, "{key}");
+    }
+    for key in ["Connection", "te", "TRANSFER-ENCODING", "Content-Length", "a b", "a\r\nb", ":a"] {
+        let draft = http(|_, http| http.headers = vec![header(key, "x")]);
+        assert_eq!(refused(draft), ["headers[0].key"], "{key}");
+    }
+    for value in ["a\r\nb: c", "a\nb", "a\rb", "a\0"] {
+        let draft = http(|_, http| http.headers = vec![header("A", "b"), header("C", value)]);
+        assert_eq!(refused(draft), ["headers[1].value"], "{value:?}");
+    }
+}
+
+#[test]
+fn a_host_header_names_one_authority() {
+    // design: §5 HTTP
+    for value in ["example.com", "example.com:8080", "[::1]:80", "127.0.0.1"] {
+        let draft = http(|_, http| http.headers = vec![header("host", value)]);
+        assert_eq!(refused(draft), NONE, "{value}");
+    }
+    for value in ["", "a b", "example.com:", "https://example.com", "example.com/a"] {
+        let draft = http(|_, http| http.headers = vec![header("host", value)]);
+        assert_eq!(refused(draft), ["headers[0].value"], "{value}");
+    }
+    let twice = vec![header("Host", "a.example"), header("HOST", "b.example")];
+    assert_eq!(refused(http(|_, http| http.headers = twice)), ["headers"]);
+}
+
+#[test]
+fn headers_of_the_connection_may_be_asserted() {
+    // spec: §2.1
+    let assertion = header_assertion("Transfer-Encoding", "chunked", "eq");
+    assert_eq!(refused(http(|_, http| http.header_assertions = vec![assertion])), NONE);
+}
+
+#[test]
+fn whole_addresses_are_compared_with_addresses_of_their_family() {
+    // design: §5 DNS
+    for (kind, target, comparator, fine) in [
+        (RecordKind::A, "192.0.2.1", "eq", true),
+        (RecordKind::A, "192.0.2.1", "neq", true),
+        (RecordKind::A, "192.0.2.", "contains", true),
+        (RecordKind::A, "", "not_contains", true),
+        (RecordKind::A, "", "eq", false),
+        (RecordKind::A, "192.0.2", "eq", false),
+        (RecordKind::A, "2001:db8::1", "neq", false),
+        (RecordKind::Aaaa, "2001:DB8:0::1", "eq", true),
+        (RecordKind::Aaaa, "192.0.2.1", "eq", false),
+        (RecordKind::Aaaa, "2001:", "contains", true),
+        (RecordKind::Cname, "www.example.com.", "eq", true),
+        (RecordKind::Mx, "10 mail.example.com", "neq", true),
+        (RecordKind::Txt, "", "eq", true),
+    ] {
+        let draft = dns("example.com", vec![record(kind.as_str(), target, comparator)]);
+        let expected: &[&str] = if fine { &[] } else { &["record_assertions[0].target"] };
+        assert_eq!(refused(draft), expected, "{kind} {comparator} {target}");
+    }
+    for kind in ["", "a", "NS", "SOA"] {
+        let draft = dns("example.com", vec![record(kind, "", "eq")]);
+        assert_eq!(refused(draft), ["record_assertions[0].record"], "{kind}");
+    }
+}
+
+#[test]
+fn targets_are_kept_as_written() {
+    // design: §4
+    let kept = |draft: MonitorDraft| -> MonitorSettings { draft.parse().unwrap() };
+    let url = "HTTPS://user:pw@Bücher.example:443/a b?q#f";
+    let http = kept(http(|_, http: &mut HttpDraft| http.url = text(url)));
+    for (settings, written) in [
+        (http, url),
+        (kept(tcp("LOCALHOST:080")), "LOCALHOST:080"),
+        (kept(dns("Ä.example.", vec![])), "Ä.example."),
+    ] {
+        let read = match MonitorDraft::from(&settings).check {
+            CheckDraft::Http(http) => http.url,
+            CheckDraft::Tcp(tcp) => tcp.uri,
+            CheckDraft::Dns(dns) => dns.uri,
+        };
+        assert_eq!(read.as_deref(), Some(written));
+    }
+}

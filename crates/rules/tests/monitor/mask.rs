@@ -1,0 +1,116 @@
+//! Partial updates by `update_mask`.
+
+use aloft_rules::field::Presence;
+use aloft_rules::monitor::{CheckDraft, DnsDraft, MonitorDraft};
+use aloft_rules::{MonitorKind, tables};
+
+use crate::drafts::{body, dns, header, header_assertion, http, record, status, tcp, text};
+
+fn mask(names: &[&str]) -> Vec<String> {
+    names.iter().map(ToString::to_string).collect()
+}
+
+/// Drafts of this kind: one bare, and one in which every field has another value.
+fn bare_and_full(kind: MonitorKind) -> (MonitorDraft, MonitorDraft) {
+    let full = |check| MonitorDraft {
+        name: text("other"),
+        periodicity: text("1h"),
+        timeout: Some(1),
+        degraded_at: Some(2),
+        retry: Some(3),
+        active: Some(true),
+        public: Some(true),
+        description: text("d"),
+        regions: vec!["fly-ams".to_owned()],
+        check,
+    };
+    match kind {
+        MonitorKind::Http => {
+            let filled = http(|_, http| {
+                http.url = text("http://other.example");
+                http.method = text("PUT");
+                http.body = text("b");
+                http.follow_redirects = Some(false);
+                http.headers = vec![header("A", "b")];
+                http.status_code_assertions = vec![status(204, "eq")];
+                http.body_assertions = vec![body("a", "eq")];
+                http.header_assertions = vec![header_assertion("A", "b", "eq")];
+            });
+            (http(|_, _| ()), full(filled.check))
+        }
+        MonitorKind::Tcp => (tcp("a.example:1"), full(tcp("b.example:2").check)),
+        MonitorKind::Dns => {
+            let dns_full = dns("b.example", vec![record("A", "192.0.2.1", "eq")]);
+            (dns("a.example", vec![]), full(dns_full.check))
+        }
+    }
+}
+
+#[test]
+fn every_writable_field_is_taken_by_its_name_and_nothing_else_is() {
+    // design: §4 update_mask
+    for kind in MonitorKind::ALL {
+        let (bare, full) = bare_and_full(*kind);
+        let names: Vec<_> = tables::monitor(*kind).writable().collect();
+        for name in &names {
+            let mut one = bare.clone();
+            one.take(full.clone(), &mask(&[name])).unwrap();
+            assert_ne!(one, bare, "{kind} `{name}` is taken");
+            let others: Vec<_> = names.iter().filter(|other| *other != name).copied().collect();
+            one.take(full.clone(), &mask(&others)).unwrap();
+            assert_eq!(one, full, "{kind}: all but `{name}` are taken by the others' names");
+            let mut all_but_one = bare.clone();
+            all_but_one.take(full.clone(), &mask(&others)).unwrap();
+            assert_ne!(all_but_one, full, "{kind} `{name}` is taken by no other name");
+        }
+    }
+}
+
+#[test]
+fn a_field_that_is_named_and_left_out_is_cleared() {
+    // design: §4 update_mask
+    let (bare, mut full) = bare_and_full(MonitorKind::Dns);
+    let empty = MonitorDraft::new(CheckDraft::Dns(DnsDraft::default()));
+    full.take(empty, &mask(&["description", "regions", "record_assertions", "timeout"])).unwrap();
+    let settings = full.parse().unwrap();
+    assert_eq!((settings.description, settings.timeout_ms), (None, 45_000));
+    assert!(settings.regions.is_empty());
+    assert_eq!(settings.check.kind(), bare.check.kind());
+}
+
+#[test]
+fn an_empty_mask_takes_nothing() {
+    let (bare, full) = bare_and_full(MonitorKind::Http);
+    let mut draft = bare.clone();
+    draft.take(full, &[]).unwrap();
+    assert_eq!(draft, bare);
+}
+
+#[test]
+fn names_that_this_kind_does_not_have_are_refused_and_nothing_is_taken() {
+    let (bare, full) = bare_and_full(MonitorKind::Tcp);
+    let mut draft = bare.clone();
+    let violations = draft.take(full, &mask(&["name", "url", "followRedirects"])).unwrap_err();
+    assert_eq!(draft, bare);
+    insta::assert_snapshot!(violations, @"`update_mask` may only name name, uri, periodicity, timeout, degraded_at, retry, active, public, description, regions (given: `url, followRedirects`)");
+}
+
+#[test]
+fn outputs_cannot_be_taken() {
+    for kind in MonitorKind::ALL {
+        let table = tables::monitor(*kind);
+        let outputs = table.fields.iter().filter(|field| field.presence == Presence::Output);
+        for field in outputs.chain(table.beyond) {
+            let (mut bare, full) = bare_and_full(*kind);
+            assert!(bare.take(full, &mask(&[field.name])).is_err(), "{kind} `{}`", field.name);
+        }
+    }
+}
+
+#[test]
+fn a_monitor_keeps_its_kind() {
+    let (mut tcp, _) = bare_and_full(MonitorKind::Tcp);
+    let (dns, _) = bare_and_full(MonitorKind::Dns);
+    let violations = tcp.take(dns, &mask(&["uri"])).unwrap_err();
+    insta::assert_snapshot!(violations, @"`type` must stay tcp: a monitor keeps its kind (given: `dns`)");
+}

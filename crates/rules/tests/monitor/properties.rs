@@ -1,0 +1,184 @@
+//! What holds for every input: valid settings read back, and nothing panics.
+
+use aloft_rules::monitor::{
+    Check, DnsCheck, Header, HeaderAssertion, HttpCheck, MonitorDraft, MonitorSettings,
+    RecordAssertion, StatusCodeAssertion, TcpCheck, TextAssertion,
+};
+use aloft_rules::{
+    DomainName, HostPort, Method, NumberComparator, Periodicity, RecordComparator, RecordKind,
+    Region, TextComparator,
+};
+use proptest::collection::{btree_set, vec};
+use proptest::option;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use crate::drafts::{dns, header, header_assertion, http, record, tcp, text};
+
+fn words(most: &'static str) -> impl Strategy<Value = String> {
+    any_text().prop_filter(most, |text| !text.is_empty())
+}
+
+fn any_text() -> impl Strategy<Value = String> {
+    vec(any::<char>().prop_filter("kept by both databases", |c| *c != '\0'), 0..40)
+        .prop_map(|characters| characters.into_iter().collect())
+}
+
+fn domain() -> impl Strategy<Value = String> {
+    "([a-z0-9_]([a-z0-9-]{0,8}[a-z0-9])?\\.){1,3}(com|example|xn--bcher-kva|bücher)\\.?"
+        // A hyphen in third and fourth place is for A-labels.
+        .prop_filter("no accidental A-label", |name| DomainName::parse(name).is_ok())
+}
+
+fn url() -> impl Strategy<Value = String> {
+    (
+        select(vec!["http", "https", "HTTP"]),
+        domain(),
+        option::of(1_u16..),
+        "(/[a-zA-Z0-9ä %?#]{0,20}[a-z])?",
+    )
+        .prop_map(|(scheme, host, port, path)| match port {
+            Some(port) => format!("{scheme}://{host}:{port}{path}"),
+            None => format!("{scheme}://{host}{path}"),
+        })
+}
+
+fn host_port() -> impl Strategy<Value = String> {
+    let host = prop_oneof![
+        domain(),
+        any::<std::net::Ipv4Addr>().prop_map(|address| address.to_string()),
+        any::<std::net::Ipv6Addr>().prop_map(|address| format!("[{address}]")),
+    ];
+    (host, 1_u16..).prop_map(|(host, port)| format!("{host}:{port}"))
+}
+
+fn an_http_check() -> impl Strategy<Value = Check> {
+    let header = ("X-[A-Za-z0-9-]{1,12}", "[a-zA-Z0-9ä \t]{0,20}")
+        .prop_map(|(key, value)| Header { key, value });
+    let status = (100_u16..=599, select(NumberComparator::ALL))
+        .prop_map(|(target, comparator)| StatusCodeAssertion { target, comparator });
+    let body = (any_text(), select(TextComparator::ALL))
+        .prop_map(|(target, comparator)| TextAssertion { target, comparator });
+    let of_header = ("[A-Za-z0-9-]{1,12}", any_text(), select(TextComparator::ALL))
+        .prop_map(|(key, target, comparator)| HeaderAssertion { key, target, comparator });
+    (
+        (url(), select(Method::ALL), any_text(), any::<bool>()),
+        (vec(header, 0..=20), vec(status, 0..=10), vec(body, 0..=10), vec(of_header, 0..=10)),
+    )
+        .prop_map(|((url, method, body, follow_redirects), blocks)| {
+            let (headers, status_code_assertions, body_assertions, header_assertions) = blocks;
+            Check::Http(HttpCheck {
+                url,
+                method,
+                body,
+                follow_redirects,
+                headers,
+                status_code_assertions,
+                body_assertions,
+                header_assertions,
+            })
+        })
+}
+
+fn a_record_assertion() -> impl Strategy<Value = RecordAssertion> {
+    let partial = vec![RecordComparator::Contains, RecordComparator::NotContains];
+    let addresses = any::<std::net::Ipv4Addr>().prop_map(|a| (RecordKind::A, a.to_string()));
+    let long = any::<std::net::Ipv6Addr>().prop_map(|a| (RecordKind::Aaaa, a.to_string()));
+    let named = (select(vec![RecordKind::Cname, RecordKind::Mx, RecordKind::Txt]), any_text());
+    prop_oneof![
+        (prop_oneof![addresses, long, named], select(RecordComparator::ALL)),
+        ((select(RecordKind::ALL), any_text()), select(partial)),
+    ]
+    .prop_map(|((record, target), comparator)| RecordAssertion { record, target, comparator })
+}
+
+fn a_check() -> impl Strategy<Value = Check> {
+    prop_oneof![
+        an_http_check(),
+        host_port().prop_map(|uri| Check::Tcp(TcpCheck { uri })),
+        (domain(), vec(a_record_assertion(), 0..=10))
+            .prop_map(|(uri, record_assertions)| Check::Dns(DnsCheck { uri, record_assertions })),
+    ]
+}
+
+fn settings() -> impl Strategy<Value = MonitorSettings> {
+    let numbers = (0_u32..=120_000, option::of(0_u32..=120_000), 0_u8..=10);
+    let texts = (words("a name"), option::of(any_text()), select(Periodicity::ALL));
+    let regions = btree_set(select(Region::ALL), 0..=28);
+    (numbers, texts, any::<(bool, bool)>(), regions, a_check()).prop_map(
+        |((timeout_ms, degraded_at_ms, retry), texts, (active, public), regions, check)| {
+            let (name, description, periodicity) = texts;
+            MonitorSettings {
+                name,
+                periodicity,
+                timeout_ms,
+                degraded_at_ms,
+                retry,
+                active,
+                public,
+                description,
+                regions: regions.into_iter().collect(),
+                check,
+            }
+        },
+    )
+}
+
+proptest! {
+    #[test]
+    fn valid_settings_read_back_from_their_draft(settings in settings()) {  // design: §4
+        prop_assert_eq!(MonitorDraft::from(&settings).parse(), Ok(settings));
+    }
+
+    #[test]
+    fn no_text_panics(a in any::<String>(), b in any::<String>()) {
+        let _ = tcp(&a).parse();
+        let _ = dns(&a, vec![record(&a, &b, "eq"), record("A", &b, &a)]).parse();
+        let _ = http(|draft, http| {
+            draft.name = text(&a);
+            draft.periodicity = text(&b);
+            draft.description = text(&b);
+            draft.regions = vec![a.clone(), b.clone()];
+            http.url = text(&a);
+            http.method = text(&b);
+            http.headers = vec![header(&a, &b), header("host", &a)];
+            http.header_assertions = vec![header_assertion(&a, &b, &a)];
+        })
+        .parse();
+    }
+
+    #[test]
+    fn no_text_that_resembles_a_target_panics(
+        a in "(https?|tcp|mailto)?(:/{0,3})?[a-zß.@\\[\\]:%_-]{0,12}(xn--)?[0-9a-f:.]{0,12}(:[0-9+-]{0,6})?[/?#]?.{0,4}",
+    ) {
+        let _ = http(|_, http| http.url = text(&a)).parse();
+        let _ = tcp(&a).parse();
+        let _ = dns(&a, vec![]).parse();
+    }
+
+    #[test]
+    fn no_numbers_panic(timeout: i32, degraded_at: i32, retry: i32) {
+        let parsed = http(|draft, _| {
+            (draft.timeout, draft.degraded_at, draft.retry) =
+                (Some(timeout), Some(degraded_at), Some(retry));
+        })
+        .parse();
+        let within = (0..=120_000).contains(&timeout)
+            && (0..=120_000).contains(&degraded_at)
+            && (0..=10).contains(&retry);
+        prop_assert_eq!(parsed.is_ok(), within);
+    }
+
+    #[test]
+    fn what_a_name_is_looked_up_as_reads_back_as_itself(a in domain()) {   // design: §5
+        let name = DomainName::parse(&a).unwrap();
+        prop_assert_eq!(DomainName::parse(name.as_str()), Ok(name));
+    }
+
+    #[test]
+    fn a_target_that_is_taken_has_a_port(a in any::<String>()) {
+        if let Ok(target) = HostPort::parse(&a) {
+            prop_assert_ne!(target.port, 0);
+        }
+    }
+}
