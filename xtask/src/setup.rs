@@ -25,7 +25,7 @@ struct Installer {
 const GO: Installer = Installer {
     program: "go",
     package: "golang-go",
-    by_hand: "install Go 1.25 or newer (https://go.dev/dl/) and put it on the PATH",
+    by_hand: "install Go 1.18 or newer (https://go.dev/dl/) and put it on the PATH",
 };
 const NPM: Installer = Installer {
     program: "npm",
@@ -35,9 +35,10 @@ const NPM: Installer = Installer {
 const CARGO: Installer =
     Installer { program: "cargo", package: "cargo", by_hand: "install Rust (https://rustup.rs/)" };
 
-/// A stock gRPC client: proves that the services answer one that is not ours.
+/// A stock gRPC client: proves that the services answer one that is not ours. This is the newest
+/// version that the Go of Debian 12 and Ubuntu 22.04 compiles.
 const GRPCURL: Tool =
-    Tool { name: "grpcurl", version: "1.9.4", needs: GO, install: install_grpcurl };
+    Tool { name: "grpcurl", version: "1.8.9", needs: GO, install: install_grpcurl };
 /// Lints the contract, finds breaking changes, and calls it as another stock client.
 const BUF: Tool = Tool { name: "buf", version: "1.75.0", needs: NPM, install: install_buf };
 /// Licences, bans and sources of dependencies.

@@ -8,11 +8,15 @@ use anyhow::{Context, Result, bail};
 
 use crate::{setup, shell};
 
-/// Sets up, then runs `cargo test --workspace` with further arguments.
+/// Sets up, then runs `cargo test` with further arguments, on all packages unless they name some.
 pub(crate) fn run(args: &[&str]) -> Result<()> {
     setup::for_tests()?;
     let mut command = shell::command(&shell::cargo())?;
-    command.args(["test", "--workspace", "--no-fail-fast"]).args(args);
+    command.args(["test", "--no-fail-fast"]);
+    if !chooses_packages(args) {
+        command.arg("--workspace");
+    }
+    command.args(args);
     println!("$ {}", shell::spelled(&command));
     let mut child = command.stdout(Stdio::piped()).spawn().context("cannot start cargo")?;
     let output = child.stdout.take().expect("the output was asked for as a pipe");
@@ -33,6 +37,12 @@ pub(crate) fn run(args: &[&str]) -> Result<()> {
     Ok(())
 }
 
+/// Whether arguments for cargo (those before `--`) name packages.
+fn chooses_packages(args: &[&str]) -> bool {
+    let own = args.iter().take_while(|word| **word != "--");
+    own.into_iter().any(|word| word.starts_with("-p") || word.starts_with("--package"))
+}
+
 /// How many tests a line of libtest's output reports as ignored.
 fn ignored_in(line: &str) -> u32 {
     if !line.starts_with("test result: ") {
@@ -45,6 +55,12 @@ fn ignored_in(line: &str) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn packages_are_chosen_before_the_dashes_only() {
+        assert!(chooses_packages(&["-p", "xtask"]) && chooses_packages(&["--package=xtask"]));
+        assert!(!chooses_packages(&["--test", "it", "--", "-p"]) && !chooses_packages(&[]));
+    }
 
     #[test]
     fn ignored_tests_are_counted_from_the_result_lines_only() {

@@ -77,6 +77,23 @@ pub(super) fn tests(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
+/// A folder of documents with a `README.md` lists every one of them there.
+pub(super) fn listed(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for index in documents(tree) {
+        let folder = index.path.strip_suffix("README.md").unwrap_or_default();
+        if folder.is_empty() {
+            continue;
+        }
+        let names = tree.files.iter().filter_map(|file| file.path.strip_prefix(folder));
+        let pages = names.filter(|name| !name.contains('/') && *name != "README.md");
+        for name in pages.filter(|name| !index.text.contains(&format!("({name})"))) {
+            findings.push(Finding::file(&index.path, format!("does not list `{name}`")));
+        }
+    }
+    findings
+}
+
 /// The map has every crate by its folder, and every stage by its name.
 pub(super) fn map(tree: &Tree) -> Vec<Finding> {
     let Some(map) = tree.file(MAP) else {
@@ -226,6 +243,14 @@ mod tests {
         let text = "`crates/rules/src/shape.rs::texts_are_counted`\n`crates/rules/src/shape.rs::texts`\n\
                     `crates/gone.rs::texts_are_counted`\n";
         assert_eq!(lines(text, tests), [Some(2), Some(3)]);
+    }
+
+    #[test]
+    fn a_page_that_its_index_forgets_is_found() {
+        let index = ("docs/decisions/README.md", "[one](0001-one.md)");
+        let pages = [index, ("docs/decisions/0001-one.md", ""), ("docs/decisions/0002-two.md", "")];
+        let found: Vec<_> = listed(&Tree::of(&pages)).into_iter().map(|f| f.message).collect();
+        assert_eq!(found, ["does not list `0002-two.md`"]);
     }
 
     #[test]
