@@ -25,8 +25,6 @@ pub struct History {
     pub tie_since: Option<Timestamp>,
     /// Whether more than half of the votes are slow; entering and leaving take two results each.
     pub slow: bool,
-    /// Whether the monitor is paused: it has no votes then.
-    pub paused: bool,
     /// When other probes were last asked for their opinion.
     pub asked_at: Option<Timestamp>,
     /// The regions of the policy, in its order.
@@ -96,7 +94,6 @@ impl History {
             hold: policy.active.then_some(hold),
             tie_since: None,
             slow: false,
-            paused: !policy.active,
             asked_at: None,
             regions: policy
                 .regions

@@ -4,12 +4,7 @@
 use std::time::Duration;
 
 use rules::monitor::MonitorSettings;
-use rules::{Region, Timestamp};
-
-/// Pause before the second attempt of a check; it doubles with every further one (design §5).
-const FIRST_PAUSE: Duration = Duration::from_millis(500);
-/// Longest that a status holds after a start, a resume or an edit (design §5).
-const LONGEST_HOLD: Duration = Duration::from_secs(30);
+use rules::{Region, Timestamp, limits};
 
 /// What the judge has to know of one revision of a monitor.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,7 +61,7 @@ impl Policy {
 
     /// When a hold that begins at `now` ends at the latest.
     pub(super) fn hold_end(&self, now: Timestamp) -> Timestamp {
-        now + self.period.min(LONGEST_HOLD)
+        now + self.period.min(limits::SETTLE_MAX)
     }
 }
 
@@ -74,7 +69,9 @@ impl Policy {
 /// due, so either all of them and their pauses, or a whole period and one attempt more.
 fn longest(settings: &MonitorSettings) -> Duration {
     let attempt = settings.effective_timeout();
-    let pauses = FIRST_PAUSE * ((1 << u32::from(settings.retry).min(20)) - 1);
-    let all = attempt * (u32::from(settings.retry) + 1) + pauses;
+    let retries = u32::from(settings.retry);
+    let pauses = limits::FIRST_RETRY_PAUSE.saturating_mul(2_u32.saturating_pow(retries) - 1);
+    // Chance adds less than as much again to a pause.
+    let all = attempt * (retries + 1) + pauses.saturating_mul(2);
     all.min(settings.periodicity.period() + attempt)
 }

@@ -92,7 +92,6 @@ pub fn revise(policy: &Policy, history: &mut History, moment: Moment) -> Effects
     history.revision = policy.revision;
     history.align(policy);
     let mut effects = if policy.active {
-        history.paused = false;
         history.hold = Some(Hold { since: moment.now, until: policy.hold_end(moment.now) });
         settle(policy, history, moment)
     } else {
@@ -103,8 +102,8 @@ pub fn revise(policy: &Policy, history: &mut History, moment: Moment) -> Effects
 }
 
 /// The monitor is deleted: its incident closes. The history is of no use after.
-pub fn delete(history: &mut History, moment: Moment) -> Effects {
-    end(history, ClosedAs::Deleted, moment.now)
+pub fn delete(history: &mut History, now: Timestamp) -> Effects {
+    end(history, ClosedAs::Deleted, now)
 }
 
 /// Nothing is decided; what was to be decided later still is.
@@ -113,7 +112,7 @@ fn unchanged(policy: &Policy, history: &History, now: Timestamp) -> Effects {
     Effects {
         changed: Changed::Nothing,
         transition: None,
-        wake_at: wake_at(policy, history, &tally),
+        wake_at: wake_at(policy, history, &tally, now),
         ask: Vec::new(),
     }
 }
@@ -148,7 +147,7 @@ fn settle(policy: &Policy, history: &mut History, moment: Moment) -> Effects {
         (None, false) => Changed::Memory,
         (None, true) => Changed::Nothing,
     };
-    let wake_at = wake_at(policy, history, &tally);
+    let wake_at = wake_at(policy, history, &tally, now);
     Effects { changed, transition, wake_at, ask: Vec::new() }
 }
 
@@ -195,7 +194,6 @@ fn end(history: &mut History, how: ClosedAs, now: Timestamp) -> Effects {
     if turned {
         history.since = now;
     }
-    history.paused = true;
     history.hold = None;
     history.tie_since = None;
     history.slow = false;
@@ -223,14 +221,20 @@ fn tie_end(policy: &Policy, history: &History) -> Option<Timestamp> {
     history.tie_since.map(|since| since + 2 * policy.period)
 }
 
-fn wake_at(policy: &Policy, history: &History, tally: &Tally) -> Option<Timestamp> {
+fn wake_at(
+    policy: &Policy,
+    history: &History,
+    tally: &Tally,
+    now: Timestamp,
+) -> Option<Timestamp> {
     if !policy.active {
         return None;
     }
     if let Some(hold) = history.hold {
         return Some(hold.until);
     }
-    let tie = tie_end(policy, history).filter(|_| history.status == MonitorStatus::Error);
+    // A tie that has ended and still waits for a new result ends with that.
+    let tie = tie_end(policy, history).filter(|end| *end > now);
     tie.into_iter().chain(tally.next_expiry).min()
 }
 
