@@ -34,7 +34,7 @@
 //! - **Connect GET** works for methods without side effects:
 //!   `GET …/GetMonitor?connect=v1&encoding=json&message=%7B%22id%22%3A%22mon_1%22%7D`
 //!   (`base64=1` for a message in base64url). On other methods GET is 405.
-//! - **Sizes.** [`rpc::serve`] refuses bodies and messages past [`rpc::MAX_MESSAGE_BYTES`] with
+//! - **Sizes.** [`rpc::serve`] refuses bodies and messages past [`rules::limits::MESSAGE_BYTES_MAX`] with
 //!   `resource_exhausted`, before and after decompression.
 //! - **Malformed input.** A body that is no JSON or no protobuf is `invalid_argument` (400), an
 //!   unknown JSON field or a value of a wrong type too, with its path; an unknown content type is

@@ -12,3 +12,6 @@ pub mod wire {
     pub use crate::generated::monitor::v1::__buffa::oneof::monitor::Kind;
     pub use crate::generated::monitor::v1::*;
 }
+
+#[cfg(test)]
+mod tests;

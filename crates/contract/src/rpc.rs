@@ -8,6 +8,8 @@ mod json;
 mod methods;
 mod strict;
 
+use rules::limits;
+
 pub use connectrpc::client::CallOptions;
 pub use connectrpc::{
     ConnectRpcService as Service, RequestContext, Response, Router as Routes, ServiceRequest,
@@ -21,7 +23,7 @@ pub use self::error::{
     with_request_id,
 };
 pub use self::json::check_json;
-pub use self::methods::{Method, method, methods, service_names};
+pub use self::methods::{Method, field_names, method, methods, service_names};
 pub use self::strict::Strict;
 
 /// Header that carries the key of a call (spec §5.2).
@@ -35,17 +37,14 @@ pub const IDEMPOTENCY_KEY_HEADER: &str = "idempotency-key";
 /// by the public address of a hosted service.
 pub const DEFAULT_BASE_URL: &str = "http://127.0.0.1:8080/rpc";
 
-/// Longest request, on the wire and decompressed.
-pub const MAX_MESSAGE_BYTES: usize = 4 * 1024 * 1024;
-
 /// The description of all files of `proto/` as a `google.protobuf.FileDescriptorSet`.
 pub const DESCRIPTORS: &[u8] = include_bytes!("gen/descriptors.bin");
 
 /// The service that answers `routes` over every protocol, with the limits and the strictness that
 /// the contract promises.
 pub fn serve(routes: Routes) -> Service {
-    let limits = connectrpc::Limits::default()
-        .with_max_request_body_size(MAX_MESSAGE_BYTES)
-        .with_max_message_size(MAX_MESSAGE_BYTES);
-    Service::new(routes).with_limits(limits).with_interceptor(Strict)
+    let sizes = connectrpc::Limits::default()
+        .with_max_request_body_size(limits::MESSAGE_BYTES_MAX)
+        .with_max_message_size(limits::MESSAGE_BYTES_MAX);
+    Service::new(routes).with_limits(sizes).with_interceptor(Strict)
 }

@@ -764,7 +764,8 @@ pub struct HttpMonitor {
     /// Field 2: `name`
     #[serde(rename = "name", skip_serializing_if = "::core::option::Option::is_none")]
     pub name: ::core::option::Option<::buffa::alloc::string::String>,
-    /// http or https address, 1 to 2048 characters. Required.
+    /// http or https address, 1 to 2048 characters. Credentials in it are sent as Basic authorisation,
+    /// and are left out of answers to read-only keys. Required.
     ///
     /// Field 3: `url`
     #[serde(rename = "url", skip_serializing_if = "::core::option::Option::is_none")]
@@ -797,7 +798,7 @@ pub struct HttpMonitor {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub timeout: ::core::option::Option<i32>,
-    /// Milliseconds; a slower success is degraded, and 0 means never. Not written:
+    /// Milliseconds, 0 to 120000; a slower success is degraded, and 0 means never. Not written:
     /// `effective_degraded_at` is computed.
     ///
     /// Field 8: `degraded_at`
@@ -1542,7 +1543,7 @@ pub struct TcpMonitor {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub timeout: ::core::option::Option<i32>,
-    /// Milliseconds; a slower success is degraded, and 0 means never. Not written:
+    /// Milliseconds, 0 to 120000; a slower success is degraded, and 0 means never. Not written:
     /// `effective_degraded_at` is computed.
     ///
     /// Field 6: `degraded_at`
@@ -2069,7 +2070,7 @@ pub struct DnsMonitor {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub timeout: ::core::option::Option<i32>,
-    /// Milliseconds; a slower success is degraded, and 0 means never. Not written:
+    /// Milliseconds, 0 to 120000; a slower success is degraded, and 0 means never. Not written:
     /// `effective_degraded_at` is computed.
     ///
     /// Field 6: `degraded_at`
@@ -8294,7 +8295,8 @@ pub mod __buffa {
             ///
             /// Field 2: `name`
             pub name: ::core::option::Option<&'a str>,
-            /// http or https address, 1 to 2048 characters. Required.
+            /// http or https address, 1 to 2048 characters. Credentials in it are sent as Basic authorisation,
+            /// and are left out of answers to read-only keys. Required.
             ///
             /// Field 3: `url`
             pub url: ::core::option::Option<&'a str>,
@@ -8315,7 +8317,7 @@ pub mod __buffa {
             ///
             /// Field 7: `timeout`
             pub timeout: ::core::option::Option<i32>,
-            /// Milliseconds; a slower success is degraded, and 0 means never. Not written:
+            /// Milliseconds, 0 to 120000; a slower success is degraded, and 0 means never. Not written:
             /// `effective_degraded_at` is computed.
             ///
             /// Field 8: `degraded_at`
@@ -9225,7 +9227,8 @@ pub mod __buffa {
             pub fn name(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().name
             }
-            /// http or https address, 1 to 2048 characters. Required.
+            /// http or https address, 1 to 2048 characters. Credentials in it are sent as Basic authorisation,
+            /// and are left out of answers to read-only keys. Required.
             ///
             /// Field 3: `url`
             #[must_use]
@@ -9261,7 +9264,7 @@ pub mod __buffa {
             pub fn timeout(&self) -> ::core::option::Option<i32> {
                 self.0.reborrow().timeout
             }
-            /// Milliseconds; a slower success is degraded, and 0 means never. Not written:
+            /// Milliseconds, 0 to 120000; a slower success is degraded, and 0 means never. Not written:
             /// `effective_degraded_at` is computed.
             ///
             /// Field 8: `degraded_at`
@@ -9459,7 +9462,7 @@ pub mod __buffa {
             ///
             /// Field 5: `timeout`
             pub timeout: ::core::option::Option<i32>,
-            /// Milliseconds; a slower success is degraded, and 0 means never. Not written:
+            /// Milliseconds, 0 to 120000; a slower success is degraded, and 0 means never. Not written:
             /// `effective_degraded_at` is computed.
             ///
             /// Field 6: `degraded_at`
@@ -10120,7 +10123,7 @@ pub mod __buffa {
             pub fn timeout(&self) -> ::core::option::Option<i32> {
                 self.0.reborrow().timeout
             }
-            /// Milliseconds; a slower success is degraded, and 0 means never. Not written:
+            /// Milliseconds, 0 to 120000; a slower success is degraded, and 0 means never. Not written:
             /// `effective_degraded_at` is computed.
             ///
             /// Field 6: `degraded_at`
@@ -10262,7 +10265,7 @@ pub mod __buffa {
             ///
             /// Field 5: `timeout`
             pub timeout: ::core::option::Option<i32>,
-            /// Milliseconds; a slower success is degraded, and 0 means never. Not written:
+            /// Milliseconds, 0 to 120000; a slower success is degraded, and 0 means never. Not written:
             /// `effective_degraded_at` is computed.
             ///
             /// Field 6: `degraded_at`
@@ -10973,7 +10976,7 @@ pub mod __buffa {
             pub fn timeout(&self) -> ::core::option::Option<i32> {
                 self.0.reborrow().timeout
             }
-            /// Milliseconds; a slower success is degraded, and 0 means never. Not written:
+            /// Milliseconds, 0 to 120000; a slower success is degraded, and 0 means never. Not written:
             /// `effective_degraded_at` is computed.
             ///
             /// Field 6: `degraded_at`
@@ -20879,7 +20882,7 @@ pub const MONITOR_SERVICE_GET_MONITOR_STATUS_SPEC: ::connectrpc::Spec = ::connec
 pub trait MonitorService: Send + Sync + 'static {
     /// Creates an HTTP monitor. It is checked at once in each of its regions if it is active.
     ///
-    /// The header `Idempotency-Key` (random per call, the same for the retries of that call)
+    /// The header `Idempotency-Key` (up to 256 characters, random per call and the same for its retries)
     /// makes a repetition return the first call's monitor instead of a second one.
     /// Errors: `invalid_argument`.
     ///

@@ -5,15 +5,17 @@ use buffa::{Inline, MessageField};
 use buffa_types::google::protobuf::Timestamp as WireTimestamp;
 use rules::monitor::{Check, DnsCheck, HttpCheck, Monitor, TcpCheck};
 use rules::{MonitorStatus, Region, Timestamp};
+use url::Url;
 
 use super::wire;
 
-/// Whether the caller reads secrets, which are header values (design §4).
+/// Whether the caller reads secrets: values of headers, and credentials in a URL (design §4, §5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Secrets {
     /// A write key reads what it wrote.
     Shown,
-    /// A read key reads the names without the values; nothing stands in their place.
+    /// A read key reads names without values and URLs without credentials; nothing stands in their
+    /// place.
     LeftOut,
 }
 
@@ -26,17 +28,17 @@ pub struct Shown<'a> {
     pub status: MonitorStatus,
     /// Where monitors run that name no region.
     pub default_regions: &'a [Region],
-    /// Whether the caller reads header values.
+    /// Whether the caller reads secrets.
     pub secrets: Secrets,
 }
 
 impl Shown<'_> {
-    /// The monitor under the name of its kind, as GetMonitor answers it.
+    /// The monitor under the name of its kind, as `GetMonitor` answers it.
     pub fn any(&self) -> wire::Monitor {
         wire::Monitor { kind: Some(self.kind()) }
     }
 
-    /// The monitor as a message of its kind; the lists of ListMonitors are these, told apart.
+    /// The monitor as a message of its kind; the lists of `ListMonitors` are these, told apart.
     pub fn kind(&self) -> wire::Kind {
         match &self.monitor.settings.check {
             Check::Http(check) => wire::Kind::Http(Box::new(self.as_http(check))),
@@ -74,7 +76,7 @@ impl Shown<'_> {
         wire::HttpMonitor {
             id: Some(self.monitor.id.to_string()),
             name: Some(settings.name.clone()),
-            url: Some(check.url.clone()),
+            url: Some(url(check, self.secrets)),
             periodicity: Some(settings.periodicity.to_string()),
             method: Some(check.method.to_string()),
             body: Some(check.body.clone()),
@@ -156,6 +158,21 @@ pub fn instant(at: Timestamp) -> MessageField<WireTimestamp, Inline<WireTimestam
 
 fn words(regions: &[Region]) -> Vec<String> {
     regions.iter().map(ToString::to_string).collect()
+}
+
+fn url(check: &HttpCheck, secrets: Secrets) -> String {
+    let written = check.url.clone();
+    match (secrets, Url::parse(&written)) {
+        (Secrets::LeftOut, Ok(mut url))
+            if !url.username().is_empty() || url.password().is_some() =>
+        {
+            // A URL that has credentials can be without them.
+            let _ = url.set_password(None);
+            let _ = url.set_username("");
+            url.into()
+        }
+        (Secrets::LeftOut | Secrets::Shown, _) => written,
+    }
 }
 
 fn headers(check: &HttpCheck, secrets: Secrets) -> Vec<wire::Header> {

@@ -85,7 +85,8 @@ mod tests {
 
     #[test]
     fn http_and_https_addresses_are_taken_and_others_refused() {
-        for usable in [super::super::DEFAULT_BASE_URL, "https://example.com", "http://[::1]:80/a/b"] {
+        for usable in [super::super::DEFAULT_BASE_URL, "https://example.com", "http://[::1]:80/a/b"]
+        {
             assert_eq!(made(usable, "key"), None, "{usable}");
         }
         for given in ["", "example.com", "ftp://example.com", "/rpc", "http://", "http://a b"] {

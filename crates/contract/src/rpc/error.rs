@@ -9,6 +9,7 @@ use buffa::Message;
 use buffa_types::google::protobuf::Duration as WireDuration;
 use connectrpc::ErrorDetail;
 use rules::Violations;
+use rules::limits::VIOLATIONS_MAX;
 
 use crate::generated::google::rpc::bad_request::FieldViolation as WireViolation;
 use crate::generated::google::rpc::{BadRequest, ErrorInfo, RequestInfo, RetryInfo};
@@ -109,10 +110,16 @@ pub fn already_exists(message: impl Into<String>) -> Error {
     error(Code::AlreadyExists, Reason::AlreadyExists, message)
 }
 
-/// The request breaks rules: 400, with every violation as a detail and in the message. Paths
+/// The request breaks rules: 400, with the first violations as a detail and in the message. Paths
 /// begin at the request, so those of a monitor need [`Violations::under`] `"monitor"`.
 pub fn invalid(violations: &Violations) -> Error {
-    let field_violations = violations
+    let more = violations.0.len().saturating_sub(VIOLATIONS_MAX);
+    let shown = Violations(violations.0.iter().take(VIOLATIONS_MAX).cloned().collect());
+    let message = match more {
+        0 => shown.to_string(),
+        more => format!("{shown}; and {more} more"),
+    };
+    let field_violations = shown
         .0
         .iter()
         .map(|violation| WireViolation {
@@ -124,7 +131,7 @@ pub fn invalid(violations: &Violations) -> Error {
         })
         .collect();
     let detail = BadRequest { field_violations };
-    error(Code::InvalidArgument, Reason::InvalidArgument, violations.to_string())
+    error(Code::InvalidArgument, Reason::InvalidArgument, message)
         .with_detail(ErrorDetail::from_message("google.rpc.BadRequest", &detail))
 }
 
@@ -189,7 +196,15 @@ pub(super) fn with_reason(error: Error) -> Error {
         Code::Canceled | Code::DeadlineExceeded => Reason::Abandoned,
         Code::Unavailable => Reason::Unavailable,
         Code::NotFound => Reason::NotFound,
-        _ => Reason::Internal,
+        Code::Unknown
+        | Code::AlreadyExists
+        | Code::PermissionDenied
+        | Code::FailedPrecondition
+        | Code::Aborted
+        | Code::Internal
+        | Code::DataLoss
+        | Code::Unauthenticated
+        | _ => Reason::Internal,
     };
     error.with_detail(info(reason))
 }
@@ -231,8 +246,28 @@ mod tests {
         let error = invalid(&violations);
         assert_eq!(error.http_status(), 400);
         assert_eq!(reason(&error).as_deref(), Some("INVALID_ARGUMENT"));
-        insta::assert_snapshot!(error.message.as_deref().unwrap(), @"");
-        insta::assert_debug_snapshot!(field_violations(&error), @"");
+        insta::assert_snapshot!(error.message.as_deref().unwrap(), @"`monitor.retry` must be 0 to 10 (given: `11`); `monitor.headers[0].value` is required");
+        insta::assert_debug_snapshot!(field_violations(&error), @r#"
+        [
+            FieldViolation {
+                field: "monitor.retry",
+                description: "must be 0 to 10 (given: `11`)",
+            },
+            FieldViolation {
+                field: "monitor.headers[0].value",
+                description: "is required",
+            },
+        ]
+        "#);
+    }
+
+    #[test]
+    fn an_answer_names_the_first_violations_and_counts_the_rest() {
+        let violations =
+            (0..VIOLATIONS_MAX + 7).map(|at| Violation::unseen(format!("f{at}"), "is odd"));
+        let error = invalid(&Violations(violations.collect()));
+        assert_eq!(field_violations(&error).len(), VIOLATIONS_MAX);
+        assert!(error.message.unwrap().ends_with("; and 7 more"));
     }
 
     #[test]

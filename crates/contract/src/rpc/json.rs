@@ -2,16 +2,15 @@
 //! name, and a value of the wrong type with its path (design §4). The library ignores the first
 //! and tells of the second only line and column. What a value may hold belongs to `rules`.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use buffa_descriptor::{FieldDescriptor, FieldKind, MessageDescriptor, ScalarType, SingularKind};
+use rules::limits::VIOLATIONS_MAX;
 use rules::{Violation, Violations};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::methods::{POOL, method};
 
-/// How many violations one answer tells; a request with more gets the first ones.
-const VIOLATIONS_SHOWN: usize = 20;
 /// Longest part of an unknown name that a path repeats, in characters.
 const NAME_SHOWN: usize = 64;
 
@@ -38,7 +37,7 @@ struct Walk {
 
 impl Walk {
     fn refuse(&mut self, violation: impl FnOnce(&str) -> Violation) {
-        if self.found.len() < VIOLATIONS_SHOWN {
+        if self.found.len() < VIOLATIONS_MAX {
             let path = if self.path.is_empty() { "request" } else { &self.path };
             self.found.push(violation(path));
         }
@@ -86,7 +85,7 @@ impl Due<'_> {
     fn message(&self) -> Option<&'static MessageDescriptor> {
         match self.kind {
             FieldKind::Singular(SingularKind::Message(index)) => {
-                Some(POOL.message(index)).filter(|message| !is_text_in_json(message))
+                Some(POOL.message(index)).filter(|message| !is_string_in_json(message))
             }
             FieldKind::Singular(_) | FieldKind::List(_) | FieldKind::Map { .. } => None,
         }
@@ -174,7 +173,7 @@ impl<'de> Visitor<'de> for Due<'_> {
             FieldKind::Singular(_) | FieldKind::List(_) | FieldKind::Map { .. } => false,
         };
         if !fits {
-            self.refuse("a text");
+            self.refuse("a string");
         }
         Ok(())
     }
@@ -187,7 +186,7 @@ impl<'de> Visitor<'de> for Due<'_> {
         };
         let end = self.walk.path.len();
         for index in 0.. {
-            self.walk.path.push_str(&format!("[{index}]"));
+            let _ = write!(self.walk.path, "[{index}]");
             let kind = FieldKind::Singular(kind);
             let element = Due { walk: self.walk, kind, null: Null::Refused };
             let is_over = seq.next_element_seed(element)?.is_none();
@@ -219,7 +218,7 @@ fn field(message: &'static MessageDescriptor, name: &str) -> Option<&'static Fie
     message.fields().iter().find(|field| field.json_name() == name || field.name() == name)
 }
 
-fn is_text_in_json(message: &MessageDescriptor) -> bool {
+fn is_string_in_json(message: &MessageDescriptor) -> bool {
     message.full_name().starts_with("google.protobuf.")
 }
 
@@ -227,9 +226,9 @@ fn is_text_in_json(message: &MessageDescriptor) -> bool {
 fn singular(kind: SingularKind) -> &'static str {
     match kind {
         SingularKind::Scalar(ScalarType::Bool) => "true or false",
-        SingularKind::Scalar(ScalarType::Int32) => "a whole number from -2147483648 to 2147483647",
-        SingularKind::Scalar(_) | SingularKind::Enum(_) => "a text",
-        SingularKind::Message(index) if is_text_in_json(POOL.message(index)) => "a text",
+        SingularKind::Scalar(ScalarType::Int32) => "a whole number of 32 bits",
+        SingularKind::Scalar(_) | SingularKind::Enum(_) => "a string",
+        SingularKind::Message(index) if is_string_in_json(POOL.message(index)) => "a string",
         SingularKind::Message(_) => "an object",
     }
 }
@@ -262,7 +261,11 @@ mod tests {
     fn unknown_fields_are_refused_by_name_wherever_they_are() {
         // issue 3: bad input
         let body = r#"{"monitor":{"colour":{"deep":[1]},"headers":[{"key":"a"},{"vallue":"b"}]},"dryRun":true}"#;
-        insta::assert_snapshot!(found(CREATE, body), @"");
+        insta::assert_snapshot!(found(CREATE, body), @r#"
+        `monitor.colour` is not a field of monitor.v1.HttpMonitor
+        `monitor.headers[1].vallue` is not a field of monitor.v1.Header
+        `dryRun` is not a field of monitor.v1.CreateHttpMonitorRequest
+        "#);
     }
 
     #[test]
@@ -270,7 +273,19 @@ mod tests {
         let body = r#"{"monitor":{"timeout":1.5,"retry":3000000000,"degradedAt":"soon","active":"yes",
             "name":5,"regions":"fly-ams","headers":[null],"description":{},"method":["GET"],"body":true},
             "updateMask":["name"]}"#;
-        insta::assert_snapshot!(found(UPDATE, body), @"");
+        insta::assert_snapshot!(found(UPDATE, body), @r#"
+        `monitor.timeout` must be a whole number of 32 bits (given: `1.5`)
+        `monitor.retry` must be a whole number of 32 bits (given: `3000000000`)
+        `monitor.degraded_at` must be a whole number of 32 bits (given: `a string`)
+        `monitor.active` must be true or false (given: `a string`)
+        `monitor.name` must be a string (given: `a number`)
+        `monitor.regions` must be a list (given: `a string`)
+        `monitor.headers[0]` must be an object (given: `null`)
+        `monitor.description` must be a string (given: `an object`)
+        `monitor.method` must be a string (given: `a list`)
+        `monitor.body` must be a string (given: `a bool`)
+        `update_mask` must be a string (given: `a list`)
+        "#);
     }
 
     #[test]
@@ -300,13 +315,13 @@ mod tests {
         let fields: Vec<String> =
             (0..1000).map(|index| format!("\"{}{index}\":1", "x".repeat(500))).collect();
         let answer = found(CREATE, &format!("{{{}}}", fields.join(",")));
-        assert_eq!(answer.lines().count(), VIOLATIONS_SHOWN);
+        assert_eq!(answer.lines().count(), VIOLATIONS_MAX);
         assert!(answer.len() < 4096, "{}", answer.len());
     }
 
     #[test]
     fn deep_nesting_is_no_stack_overflow() {
         let body = format!("{{\"monitor\":{}", "[".repeat(100_000));
-        insta::assert_snapshot!(found(CREATE, &body), @"");
+        insta::assert_snapshot!(found(CREATE, &body), @"`monitor` must be an object (given: `a list`)");
     }
 }

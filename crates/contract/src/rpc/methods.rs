@@ -44,6 +44,13 @@ pub fn service_names() -> impl Iterator<Item = &'static str> {
     POOL.services().iter().map(buffa_descriptor::ServiceDescriptor::full_name)
 }
 
+/// Names of the fields of the message with this full name, in the proto's order; `None` where the
+/// contract has no such message.
+pub fn field_names(message: &str) -> Option<impl Iterator<Item = &'static str>> {
+    let message = POOL.message_by_name(message)?;
+    Some(message.fields().iter().map(buffa_descriptor::FieldDescriptor::name))
+}
+
 /// The contract's own description.
 pub(super) static POOL: LazyLock<DescriptorPool> = LazyLock::new(|| {
     DescriptorPool::decode(super::DESCRIPTORS).expect("codegen wrote a whole description")
@@ -81,7 +88,19 @@ mod tests {
             .iter()
             .map(|it| format!("{} {}", if it.reads_only { "reads " } else { "writes" }, it.path))
             .collect();
-        insta::assert_snapshot!(shown.join("\n"), @"");
+        insta::assert_snapshot!(shown.join("\n"), @r#"
+        writes /monitor.v1.MonitorService/CreateHttpMonitor
+        writes /monitor.v1.MonitorService/CreateTcpMonitor
+        writes /monitor.v1.MonitorService/CreateDnsMonitor
+        writes /monitor.v1.MonitorService/UpdateHttpMonitor
+        writes /monitor.v1.MonitorService/UpdateTcpMonitor
+        writes /monitor.v1.MonitorService/UpdateDnsMonitor
+        reads  /monitor.v1.MonitorService/GetMonitor
+        reads  /monitor.v1.MonitorService/ListMonitors
+        writes /monitor.v1.MonitorService/DeleteMonitor
+        writes /monitor.v1.MonitorService/TriggerMonitor
+        reads  /monitor.v1.MonitorService/GetMonitorStatus
+        "#);
     }
 
     #[test]

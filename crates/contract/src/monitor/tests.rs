@@ -1,0 +1,275 @@
+//! Wire and `rules` say the same: what a monitor is answered as is what it was written as.
+
+use std::collections::BTreeSet;
+
+use rules::monitor::{
+    Check, DnsCheck, Header, HeaderAssertion, HttpCheck, Monitor, MonitorDraft, MonitorSettings,
+    RecordAssertion, StatusCodeAssertion, TcpCheck, TextAssertion,
+};
+use rules::{
+    Method, MonitorId, MonitorStatus, NumberComparator, Periodicity, RecordComparator, RecordKind,
+    Region, TextComparator, Timestamp, WorkspaceId,
+};
+
+use super::wire::Kind;
+use super::{Secrets, Shown};
+
+fn http() -> Check {
+    let text = |target: &str| TextAssertion {
+        target: target.to_owned(),
+        comparator: TextComparator::Contains,
+    };
+    Check::Http(HttpCheck {
+        url: "https://example.com/health".to_owned(),
+        method: Method::Post,
+        body: "ping".to_owned(),
+        follow_redirects: false,
+        headers: vec![
+            Header { key: "X-Token".to_owned(), value: "secret".to_owned() },
+            Header { key: "X-Empty".to_owned(), value: String::new() },
+        ],
+        status_code_assertions: vec![StatusCodeAssertion {
+            target: 204,
+            comparator: NumberComparator::Eq,
+        }],
+        body_assertions: vec![text("second"), text("first")],
+        header_assertions: vec![HeaderAssertion {
+            key: "Server".to_owned(),
+            target: String::new(),
+            comparator: TextComparator::NotEmpty,
+        }],
+    })
+}
+
+fn tcp() -> Check {
+    Check::Tcp(TcpCheck { uri: "[::1]:5432".to_owned() })
+}
+
+fn dns() -> Check {
+    Check::Dns(DnsCheck {
+        uri: "example.com".to_owned(),
+        record_assertions: vec![RecordAssertion {
+            record: RecordKind::Mx,
+            target: "10 mail.example.com".to_owned(),
+            comparator: RecordComparator::Eq,
+        }],
+    })
+}
+
+/// A monitor whose every argument differs from its default.
+fn monitor(check: Check) -> Monitor {
+    Monitor {
+        id: MonitorId::from_bits(7),
+        workspace: WorkspaceId::from_bits(1),
+        revision: 3,
+        settings: MonitorSettings {
+            name: "API".to_owned(),
+            periodicity: Periodicity::ThirtySeconds,
+            timeout_ms: 0,
+            degraded_at_ms: Some(0),
+            retry: 0,
+            active: true,
+            public: true,
+            description: Some(String::new()),
+            regions: vec![Region::FlyAms, Region::KoyebFra],
+            check,
+        },
+        created_at: Timestamp::from_millis(1_500),
+        updated_at: Timestamp::from_millis(-1),
+    }
+}
+
+fn shown(monitor: &Monitor, secrets: Secrets) -> Shown<'_> {
+    Shown { monitor, status: MonitorStatus::Degraded, default_regions: &[Region::FlyFra], secrets }
+}
+
+fn draft(kind: Kind) -> MonitorDraft {
+    match kind {
+        Kind::Http(message) => (*message).into(),
+        Kind::Tcp(message) => (*message).into(),
+        Kind::Dns(message) => (*message).into(),
+    }
+}
+
+#[test]
+fn what_is_answered_is_what_was_written() {
+    // design: §4, nothing is rewritten on the way
+    for check in [http(), tcp(), dns()] {
+        let monitor = monitor(check);
+        let kind = shown(&monitor, Secrets::Shown).kind();
+        assert_eq!(draft(kind), MonitorDraft::from(&monitor.settings));
+    }
+}
+
+#[test]
+fn the_same_holds_for_the_least_that_can_be_written() {
+    for check in [http(), tcp(), dns()] {
+        let mut monitor = monitor(check);
+        monitor.settings.degraded_at_ms = None;
+        monitor.settings.description = None;
+        monitor.settings.regions = Vec::new();
+        let kind = shown(&monitor, Secrets::Shown).kind();
+        assert_eq!(draft(kind), MonitorDraft::from(&monitor.settings));
+    }
+}
+
+#[test]
+fn a_read_key_gets_header_names_without_their_values() {
+    // design: §4, secrets are left out of answers to read keys
+    let monitor = monitor(http());
+    let answer = shown(&monitor, Secrets::LeftOut).http().unwrap();
+    let json = serde_json::to_value(&answer).unwrap();
+    insta::assert_snapshot!(json["headers"], @r#"[{"key":"X-Token"},{"key":"X-Empty"}]"#);
+}
+
+#[test]
+fn a_read_key_gets_a_url_without_its_credentials() {
+    // design: §5, credentials in the URL are redacted everywhere
+    let url = |written: &str, secrets| {
+        let mut monitor = monitor(http());
+        if let Check::Http(check) = &mut monitor.settings.check {
+            written.clone_into(&mut check.url);
+        }
+        shown(&monitor, secrets).http().unwrap().url.unwrap()
+    };
+    for (written, seen) in [
+        ("https://ada:pw@example.com/a?b#c", "https://example.com/a?b#c"),
+        ("https://ada@example.com", "https://example.com/"),
+        ("https://:pw@example.com:8443/", "https://example.com:8443/"),
+        ("https:ada:pw@example.com/", "https://example.com/"),
+        ("https://EXAMPLE.com/@a", "https://EXAMPLE.com/@a"),
+    ] {
+        assert_eq!(url(written, Secrets::LeftOut), seen);
+        assert_eq!(url(written, Secrets::Shown), written);
+    }
+}
+
+#[test]
+fn an_answer_in_json_has_every_argument_and_output() {
+    let monitor = monitor(http());
+    let answer = shown(&monitor, Secrets::Shown).any();
+    insta::assert_snapshot!(serde_json::to_string_pretty(&answer).unwrap(), @r#"
+    {
+      "http": {
+        "id": "mon_0000000000007",
+        "name": "API",
+        "url": "https://example.com/health",
+        "periodicity": "30s",
+        "method": "POST",
+        "body": "ping",
+        "timeout": 0,
+        "degradedAt": 0,
+        "retry": 0,
+        "followRedirects": false,
+        "active": true,
+        "public": true,
+        "description": "",
+        "regions": [
+          "fly-ams",
+          "koyeb-fra"
+        ],
+        "headers": [
+          {
+            "key": "X-Token",
+            "value": "secret"
+          },
+          {
+            "key": "X-Empty",
+            "value": ""
+          }
+        ],
+        "statusCodeAssertions": [
+          {
+            "target": 204,
+            "comparator": "eq"
+          }
+        ],
+        "bodyAssertions": [
+          {
+            "target": "second",
+            "comparator": "contains"
+          },
+          {
+            "target": "first",
+            "comparator": "contains"
+          }
+        ],
+        "headerAssertions": [
+          {
+            "key": "Server",
+            "target": "",
+            "comparator": "not_empty"
+          }
+        ],
+        "status": "degraded",
+        "effectiveDegradedAt": 0,
+        "resolvedRegions": [
+          "fly-ams",
+          "koyeb-fra"
+        ],
+        "createdAt": "1970-01-01T00:00:01.500Z",
+        "updatedAt": "1969-12-31T23:59:59.999Z"
+      }
+    }
+    "#);
+}
+
+#[test]
+fn a_monitor_without_regions_says_where_it_runs() {
+    let mut monitor = monitor(tcp());
+    monitor.settings.regions = Vec::new();
+    monitor.settings.degraded_at_ms = None;
+    let answer = shown(&monitor, Secrets::Shown).tcp().unwrap();
+    assert!(answer.regions.is_empty());
+    assert_eq!(answer.resolved_regions, ["fly-fra"]);
+    assert_eq!(answer.degraded_at, None);
+    assert_eq!(answer.effective_degraded_at, Some(80_000));
+}
+
+#[test]
+fn a_monitor_is_a_message_of_its_own_kind_only() {
+    let (http, tcp, dns) = (monitor(http()), monitor(tcp()), monitor(dns()));
+    for (monitor, kinds) in
+        [(&http, [true, false, false]), (&tcp, [false, true, false]), (&dns, [false, false, true])]
+    {
+        let shown = shown(monitor, Secrets::Shown);
+        let found = [shown.http().is_some(), shown.tcp().is_some(), shown.dns().is_some()];
+        assert_eq!(found, kinds);
+    }
+}
+
+#[test]
+fn the_fields_on_the_wire_are_those_of_the_tables() {
+    // spec: §2.1–2.3: a field added to one side and forgotten on the other fails here
+    for (message, table) in [
+        ("HttpMonitor", &rules::tables::HTTP_MONITOR),
+        ("TcpMonitor", &rules::tables::TCP_MONITOR),
+        ("DnsMonitor", &rules::tables::DNS_MONITOR),
+    ] {
+        let own = table.fields.iter().chain(table.beyond).map(|field| field.name);
+        let blocks = table.blocks.iter().map(|block| block.name);
+        let expected: BTreeSet<&str> = own.chain(blocks).collect();
+        assert_eq!(wire_fields(message), expected, "{message}");
+    }
+}
+
+#[test]
+fn the_blocks_on_the_wire_are_those_of_the_tables() {
+    // spec: §2.1, §2.3
+    for (message, table, block) in [
+        ("Header", &rules::tables::HTTP_MONITOR, "headers"),
+        ("StatusCodeAssertion", &rules::tables::HTTP_MONITOR, "status_code_assertions"),
+        ("BodyAssertion", &rules::tables::HTTP_MONITOR, "body_assertions"),
+        ("HeaderAssertion", &rules::tables::HTTP_MONITOR, "header_assertions"),
+        ("RecordAssertion", &rules::tables::DNS_MONITOR, "record_assertions"),
+    ] {
+        let block = table.blocks.iter().find(|it| it.name == block).unwrap();
+        let expected: BTreeSet<&str> = block.fields.iter().map(|field| field.name).collect();
+        assert_eq!(wire_fields(message), expected, "{message}");
+    }
+}
+
+/// The names of a message's fields.
+fn wire_fields(message: &str) -> BTreeSet<&'static str> {
+    crate::rpc::field_names(&format!("monitor.v1.{message}")).unwrap().collect()
+}

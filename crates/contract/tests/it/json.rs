@@ -1,0 +1,67 @@
+//! JSON as callers see it (design §4).
+
+use insta::assert_snapshot;
+
+use crate::service::{answer, call, request};
+
+#[tokio::test]
+async fn an_empty_list_answers_its_lists_and_its_total() {
+    // spec: §4.3; design: §4
+    assert_snapshot!(call("ListMonitors", "{}").await, @r#"200 {"httpMonitors":[],"tcpMonitors":[],"dnsMonitors":[],"totalSize":0,"nextPageToken":""}"#);
+}
+
+#[tokio::test]
+async fn what_was_written_is_answered_also_where_it_is_zero_false_or_empty() {
+    let body = r#"{"monitor":{"name":"API","retry":0,"timeout":0,"active":false,"body":"",
+        "headers":[{"key":"X-Team","value":""}],"bodyAssertions":[{"target":"","comparator":"empty"}]}}"#;
+    assert_snapshot!(call("CreateHttpMonitor", body).await, @r#"200 {"monitor":{"id":"mon_ada_none","name":"API","body":"","timeout":0,"retry":0,"active":false,"regions":[],"headers":[{"key":"X-Team","value":""}],"statusCodeAssertions":[],"bodyAssertions":[{"target":"","comparator":"empty"}],"headerAssertions":[],"resolvedRegions":[]}}"#);
+}
+
+#[tokio::test]
+async fn an_unknown_field_is_refused_by_its_name() {
+    // issue 3: bad input
+    let body = r#"{"monitor":{"name":"API","interval":"30s"}}"#;
+    assert_snapshot!(call("CreateHttpMonitor", body).await, @r#"400 {"code":"invalid_argument","message":"`monitor.interval` is not a field of monitor.v1.HttpMonitor","details":["google.rpc.ErrorInfo","google.rpc.BadRequest"]}"#);
+}
+
+#[tokio::test]
+async fn an_unknown_field_is_refused_in_a_get_too() {
+    let path = "/rpc/monitor.v1.MonitorService/ListMonitors?connect=v1&encoding=json&message=";
+    let get = |message: &str| request("GET", &format!("{path}{message}")).body("".into()).unwrap();
+    assert_snapshot!(answer(get("%7B%22limt%22%3A5%7D")).await, @r#"400 {"code":"invalid_argument","message":"`limt` is not a field of monitor.v1.ListMonitorsRequest","details":["google.rpc.ErrorInfo","google.rpc.BadRequest"]}"#);
+    assert_snapshot!(answer(get("%7B%22limit%22%3A5%7D")).await, @r#"200 {"httpMonitors":[],"tcpMonitors":[],"dnsMonitors":[],"totalSize":0,"nextPageToken":""}"#);
+}
+
+#[tokio::test]
+async fn a_fraction_is_refused_where_an_integer_is_due() {
+    let body = r#"{"monitor":{"timeout":0.5}}"#;
+    assert_snapshot!(call("CreateHttpMonitor", body).await, @r#"400 {"code":"invalid_argument","message":"`monitor.timeout` must be a whole number of 32 bits (given: `0.5`)","details":["google.rpc.ErrorInfo","google.rpc.BadRequest"]}"#);
+}
+
+#[tokio::test]
+async fn a_mask_travels_in_the_names_of_the_schema() {
+    let body = r#"{"monitor":{"id":"mon_1"},"updateMask":"name,statusCodeAssertions"}"#;
+    assert_snapshot!(call("UpdateHttpMonitor", body).await, @r#"200 {"monitor":{"description":"name|status_code_assertions","regions":[],"headers":[],"statusCodeAssertions":[],"bodyAssertions":[],"headerAssertions":[],"resolvedRegions":[]}}"#);
+    assert_snapshot!(call("UpdateHttpMonitor", r#"{"updateMask":""}"#).await, @r#"200 {"monitor":{"description":"","regions":[],"headers":[],"statusCodeAssertions":[],"bodyAssertions":[],"headerAssertions":[],"resolvedRegions":[]}}"#);
+    assert_snapshot!(call("UpdateHttpMonitor", "{}").await, @r#"200 {"monitor":{"regions":[],"headers":[],"statusCodeAssertions":[],"bodyAssertions":[],"headerAssertions":[],"resolvedRegions":[]}}"#);
+}
+
+#[tokio::test]
+async fn a_violation_names_path_value_and_limit() {
+    assert_snapshot!(call("CreateTcpMonitor", "{}").await, @r#"400 {"code":"invalid_argument","message":"`monitor.timeout` must be 0 to 120000 (given: `120001`)","details":["google.rpc.ErrorInfo","google.rpc.BadRequest"]}"#);
+}
+
+#[tokio::test]
+async fn bodies_that_are_no_json_are_refused_with_a_reason() {
+    for body in ["", "{", "\u{0}", "{\"monitor\":{\"name\":\"a\"}}}", "[[[["] {
+        let answer = call("CreateHttpMonitor", body).await;
+        assert!(answer.starts_with(r#"400 {"code":"invalid_argument""#), "{body}: {answer}");
+        assert!(answer.contains("google.rpc.ErrorInfo"), "{body}: {answer}");
+    }
+}
+
+#[tokio::test]
+async fn a_field_given_twice_is_refused() {
+    let body = r#"{"monitor":{"name":"a","name":"b"}}"#;
+    assert_snapshot!(call("CreateHttpMonitor", body).await, @r#"400 {"code":"invalid_argument","message":"failed to decode JSON: duplicate field `name` at line 1 column 29","details":["google.rpc.ErrorInfo"]}"#);
+}
