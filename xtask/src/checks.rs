@@ -49,7 +49,8 @@ pub(crate) fn proto() -> Result<()> {
         println!("no release tag (v…) yet: nothing that could break");
         return Ok(());
     };
-    let before = format!(".git#tag={tag}");
+    let git = shell::output("git", &["rev-parse", "--git-common-dir"])?;
+    let before = format!("{}#format=git,tag={tag}", git.trim());
     shell::run("buf", &["breaking", "--against", &before])
 }
 
