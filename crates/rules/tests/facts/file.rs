@@ -1,0 +1,123 @@
+//! The file of facts, as types. The tables of `rules` and the specification's own are turned into
+//! the same types, so that they can be compared.
+
+use serde::Deserialize;
+
+/// All facts.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Facts {
+    pub(crate) periodicities: Vec<String>,
+    pub(crate) region_group: Vec<RegionGroup>,
+    pub(crate) resource: Vec<Resource>,
+    pub(crate) data_source: Vec<Resource>,
+    pub(crate) limit: Vec<Limit>,
+    pub(crate) ours: Vec<Ours>,
+}
+
+/// One group of §8.3.
+#[derive(Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RegionGroup {
+    pub(crate) name: String,
+    pub(crate) regions: Vec<String>,
+}
+
+/// One resource or data source of §2.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Resource {
+    pub(crate) section: String,
+    pub(crate) name: String,
+    pub(crate) import: Option<String>,
+    pub(crate) exactly_one_block_by: Option<String>,
+    pub(crate) arguments: Vec<Row>,
+    pub(crate) outputs: Vec<Row>,
+    pub(crate) blocks: Vec<Block>,
+}
+
+/// One block.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Block {
+    pub(crate) name: String,
+    pub(crate) max: Option<i64>,
+    pub(crate) fields: Vec<Row>,
+    pub(crate) blocks: Vec<Block>,
+}
+
+/// One field: a row of a table.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Row {
+    pub(crate) name: String,
+    #[serde(rename = "type")]
+    pub(crate) kind: Option<String>,
+    pub(crate) required: bool,
+    pub(crate) default: Option<toml::Value>,
+    pub(crate) computed: bool,
+    pub(crate) form: Option<String>,
+    pub(crate) min_chars: Option<i64>,
+    pub(crate) max_chars: Option<i64>,
+    pub(crate) min: Option<i64>,
+    pub(crate) max: Option<i64>,
+    pub(crate) words: Vec<String>,
+    /// The section that lists the words.
+    pub(crate) words_of: Option<String>,
+    pub(crate) sensitive: bool,
+    pub(crate) replace: bool,
+    /// Name and value of the field that makes this one required.
+    pub(crate) required_when: Option<(String, String)>,
+    /// Kinds of monitor that alone have it.
+    pub(crate) only: Option<String>,
+    /// Fields of the objects it lists.
+    pub(crate) objects: Vec<String>,
+}
+
+/// One row of §8.1.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Limit {
+    pub(crate) item: String,
+    pub(crate) min_chars: Option<i64>,
+    pub(crate) max_chars: Option<i64>,
+    pub(crate) min: Option<i64>,
+    pub(crate) max: Option<i64>,
+    pub(crate) default: Option<toml::Value>,
+    pub(crate) fields: Vec<String>,
+}
+
+/// What we decided where the specification says nothing.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Ours {
+    pub(crate) why: String,
+    pub(crate) fields: Vec<String>,
+    pub(crate) required: bool,
+    pub(crate) form: Option<String>,
+    pub(crate) min_chars: Option<i64>,
+    pub(crate) max_chars: Option<i64>,
+    pub(crate) min: Option<i64>,
+    pub(crate) max: Option<i64>,
+}
+
+impl Facts {
+    /// The file beside this one.
+    pub(crate) fn read() -> Self {
+        let mut facts: Self = toml::from_str(include_str!("facts.toml")).expect("the file is read");
+        let regions = facts.regions();
+        for resource in &mut facts.resource {
+            for row in &mut resource.arguments {
+                if row.words_of.take().is_some_and(|section| section == "8.3") {
+                    row.words.clone_from(&regions);
+                }
+            }
+        }
+        facts
+    }
+
+    /// The regions of all groups, in order.
+    pub(crate) fn regions(&self) -> Vec<String> {
+        self.region_group.iter().flat_map(|group| group.regions.clone()).collect()
+    }
+}
