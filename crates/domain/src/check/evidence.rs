@@ -1,10 +1,26 @@
 //! What is kept of a check for people who ask why: every attempt, its hops, what was asserted, the
 //! first 4 KiB of the body; bounded, and without credentials. Encrypting it belongs to `store`.
+//!
+//! The bounds below are ours. A check has at most 11 attempts of at most 11 hops, so that the
+//! evidence of the worst one stays below 1 MiB; that of an ordinary failure is a few KiB.
+
+mod keep;
 
 use rules::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{AssertionResult, Assessment, Attempt, Certificate, DnsAnswer, Failure, Phases};
+
+/// Bytes of names and values kept of the final hop's headers; the line that goes past is the last.
+const HEADER_BYTES_FINAL: usize = 8 * 1024;
+/// The same of a hop that redirected: enough to see who sent where, which the next hop's URL says.
+const HEADER_BYTES_REDIRECT: usize = 1024;
+/// Characters kept of one text: a header's value, a URL, a reason, a record, a certificate's name.
+const TEXT_CHARS: usize = 512;
+/// Records kept of one DNS answer, and names of its chain of aliases.
+const RECORDS: usize = 32;
+/// Certificates kept of the final hop's chain, by their subjects; a redirect's has its leaf.
+const CHAIN: usize = 8;
 
 /// All that is kept of one check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,27 +72,16 @@ pub struct HopEvidence {
 }
 
 impl Evidence {
-    /// What is kept of these attempts.
+    /// What is kept of these attempts: all of them.
     pub fn of(attempts: Vec<(Attempt, Assessment)>) -> Self {
         Self {
             attempts: attempts
                 .into_iter()
-                .map(|(attempt, assessment)| keep(attempt, assessment))
+                .map(|(attempt, assessment)| keep::attempt(attempt, assessment))
                 .collect(),
         }
     }
 }
 
-fn keep(attempt: Attempt, assessment: Assessment) -> AttemptEvidence {
-    AttemptEvidence {
-        started_at: attempt.started_at,
-        latency_us: attempt.latency_us,
-        failure: attempt.failure,
-        reasons: assessment.reasons,
-        assertions: assessment.assertions,
-        hops: Vec::new(),
-        body: None,
-        body_truncated: false,
-        answers: Vec::new(),
-    }
-}
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,156 @@
+//! From an attempt to what is kept of it.
+
+use ::http::HeaderMap;
+use ::http::header::LOCATION;
+use rules::limits;
+
+use super::{
+    AttemptEvidence, CHAIN, HEADER_BYTES_FINAL, HEADER_BYTES_REDIRECT, HopEvidence, RECORDS,
+    TEXT_CHARS,
+};
+use crate::check::redact::{self, shorten};
+use crate::check::{
+    Assessment, Attempt, Body, Certificate, DnsAnswer, Failure, Hop, HttpSeen, Phases, Seen,
+    TcpSeen, http,
+};
+
+/// All that is kept of one attempt.
+pub(super) fn attempt(attempt: Attempt, assessment: Assessment) -> AttemptEvidence {
+    let mut kept = AttemptEvidence {
+        started_at: attempt.started_at,
+        latency_us: attempt.latency_us,
+        failure: attempt
+            .failure
+            .map(|Failure { kind, detail }| Failure::new(kind, bounded(detail))),
+        reasons: assessment.reasons.into_iter().map(bounded).collect(),
+        assertions: assessment.assertions,
+        hops: Vec::new(),
+        body: None,
+        body_truncated: false,
+        answers: Vec::new(),
+    };
+    match attempt.seen {
+        Seen::Http(seen) => kept.http(seen),
+        Seen::Tcp(seen) => kept.hops.push(connection(&seen)),
+        Seen::Dns(seen) => {
+            kept.hops.push(look_up(seen.phases));
+            kept.answers = seen.answers.into_iter().map(answer).collect();
+        }
+    }
+    kept
+}
+
+impl AttemptEvidence {
+    fn http(&mut self, seen: HttpSeen) {
+        let last = seen.hops.len().saturating_sub(1);
+        if let Some(answer) = seen.hops.last().filter(|answer| answer.status.is_some()) {
+            let (text, goes_on) = beginning(&answer.headers, &seen.body);
+            self.body = Some(text);
+            self.body_truncated = goes_on;
+        }
+        self.hops = seen
+            .hops
+            .into_iter()
+            .enumerate()
+            .map(|(index, seen)| {
+                if index == last {
+                    hop(seen, HEADER_BYTES_FINAL, CHAIN)
+                } else {
+                    hop(seen, HEADER_BYTES_REDIRECT, 1)
+                }
+            })
+            .collect();
+    }
+}
+
+fn hop(hop: Hop, header_bytes: usize, chain: usize) -> HopEvidence {
+    let url = redact::without_credentials(&hop.url);
+    HopEvidence {
+        url: Some(shorten(url.as_str(), TEXT_CHARS)),
+        address: hop.address.map(|address| address.to_string()),
+        phases: hop.phases,
+        version: hop.status.map(|_| format!("{:?}", hop.version)),
+        status: hop.status,
+        headers: headers(&hop.headers, header_bytes),
+        certificate: hop.certificate.map(|shown| certificate(shown, chain)),
+    }
+}
+
+/// The one connection of a TCP check.
+fn connection(seen: &TcpSeen) -> HopEvidence {
+    HopEvidence { address: seen.address.map(|address| address.to_string()), ..look_up(seen.phases) }
+}
+
+/// A hop of which nothing is known but its phases.
+fn look_up(phases: Phases) -> HopEvidence {
+    HopEvidence {
+        url: None,
+        address: None,
+        phases,
+        version: None,
+        status: None,
+        headers: Vec::new(),
+        certificate: None,
+    }
+}
+
+fn headers(headers: &HeaderMap, most: usize) -> Vec<(String, String)> {
+    let mut bytes = 0;
+    headers
+        .iter()
+        .map(|(name, value)| {
+            let text = String::from_utf8_lossy(value.as_bytes());
+            let value = if redact::is_credential(name.as_str()) {
+                redact::HIDDEN.to_owned()
+            } else if name == LOCATION {
+                shorten(&redact::without_user(&text), TEXT_CHARS)
+            } else {
+                shorten(&text, TEXT_CHARS)
+            };
+            (shorten(name.as_str(), TEXT_CHARS), value)
+        })
+        .take_while(|(name, value)| {
+            let fits = bytes < most;
+            bytes += name.len() + value.len();
+            fits
+        })
+        .collect()
+}
+
+/// The first 4 KiB of a body as text, and whether it went on.
+fn beginning(headers: &HeaderMap, body: &Body) -> (String, bool) {
+    let kept = &body.bytes[..body.bytes.len().min(limits::EVIDENCE_BODY_BYTES)];
+    let goes_on = body.truncated || kept.len() < body.bytes.len();
+    (http::decode(headers, kept, goes_on).into_owned(), goes_on)
+}
+
+fn certificate(mut certificate: Certificate, chain: usize) -> Certificate {
+    certificate.chain.truncate(chain);
+    Certificate {
+        subject: bounded(certificate.subject),
+        issuer: bounded(certificate.issuer),
+        chain: certificate.chain.into_iter().map(bounded).collect(),
+        fingerprint: bounded(certificate.fingerprint),
+        not_before: certificate.not_before,
+        not_after: certificate.not_after,
+        chain_not_after: certificate.chain_not_after,
+    }
+}
+
+fn answer(mut answer: DnsAnswer) -> DnsAnswer {
+    answer.records.truncate(RECORDS);
+    answer.aliases.truncate(RECORDS);
+    for record in &mut answer.records {
+        record.value = bounded(std::mem::take(&mut record.value));
+    }
+    for alias in &mut answer.aliases {
+        *alias = bounded(std::mem::take(alias));
+    }
+    answer
+}
+
+/// `text`, shortened where it is too long for what is kept.
+fn bounded(text: String) -> String {
+    // Bytes are never fewer than characters, so a short text needs no counting and no copy.
+    if text.len() <= TEXT_CHARS { text } else { shorten(&text, TEXT_CHARS) }
+}

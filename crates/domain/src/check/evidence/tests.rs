@@ -1,0 +1,198 @@
+//! Evidence: what is kept, what is hidden, how large it may become.
+
+use std::net::SocketAddr;
+
+use ::http::{HeaderMap, HeaderName, HeaderValue, Version};
+use bytes::Bytes;
+use proptest::prelude::*;
+use rules::{RecordKind, Timestamp};
+
+use super::*;
+use crate::check::{Body, DnsRecord, DnsSeen, FailureKind, Hop, HttpSeen, Outcome, Seen, TcpSeen};
+
+const ADDRESS: SocketAddr =
+    SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 443);
+
+fn attempt(seen: Seen) -> (Attempt, Assessment) {
+    let attempt = Attempt {
+        started_at: Timestamp::from_millis(1_700_000_000_000),
+        latency_us: 1_234,
+        seen,
+        failure: None,
+    };
+    let assessment = Assessment {
+        outcome: Outcome::Failure,
+        reasons: vec!["status is 500, expected 2xx".to_owned()],
+        assertions: vec![AssertionResult {
+            assertion: "body contains `ok`".to_owned(),
+            holds: false,
+            seen: "sorry".to_owned(),
+        }],
+    };
+    (attempt, assessment)
+}
+
+fn hop(url: &str, status: u16, headers: &[(&str, &str)]) -> Hop {
+    let mut map = HeaderMap::new();
+    for (name, value) in headers {
+        map.append(name.parse::<HeaderName>().unwrap(), value.parse().unwrap());
+    }
+    Hop {
+        url: url.parse().unwrap(),
+        address: Some(ADDRESS),
+        phases: Phases { dns_us: Some(1), connect_us: Some(2), ..Phases::default() },
+        version: Version::HTTP_2,
+        status: Some(status),
+        headers: map,
+        certificate: None,
+    }
+}
+
+fn certificate() -> Certificate {
+    Certificate {
+        subject: "CN=example.com".to_owned(),
+        issuer: "CN=Some CA".to_owned(),
+        not_before: Timestamp::from_millis(1),
+        not_after: Timestamp::from_millis(2),
+        chain_not_after: Timestamp::from_millis(2),
+        chain: vec!["CN=example.com".to_owned()],
+        fingerprint: "ab".repeat(32),
+    }
+}
+
+/// The JSON of one attempt, each field and each hop on a line of its own.
+fn one_field_a_line(evidence: &Evidence) -> String {
+    let json = serde_json::to_value(evidence).unwrap();
+    let attempt = json["attempts"][0].as_object().unwrap().clone();
+    let mut lines = Vec::new();
+    for (name, value) in attempt {
+        match (&*name, value) {
+            ("hops", serde_json::Value::Array(hops)) => {
+                lines.extend(hops.iter().map(|hop| format!("hop: {hop}")));
+            }
+            (name, value) => lines.push(format!("{name}: {value}")),
+        }
+    }
+    lines.join("\n")
+}
+
+// design: §5 "Incidents keep evidence: … headers (redacted), the first 4 KiB of the body"
+#[test]
+fn evidence_of_an_http_failure_hides_credentials() {
+    let redirect = hop(
+        "https://user:hunter2@example.com/a",
+        302,
+        &[("location", "https://user:hunter2@other.example/b"), ("set-cookie", "id=hunter2")],
+    );
+    let mut answer = hop("https://other.example/b", 500, &[("x-service-key", "hunter2")]);
+    answer.certificate = Some(certificate());
+    let body = Body { bytes: Bytes::from_static(b"sorry"), truncated: false };
+    let seen = Seen::Http(HttpSeen { hops: vec![redirect, answer], body });
+    let evidence = Evidence::of(vec![attempt(seen)]);
+    insta::assert_snapshot!(one_field_a_line(&evidence), @r#"
+started_at: 1700000000000
+latency_us: 1234
+failure: null
+reasons: ["status is 500, expected 2xx"]
+assertions: [{"assertion":"body contains `ok`","holds":false,"seen":"sorry"}]
+hop: {"url":"https://example.com/a","address":"127.0.0.1:443","phases":{"dns_us":1,"connect_us":2,"tls_us":null,"first_byte_us":null,"transfer_us":null},"version":"HTTP/2.0","status":302,"headers":[["location","https://…@other.example/b"],["set-cookie","…"]],"certificate":null}
+hop: {"url":"https://other.example/b","address":"127.0.0.1:443","phases":{"dns_us":1,"connect_us":2,"tls_us":null,"first_byte_us":null,"transfer_us":null},"version":"HTTP/2.0","status":500,"headers":[["x-service-key","…"]],"certificate":{"subject":"CN=example.com","issuer":"CN=Some CA","not_before":1,"not_after":2,"chain_not_after":2,"chain":["CN=example.com"],"fingerprint":"abababababababababababababababababababababababababababababababab"}}
+body: "sorry"
+body_truncated: false
+answers: []
+"#);
+}
+
+#[test]
+fn evidence_of_a_dns_failure_keeps_the_answers() {
+    let answer = DnsAnswer {
+        kind: RecordKind::A,
+        rcode: "NOERROR".to_owned(),
+        server: Some(ADDRESS),
+        over_tcp: false,
+        aliases: vec!["a.example".to_owned()],
+        records: vec![DnsRecord { value: "192.0.2.1".to_owned(), ttl: 60 }; 100],
+        latency_us: 7,
+    };
+    let seen = DnsSeen { answers: vec![answer.clone()], phases: Phases::default() };
+    let kept = Evidence::of(vec![attempt(Seen::Dns(seen))]).attempts.remove(0);
+    assert_eq!(kept.answers.len(), 1);
+    assert_eq!(kept.answers[0].records, answer.records[..RECORDS]);
+    assert_eq!(kept.answers[0].aliases, answer.aliases);
+}
+
+#[test]
+fn evidence_of_a_tcp_failure_keeps_the_address_and_the_failure() {
+    let seen = Seen::Tcp(TcpSeen { phases: Phases::default(), address: Some(ADDRESS) });
+    let (mut attempt, assessment) = attempt(seen);
+    attempt.failure = Some(Failure::new(FailureKind::ConnectionRefused, "x".repeat(10_000)));
+    let kept = Evidence::of(vec![(attempt, assessment)]).attempts.remove(0);
+    assert_eq!(kept.hops[0].address.as_deref(), Some("127.0.0.1:443"));
+    let failure = kept.failure.expect("the attempt failed");
+    assert_eq!(failure.kind, FailureKind::ConnectionRefused);
+    assert_eq!(failure.detail.chars().count(), TEXT_CHARS);
+}
+
+#[test]
+fn the_body_is_kept_to_4_kib_and_to_whole_characters() {
+    for (bytes, truncated, chars, goes_on) in [
+        ("é".repeat(2_048), false, 2_048, false),
+        ("é".repeat(2_049), false, 2_048, true),
+        (format!("a{}", "é".repeat(2_048)), false, 2_048, true),
+        ("é".to_owned(), true, 1, true),
+        (String::new(), false, 0, false),
+    ] {
+        let body = Body { bytes: bytes.into(), truncated };
+        let hops = vec![hop("http://example.com/", 200, &[])];
+        let kept = Evidence::of(vec![attempt(Seen::Http(HttpSeen { hops, body }))]);
+        let kept = &kept.attempts[0];
+        let text = kept.body.as_deref().expect("an answer came");
+        assert_eq!((text.chars().count(), kept.body_truncated), (chars, goes_on));
+        assert!(!text.contains('\u{FFFD}'));
+    }
+}
+
+#[test]
+fn the_worst_evidence_stays_below_1_mib() {
+    let many: Vec<(String, String)> =
+        (0..200).map(|index| (format!("x-{index}"), "\"".repeat(8_000))).collect();
+    let many: Vec<(&str, &str)> =
+        many.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let long = format!("http://example.com/{}", "a".repeat(8_000));
+    let one = || {
+        let mut certificate = certificate();
+        certificate.chain = vec!["x".repeat(10_000); 50];
+        let hops: Vec<Hop> = (0..11)
+            .map(|_| Hop { certificate: Some(certificate.clone()), ..hop(&long, 302, &many) })
+            .collect();
+        let body = Body { bytes: Bytes::from(vec![0; 1 << 20]), truncated: true };
+        attempt(Seen::Http(HttpSeen { hops, body }))
+    };
+    let evidence = Evidence::of((0..11).map(|_| one()).collect());
+    assert_eq!(evidence.attempts.len(), 11);
+    assert_eq!(evidence.attempts[10].hops.len(), 11);
+    let size = serde_json::to_vec(&evidence).unwrap().len();
+    assert!(size < 1 << 20, "{size}");
+}
+
+proptest! {
+    #[test]
+    fn evidence_of_any_answer_reads_back_from_its_json(
+        body: Vec<u8>,
+        truncated: bool,
+        value: Vec<u8>,
+        charset in "[a-z0-9-]{0,12}",
+    ) {
+        let mut answer = hop("http://example.com/", 200, &[]);
+        if let Ok(value) = HeaderValue::from_bytes(&value) {
+            answer.headers.append("x-any", value.clone());
+            answer.headers.append("location", value);
+        }
+        let content_type = format!("text/plain; charset={charset}").parse().unwrap();
+        answer.headers.insert("content-type", content_type);
+        let body = Body { bytes: body.into(), truncated };
+        let evidence = Evidence::of(vec![attempt(Seen::Http(HttpSeen { hops: vec![answer], body }))]);
+        let json = serde_json::to_string(&evidence).unwrap();
+        prop_assert_eq!(serde_json::from_str::<Evidence>(&json).unwrap(), evidence);
+    }
+}
