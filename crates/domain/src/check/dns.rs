@@ -53,3 +53,6 @@ fn name(written: &str) -> Result<String, String> {
     }
     Ok(name.to_owned())
 }
+
+#[cfg(test)]
+mod tests;

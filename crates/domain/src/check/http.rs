@@ -53,3 +53,6 @@ pub enum BodyType {
     /// Anything else.
     Text,
 }
+
+#[cfg(test)]
+mod tests;

@@ -28,6 +28,7 @@ pub struct Plan {
 
 /// What to send, by kind.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "most monitors are HTTP, and jobs share a plan")]
 pub enum PlannedCheck {
     /// An HTTP request.
     Http(HttpPlan),
@@ -71,16 +72,7 @@ pub struct Identity {
 
 /// Why a check runs.
 #[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    serde::Serialize,
-    serde::Deserialize,
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Trigger {

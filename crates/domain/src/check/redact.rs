@@ -45,13 +45,11 @@ pub(super) fn shorten(text: &str, chars: usize) -> String {
     let one_line = |text: &str| -> String {
         text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
     };
-    match text.char_indices().nth(chars) {
-        None => one_line(text),
-        Some(_) => {
-            let end = text.char_indices().nth(chars.saturating_sub(1)).map_or(0, |(end, _)| end);
-            one_line(&text[..end]) + HIDDEN
-        }
+    if text.char_indices().nth(chars).is_none() {
+        return one_line(text);
     }
+    let end = text.char_indices().nth(chars.saturating_sub(1)).map_or(0, |(end, _)| end);
+    one_line(&text[..end]) + HIDDEN
 }
 
 /// A URL or a reference to one as it was written, without what stands before an `@`. Meant for

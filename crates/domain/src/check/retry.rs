@@ -49,3 +49,93 @@ fn pause_after(attempts_made: u8, chance: u64) -> Duration {
     let millis = u64::try_from(plain.as_millis()).unwrap_or(u64::MAX);
     Duration::from_millis(millis.saturating_mul(per_mille) / 1_000)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use proptest::prelude::*;
+    use rules::monitor::TcpCheck;
+    use rules::{MonitorId, Region};
+
+    use super::*;
+    use crate::check::tcp::TcpPlan;
+    use crate::check::{Plan, PlannedCheck, Trigger};
+
+    const NOW: Timestamp = Timestamp::from_millis(1_000_000);
+
+    fn job(retry: u8, next_slot: Timestamp, trigger: Trigger) -> Job {
+        let check = TcpPlan::of(&TcpCheck { uri: "example.com:80".to_owned() }).unwrap();
+        let plan = Plan {
+            monitor: MonitorId::from_bits(1),
+            revision: 1,
+            check: PlannedCheck::Tcp(check),
+            timeout: Duration::from_secs(1),
+            retry,
+            slow_above: None,
+        };
+        Job {
+            plan: Arc::new(plan),
+            region: Region::FlyAms,
+            slot: NOW,
+            trigger,
+            next_slot,
+            keep_evidence: false,
+        }
+    }
+
+    // design: §5 "Attempts follow a failure after 0.5 s, doubling, with jitter"
+    #[test]
+    fn pauses_double_from_half_a_second_give_or_take_a_fifth() {
+        let job = job(10, NOW + Duration::from_hours(1), Trigger::Scheduled);
+        for (made, least, most) in
+            [(1, 400, 600), (2, 800, 1_200), (3, 1_600, 2_400), (10, 204_800, 307_200)]
+        {
+            let after = |chance| next_attempt(&job, made, NOW, chance);
+            assert_eq!(after(0), Retry::After(Duration::from_millis(least)));
+            assert_eq!(after(400), Retry::After(Duration::from_millis(most)));
+        }
+    }
+
+    #[test]
+    fn there_is_one_attempt_and_as_many_more_as_the_monitor_allows() {
+        for trigger in [Trigger::Scheduled, Trigger::Opinion, Trigger::Manual] {
+            for retry in [0, 1, 3, 10] {
+                let job = job(retry, NOW + Duration::from_hours(1), trigger);
+                let attempts = (1..=u8::MAX)
+                    .find(|made| matches!(next_attempt(&job, *made, NOW, 0), Retry::No(_)));
+                assert_eq!(attempts, Some(retry + 1));
+                let last = next_attempt(&job, retry + 1, NOW, 0);
+                assert_eq!(last, Retry::No(NoRetry::AttemptsUsed));
+            }
+        }
+    }
+
+    // design: §5 "none starts after the next slot is due"
+    #[test]
+    fn no_attempt_starts_when_the_next_slot_is_due() {
+        for (until_next, expected) in [
+            (401, Retry::After(Duration::from_millis(400))),
+            (400, Retry::No(NoRetry::NextSlotDue)),
+            (0, Retry::No(NoRetry::NextSlotDue)),
+        ] {
+            let next_slot = NOW + Duration::from_millis(until_next);
+            let job = job(3, next_slot, Trigger::Scheduled);
+            assert_eq!(next_attempt(&job, 1, NOW, 0), expected);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_the_numbers_an_attempt_starts_before_the_next_slot(
+            made: u8, retry: u8, now: i64, next_slot: i64, chance: u64,
+        ) {
+            let (now, next_slot) = (Timestamp::from_millis(now), Timestamp::from_millis(next_slot));
+            let job = job(retry, next_slot, Trigger::Scheduled);
+            if let Retry::After(pause) = next_attempt(&job, made, now, chance) {
+                prop_assert!(now + pause < next_slot);
+                prop_assert!(made <= retry);
+            }
+        }
+    }
+}

@@ -89,17 +89,16 @@ impl<'a> Text<'a> {
             None => {
                 // What goes on after the target is greater than it; bytes of UTF-8 are ordered as
                 // their code points are.
-                let order = match self.known.cmp(target) {
-                    Ordering::Equal if self.goes_on => Ordering::Greater,
-                    order => order,
-                };
-                wanted(order).into()
+                let order = self.known.cmp(target);
+                let goes_past = order.is_eq() && self.goes_on;
+                wanted(if goes_past { Ordering::Greater } else { order }).into()
             }
         }
     }
 
     fn ordered_as_number(self, target: f64, wanted: fn(Ordering) -> bool) -> Held {
-        let may_be_number = |c: char| c.is_ascii_digit() || c.is_ascii_whitespace() || "+-.eE".contains(c);
+        let may_be_number =
+            |c: char| c.is_ascii_digit() || c.is_ascii_whitespace() || "+-.eE".contains(c);
         if self.goes_on {
             let decidable = !self.known.chars().all(may_be_number);
             return if decidable { Held::NoNumber } else { Held::Undecidable };
@@ -168,7 +167,9 @@ pub(super) fn reason(
 ) -> String {
     let wish = wish(comparator, target);
     match held {
-        Held::Undecidable => format!("expected {what} to {wish}, which the part that was not read decides"),
+        Held::Undecidable => {
+            format!("expected {what} to {wish}, which the part that was not read decides")
+        }
         Held::NoNumber => format!("{what} is `{seen}` and no number, expected to {wish}"),
         Held::Yes | Held::No => match comparator {
             TextComparator::Contains => format!("{what} does not contain `{}`", shown(target)),
@@ -199,3 +200,6 @@ pub(super) fn words(what: &str, comparator: TextComparator, target: &str) -> Str
         | TextComparator::Lte => format!("{what} {comparator} `{}`", shown(target)),
     }
 }
+
+#[cfg(test)]
+mod tests;

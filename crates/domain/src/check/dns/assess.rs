@@ -85,10 +85,9 @@ impl Findings {
                 shown(target),
                 shown(&record.value)
             )),
-            (false, None) => self.reasons.push(format!(
-                "no record of type {kind} {reason} `{}`: {seen}",
-                shown(target)
-            )),
+            (false, None) => self
+                .reasons
+                .push(format!("no record of type {kind} {reason} `{}`: {seen}", shown(target))),
         }
         self.assertions.push(AssertionResult { assertion: words, holds, seen });
     }

@@ -100,7 +100,9 @@ impl Findings {
         let target = hide(target);
         if held != Held::Yes {
             self.reasons.push(match line {
-                None => format!("{what} is absent, expected to {}", text::wish(*comparator, &target)),
+                None => {
+                    format!("{what} is absent, expected to {}", text::wish(*comparator, &target))
+                }
                 Some(_) => text::reason(&what, &seen, *comparator, &target, held),
             });
         }

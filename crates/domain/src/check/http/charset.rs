@@ -34,7 +34,8 @@ pub(in crate::check) fn decode<'a>(
 fn charset(content_type: &[u8]) -> Option<&[u8]> {
     content_type.split(|byte| *byte == b';').skip(1).find_map(|parameter| {
         let equals = parameter.iter().position(|byte| *byte == b'=')?;
-        let (name, value) = (parameter[..equals].trim_ascii(), parameter[equals + 1..].trim_ascii());
+        let (name, value) =
+            (parameter[..equals].trim_ascii(), parameter[equals + 1..].trim_ascii());
         let value = value.strip_prefix(b"\"").unwrap_or(value);
         let value = value.strip_suffix(b"\"").unwrap_or(value);
         name.eq_ignore_ascii_case(b"charset").then_some(value)

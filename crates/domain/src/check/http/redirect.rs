@@ -5,8 +5,8 @@ use bytes::Bytes;
 use rules::limits;
 use url::Url;
 
+use super::HttpPlan;
 use super::request::{Request, with_ours};
-use super::{BodyType, HttpPlan};
 use crate::check::{Failure, FailureKind, redact};
 
 /// What an answer means for the exchange.
@@ -99,12 +99,13 @@ fn follow(plan: &HttpPlan, request: &Request, way: Way, url: Url) -> Request {
     // names are compared, not ports, so that http to https on one host keeps what it needs.
     let crosses = url.host() != request.url.host()
         || (request.url.scheme() == "https" && url.scheme() == "http");
-    let mut headers = if crosses { HeaderMap::new() } else { request.headers.clone() };
-    if becomes_get {
-        drop_content_headers(&mut headers);
-    }
+    let headers = match (crosses, becomes_get) {
+        (true, _) => HeaderMap::new(),
+        (false, true) => without_content_headers(&request.headers),
+        (false, false) => request.headers.clone(),
+    };
     let body = if becomes_get { Bytes::new() } else { request.body.clone() };
-    let body_type: Option<BodyType> = plan.body_type.filter(|_| !body.is_empty());
+    let body_type = plan.body_type.filter(|_| !body.is_empty());
     Request {
         url,
         method: if becomes_get { Method::GET } else { request.method.clone() },
@@ -115,11 +116,14 @@ fn follow(plan: &HttpPlan, request: &Request, way: Way, url: Url) -> Request {
     }
 }
 
-/// `Content-Type`, `Content-Encoding` and their kin speak of a body that is gone.
-fn drop_content_headers(headers: &mut HeaderMap) {
-    let names: Vec<_> =
-        headers.keys().filter(|name| name.as_str().starts_with("content-")).cloned().collect();
-    for name in names {
-        headers.remove(name);
+/// Without what speaks of a body that is gone: `Content-Type`, `Content-Encoding` and their kin.
+/// Made anew, because taking lines out of a map moves others.
+fn without_content_headers(headers: &HeaderMap) -> HeaderMap {
+    let mut kept = HeaderMap::with_capacity(headers.len());
+    for (name, value) in headers {
+        if !name.as_str().starts_with("content-") {
+            kept.append(name, value.clone());
+        }
     }
+    kept
 }

@@ -1,0 +1,103 @@
+//! Outcomes: failure, degraded, success, and the result they are concluded to.
+
+use std::sync::Arc;
+
+use rules::{MonitorId, Region, Timestamp};
+
+use super::*;
+use crate::check::{
+    DnsSeen, Failure, FailureKind, Job, ProbeId, TcpSeen, Trigger, conclude, tcp::TcpPlan,
+};
+
+const NOW: Timestamp = Timestamp::from_millis(1_000_000);
+
+fn plan(slow_above: Option<Duration>) -> Plan {
+    Plan {
+        monitor: MonitorId::from_bits(1),
+        revision: 3,
+        check: PlannedCheck::Tcp(TcpPlan { host: "example.com".to_owned(), port: 80 }),
+        timeout: Duration::from_secs(1),
+        retry: 3,
+        slow_above,
+    }
+}
+
+fn attempt(latency_us: u32, failure: Option<Failure>) -> Attempt {
+    Attempt { started_at: NOW, latency_us, seen: Seen::Tcp(TcpSeen::default()), failure }
+}
+
+fn refused() -> Failure {
+    Failure::new(FailureKind::ConnectionRefused, "nobody listens at 192.0.2.1:80")
+}
+
+// design: §5 "slow means *above* `degraded_at`"
+#[test]
+fn slow_is_above_the_limit_and_not_at_it() {
+    let limited = plan(Some(Duration::from_millis(100)));
+    for (latency_us, outcome, reason) in [
+        (0, Outcome::Success, ""),
+        (100_000, Outcome::Success, ""),
+        (100_001, Outcome::Degraded, "took 101 ms, more than 100 ms"),
+        (u32::MAX, Outcome::Degraded, "took 4294968 ms, more than 100 ms"),
+    ] {
+        let assessment = assess(&limited, &attempt(latency_us, None));
+        assert_eq!(assessment.outcome, outcome, "{latency_us}");
+        assert_eq!(assessment.reasons.join("; "), reason);
+        let unlimited = assess(&plan(None), &attempt(latency_us, None));
+        assert_eq!(unlimited.outcome, Outcome::Success);
+    }
+}
+
+#[test]
+fn a_slow_failure_is_a_failure() {
+    let assessment =
+        assess(&plan(Some(Duration::from_millis(1))), &attempt(1_000_000, Some(refused())));
+    assert_eq!(assessment.outcome, Outcome::Failure);
+    assert_eq!(assessment.reasons, ["nobody listens at 192.0.2.1:80"]);
+}
+
+#[test]
+fn what_another_kind_saw_is_a_failure() {
+    let mut attempt = attempt(1, None);
+    attempt.seen = Seen::Dns(DnsSeen::default());
+    assert_eq!(assess(&plan(None), &attempt).outcome, Outcome::Failure);
+}
+
+#[test]
+fn a_plain_success_allocates_no_vector() {
+    let assessment = assess(&plan(None), &attempt(1, None));
+    assert_eq!((assessment.reasons.capacity(), assessment.assertions.capacity()), (0, 0));
+}
+
+#[test]
+fn the_last_attempt_decides_and_all_are_kept_unless_it_succeeds() {
+    let job = |keep_evidence| Job {
+        plan: Arc::new(plan(Some(Duration::from_millis(100)))),
+        region: Region::FlyAms,
+        slot: NOW,
+        trigger: Trigger::Scheduled,
+        next_slot: NOW + Duration::from_secs(30),
+        keep_evidence,
+    };
+    for (last, keep_evidence, outcome, kept) in [
+        (attempt(7, None), false, Outcome::Success, None),
+        (attempt(7, None), true, Outcome::Success, Some(2)),
+        (attempt(7, Some(refused())), false, Outcome::Failure, Some(2)),
+        (attempt(100_001, None), false, Outcome::Degraded, Some(2)),
+    ] {
+        let job = job(keep_evidence);
+        let latency_us = last.latency_us;
+        let attempts = vec![attempt(5, Some(refused())), last]
+            .into_iter()
+            .map(|attempt| {
+                let assessment = assess(&job.plan, &attempt);
+                (attempt, assessment)
+            })
+            .collect();
+        let result = conclude(&job, attempts, NOW, ProbeId("embedded".into()));
+        assert_eq!((result.outcome, result.attempts), (outcome, 2));
+        assert_eq!(result.latency_us, latency_us);
+        assert_eq!(result.identity, job.identity());
+        assert_eq!(result.evidence.map(|evidence| evidence.attempts.len()), kept);
+    }
+}

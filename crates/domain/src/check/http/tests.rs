@@ -1,0 +1,67 @@
+//! HTTP checks: what is sent, where redirects lead, what must hold.
+
+mod answers;
+mod headers;
+mod redirects;
+mod requests;
+
+use ::http::{HeaderMap, HeaderName, Version};
+use bytes::Bytes;
+use rules::Method;
+use rules::monitor::{Header, HttpCheck};
+
+use super::HttpPlan;
+use crate::check::assess::Findings;
+use crate::check::{Body, Hop, HttpSeen, Phases};
+
+/// A `GET` of this URL that asserts nothing.
+fn a_check(url: &str) -> HttpCheck {
+    HttpCheck {
+        url: url.to_owned(),
+        method: Method::Get,
+        body: String::new(),
+        follow_redirects: true,
+        headers: Vec::new(),
+        status_code_assertions: Vec::new(),
+        body_assertions: Vec::new(),
+        header_assertions: Vec::new(),
+    }
+}
+
+fn header(key: &str, value: &str) -> Header {
+    Header { key: key.to_owned(), value: value.to_owned() }
+}
+
+fn plan(check: &HttpCheck) -> HttpPlan {
+    HttpPlan::of(check).expect("the check is valid")
+}
+
+/// An exchange of one hop.
+fn seen(status: u16, headers: &[(&str, &str)], body: impl Into<Bytes>) -> HttpSeen {
+    let mut map = HeaderMap::new();
+    for (name, value) in headers {
+        map.append(name.parse::<HeaderName>().unwrap(), value.parse().unwrap());
+    }
+    let hop = Hop {
+        url: "http://example.com/".parse().unwrap(),
+        address: None,
+        phases: Phases::default(),
+        version: Version::HTTP_11,
+        status: Some(status),
+        headers: map,
+        certificate: None,
+    };
+    HttpSeen { hops: vec![hop], body: Body { bytes: body.into(), truncated: false } }
+}
+
+fn assess(check: &HttpCheck, seen: &HttpSeen) -> Findings {
+    super::assess(&plan(check), seen)
+}
+
+/// The headers in their order, one a line; values as text.
+fn lines(headers: &HeaderMap) -> String {
+    let line = |(name, value): (&HeaderName, &::http::HeaderValue)| {
+        format!("{name}: {}", String::from_utf8_lossy(value.as_bytes()))
+    };
+    headers.iter().map(line).collect::<Vec<_>>().join("\n")
+}
