@@ -1,1 +1,26 @@
-//! (being written)
+//! Talks on the network for the checks: HTTP, TCP and DNS, each phase measured, behind the egress
+//! policy. What to send and what came back means is decided by `domain::check`; when to run, and
+//! where results go, by the server.
+
+mod certificate;
+mod connect;
+pub mod egress;
+mod limits;
+mod progress;
+mod resolve;
+mod runner;
+mod settings;
+mod tls;
+mod transport;
+mod wire;
+
+pub use egress::Egress;
+pub use limits::{checks_for_handles, concurrency_limit};
+pub use runner::Probe;
+pub use settings::{Nameservers, Settings, UnusableRoots, read_roots};
+
+/// Bits of chance, for what shall not happen everywhere at once. Nothing that a test decides by
+/// depends on them.
+pub(crate) fn chance() -> u64 {
+    rand::random()
+}

@@ -1,0 +1,97 @@
+//! What a certificate chain says of itself, read once per chain: targets show the same one at every
+//! check.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use domain::check::Certificate;
+use rules::Timestamp;
+use rustls::pki_types::CertificateDer;
+use sha2::{Digest, Sha256};
+use x509_parser::prelude::{ASN1Time, FromDer, X509Certificate};
+
+use crate::limits::CERTIFICATES_KEPT;
+
+/// Chains read before.
+#[derive(Default)]
+pub(crate) struct Certificates {
+    kept: Mutex<Generations>,
+}
+
+/// Two generations: what is asked for moves to the young one, and when that is full, the old one
+/// is forgotten. As good as an order of use, without keeping one.
+#[derive(Default)]
+struct Generations {
+    young: HashMap<[u8; 32], Arc<Certificate>>,
+    old: HashMap<[u8; 32], Arc<Certificate>>,
+}
+
+impl Certificates {
+    /// What `chain` (leaf first) says; `None` where there is no leaf that can be read.
+    pub(crate) fn read(&self, chain: &[CertificateDer<'_>]) -> Option<Certificate> {
+        if chain.is_empty() {
+            return None;
+        }
+        let mut hash = Sha256::new();
+        for certificate in chain {
+            hash.update(certificate);
+        }
+        let key: [u8; 32] = hash.finalize().into();
+        let known = self.kept.lock().unwrap_or_else(PoisonError::into_inner).find(key);
+        if let Some(known) = known {
+            return Some((*known).clone());
+        }
+        let read = parse(chain)?;
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.keep(key, Arc::new(read.clone()));
+        Some(read)
+    }
+}
+
+impl Generations {
+    fn find(&mut self, key: [u8; 32]) -> Option<Arc<Certificate>> {
+        if let Some(known) = self.young.get(&key) {
+            return Some(Arc::clone(known));
+        }
+        let known = self.old.remove(&key)?;
+        self.keep(key, Arc::clone(&known));
+        Some(known)
+    }
+
+    fn keep(&mut self, key: [u8; 32], certificate: Arc<Certificate>) {
+        if self.young.len() >= CERTIFICATES_KEPT {
+            self.old = std::mem::take(&mut self.young);
+        }
+        self.young.insert(key, certificate);
+    }
+}
+
+fn parse(chain: &[CertificateDer<'_>]) -> Option<Certificate> {
+    let leaf_der = chain.first()?;
+    let (_, leaf) = X509Certificate::from_der(leaf_der).ok()?;
+    let mut subjects = Vec::with_capacity(chain.len());
+    let mut first_end = timestamp(leaf.validity().not_after);
+    for der in chain {
+        let Ok((_, certificate)) = X509Certificate::from_der(der) else { continue };
+        first_end = first_end.min(timestamp(certificate.validity().not_after));
+        subjects.push(certificate.subject().to_string());
+    }
+    let mut fingerprint = String::with_capacity(64);
+    for byte in Sha256::digest(leaf_der) {
+        write!(fingerprint, "{byte:02x}").expect("a string takes every text");
+    }
+    Some(Certificate {
+        subject: leaf.subject().to_string(),
+        issuer: leaf.issuer().to_string(),
+        not_before: timestamp(leaf.validity().not_before),
+        not_after: timestamp(leaf.validity().not_after),
+        chain_not_after: first_end,
+        chain: subjects,
+        fingerprint,
+    })
+}
+
+fn timestamp(time: ASN1Time) -> Timestamp {
+    Timestamp::from_millis(time.timestamp().saturating_mul(1000))
+}

@@ -1,0 +1,121 @@
+//! The connector: TCP to one of a name's addresses, of which only those are tried that the egress
+//! policy permits. A name that leads inside and outside is reached outside; one that leads only
+//! inside is refused. As the very address that was permitted is connected to, a name that changes
+//! its mind between look-up and connection gains nothing.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+
+use domain::check::{Failure, FailureKind};
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use tokio::net::{TcpSocket, TcpStream};
+use tokio::time::timeout;
+
+use crate::egress::Egress;
+use crate::limits::{ADDRESSES_TRIED, CONNECT_FALLBACK};
+
+/// Of `addresses`, those that `egress` permits, with `port`; or why none is.
+pub(crate) fn permitted(
+    egress: &Egress,
+    name: &str,
+    addresses: &[IpAddr],
+    port: u16,
+) -> Result<Vec<SocketAddr>, Failure> {
+    let mut refusal = None;
+    let mut open = Vec::with_capacity(addresses.len().min(ADDRESSES_TRIED));
+    for address in addresses {
+        match egress.permit(*address) {
+            Ok(()) if open.len() < ADDRESSES_TRIED => open.push(SocketAddr::new(*address, port)),
+            Ok(()) => {}
+            Err(why) => refusal = refusal.or(Some(why)),
+        }
+    }
+    match refusal {
+        Some(why) if open.is_empty() => {
+            let detail = format!("`{name}` may not be reached: {why}");
+            Err(Failure::new(FailureKind::AddressRefused, detail))
+        }
+        _ => Ok(open),
+    }
+}
+
+/// A connection to the first of `addresses` that takes one. They are tried in order, the next one
+/// as soon as one fails or after a quarter of a second (RFC 8305, in its simplest form). `tried` is
+/// the address last turned to, and in the end the one connected to.
+pub(crate) async fn connect(
+    addresses: &[SocketAddr],
+    tried: &mut Option<SocketAddr>,
+) -> Result<TcpStream, Failure> {
+    if let [only] = addresses {
+        *tried = Some(*only);
+        return open(*only).await.map_err(|error| broken(*only, &error));
+    }
+    let mut untried = addresses.iter().copied();
+    let mut running = FuturesUnordered::new();
+    let mut failure: Option<(SocketAddr, io::Error)> = None;
+    loop {
+        let next = untried.next();
+        if let Some(address) = next {
+            *tried = Some(address);
+            running.push(async move { (address, open(address).await) });
+        }
+        let ended = match next {
+            Some(_) => timeout(CONNECT_FALLBACK, running.next()).await.ok(),
+            None => Some(running.next().await),
+        };
+        match ended {
+            Some(Some((address, Ok(stream)))) => {
+                *tried = Some(address);
+                return Ok(stream);
+            }
+            Some(Some((address, Err(error)))) => {
+                // That this machine has no way to one family says less than what a peer said.
+                if failure.as_ref().is_none_or(|(_, earlier)| no_way(earlier)) {
+                    failure = Some((address, error));
+                }
+            }
+            Some(None) => break,
+            None => {}
+        }
+    }
+    Err(match failure {
+        Some((address, error)) => {
+            *tried = Some(address);
+            broken(address, &error)
+        }
+        None => Failure::new(FailureKind::NameUnresolved, "there is no address to connect to"),
+    })
+}
+
+async fn open(address: SocketAddr) -> io::Result<TcpStream> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    // Requests go out in one piece and answers are measured: nothing is gained by waiting for more.
+    socket.set_nodelay(true)?;
+    socket.connect(address).await
+}
+
+fn no_way(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NetworkUnreachable | io::ErrorKind::AddrNotAvailable)
+}
+
+fn broken(address: SocketAddr, error: &io::Error) -> Failure {
+    if exhausted(error) {
+        let detail = format!("no connection to {address}: this probe is exhausted: {error}");
+        return Failure::new(FailureKind::ProbeExhausted, detail);
+    }
+    if error.kind() == io::ErrorKind::ConnectionRefused {
+        let detail = format!("connection to {address} refused");
+        return Failure::new(FailureKind::ConnectionRefused, detail);
+    }
+    Failure::new(FailureKind::ConnectionFailed, format!("no connection to {address}: {error}"))
+}
+
+/// Whether `error` is about this machine's own means: file handles, buffers, memory, ports.
+pub(crate) fn exhausted(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    error.raw_os_error().map(Errno::from_raw_os_error).is_some_and(|errno| {
+        [Errno::MFILE, Errno::NFILE, Errno::NOBUFS, Errno::NOMEM, Errno::ADDRNOTAVAIL]
+            .contains(&errno)
+    })
+}

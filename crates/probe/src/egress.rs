@@ -1,0 +1,181 @@
+//! egress: which addresses the product may talk to (design §6). Pure: the connector asks after every
+//! resolution, at every redirect, so that neither a name nor a way of writing an address leads
+//! inside. Resolving and connecting belong to `connect`.
+
+mod place;
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use ipnet::IpNet;
+
+pub use place::{Mapping, Place, Zone, classify};
+
+/// What may be reached besides the public internet.
+#[derive(Clone, Debug, Default)]
+pub struct Egress {
+    private_networks: bool,
+    allowed: Arc<[IpNet]>,
+}
+
+/// Why an address may not be reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// Private and loopback networks are closed.
+    #[error("address {0} is {1}; `--allow-private-networks` opens private and loopback networks")]
+    Closed(IpAddr, Place),
+    /// Never open: it hands out the machine's own credentials.
+    #[error("address {0} is a metadata service of a cloud, which checks never reach")]
+    Metadata(IpAddr),
+    /// No host of the internet has such an address.
+    #[error("address {0} is {1}, which checks never reach; an operator can allow its network")]
+    Unreachable(IpAddr, Place),
+}
+
+impl Egress {
+    /// The public internet, these networks, and with `private_networks` also every private and
+    /// loopback one (not link-local). Metadata services are never among them.
+    pub fn new(private_networks: bool, allowed: impl Into<Arc<[IpNet]>>) -> Self {
+        Self { private_networks, allowed: allowed.into() }
+    }
+
+    /// Whether `address` may be reached, or why not.
+    pub fn permit(&self, address: IpAddr) -> Result<(), Refusal> {
+        let place = classify(address);
+        match place.zone {
+            Zone::Metadata => Err(Refusal::Metadata(address)),
+            Zone::Public => Ok(()),
+            _ if self.allows(address) => Ok(()),
+            Zone::Private | Zone::Shared | Zone::Loopback if self.private_networks => Ok(()),
+            Zone::Private | Zone::Shared | Zone::Loopback => Err(Refusal::Closed(address, place)),
+            Zone::LinkLocal
+            | Zone::Multicast
+            | Zone::Unspecified
+            | Zone::Broadcast
+            | Zone::Reserved => Err(Refusal::Unreachable(address, place)),
+        }
+    }
+
+    /// Of an address that stands for an IPv4 one, that one counts: allowing `::/0` opens no
+    /// address of `10.0.0.0/8`.
+    fn allows(&self, address: IpAddr) -> bool {
+        let meant = match address {
+            IpAddr::V4(_) => address,
+            IpAddr::V6(v6) => place::unmapped(v6).map_or(address, |(_, v4)| IpAddr::V4(v4)),
+        };
+        self.allowed.iter().any(|network| network.contains(&meant))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn permitted(egress: &Egress, address: &str) -> bool {
+        egress.permit(address.parse().unwrap()).is_ok()
+    }
+
+    #[test]
+    fn only_the_public_internet_is_open_by_default() {
+        // design: §6
+        let egress = Egress::default();
+        for open in ["8.8.8.8", "2606:4700::1111", "::ffff:8.8.8.8", "64:ff9b::808:808"] {
+            assert!(permitted(&egress, open), "{open}");
+        }
+        let closed = [
+            "0.0.0.0",
+            "10.0.0.1",
+            "100.64.0.1",
+            "127.0.0.1",
+            "169.254.0.1",
+            "172.16.0.1",
+            "192.168.0.1",
+            "192.0.2.1",
+            "198.18.0.1",
+            "224.0.0.1",
+            "240.0.0.1",
+            "255.255.255.255",
+            "::",
+            "::1",
+            "fe80::1",
+            "fc00::1",
+            "fd12::1",
+            "ff02::1",
+            "2001:db8::1",
+            "::7f00:1",
+            "::ffff:127.0.0.1",
+            "::ffff:0:10.0.0.1",
+            "64:ff9b::10.0.0.1",
+            "64:ff9b:1::8.8.8.8",
+            "2002:a00:1::",
+            "2001:0:a00:1::",
+            "2001:0:808:808::f5ff:fffe",
+        ];
+        for closed in closed {
+            assert!(!permitted(&egress, closed), "{closed}");
+        }
+    }
+
+    #[test]
+    fn allowing_private_networks_opens_private_and_loopback_only() {
+        // design: §6
+        let egress = Egress::new(true, []);
+        for open in ["10.0.0.1", "100.64.0.1", "127.0.0.1", "::1", "fd12::1", "::ffff:10.0.0.1"] {
+            assert!(permitted(&egress, open), "{open}");
+        }
+        for closed in ["169.254.0.1", "fe80::1", "0.0.0.0", "224.0.0.1", "192.0.2.1", "240.0.0.1"] {
+            assert!(!permitted(&egress, closed), "{closed}");
+        }
+    }
+
+    #[test]
+    fn metadata_services_are_never_reached() {
+        // design: §6
+        let egress = Egress::new(true, ["0.0.0.0/0".parse().unwrap(), "::/0".parse().unwrap()]);
+        let metadata = [
+            "169.254.169.254",
+            "169.254.170.2",
+            "169.254.170.23",
+            "100.100.100.200",
+            "168.63.129.16",
+            "192.0.0.192",
+            "fd00:ec2::254",
+            "fd00:ec2::23",
+            "fd20:ce::254",
+            "::ffff:169.254.169.254",
+            "::169.254.169.254",
+            "64:ff9b::169.254.169.254",
+            "64:ff9b:1::169.254.169.254",
+            "2002:a9fe:a9fe::1",
+        ];
+        for address in metadata {
+            let address: IpAddr = address.parse().unwrap();
+            assert_eq!(egress.permit(address), Err(Refusal::Metadata(address)));
+        }
+    }
+
+    #[test]
+    fn an_allowed_network_opens_what_it_holds_and_nothing_else() {
+        let egress = Egress::new(false, ["127.0.0.2/32".parse().unwrap()]);
+        assert!(permitted(&egress, "127.0.0.2") && permitted(&egress, "::ffff:127.0.0.2"));
+        assert!(!permitted(&egress, "127.0.0.1") && !permitted(&egress, "::1"));
+        let wide = Egress::new(false, ["::/0".parse().unwrap()]);
+        assert!(!permitted(&wide, "::ffff:10.0.0.1"));
+    }
+
+    #[test]
+    fn a_refusal_names_the_address_and_the_way_out() {
+        let refused = |address: &str| {
+            Egress::default().permit(address.parse().unwrap()).unwrap_err().to_string()
+        };
+        insta::assert_snapshot!(
+            ["10.0.0.1", "::ffff:127.0.0.1", "169.254.169.254", "224.0.0.1"].map(refused).join("\n"),
+            @"
+        address 10.0.0.1 is private; `--allow-private-networks` opens private and loopback networks
+        address ::ffff:127.0.0.1 is loopback (as an IPv4-mapped address); `--allow-private-networks` opens private and loopback networks
+        address 169.254.169.254 is a metadata service of a cloud, which checks never reach
+        address 224.0.0.1 is multicast, which checks never reach; an operator can allow its network
+        "
+        );
+    }
+}

@@ -1,0 +1,173 @@
+//! Where an address lies, by the registries of special addresses:
+//! <https://www.iana.org/assignments/iana-ipv4-special-registry> and
+//! <https://www.iana.org/assignments/iana-ipv6-special-registry>.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// Where an address lies, and whether it is an IPv6 address that stands for an IPv4 one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Where it lies; of an address that stands for another, where that one does.
+    pub zone: Zone,
+    /// How it stands for an IPv4 address, if it does.
+    pub mapping: Option<Mapping>,
+}
+
+/// The parts of the address space, as far as they differ in who may be there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Zone {
+    /// The public internet.
+    Public,
+    /// Private networks (RFC 1918, unique local addresses, local NAT64).
+    Private,
+    /// The shared space of a provider's address translation (RFC 6598).
+    Shared,
+    /// This machine.
+    Loopback,
+    /// This link.
+    LinkLocal,
+    /// The metadata services of clouds.
+    Metadata,
+    /// Groups.
+    Multicast,
+    /// No address, and "this network".
+    Unspecified,
+    /// Everybody on the link.
+    Broadcast,
+    /// For documents, benchmarks, protocols or the future.
+    Reserved,
+}
+
+/// How an IPv6 address stands for an IPv4 one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mapping {
+    /// `::ffff:a.b.c.d`, and `::ffff:0:a.b.c.d`.
+    Ipv4Mapped,
+    /// `::a.b.c.d`.
+    Ipv4Compatible,
+    /// `64:ff9b::a.b.c.d`, and the local `64:ff9b:1::/48`.
+    Nat64,
+    /// `2002:aabb:ccdd::`.
+    SixToFour,
+    /// `2001:0:aabb:ccdd:…`.
+    Teredo,
+}
+
+/// Addresses at which clouds hand out credentials of the machine: AWS (instance, ECS, EKS), Azure,
+/// Alibaba, Oracle, Google.
+const METADATA: [IpAddr; 9] = [
+    IpAddr::V4(Ipv4Addr::new(169, 254, 169, 254)),
+    IpAddr::V4(Ipv4Addr::new(169, 254, 170, 2)),
+    IpAddr::V4(Ipv4Addr::new(169, 254, 170, 23)),
+    IpAddr::V4(Ipv4Addr::new(168, 63, 129, 16)),
+    IpAddr::V4(Ipv4Addr::new(100, 100, 100, 200)),
+    IpAddr::V4(Ipv4Addr::new(192, 0, 0, 192)),
+    IpAddr::V6(Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254)),
+    IpAddr::V6(Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x23)),
+    IpAddr::V6(Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254)),
+];
+
+/// Where `address` lies. An address that stands for an IPv4 one lies where that one does.
+pub fn classify(address: IpAddr) -> Place {
+    let plain = |zone| Place { zone, mapping: None };
+    if METADATA.contains(&address) {
+        return plain(Zone::Metadata);
+    }
+    let v6 = match address {
+        IpAddr::V4(v4) => return plain(zone_of_v4(v4)),
+        IpAddr::V6(v6) => v6,
+    };
+    match unmapped(v6) {
+        Some((mapping, v4)) => Place { zone: zone_behind(mapping, v6, v4), mapping: Some(mapping) },
+        None => plain(zone_of_v6(v6)),
+    }
+}
+
+/// The IPv4 address that `address` stands for, and how.
+pub(super) fn unmapped(address: Ipv6Addr) -> Option<(Mapping, Ipv4Addr)> {
+    let [a, b, c, d, e, f, high, low] = address.segments();
+    let last = join(high, low);
+    match (a, b, c, d, e, f) {
+        (0, 0, 0, 0, 0, 0xffff) | (0, 0, 0, 0, 0xffff, 0) => Some((Mapping::Ipv4Mapped, last)),
+        (0, 0, 0, 0, 0, 0) if u32::from(last) > 1 => Some((Mapping::Ipv4Compatible, last)),
+        (0x64, 0xff9b, 0, 0, 0, 0) | (0x64, 0xff9b, 1, ..) => Some((Mapping::Nat64, last)),
+        (0x2002, b, c, ..) => Some((Mapping::SixToFour, join(b, c))),
+        // The client's address is written with all its bits turned (RFC 4380 §4).
+        (0x2001, 0, ..) => Some((Mapping::Teredo, join(!high, !low))),
+        _ => None,
+    }
+}
+
+fn zone_behind(mapping: Mapping, address: Ipv6Addr, inner: Ipv4Addr) -> Zone {
+    let zone = classify(IpAddr::V4(inner)).zone;
+    let [_, _, c, d, ..] = address.segments();
+    match mapping {
+        Mapping::Ipv4Mapped | Mapping::Ipv4Compatible | Mapping::SixToFour => zone,
+        // What a local translator leads to is its network's business, so it counts as private.
+        Mapping::Nat64 if c == 1 && zone == Zone::Public => Zone::Private,
+        Mapping::Nat64 => zone,
+        // Packets go to the server named in the address as well as to the client.
+        Mapping::Teredo if zone == Zone::Public => classify(IpAddr::V4(join(c, d))).zone,
+        Mapping::Teredo => zone,
+    }
+}
+
+fn zone_of_v4(address: Ipv4Addr) -> Zone {
+    match address.octets() {
+        [0, ..] => Zone::Unspecified,
+        [10, ..] | [172, 16..=31, ..] | [192, 168, ..] => Zone::Private,
+        [100, 64..=127, ..] => Zone::Shared,
+        [127, ..] => Zone::Loopback,
+        [169, 254, ..] => Zone::LinkLocal,
+        [192, 0, 0 | 2, _] | [192, 88, 99, _] => Zone::Reserved,
+        [198, 18 | 19, ..] | [198, 51, 100, _] | [203, 0, 113, _] => Zone::Reserved,
+        [224..=239, ..] => Zone::Multicast,
+        [255, 255, 255, 255] => Zone::Broadcast,
+        [240..=255, ..] => Zone::Reserved,
+        _ => Zone::Public,
+    }
+}
+
+fn zone_of_v6(address: Ipv6Addr) -> Zone {
+    match address.segments() {
+        [0, 0, 0, 0, 0, 0, 0, 0] => Zone::Unspecified,
+        [0, 0, 0, 0, 0, 0, 0, 1] => Zone::Loopback,
+        [0xfe80..=0xfebf, ..] => Zone::LinkLocal,
+        [0xfc00..=0xfdff, ..] => Zone::Private,
+        [0xff00..=0xffff, ..] => Zone::Multicast,
+        // Protocols' own addresses, documents.
+        [0x2001, 0..=0x1ff, ..] | [0x2001, 0xdb8, ..] | [0x3fff, 0..=0xfff, ..] => Zone::Reserved,
+        [0x2000..=0x3fff, ..] => Zone::Public,
+        _ => Zone::Reserved,
+    }
+}
+
+fn join(high: u16, low: u16) -> Ipv4Addr {
+    Ipv4Addr::from((u32::from(high) << 16) | u32::from(low))
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.zone {
+            Zone::Public => "public",
+            Zone::Private => "private",
+            Zone::Shared => "in a provider's shared network",
+            Zone::Loopback => "loopback",
+            Zone::LinkLocal => "link-local",
+            Zone::Metadata => "a metadata service",
+            Zone::Multicast => "multicast",
+            Zone::Unspecified => "unspecified",
+            Zone::Broadcast => "broadcast",
+            Zone::Reserved => "reserved",
+        })?;
+        let Some(mapping) = self.mapping else { return Ok(()) };
+        f.write_str(match mapping {
+            Mapping::Ipv4Mapped => " (as an IPv4-mapped address)",
+            Mapping::Ipv4Compatible => " (as an IPv4-compatible address)",
+            Mapping::Nat64 => " (behind NAT64)",
+            Mapping::SixToFour => " (behind 6to4)",
+            Mapping::Teredo => " (behind Teredo)",
+        })
+    }
+}

@@ -1,0 +1,77 @@
+//! The probe's own bounds: how much is read, how long is waited between tries, how many checks run
+//! at a time. Bounds that users see stand in the tables of `rules`.
+
+use std::time::Duration;
+
+/// A second address is tried beside the first after this long (RFC 8305 §5).
+pub(crate) const CONNECT_FALLBACK: Duration = Duration::from_millis(250);
+/// Addresses of one name that are tried.
+pub(crate) const ADDRESSES_TRIED: usize = 8;
+
+/// Head of an HTTP answer.
+pub(crate) const HEAD_BYTES: usize = 128 * 1024;
+/// Header lines of an HTTP answer.
+pub(crate) const HEAD_LINES: usize = 256;
+/// Bytes of a body that are read from the network. Latency is counted to the last byte, so bodies
+/// are read on after as much as the plan keeps; past this, reading stops and the body counts as
+/// truncated, so that a monitor on a large file is no download of it every period.
+pub(crate) const BODY_READ: usize = 16 * 1024 * 1024;
+/// Content-encodings on top of each other that are undone.
+pub(crate) const CODINGS: usize = 3;
+/// Encoded bytes that are decoded at a time, so that little is in memory when a few bytes unfold to many.
+pub(crate) const DECODE_STEP: usize = 1024;
+/// What one step of an encoding under another may unfold to.
+pub(crate) const DECODE_STEP_UNFOLDS: usize = 4 * 1024 * 1024;
+
+/// First wait for a DNS answer before the query is sent again, or to the next server; doubles.
+pub(crate) const DNS_RESEND: Duration = Duration::from_secs(1);
+/// Longest wait before a query is sent again.
+pub(crate) const DNS_RESEND_MAX: Duration = Duration::from_secs(5);
+/// With addresses of one family at hand, the other is waited for this long (RFC 8305 §3).
+pub(crate) const DNS_FAMILY_GRACE: Duration = Duration::from_millis(50);
+/// Aliases that are followed.
+pub(crate) const DNS_ALIASES: usize = 16;
+/// Nameservers that are asked.
+pub(crate) const DNS_SERVERS: usize = 3;
+/// UDP payload that we say we take (the flag day's 1,232), and the room for one.
+pub(crate) const DNS_UDP_PAYLOAD: u16 = 1232;
+pub(crate) const DNS_UDP_ROOM: usize = 4096;
+/// `/etc/resolv.conf` and `/etc/hosts` are read again when they were read longer ago.
+pub(crate) const SYSTEM_FILES_KEPT: Duration = Duration::from_secs(5);
+
+/// Parsed certificate chains in each of two generations.
+pub(crate) const CERTIFICATES_KEPT: usize = 1024;
+
+/// File handles that are not for checks: database, listeners, callers.
+const HANDLES_RESERVED: u64 = 256;
+/// File handles a check holds at most in the usual case: two look-ups, or two connections.
+const HANDLES_PER_CHECK: u64 = 2;
+/// Checks in flight, whatever the limit of file handles: about 24 KiB of memory each.
+const CHECKS_MAX: u64 = 8192;
+/// Checks in flight even where few file handles are left.
+const CHECKS_MIN: u64 = 16;
+
+/// How many checks may run at a time with `handles` open files allowed (`None` is no limit).
+pub fn checks_for_handles(handles: Option<u64>) -> usize {
+    let for_checks = handles.unwrap_or(u64::MAX).saturating_sub(HANDLES_RESERVED);
+    (for_checks / HANDLES_PER_CHECK).clamp(CHECKS_MIN, CHECKS_MAX) as usize
+}
+
+/// How many checks may run at a time in this process, by its limit of open files.
+pub fn concurrency_limit() -> usize {
+    checks_for_handles(rustix::process::getrlimit(rustix::process::Resource::Nofile).current)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn checks_leave_handles_for_everything_else() {
+        let cases =
+            [(Some(0), 16), (Some(256), 16), (Some(1024), 384), (Some(20_000), 8192), (None, 8192)];
+        for (handles, checks) in cases {
+            assert_eq!(checks_for_handles(handles), checks, "{handles:?}");
+        }
+    }
+}

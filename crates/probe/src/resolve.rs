@@ -1,0 +1,223 @@
+//! Names to addresses, asked anew at every check: what is measured is not what a cache remembers.
+//! The hosts file and the search list of the system count, as they do for its other programs.
+
+mod lookup;
+mod query;
+mod system;
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
+
+use domain::check::{Failure, FailureKind};
+use futures_util::future::{Either, select};
+use hickory_proto::op::ResponseCode;
+use hickory_proto::rr::{Name, RData, RecordType};
+use tokio::time::timeout;
+
+pub(crate) use lookup::{Lookup, look_up};
+
+use self::system::SystemFiles;
+use crate::limits::DNS_FAMILY_GRACE;
+use crate::settings::Nameservers;
+
+/// Asks for names.
+pub(crate) struct Resolver {
+    nameservers: Nameservers,
+    system: SystemFiles,
+}
+
+impl Resolver {
+    /// A resolver that asks these. Reads nothing yet.
+    pub(crate) fn new(nameservers: Nameservers) -> Self {
+        Self { nameservers, system: SystemFiles::default() }
+    }
+
+    /// Whom to ask, in order.
+    pub(crate) fn servers(&self) -> Vec<SocketAddr> {
+        match &self.nameservers {
+            Nameservers::Given(given) => given.clone(),
+            Nameservers::System => self.system.read().nameservers.clone(),
+        }
+    }
+
+    /// The addresses of a host (as A-label), IPv6 and IPv4 in turn; at least one.
+    pub(crate) async fn addresses(&self, host: &str) -> Result<Vec<IpAddr>, Failure> {
+        let bare = host.strip_suffix('.').unwrap_or(host);
+        let system = self.system.read();
+        if let Some(known) = system.hosts.get(&bare.to_ascii_lowercase()) {
+            return Ok(known.clone());
+        }
+        if is_localhost(bare) {
+            return Ok(vec![IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)]);
+        }
+        let servers: Arc<[SocketAddr]> = self.servers().into();
+        let mut outcome = Err(Failure::new(FailureKind::NameUnresolved, "there is no such name"));
+        for name in self.names(host, &system) {
+            outcome = addresses_of(&servers, &name, bare).await;
+            // Only a name that does not exist may be another one in short.
+            if !matches!(&outcome, Err(failure) if failure.kind == FailureKind::NameNotFound) {
+                break;
+            }
+        }
+        outcome
+    }
+
+    /// The full names that `host` may be short for. A name with a dot is first taken as it is: else
+    /// each check inside of a cluster would ask for names that nobody means.
+    fn names(&self, host: &str, system: &system::System) -> Vec<String> {
+        let dots = host.matches('.').count();
+        if host.ends_with('.') || self.nameservers != Nameservers::System || dots >= system.ndots {
+            return vec![host.to_owned()];
+        }
+        let mut names: Vec<_> =
+            system.search.iter().map(|suffix| format!("{host}.{suffix}")).collect();
+        if dots == 0 {
+            names.push(host.to_owned());
+        } else {
+            names.insert(0, host.to_owned());
+        }
+        names
+    }
+}
+
+/// The name as DNS writes it.
+pub(crate) fn absolute(name: &str) -> Result<Name, Failure> {
+    let unreadable = |why: &dyn std::fmt::Display| {
+        Failure::new(FailureKind::NameUnresolved, format!("`{name}` is no name for DNS: {why}"))
+    };
+    let mut name = Name::from_ascii(name).map_err(|error| unreadable(&error))?;
+    name.set_fqdn(true);
+    Ok(name)
+}
+
+/// RFC 6761 §6.3: such names are this machine, whoever is asked.
+fn is_localhost(name: &str) -> bool {
+    let last = name.rsplit('.').next().unwrap_or(name);
+    last.eq_ignore_ascii_case("localhost")
+}
+
+async fn addresses_of(
+    servers: &[SocketAddr],
+    name: &str,
+    shown: &str,
+) -> Result<Vec<IpAddr>, Failure> {
+    let name = absolute(name)?;
+    let v6 = std::pin::pin!(look_up(servers, &name, RecordType::AAAA));
+    let v4 = std::pin::pin!(look_up(servers, &name, RecordType::A));
+    // The family that answers first with addresses does not wait long for the other.
+    let (v6, v4) = match select(v6, v4).await {
+        Either::Left((v6, v4)) => {
+            let v4 = if has_addresses(&v6) {
+                timeout(DNS_FAMILY_GRACE, v4).await.ok()
+            } else {
+                Some(v4.await)
+            };
+            (Some(v6), v4)
+        }
+        Either::Right((v4, v6)) => {
+            let v6 = if has_addresses(&v4) {
+                timeout(DNS_FAMILY_GRACE, v6).await.ok()
+            } else {
+                Some(v6.await)
+            };
+            (v6, Some(v4))
+        }
+    };
+    let addresses = in_turn(found(v6.as_ref()), found(v4.as_ref()));
+    if addresses.is_empty() { Err(unresolved(shown, v4, v6)) } else { Ok(addresses) }
+}
+
+type Found = Result<Lookup, Failure>;
+
+fn has_addresses(found: &Found) -> bool {
+    found.as_ref().is_ok_and(|lookup| !lookup.records.is_empty())
+}
+
+fn found(lookup: Option<&Found>) -> Vec<IpAddr> {
+    let Some(Ok(lookup)) = lookup else { return Vec::new() };
+    lookup
+        .records
+        .iter()
+        .filter_map(|record| match &record.data {
+            RData::A(v4) => Some(IpAddr::V4(v4.0)),
+            RData::AAAA(v6) => Some(IpAddr::V6(v6.0)),
+            _ => None,
+        })
+        .collect()
+}
+
+fn in_turn(first: Vec<IpAddr>, second: Vec<IpAddr>) -> Vec<IpAddr> {
+    let mut mixed = Vec::with_capacity(first.len() + second.len());
+    let (mut first, mut second) = (first.into_iter(), second.into_iter());
+    loop {
+        let pair = (first.next(), second.next());
+        mixed.extend(pair.0);
+        mixed.extend(pair.1);
+        if pair == (None, None) {
+            return mixed;
+        }
+    }
+}
+
+/// Why there is no address: what a nameserver said of the name weighs more than that one could not
+/// be asked.
+fn unresolved(name: &str, v4: Option<Found>, v6: Option<Found>) -> Failure {
+    let mut failure = None;
+    for found in [v4, v6].into_iter().flatten() {
+        let lookup = match found {
+            Ok(lookup) => lookup,
+            Err(why) => {
+                failure = failure.or(Some(why));
+                continue;
+            }
+        };
+        let server = lookup.server;
+        if lookup.rcode == ResponseCode::NXDomain {
+            let detail = format!("`{name}` does not exist (NXDOMAIN from {server})");
+            return Failure::new(FailureKind::NameNotFound, detail);
+        }
+        if lookup.rcode != ResponseCode::NoError {
+            let said = query::word(lookup.rcode);
+            let detail = format!("`{name}` cannot be looked up: {server} answers {said}");
+            failure = failure.or(Some(Failure::new(FailureKind::NameUnresolved, detail)));
+        }
+    }
+    failure.unwrap_or_else(|| {
+        Failure::new(FailureKind::NameUnresolved, format!("`{name}` has no address"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(host: &str, ndots: usize) -> Vec<String> {
+        let system = system::System {
+            search: vec!["ns.cluster".to_owned(), "cluster".to_owned()],
+            ndots,
+            ..system::System::default()
+        };
+        Resolver::new(Nameservers::System).names(host, &system)
+    }
+
+    #[test]
+    fn short_names_are_completed_and_names_with_dots_are_tried_as_they_are_first() {
+        assert_eq!(names("db", 1), ["db.ns.cluster", "db.cluster", "db"]);
+        assert_eq!(names("db.other", 5), ["db.other", "db.other.ns.cluster", "db.other.cluster"]);
+        assert_eq!(names("example.com", 1), ["example.com"]);
+        assert_eq!(names("db.", 5), ["db."]);
+    }
+
+    #[test]
+    fn families_take_turns() {
+        let (a, b, c) =
+            ("::1".parse().unwrap(), "::2".parse().unwrap(), "1.1.1.1".parse().unwrap());
+        assert_eq!(in_turn(vec![a, b], vec![c]), vec![a, c, b]);
+    }
+
+    #[test]
+    fn localhost_is_this_machine_also_with_a_label_before() {
+        assert!(is_localhost("localhost") && is_localhost("api.LOCALHOST"));
+        assert!(!is_localhost("localhost.example.com"));
+    }
+}

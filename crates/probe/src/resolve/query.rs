@@ -1,0 +1,265 @@
+//! One question to nameservers: over UDP, again and to the next one while nobody answers, and over
+//! TCP where an answer did not fit. Answers that are not to our question are not heard.
+
+use std::future::poll_fn;
+use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::task::Poll;
+
+use domain::check::{Failure, FailureKind};
+use hickory_proto::op::{Edns, Message, MessageType, Query, ResponseCode};
+use hickory_proto::rr::{Name, RecordType};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, ReadBuf};
+use tokio::net::{TcpStream, UdpSocket};
+use tokio::time::timeout;
+
+use crate::connect::exhausted;
+use crate::limits::{DNS_RESEND, DNS_RESEND_MAX, DNS_UDP_PAYLOAD, DNS_UDP_ROOM};
+
+/// An answer to our question.
+#[derive(Debug)]
+pub(super) struct Reply {
+    /// The whole message.
+    pub(super) message: Message,
+    /// Who sent it.
+    pub(super) server: SocketAddr,
+    /// Whether it came by TCP.
+    pub(super) over_tcp: bool,
+}
+
+/// Asks `servers` for records of `kind` at `name`, until one answers. How long is the caller's to
+/// limit. One that says that it cannot or will not is believed when no other says more.
+pub(super) async fn ask(
+    servers: &[SocketAddr],
+    name: &Name,
+    kind: RecordType,
+) -> Result<Reply, Failure> {
+    let reply = Asking::new(servers, name, kind, true)?.run().await?;
+    // Very old servers do not know the extension by which we say how much we take.
+    if matches!(reply.message.metadata.response_code, ResponseCode::FormErr | ResponseCode::NotImp)
+    {
+        return Asking::new(&[reply.server], name, kind, false)?.run().await;
+    }
+    Ok(reply)
+}
+
+/// The word for a response code.
+pub(crate) fn word(code: ResponseCode) -> String {
+    match u16::from(code) {
+        0 => "NOERROR".to_owned(),
+        1 => "FORMERR".to_owned(),
+        2 => "SERVFAIL".to_owned(),
+        3 => "NXDOMAIN".to_owned(),
+        4 => "NOTIMP".to_owned(),
+        5 => "REFUSED".to_owned(),
+        other => format!("RCODE{other}"),
+    }
+}
+
+struct Asking<'a> {
+    servers: &'a [SocketAddr],
+    question: Query,
+    id: u16,
+    bytes: Vec<u8>,
+    /// One socket per server asked, so that late answers are still heard.
+    open: Vec<(SocketAddr, UdpSocket)>,
+    /// What those said of whom nothing more is to be expected.
+    settled: Vec<(SocketAddr, Result<Reply, Failure>)>,
+}
+
+impl<'a> Asking<'a> {
+    fn new(
+        servers: &'a [SocketAddr],
+        name: &Name,
+        kind: RecordType,
+        extended: bool,
+    ) -> Result<Self, Failure> {
+        let question = Query::query(name.clone(), kind);
+        // The identifier is drawn anew for each question; source ports are the kernel's choice.
+        let mut message = Message::query();
+        message.metadata.recursion_desired = true;
+        message.add_query(question.clone());
+        if extended {
+            let mut edns = Edns::new();
+            edns.set_max_payload(DNS_UDP_PAYLOAD);
+            message.set_edns(edns);
+        }
+        let bytes = message.to_vec().map_err(|error| {
+            let detail = format!("`{name}` cannot be asked for: {error}");
+            Failure::new(FailureKind::NameUnresolved, detail)
+        })?;
+        let (open, settled) = (Vec::new(), Vec::new());
+        Ok(Self { servers, question, id: message.metadata.id, bytes, open, settled })
+    }
+
+    async fn run(mut self) -> Result<Reply, Failure> {
+        let mut wait = DNS_RESEND;
+        loop {
+            for server in self.servers {
+                if self.is_settled(*server) {
+                    continue;
+                }
+                if let Err(error) = self.send(*server).await {
+                    self.settle(*server, Err(unreachable(*server, &error)));
+                    continue;
+                }
+                let Ok((heard, outcome)) = timeout(wait, self.hear()).await else { continue };
+                if let Some(reply) = self.take(heard, outcome).await {
+                    return Ok(reply);
+                }
+            }
+            if self.servers.iter().all(|server| self.is_settled(*server)) {
+                return self.best_of_settled();
+            }
+            wait = (wait * 2).min(DNS_RESEND_MAX);
+        }
+    }
+
+    /// The answer that `outcome` is, if it is one to end with.
+    async fn take(&mut self, server: SocketAddr, outcome: io::Result<Message>) -> Option<Reply> {
+        let reply = match outcome {
+            Ok(message) if message.metadata.truncation => self.ask_by_tcp(server).await,
+            Ok(message) => Ok(Reply { message, server, over_tcp: false }),
+            Err(error) => Err(unreachable(server, &error)),
+        };
+        match reply {
+            Ok(reply) if !is_unwilling(reply.message.metadata.response_code) => Some(reply),
+            settled => {
+                self.settle(server, settled);
+                None
+            }
+        }
+    }
+
+    async fn send(&mut self, server: SocketAddr) -> io::Result<()> {
+        if !self.open.iter().any(|(open, _)| *open == server) {
+            let any: SocketAddr = if server.is_ipv4() {
+                (Ipv4Addr::UNSPECIFIED, 0).into()
+            } else {
+                (Ipv6Addr::UNSPECIFIED, 0).into()
+            };
+            let socket = UdpSocket::bind(any).await?;
+            // Connected, so that the kernel lets nobody else's packets in.
+            socket.connect(server).await?;
+            self.open.push((server, socket));
+        }
+        for (open, socket) in &self.open {
+            if *open == server {
+                socket.send(&self.bytes).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The first answer to our question from any server asked, or that one cannot be reached.
+    async fn hear(&self) -> (SocketAddr, io::Result<Message>) {
+        let mut room = vec![0; DNS_UDP_ROOM];
+        poll_fn(|cx| {
+            for (server, socket) in &self.open {
+                loop {
+                    let mut buffer = ReadBuf::new(&mut room);
+                    let outcome = match socket.poll_recv(cx, &mut buffer) {
+                        Poll::Pending => break,
+                        Poll::Ready(Err(error)) => Err(error),
+                        Poll::Ready(Ok(())) => match self.read(buffer.filled()) {
+                            Some(outcome) => outcome,
+                            None => continue,
+                        },
+                    };
+                    return Poll::Ready((*server, outcome));
+                }
+            }
+            Poll::Pending
+        })
+        .await
+    }
+
+    /// The message in `bytes`, if it answers our question.
+    fn read(&self, bytes: &[u8]) -> Option<io::Result<Message>> {
+        if bytes.get(..2) != Some(&self.id.to_be_bytes()) {
+            return None;
+        }
+        let message = match Message::from_vec(bytes) {
+            Ok(message) => message,
+            Err(error) => return Some(Err(io::Error::new(io::ErrorKind::InvalidData, error))),
+        };
+        let ours = match message.queries.as_slice() {
+            [asked] => {
+                asked.name.eq_ignore_root(&self.question.name)
+                    && asked.query_type == self.question.query_type
+                    && asked.query_class == self.question.query_class
+            }
+            // Who could not read the question cannot repeat it.
+            [] => message.metadata.response_code != ResponseCode::NoError,
+            _ => false,
+        };
+        (ours && message.metadata.message_type == MessageType::Response).then_some(Ok(message))
+    }
+
+    async fn ask_by_tcp(&self, server: SocketAddr) -> Result<Reply, Failure> {
+        let message = self.exchange_by_tcp(server).await.map_err(|error| {
+            let detail = format!("nameserver {server} does not answer by TCP: {error}");
+            Failure::new(failure_kind(&error), detail)
+        })?;
+        Ok(Reply { message, server, over_tcp: true })
+    }
+
+    async fn exchange_by_tcp(&self, server: SocketAddr) -> io::Result<Message> {
+        let mut stream = TcpStream::connect(server).await?;
+        let length = u16::try_from(self.bytes.len()).map_err(io::Error::other)?;
+        let framed = [&length.to_be_bytes()[..], &self.bytes].concat();
+        stream.write_all(&framed).await?;
+        loop {
+            let length = stream.read_u16().await?;
+            let mut bytes = vec![0; usize::from(length)];
+            stream.read_exact(&mut bytes).await?;
+            if let Some(message) = self.read(&bytes) {
+                return message;
+            }
+        }
+    }
+
+    fn is_settled(&self, server: SocketAddr) -> bool {
+        self.settled.iter().any(|(settled, _)| *settled == server)
+    }
+
+    fn settle(&mut self, server: SocketAddr, outcome: Result<Reply, Failure>) {
+        self.open.retain(|(open, _)| *open != server);
+        self.settled.push((server, outcome));
+    }
+
+    fn best_of_settled(self) -> Result<Reply, Failure> {
+        let none = Failure::new(FailureKind::NameUnresolved, "there is no nameserver to ask");
+        let mut best = Err(none);
+        for (_, outcome) in self.settled.into_iter().rev() {
+            if best.is_err() || outcome.is_ok() {
+                best = outcome;
+            }
+        }
+        best
+    }
+}
+
+/// Whether a nameserver says that it cannot or will not, so that another may know better.
+fn is_unwilling(code: ResponseCode) -> bool {
+    matches!(code, ResponseCode::ServFail | ResponseCode::Refused)
+}
+
+fn unreachable(server: SocketAddr, error: &io::Error) -> Failure {
+    let detail = match error.kind() {
+        io::ErrorKind::InvalidData => {
+            format!("what nameserver {server} answers is no DNS: {error}")
+        }
+        io::ErrorKind::ConnectionRefused => format!("nobody listens at nameserver {server}"),
+        _ => format!("nameserver {server} cannot be reached: {error}"),
+    };
+    Failure::new(failure_kind(error), detail)
+}
+
+fn failure_kind(error: &io::Error) -> FailureKind {
+    match error.kind() {
+        _ if exhausted(error) => FailureKind::ProbeExhausted,
+        io::ErrorKind::InvalidData => FailureKind::ProtocolBroken,
+        _ => FailureKind::NameUnresolved,
+    }
+}

@@ -1,0 +1,178 @@
+//! TLS of the checks: trust in the compiled-in authorities and the operator's, no resumption, and
+//! the certificates a server showed also where they do not hold.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use domain::check::{Certificate, Failure, FailureKind};
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{Resumption, WebPkiServerVerifier};
+use rustls::crypto::aws_lc_rs;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{
+    CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
+};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+
+use crate::certificate::Certificates;
+
+/// Protocols offered, best first.
+const ALPN: [&[u8]; 2] = [b"h2", b"http/1.1"];
+
+/// What every handshake starts from; about 100 KiB with the authorities, so made on first use.
+pub(crate) struct Tls {
+    config: ClientConfig,
+    trust: Arc<WebPkiServerVerifier>,
+    certificates: Certificates,
+}
+
+impl Tls {
+    /// Trusts the usual authorities and `extra_roots`.
+    pub(crate) fn new(extra_roots: &[CertificateDer<'static>]) -> Self {
+        let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
+        roots.add_parsable_certificates(extra_roots.iter().cloned());
+        let provider = Arc::new(aws_lc_rs::default_provider());
+        let trust =
+            WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider))
+                .build()
+                .expect("the compiled-in authorities are some, and there are no revocation lists");
+        let mut config = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .expect("the provider has suites for TLS 1.2 and 1.3")
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::clone(&trust) as Arc<dyn ServerCertVerifier>)
+            .with_no_client_auth();
+        config.resumption = Resumption::disabled();
+        config.alpn_protocols = ALPN.map(<[u8]>::to_vec).to_vec();
+        Self { config, trust, certificates: Certificates::default() }
+    }
+
+    /// Shakes hands with the server called `host` (a name, or an address without brackets).
+    /// `shown` becomes what it showed of itself, also where that does not hold.
+    pub(crate) async fn handshake(
+        &self,
+        host: &str,
+        tcp: TcpStream,
+        shown: &mut Option<Certificate>,
+    ) -> Result<TlsStream<TcpStream>, Failure> {
+        let name = ServerName::try_from(host.to_owned()).map_err(|_| {
+            let detail = format!("`{host}` is no name that a certificate can be for");
+            Failure::new(FailureKind::TlsFailed, detail)
+        })?;
+        let recorder =
+            Arc::new(Recorder { trust: Arc::clone(&self.trust), refused: Mutex::default() });
+        // All that is large in a configuration is behind an `Arc`, so a copy for each connection
+        // is cheap beside its handshake.
+        let mut config = self.config.clone();
+        config
+            .dangerous()
+            .set_certificate_verifier(Arc::clone(&recorder) as Arc<dyn ServerCertVerifier>);
+        let outcome = TlsConnector::from(Arc::new(config)).connect(name, tcp).await;
+        match outcome {
+            Ok(stream) => {
+                let chain = stream.get_ref().1.peer_certificates().unwrap_or_default();
+                *shown = self.certificates.read(chain);
+                Ok(stream)
+            }
+            Err(error) => {
+                *shown = self.certificates.read(&recorder.take_refused());
+                Err(failure(host, &error, shown.as_ref()))
+            }
+        }
+    }
+}
+
+/// Asks the trusted authorities, and keeps the chain that they refuse: without it nobody could say
+/// whose certificate expired, and when.
+#[derive(Debug)]
+struct Recorder {
+    trust: Arc<WebPkiServerVerifier>,
+    refused: Mutex<Vec<CertificateDer<'static>>>,
+}
+
+impl Recorder {
+    fn take_refused(&self) -> Vec<CertificateDer<'static>> {
+        std::mem::take(&mut *self.refused.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl ServerCertVerifier for Recorder {
+    fn verify_server_cert(
+        &self,
+        leaf: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        name: &ServerName<'_>,
+        ocsp: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        let verified = self.trust.verify_server_cert(leaf, intermediates, name, ocsp, now);
+        if verified.is_err() {
+            *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = std::iter::once(leaf)
+                .chain(intermediates)
+                .map(|c| c.clone().into_owned())
+                .collect();
+        }
+        verified
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.trust.verify_tls12_signature(message, certificate, signature)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.trust.verify_tls13_signature(message, certificate, signature)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.trust.supported_verify_schemes()
+    }
+}
+
+fn failure(host: &str, error: &std::io::Error, shown: Option<&Certificate>) -> Failure {
+    let tls = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
+    match tls {
+        Some(Error::InvalidCertificate(why)) => {
+            Failure::new(FailureKind::CertificateInvalid, complaint(host, why, shown))
+        }
+        Some(other) => {
+            Failure::new(FailureKind::TlsFailed, format!("no TLS with `{host}`: {other}"))
+        }
+        None => Failure::new(FailureKind::TlsFailed, format!("no TLS with `{host}`: {error}")),
+    }
+}
+
+fn complaint(host: &str, why: &CertificateError, shown: Option<&Certificate>) -> String {
+    use CertificateError as Why;
+    let Some(shown) = shown else { return format!("the certificate of `{host}` is bad: {why}") };
+    if matches!(why, Why::Expired | Why::ExpiredContext { .. }) {
+        return format!("the certificate of `{host}` expired at {}", shown.chain_not_after);
+    }
+    if matches!(why, Why::NotValidYet | Why::NotValidYetContext { .. }) {
+        return format!("the certificate of `{host}` holds only from {}", shown.not_before);
+    }
+    if let Why::NotValidForNameContext { presented, .. } = why {
+        let names = presented.join(", ");
+        return format!("the certificate is not for `{host}` but for {names}");
+    }
+    if shown.subject == shown.issuer && shown.chain.len() == 1 {
+        return format!(
+            "the certificate of `{host}` is signed by itself, which nobody vouches for"
+        );
+    }
+    if matches!(why, Why::UnknownIssuer) {
+        let issuer = &shown.issuer;
+        return format!("the certificate of `{host}` is from `{issuer}`, which is not trusted");
+    }
+    format!("the certificate of `{host}` is bad: {why}")
+}

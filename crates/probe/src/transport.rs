@@ -1,0 +1,36 @@
+//! The three ways to talk to a target, each writing down how far it came as it goes.
+
+pub(crate) mod dns;
+pub(crate) mod http;
+pub(crate) mod tcp;
+
+use std::sync::OnceLock;
+
+use rustls::pki_types::CertificateDer;
+
+use crate::egress::Egress;
+use crate::resolve::Resolver;
+use crate::tls::Tls;
+
+/// What the transports share.
+pub(crate) struct Network {
+    pub(crate) egress: Egress,
+    pub(crate) resolver: Resolver,
+    extra_roots: Vec<CertificateDer<'static>>,
+    tls: OnceLock<Tls>,
+}
+
+impl Network {
+    pub(crate) fn new(
+        egress: Egress,
+        resolver: Resolver,
+        extra_roots: Vec<CertificateDer<'static>>,
+    ) -> Self {
+        Self { egress, resolver, extra_roots, tls: OnceLock::new() }
+    }
+
+    /// What TLS needs, made when it is first needed.
+    pub(crate) fn tls(&self) -> &Tls {
+        self.tls.get_or_init(|| Tls::new(&self.extra_roots))
+    }
+}

@@ -1,0 +1,115 @@
+//! DNS checks: one question per type that the plan asks for, all at once, each answer as it came.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use domain::check::dns::DnsPlan;
+use domain::check::{DnsAnswer, DnsRecord, DnsSeen, Failure};
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use hickory_proto::rr::{Name, RData, Record, RecordType};
+use rules::RecordKind;
+use tokio::time::Instant;
+
+use super::Network;
+use crate::progress::{Stage, micros_since};
+use crate::resolve::{absolute, look_up};
+
+/// How far a DNS check has come.
+pub(crate) struct Progress {
+    /// What it saw.
+    pub(crate) seen: DnsSeen,
+    /// Who is asked.
+    servers: Vec<SocketAddr>,
+}
+
+impl Progress {
+    pub(crate) fn new() -> Self {
+        Self { seen: DnsSeen::default(), servers: Vec::new() }
+    }
+
+    /// The failure of an attempt whose time was over.
+    pub(crate) fn out_of_time(&self, plan: &DnsPlan, limit: Duration) -> Failure {
+        let server = self.servers.first().copied();
+        let mut failure = Stage::LookUp.out_of_time(limit, &plan.name, server);
+        if let Some(server) = server {
+            failure.detail.push_str(&format!(" at {server}"));
+        }
+        failure
+    }
+}
+
+/// Asks what `plan` asks for.
+pub(crate) async fn exchange(
+    network: &Network,
+    plan: &DnsPlan,
+    progress: &mut Progress,
+) -> Result<(), Failure> {
+    progress.servers = network.resolver.servers();
+    let Progress { seen, servers } = progress;
+    let name = absolute(&plan.name)?;
+    let start = Instant::now();
+    let mut running: FuturesUnordered<_> =
+        plan.kinds.iter().map(|kind| answer(servers, &name, *kind)).collect();
+    let mut failure = None;
+    while let Some(answer) = running.next().await {
+        match answer {
+            Ok(answer) => {
+                seen.answers.push(answer);
+                seen.answers.sort_by_key(|a| plan.kinds.iter().position(|kind| *kind == a.kind));
+            }
+            Err(why) => failure = failure.or(Some(why)),
+        }
+    }
+    seen.phases.dns_us = Some(micros_since(start));
+    failure.map_or(Ok(()), Err)
+}
+
+async fn answer(
+    servers: &[SocketAddr],
+    name: &Name,
+    kind: RecordKind,
+) -> Result<DnsAnswer, Failure> {
+    let start = Instant::now();
+    let lookup = look_up(servers, name, record_type(kind)).await?;
+    Ok(DnsAnswer {
+        kind,
+        rcode: lookup.rcode_word(),
+        server: Some(lookup.server),
+        over_tcp: lookup.over_tcp,
+        aliases: lookup.aliases.iter().map(bare).collect(),
+        records: lookup.records.iter().filter_map(record).collect(),
+        latency_us: micros_since(start),
+    })
+}
+
+fn record_type(kind: RecordKind) -> RecordType {
+    match kind {
+        RecordKind::A => RecordType::A,
+        RecordKind::Aaaa => RecordType::AAAA,
+        RecordKind::Cname => RecordType::CNAME,
+        RecordKind::Mx => RecordType::MX,
+        RecordKind::Txt => RecordType::TXT,
+    }
+}
+
+fn record(record: &Record) -> Option<DnsRecord> {
+    let value = match &record.data {
+        RData::A(address) => address.0.to_string(),
+        RData::AAAA(address) => address.0.to_string(),
+        RData::CNAME(name) => bare(&name.0),
+        RData::MX(mx) => format!("{} {}", mx.preference, bare(&mx.exchange)),
+        RData::TXT(txt) => String::from_utf8_lossy(&txt.txt_data.concat()).into_owned(),
+        _ => return None,
+    };
+    Some(DnsRecord { value, ttl: record.ttl })
+}
+
+/// A name without its trailing dot; the root is a dot.
+fn bare(name: &Name) -> String {
+    let text = name.to_ascii();
+    match text.strip_suffix('.') {
+        Some(bare) if !bare.is_empty() => bare.to_owned(),
+        _ => text,
+    }
+}

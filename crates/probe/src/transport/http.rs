@@ -1,0 +1,185 @@
+//! HTTP checks: hop after hop until the final answer, each on a connection of its own, so that
+//! every phase is measured (design §5, "HTTP"). What to send and where a redirect leads is decided
+//! by `domain::check::http`.
+
+mod body;
+mod decode;
+mod link;
+
+use std::time::Duration;
+
+use ::http::header::LOCATION;
+use ::http::{HeaderMap, StatusCode, Version};
+use domain::check::http::{HttpPlan, Redirect, Request, redirect};
+use domain::check::{Failure, Hop, HttpSeen, Phases};
+use hyper::body::Incoming;
+use tokio::time::Instant;
+use url::Host;
+
+use self::body::Collector;
+use self::link::Link;
+use super::Network;
+use crate::connect::{connect, permitted};
+use crate::progress::{Stage, micros, micros_since};
+use crate::wire::{FirstByte, Stream, Wire};
+
+/// How far an HTTP check has come.
+pub(crate) struct Progress {
+    /// What it is doing.
+    pub(crate) stage: Stage,
+    /// Hops made, the last one perhaps in part.
+    pub(crate) hops: Vec<Hop>,
+    body: Option<Collector>,
+}
+
+impl Progress {
+    pub(crate) fn new() -> Self {
+        Self { stage: Stage::LookUp, hops: Vec::with_capacity(1), body: None }
+    }
+
+    /// What was seen, as far as it came.
+    pub(crate) fn into_seen(self) -> HttpSeen {
+        let body = self.body.map(Collector::into_body).unwrap_or_default();
+        HttpSeen { hops: self.hops, body }
+    }
+
+    /// The failure of an attempt whose time was over.
+    pub(crate) fn out_of_time(&self, limit: Duration) -> Failure {
+        let hop = self.hops.last();
+        let name = hop.and_then(|hop| hop.url.host_str()).unwrap_or_default();
+        self.stage.out_of_time(limit, name, hop.and_then(|hop| hop.address))
+    }
+
+    fn begin(&mut self, request: &Request) {
+        self.stage = Stage::LookUp;
+        self.hops.push(Hop {
+            url: request.url.clone(),
+            address: None,
+            phases: Phases::default(),
+            version: Version::HTTP_11,
+            status: None,
+            headers: HeaderMap::new(),
+            certificate: None,
+        });
+    }
+}
+
+/// An answer whose body is still to be read.
+struct Answer {
+    link: Link,
+    status: StatusCode,
+    body: Incoming,
+    first_byte: Instant,
+}
+
+/// Sends what `plan` says, follows where it leads and reads the final answer.
+pub(crate) async fn exchange(
+    network: &Network,
+    plan: &HttpPlan,
+    progress: &mut Progress,
+) -> Result<(), Failure> {
+    let mut request = plan.request();
+    loop {
+        progress.begin(&request);
+        let Progress { stage, hops, .. } = progress;
+        let hop = hops.last_mut().expect("one was just begun");
+        let wire = open(network, &request, hop, stage).await?;
+        let answer = ask(wire, &request, hop, stage).await?;
+        match redirect(plan, &request, answer.status, hop.headers.get(LOCATION)) {
+            Redirect::Follow(next) => request = *next,
+            Redirect::Failed(failure) => return Err(failure),
+            Redirect::Final => return read(answer, plan, progress).await,
+        }
+    }
+}
+
+/// Name, address, connection, and TLS where the URL says so.
+async fn open(
+    network: &Network,
+    request: &Request,
+    hop: &mut Hop,
+    stage: &mut Stage,
+) -> Result<(Wire, Version), Failure> {
+    let url = &request.url;
+    let name = url.host_str().unwrap_or_default();
+    let port = url.port_or_known_default().unwrap_or(80);
+    let addresses = match url.host() {
+        Some(Host::Ipv4(literal)) => vec![literal.into()],
+        Some(Host::Ipv6(literal)) => vec![literal.into()],
+        Some(Host::Domain(name)) => {
+            let start = Instant::now();
+            let addresses = network.resolver.addresses(name).await?;
+            hop.phases.dns_us = Some(micros_since(start));
+            addresses
+        }
+        None => Vec::new(),
+    };
+    let addresses = permitted(&network.egress, name, &addresses, port)?;
+    *stage = Stage::Connect;
+    let start = Instant::now();
+    let tcp = connect(&addresses, &mut hop.address).await?;
+    hop.phases.connect_us = Some(micros_since(start));
+    if url.scheme() != "https" {
+        return Ok((Wire::new(Stream::Plain(tcp)), Version::HTTP_11));
+    }
+    *stage = Stage::Tls;
+    let start = Instant::now();
+    let name = name.trim_start_matches('[').trim_end_matches([']', '.']);
+    let tls = network.tls().handshake(name, tcp, &mut hop.certificate).await?;
+    hop.phases.tls_us = Some(micros_since(start));
+    let version = match tls.get_ref().1.alpn_protocol() {
+        Some(b"h2") => Version::HTTP_2,
+        _ => Version::HTTP_11,
+    };
+    Ok((Wire::new(Stream::Tls(Box::new(tls))), version))
+}
+
+/// The request, and the head of its answer.
+async fn ask(
+    (wire, version): (Wire, Version),
+    request: &Request,
+    hop: &mut Hop,
+    stage: &mut Stage,
+) -> Result<Answer, Failure> {
+    *stage = Stage::FirstByte;
+    let peer = hop.address;
+    let first_byte = wire.first_byte();
+    let start = Instant::now();
+    let (mut link, mut sender) =
+        Link::open(wire, version).await.map_err(|e| link::broken(&e, peer))?;
+    let request = link::request(request, version)?;
+    let answer = {
+        let each = || {
+            if let Some(at) = came(&first_byte, version)
+                && hop.phases.first_byte_us.is_none()
+            {
+                hop.phases.first_byte_us = Some(micros(at.duration_since(start)));
+                *stage = Stage::Head;
+            }
+        };
+        link.send(&mut sender, request, each).await.map_err(|error| link::broken(&error, peer))?
+    };
+    let first_byte = came(&first_byte, version).unwrap_or_else(Instant::now);
+    hop.phases.first_byte_us = Some(micros(first_byte.duration_since(start)));
+    let (head, body) = answer.into_parts();
+    hop.version = head.version;
+    hop.status = Some(head.status.as_u16());
+    hop.headers = head.headers;
+    Ok(Answer { link, status: head.status, body, first_byte })
+}
+
+/// When the answer's first byte came. Over HTTP/2 the first bytes are settings, and the head of the
+/// answer is all that can be told apart.
+fn came(first_byte: &FirstByte, version: Version) -> Option<Instant> {
+    if version == Version::HTTP_2 { None } else { first_byte.at() }
+}
+
+async fn read(answer: Answer, plan: &HttpPlan, progress: &mut Progress) -> Result<(), Failure> {
+    let Progress { stage, hops, body } = progress;
+    let hop = hops.last_mut().expect("an answer has a hop");
+    *stage = Stage::Body;
+    let collector = body.insert(Collector::new(plan, &hop.headers)?);
+    body::read(answer.link, answer.body, collector, hop.address).await?;
+    hop.phases.transfer_us = Some(micros_since(answer.first_byte));
+    Ok(())
+}

@@ -1,0 +1,248 @@
+//! Content-encodings undone piece by piece, and no further than there is room for: a few bytes that
+//! unfold to gigabytes cost no more than others.
+
+use std::io::{self, Write};
+
+use ::http::HeaderMap;
+use ::http::header::CONTENT_ENCODING;
+use brotli_decompressor::DecompressorWriter;
+use bytes::Bytes;
+use domain::check::{Failure, FailureKind};
+use flate2::write::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
+
+use crate::limits::{CODINGS, DECODE_STEP, DECODE_STEP_UNFOLDS};
+
+/// Room of brotli's decoder for what it hands on.
+const BROTLI_BUFFER: usize = 16 * 1024;
+
+/// A content-encoding that is undone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Coding {
+    /// RFC 1952.
+    Gzip,
+    /// RFC 1950; some send RFC 1951 under that name.
+    Deflate,
+    /// RFC 7932.
+    Brotli,
+}
+
+/// Whether all that was decoded fitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unfolded {
+    /// It did.
+    Whole,
+    /// There was more.
+    PastTheRoom,
+}
+
+/// Undoes one encoding after the other.
+pub(super) struct Decoder {
+    stages: Vec<Stage>,
+    kept: Vec<u8>,
+    room: usize,
+}
+
+enum Stage {
+    Gzip(MultiGzDecoder<Outlet>),
+    /// Of `deflate`, which kind it is shows in the first byte.
+    Unknown,
+    Zlib(ZlibDecoder<Outlet>),
+    Deflate(DeflateDecoder<Outlet>),
+    Brotli(Box<DecompressorWriter<Outlet>>),
+}
+
+/// Takes what a stage unfolds, until it has no room.
+#[derive(Default)]
+struct Outlet {
+    bytes: Vec<u8>,
+    room: usize,
+    overflowed: bool,
+}
+
+/// The encodings of a body with these headers, in the order they were applied; or the name of one
+/// that is not known.
+pub(super) fn codings(headers: &HeaderMap) -> Result<Vec<Coding>, String> {
+    let mut codings = Vec::new();
+    for line in headers.get_all(CONTENT_ENCODING) {
+        let line = String::from_utf8_lossy(line.as_bytes());
+        for name in line.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+            match name.to_ascii_lowercase().as_str() {
+                "gzip" | "x-gzip" => codings.push(Coding::Gzip),
+                "deflate" => codings.push(Coding::Deflate),
+                "br" => codings.push(Coding::Brotli),
+                "identity" => {}
+                _ => return Err(name.chars().take(64).collect()),
+            }
+        }
+    }
+    if codings.len() > CODINGS {
+        return Err(format!("{} encodings on top of each other", codings.len()));
+    }
+    Ok(codings)
+}
+
+impl Decoder {
+    /// Undoes `codings`, the last one first, and keeps at most `room` bytes.
+    pub(super) fn new(codings: &[Coding], room: usize) -> Self {
+        let stages = codings.iter().rev().map(|coding| Stage::new(*coding)).collect();
+        Self { stages, kept: Vec::new(), room }
+    }
+
+    /// Decodes `piece`.
+    pub(super) fn push(&mut self, piece: &[u8]) -> Result<Unfolded, Failure> {
+        push(&mut self.stages, piece, &mut self.kept, self.room).map_err(|why| undecodable(&why))
+    }
+
+    /// Says that there are no more pieces.
+    pub(super) fn finish(&mut self) -> Result<Unfolded, Failure> {
+        for stage in 0..self.stages.len() {
+            let (done, rest) = self.stages[stage..].split_at_mut(1);
+            let last = rest.is_empty();
+            let outlet_room = outlet_room(last, &self.kept, self.room);
+            let (bytes, overflowed) =
+                done[0].finish(outlet_room).map_err(|why| undecodable(&why))?;
+            let unfolded =
+                push(rest, &bytes, &mut self.kept, self.room).map_err(|why| undecodable(&why))?;
+            if overflowed || unfolded == Unfolded::PastTheRoom {
+                return Ok(Unfolded::PastTheRoom);
+            }
+        }
+        Ok(Unfolded::Whole)
+    }
+
+    /// What was kept.
+    pub(super) fn into_bytes(self) -> Bytes {
+        Bytes::from(self.kept)
+    }
+}
+
+/// Takes `piece` through `stages`, a little at a time, so that what unfolds at one stage is used up
+/// before more does.
+fn push(
+    stages: &mut [Stage],
+    piece: &[u8],
+    kept: &mut Vec<u8>,
+    room: usize,
+) -> io::Result<Unfolded> {
+    let Some((stage, rest)) = stages.split_first_mut() else {
+        let fits = piece.len().min(room - kept.len());
+        kept.extend_from_slice(&piece[..fits]);
+        let whole = fits == piece.len();
+        return Ok(if whole { Unfolded::Whole } else { Unfolded::PastTheRoom });
+    };
+    for step in piece.chunks(DECODE_STEP) {
+        let (bytes, overflowed) = stage.decode(step, outlet_room(rest.is_empty(), kept, room))?;
+        let unfolded = push(rest, &bytes, kept, room)?;
+        if overflowed && !rest.is_empty() {
+            return Err(io::Error::other("it unfolds without measure"));
+        }
+        if overflowed || unfolded == Unfolded::PastTheRoom {
+            return Ok(Unfolded::PastTheRoom);
+        }
+    }
+    Ok(Unfolded::Whole)
+}
+
+fn outlet_room(last: bool, kept: &[u8], room: usize) -> usize {
+    if last { room - kept.len() } else { DECODE_STEP_UNFOLDS }
+}
+
+impl Stage {
+    fn new(coding: Coding) -> Self {
+        match coding {
+            Coding::Gzip => Self::Gzip(MultiGzDecoder::new(Outlet::default())),
+            Coding::Deflate => Self::Unknown,
+            Coding::Brotli => {
+                Self::Brotli(Box::new(DecompressorWriter::new(Outlet::default(), BROTLI_BUFFER)))
+            }
+        }
+    }
+
+    /// What `step` unfolds to, and whether that was more than `room`.
+    fn decode(&mut self, step: &[u8], room: usize) -> io::Result<(Vec<u8>, bool)> {
+        if matches!(self, Self::Unknown) {
+            // The method of zlib is 8 in the low bits, and no block of RFC 1951 that encoders
+            // write begins so.
+            *self = if step.first().is_some_and(|first| first & 0x0f == 8) {
+                Self::Zlib(ZlibDecoder::new(Outlet::default()))
+            } else {
+                Self::Deflate(DeflateDecoder::new(Outlet::default()))
+            };
+        }
+        self.outlet(|outlet| outlet.room = room);
+        let written = self.write(step);
+        let mut taken = (Vec::new(), false);
+        self.outlet(|outlet| taken = outlet.take());
+        match written {
+            Err(_) if taken.1 => Ok(taken),
+            Err(error) => Err(error),
+            Ok(()) => Ok(taken),
+        }
+    }
+
+    fn write(&mut self, step: &[u8]) -> io::Result<()> {
+        match self {
+            Self::Gzip(decoder) => decoder.write_all(step).and_then(|()| decoder.flush()),
+            Self::Zlib(decoder) => decoder.write_all(step).and_then(|()| decoder.flush()),
+            Self::Deflate(decoder) => decoder.write_all(step).and_then(|()| decoder.flush()),
+            Self::Brotli(decoder) => decoder.write_all(step).and_then(|()| decoder.flush()),
+            Self::Unknown => Ok(()),
+        }
+    }
+
+    fn finish(&mut self, room: usize) -> io::Result<(Vec<u8>, bool)> {
+        self.outlet(|outlet| outlet.room = room);
+        let finished = match self {
+            Self::Gzip(decoder) => decoder.try_finish(),
+            Self::Zlib(decoder) => decoder.try_finish(),
+            Self::Deflate(decoder) => decoder.try_finish(),
+            Self::Brotli(decoder) => decoder.close(),
+            Self::Unknown => Ok(()),
+        };
+        let mut taken = (Vec::new(), false);
+        self.outlet(|outlet| taken = outlet.take());
+        match finished {
+            Err(_) if taken.1 => Ok(taken),
+            Err(error) => Err(error),
+            Ok(()) => Ok(taken),
+        }
+    }
+
+    fn outlet(&mut self, change: impl FnOnce(&mut Outlet)) {
+        match self {
+            Self::Gzip(decoder) => change(decoder.get_mut()),
+            Self::Zlib(decoder) => change(decoder.get_mut()),
+            Self::Deflate(decoder) => change(decoder.get_mut()),
+            Self::Brotli(decoder) => change(decoder.get_mut()),
+            Self::Unknown => {}
+        }
+    }
+}
+
+impl Outlet {
+    fn take(&mut self) -> (Vec<u8>, bool) {
+        (std::mem::take(&mut self.bytes), self.overflowed)
+    }
+}
+
+impl Write for Outlet {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let fits = bytes.len().min(self.room);
+        self.bytes.extend_from_slice(&bytes[..fits]);
+        self.room -= fits;
+        if fits < bytes.len() {
+            self.overflowed = true;
+            return Err(io::Error::other("no more room"));
+        }
+        Ok(fits)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn undecodable(why: &io::Error) -> Failure {
+    let detail = format!("the body's content-encoding cannot be undone: {why}");
+    Failure::new(FailureKind::BodyUndecodable, detail)
+}

@@ -1,0 +1,244 @@
+//! One HTTP connection, driven by the task that waits for its answer: a check spawns nothing, and
+//! what is dropped with it is closed with it.
+
+use std::future::poll_fn;
+use std::net::SocketAddr;
+use std::pin::{Pin, pin};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+
+use ::http::header::{
+    CONNECTION, CONTENT_LENGTH, HOST, HeaderName, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
+};
+use ::http::{HeaderMap, HeaderValue, Response, Uri, Version};
+use bytes::Bytes;
+use domain::check::http::Request;
+use domain::check::{Failure, FailureKind};
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper::client::conn::{http1, http2};
+use hyper_util::rt::TokioIo;
+use url::Position;
+
+use crate::limits::{HEAD_BYTES, HEAD_LINES};
+use crate::wire::Wire;
+
+/// The connection's own work, to be done while its answer is waited for.
+pub(super) enum Link {
+    /// HTTP/1.0 or 1.1.
+    Http1(Option<http1::Connection<TokioIo<Wire>, Full<Bytes>>>),
+    /// HTTP/2.
+    Http2(Box<Http2>),
+}
+
+/// An HTTP/2 connection is several pieces of work.
+pub(super) struct Http2 {
+    connection: Option<http2::Connection<TokioIo<Wire>, Full<Bytes>, Tasks>>,
+    given: Tasks,
+    running: FuturesUnordered<Task>,
+    /// Without a sender the connection would close.
+    sender: Option<http2::SendRequest<Full<Bytes>>>,
+}
+
+/// Where a request goes in.
+pub(super) enum Sender {
+    /// HTTP/1.0 or 1.1.
+    Http1(http1::SendRequest<Full<Bytes>>),
+    /// HTTP/2.
+    Http2(http2::SendRequest<Full<Bytes>>),
+}
+
+type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// Takes the pieces of work that hyper would have spawned.
+#[derive(Clone, Default)]
+pub(super) struct Tasks(Arc<Mutex<Vec<Task>>>);
+
+impl<F: Future<Output = ()> + Send + 'static> hyper::rt::Executor<F> for Tasks {
+    fn execute(&self, task: F) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(Box::pin(task));
+    }
+}
+
+impl Link {
+    /// Speaks `version` on `wire`.
+    pub(super) async fn open(wire: Wire, version: Version) -> hyper::Result<(Self, Sender)> {
+        let io = TokioIo::new(wire);
+        if version == Version::HTTP_2 {
+            let given = Tasks::default();
+            let (sender, connection) = http2::Builder::new(given.clone())
+                .max_header_list_size(HEAD_BYTES as u32)
+                .handshake(io)
+                .await?;
+            let http2 = Http2 {
+                connection: Some(connection),
+                given,
+                running: FuturesUnordered::new(),
+                sender: Some(sender.clone()),
+            };
+            return Ok((Self::Http2(Box::new(http2)), Sender::Http2(sender)));
+        }
+        let (sender, connection) = http1::Builder::new()
+            .max_buf_size(HEAD_BYTES)
+            .max_headers(HEAD_LINES)
+            .handshake(io)
+            .await?;
+        Ok((Self::Http1(Some(connection)), Sender::Http1(sender)))
+    }
+
+    /// Sends `request` and waits for the head of the answer; `each` is called whenever there may be
+    /// news from the wire.
+    pub(super) async fn send(
+        &mut self,
+        sender: &mut Sender,
+        request: ::http::Request<Full<Bytes>>,
+        each: impl FnMut(),
+    ) -> hyper::Result<Response<Incoming>> {
+        match sender {
+            Sender::Http1(sender) => self.drive(sender.send_request(request), each).await,
+            Sender::Http2(sender) => self.drive(sender.send_request(request), each).await,
+        }
+    }
+
+    /// Waits for `future` and does the connection's work meanwhile.
+    pub(super) async fn drive<F: Future>(
+        &mut self,
+        future: F,
+        mut each: impl FnMut(),
+    ) -> F::Output {
+        let mut future = pin!(future);
+        poll_fn(|cx| {
+            self.work(cx);
+            each();
+            future.as_mut().poll(cx)
+        })
+        .await
+    }
+
+    /// What goes wrong here is told to who waits for the answer, so its end is all that counts.
+    fn work(&mut self, cx: &mut Context<'_>) {
+        match self {
+            Self::Http1(connection) => {
+                if connection.as_mut().is_some_and(|open| Pin::new(open).poll(cx).is_ready()) {
+                    *connection = None;
+                }
+            }
+            Self::Http2(http2) => http2.work(cx),
+        }
+    }
+}
+
+impl Http2 {
+    fn work(&mut self, cx: &mut Context<'_>) {
+        if self.connection.as_mut().is_some_and(|open| Pin::new(open).poll(cx).is_ready()) {
+            self.connection = None;
+            self.sender = None;
+        }
+        self.running.extend(self.given.0.lock().unwrap_or_else(PoisonError::into_inner).drain(..));
+        while let Poll::Ready(Some(())) = self.running.poll_next_unpin(cx) {}
+    }
+}
+
+/// The request as it goes over a connection of `version`.
+pub(super) fn request(
+    request: &Request,
+    version: Version,
+) -> Result<::http::Request<Full<Bytes>>, Failure> {
+    let unsendable = |why: &dyn std::fmt::Display| {
+        let detail = format!("the request to `{}` cannot be written: {why}", request.url);
+        Failure::new(FailureKind::ProtocolBroken, detail)
+    };
+    let url = &request.url;
+    let authority = match &request.authority {
+        Some(configured) => configured.clone(),
+        None => HeaderValue::from_str(&url[Position::BeforeHost..Position::AfterPort])
+            .map_err(|error| unsendable(&error))?,
+    };
+    let path = &url[Position::BeforePath..Position::AfterQuery];
+    let mut headers = HeaderMap::with_capacity(request.headers.len() + 3);
+    let uri: Uri = if version == Version::HTTP_2 {
+        Uri::builder()
+            .scheme(url.scheme())
+            .authority(authority.as_bytes())
+            .path_and_query(path)
+            .build()
+            .map_err(|error| unsendable(&error))?
+    } else {
+        headers.insert(HOST, authority);
+        headers.insert(CONNECTION, HeaderValue::from_static("close"));
+        path.parse().map_err(|error: ::http::uri::InvalidUri| unsendable(&error))?
+    };
+    for (name, value) in &request.headers {
+        if !of_the_connection(name) {
+            headers.append(name.clone(), value.clone());
+        }
+    }
+    let mut built = ::http::Request::new(Full::new(request.body.clone()));
+    *built.method_mut() = request.method.clone();
+    *built.uri_mut() = uri;
+    *built.headers_mut() = headers;
+    Ok(built)
+}
+
+/// Whether a header is for one connection only, and so is nobody's but ours to send.
+fn of_the_connection(name: &HeaderName) -> bool {
+    [CONNECTION, CONTENT_LENGTH, HOST, TE, TRAILER, TRANSFER_ENCODING, UPGRADE].contains(name)
+        || matches!(name.as_str(), "keep-alive" | "proxy-connection")
+}
+
+/// Why a connection that was open brought no whole answer.
+pub(super) fn broken(error: &hyper::Error, peer: Option<SocketAddr>) -> Failure {
+    let peer = peer.map_or_else(|| "the target".to_owned(), |peer| peer.to_string());
+    if error.is_parse_too_large() {
+        let detail = format!("the headers from {peer} are more than {} KiB", HEAD_BYTES / 1024);
+        return Failure::new(FailureKind::ProtocolBroken, detail);
+    }
+    if error.is_incomplete_message() {
+        let detail = format!("{peer} closed the connection before its answer was complete");
+        return Failure::new(FailureKind::ConnectionFailed, detail);
+    }
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = std::error::Error::source(error);
+    while let Some(error) = cause {
+        if let Some(io) = error.downcast_ref::<std::io::Error>() {
+            return broken_io(io, &peer);
+        }
+        cause = error.source();
+    }
+    let detail = format!("what {peer} answers is no HTTP: {}", chain(error));
+    Failure::new(FailureKind::ProtocolBroken, detail)
+}
+
+fn broken_io(error: &std::io::Error, peer: &str) -> Failure {
+    use std::io::ErrorKind as Io;
+    match error.kind() {
+        Io::ConnectionReset | Io::BrokenPipe | Io::ConnectionAborted => {
+            let detail = format!("{peer} reset the connection before its answer was complete");
+            Failure::new(FailureKind::ConnectionFailed, detail)
+        }
+        Io::UnexpectedEof => {
+            let detail = format!("{peer} closed the connection before its answer was complete");
+            Failure::new(FailureKind::ConnectionFailed, detail)
+        }
+        Io::InvalidData | Io::InvalidInput => {
+            let detail = format!("what {peer} answers is no HTTP: {error}");
+            Failure::new(FailureKind::ProtocolBroken, detail)
+        }
+        _ => {
+            let detail = format!("the connection to {peer} broke: {error}");
+            Failure::new(FailureKind::ConnectionFailed, detail)
+        }
+    }
+}
+
+fn chain(error: &hyper::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
+}
