@@ -1,1 +1,44 @@
-//! (being written)
+//! The store: SQL and migrations, one file per aggregate, behind one struct. [`Store::open`] makes
+//! and migrates the database of a data folder; [`Store::commit`] is what the pipeline writes with.
+//! Everything that changes goes through one writer in groups; readers never wait for it. Decisions
+//! belong to `domain`, time and identifiers come in as values.
+
+mod audit;
+mod codes;
+mod commit;
+mod engine;
+mod error;
+mod evidence;
+mod folder;
+mod incidents;
+mod judge_states;
+mod keys;
+mod migrate;
+mod missed;
+mod monitors;
+mod numbers;
+mod results;
+mod retention;
+mod row;
+mod store;
+mod vault;
+mod workspaces;
+mod writer;
+
+pub use audit::{Actor, Audit, AuditEntry, Change};
+pub use commit::{Batch, Committed};
+pub use error::StoreError;
+pub use evidence::{EvidenceEntry, EvidenceStore};
+pub use incidents::{Closed, Incident, Incidents};
+pub use judge_states::{JudgeStates, StatusChange};
+pub use keys::{ApiKey, KeyHash, Keys, Revoked};
+pub use missed::Missed;
+pub use monitors::{
+    BootMonitor, BootMonitors, Created, Idempotency, MonitorPage, MonitorWithStatus, Monitors,
+    NewMonitor, Page,
+};
+pub use results::Results;
+pub use retention::{KeepFor, Pruned, Retention};
+pub use store::{Settings, Store};
+pub use vault::MasterKeySource;
+pub use workspaces::{FREE_PLAN, Workspace, Workspaces};

@@ -1,0 +1,116 @@
+//! Who changed what, and when: one row for each change of a resource, in the change's own
+//! transaction. Secrets never stand here.
+
+use rules::{KeyId, Timestamp, WorkspaceId};
+use sqlx::{Row, SqliteConnection};
+
+use crate::{Store, StoreError};
+
+/// A change that is being made: by whom and when. Whatever changes a resource asks for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// Who makes it.
+    pub actor: Actor,
+    /// When, by the server's clock.
+    pub at: Timestamp,
+}
+
+/// Who makes a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Actor {
+    /// A caller with this key.
+    Key(KeyId),
+    /// Somebody at the server's command line.
+    CommandLine,
+    /// The server itself.
+    Server,
+}
+
+/// One change that was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuditEntry {
+    /// Place in the order of changes.
+    pub number: i64,
+    /// When.
+    pub at: Timestamp,
+    /// Who: the identifier of a key, `command line` or `server`.
+    pub actor: String,
+    /// What was done, such as `monitor.update`.
+    pub action: String,
+    /// Identifier of the resource.
+    pub resource_id: String,
+    /// What changed, in words; empty where the action says it all.
+    pub detail: String,
+}
+
+/// The handle of the audit.
+#[derive(Clone, Copy, Debug)]
+pub struct Audit<'s> {
+    pub(crate) store: &'s Store,
+}
+
+impl Audit<'_> {
+    /// The newest changes of the workspace, newest first; at most `limit`.
+    pub async fn newest(
+        &self,
+        workspace: WorkspaceId,
+        limit: u32,
+    ) -> Result<Vec<AuditEntry>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT number, at, actor, action, resource_id, detail FROM audit \
+             WHERE workspace_id = $1 ORDER BY number DESC LIMIT $2",
+        )
+        .bind(workspace.to_string())
+        .bind(limit)
+        .fetch_all(&mut *self.store.read().await?)
+        .await?;
+        rows.iter()
+            .map(|row| {
+                Ok(AuditEntry {
+                    number: row.try_get(0)?,
+                    at: Timestamp::from_millis(row.try_get(1)?),
+                    actor: row.try_get(2)?,
+                    action: row.try_get(3)?,
+                    resource_id: row.try_get(4)?,
+                    detail: row.try_get(5)?,
+                })
+            })
+            .collect()
+    }
+}
+
+/// What is to be written of a change.
+pub(crate) struct Note<'n> {
+    pub(crate) workspace: WorkspaceId,
+    pub(crate) change: Change,
+    pub(crate) action: &'static str,
+    pub(crate) resource_id: String,
+    pub(crate) detail: &'n str,
+}
+
+/// Writes the row of a change, in the change's transaction.
+pub(crate) async fn note(db: &mut SqliteConnection, note: Note<'_>) -> Result<(), StoreError> {
+    sqlx::query(
+        "INSERT INTO audit (workspace_id, at, actor, action, resource_id, detail) \
+         VALUES ($1, $2, $3, $4, $5, $6)",
+    )
+    .bind(note.workspace.to_string())
+    .bind(note.change.at.as_millis())
+    .bind(note.change.actor.to_string())
+    .bind(note.action)
+    .bind(note.resource_id)
+    .bind(note.detail)
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+impl std::fmt::Display for Actor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Key(id) => id.fmt(f),
+            Self::CommandLine => f.write_str("command line"),
+            Self::Server => f.write_str("server"),
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! The small integers that stand for words in the tables that grow with every check. They are in
+//! databases: one that was given is never given to another word.
+
+use domain::check::{Outcome, Trigger};
+use rules::Region;
+
+use crate::StoreError;
+
+/// The region's code.
+pub(crate) const fn of_region(region: Region) -> i64 {
+    match region {
+        Region::FlyAms => 0,
+        Region::FlyArn => 1,
+        Region::FlyBom => 2,
+        Region::FlyCdg => 3,
+        Region::FlyDfw => 4,
+        Region::FlyEwr => 5,
+        Region::FlyFra => 6,
+        Region::FlyGru => 7,
+        Region::FlyIad => 8,
+        Region::FlyJnb => 9,
+        Region::FlyLax => 10,
+        Region::FlyLhr => 11,
+        Region::FlyNrt => 12,
+        Region::FlyOrd => 13,
+        Region::FlySjc => 14,
+        Region::FlySin => 15,
+        Region::FlySyd => 16,
+        Region::FlyYyz => 17,
+        Region::KoyebFra => 18,
+        Region::KoyebPar => 19,
+        Region::KoyebSfo => 20,
+        Region::KoyebSin => 21,
+        Region::KoyebTyo => 22,
+        Region::KoyebWas => 23,
+        Region::RailwayUsWest2 => 24,
+        Region::RailwayUsEast4 => 25,
+        Region::RailwayEuropeWest4 => 26,
+        Region::RailwayAsiaSoutheast1 => 27,
+    }
+}
+
+/// The region that `code` stands for.
+pub(crate) fn region(code: i64) -> Result<Region, StoreError> {
+    find(Region::ALL, code, of_region, "a region")
+}
+
+/// The trigger's code.
+pub(crate) const fn of_trigger(trigger: Trigger) -> i64 {
+    match trigger {
+        Trigger::Scheduled => 0,
+        Trigger::Opinion => 1,
+        Trigger::Manual => 2,
+    }
+}
+
+/// The trigger that `code` stands for.
+pub(crate) fn trigger(code: i64) -> Result<Trigger, StoreError> {
+    const ALL: &[Trigger] = &[Trigger::Scheduled, Trigger::Opinion, Trigger::Manual];
+    find(ALL, code, of_trigger, "a trigger")
+}
+
+/// The outcome's code. Success is 0, which an index of the first migration relies on.
+pub(crate) const fn of_outcome(outcome: Outcome) -> i64 {
+    match outcome {
+        Outcome::Success => 0,
+        Outcome::Degraded => 1,
+        Outcome::Failure => 2,
+        Outcome::Skipped => 3,
+    }
+}
+
+/// The outcome that `code` stands for.
+pub(crate) fn outcome(code: i64) -> Result<Outcome, StoreError> {
+    const ALL: &[Outcome] =
+        &[Outcome::Success, Outcome::Degraded, Outcome::Failure, Outcome::Skipped];
+    find(ALL, code, of_outcome, "an outcome")
+}
+
+fn find<T: Copy>(all: &[T], code: i64, code_of: fn(T) -> i64, what: &str) -> Result<T, StoreError> {
+    all.iter()
+        .copied()
+        .find(|value| code_of(*value) == code)
+        .ok_or_else(|| StoreError::corrupt(what, format!("`{code}` stands for nothing")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_codes_in_databases_never_change() {
+        let regions: Vec<String> =
+            Region::ALL.iter().map(|region| format!("{}={region}", of_region(*region))).collect();
+        insta::assert_snapshot!(regions.join(" "), @"0=fly-ams 1=fly-arn 2=fly-bom 3=fly-cdg 4=fly-dfw 5=fly-ewr 6=fly-fra 7=fly-gru 8=fly-iad 9=fly-jnb 10=fly-lax 11=fly-lhr 12=fly-nrt 13=fly-ord 14=fly-sjc 15=fly-sin 16=fly-syd 17=fly-yyz 18=koyeb-fra 19=koyeb-par 20=koyeb-sfo 21=koyeb-sin 22=koyeb-tyo 23=koyeb-was 24=railway-us-west2 25=railway-us-east4 26=railway-europe-west4 27=railway-asia-southeast1");
+        let triggers = [Trigger::Scheduled, Trigger::Opinion, Trigger::Manual].map(of_trigger);
+        assert_eq!(triggers, [0, 1, 2]);
+        let outcomes = [Outcome::Success, Outcome::Degraded, Outcome::Failure, Outcome::Skipped];
+        assert_eq!(outcomes.map(of_outcome), [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn every_code_reads_back() {
+        for known in Region::ALL {
+            assert_eq!(region(of_region(*known)).unwrap(), *known);
+        }
+        for known in 0..3 {
+            assert_eq!(of_trigger(trigger(known).unwrap()), known);
+        }
+        for known in 0..4 {
+            assert_eq!(of_outcome(outcome(known).unwrap()), known);
+        }
+        assert!(region(28).is_err() && trigger(3).is_err() && outcome(-1).is_err());
+    }
+}

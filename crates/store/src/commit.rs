@@ -1,0 +1,105 @@
+//! What the pipeline writes: results, missed slots, verdicts and incidents of one batch in one
+//! transaction. When it is answered it is on disk; memory is changed after that (design §2).
+
+use domain::cadence::Missed;
+use domain::check::CheckResult;
+use domain::judge::{History, IncidentChange, Transition};
+use rules::MonitorId;
+
+use crate::writer::Session;
+use crate::{Store, StoreError, evidence, incidents, judge_states, missed, results};
+
+/// What is stored together or not at all.
+#[derive(Clone, Debug, Default)]
+pub struct Batch {
+    /// Results, in any order; the second of an identity is dropped.
+    pub results: Vec<CheckResult>,
+    /// Slots that nobody ran.
+    pub missed: Vec<Missed>,
+    /// What the judge remembers from now on, of each monitor whose memory changed.
+    pub histories: Vec<(MonitorId, History)>,
+    /// Changes of status with what they mean for incidents, in their order.
+    pub transitions: Vec<(MonitorId, Transition)>,
+}
+
+/// What became of a batch. What belongs to monitors deleted meanwhile is dropped, and counted for
+/// results.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Committed {
+    /// Results that are stored.
+    pub stored: u64,
+    /// Results whose identity was stored before.
+    pub duplicates: u64,
+    /// Results of monitors that are deleted.
+    pub ownerless: u64,
+}
+
+impl Store {
+    /// Stores a batch; the answer comes after the commit. Batches that wait together are committed
+    /// together.
+    pub async fn commit(&self, batch: Batch) -> Result<Committed, StoreError> {
+        self.write(move |session| Box::pin(apply(session, batch))).await
+    }
+}
+
+async fn apply(session: &mut Session, batch: Batch) -> Result<Committed, StoreError> {
+    let committed = write_results(session, &batch.results).await?;
+    for missed in &batch.missed {
+        if let Some(number) = session.numbers.monitor(&mut session.db, missed.monitor).await? {
+            missed::insert(&mut session.db, number, missed).await?;
+        }
+    }
+    for (monitor, transition) in &batch.transitions {
+        if let Some(number) = session.numbers.monitor(&mut session.db, *monitor).await? {
+            judge_states::note_change(&mut session.db, number, transition).await?;
+            change_incident(session, number, transition).await?;
+        }
+    }
+    for (monitor, history) in &batch.histories {
+        if let Some(number) = session.numbers.monitor(&mut session.db, *monitor).await? {
+            judge_states::put(&mut session.db, number, history).await?;
+        }
+    }
+    Ok(committed)
+}
+
+async fn write_results(
+    session: &mut Session,
+    results: &[CheckResult],
+) -> Result<Committed, StoreError> {
+    let mut rows = Vec::with_capacity(results.len());
+    let mut ownerless = 0;
+    for result in results {
+        let Some(number) =
+            session.numbers.monitor(&mut session.db, result.identity.monitor).await?
+        else {
+            ownerless += 1;
+            continue;
+        };
+        let probe = session.numbers.probe(&mut session.db, &result.probe).await?;
+        rows.push(results::ResultRow { monitor: number, probe, result });
+    }
+    let stored = results::insert(&mut session.db, &mut rows).await?;
+    for row in &rows {
+        if let Some(kept) = &row.result.evidence {
+            evidence::insert(session, row.monitor, row.result, kept).await?;
+        }
+    }
+    Ok(Committed { stored, duplicates: rows.len() as u64 - stored, ownerless })
+}
+
+async fn change_incident(
+    session: &mut Session,
+    monitor: i64,
+    transition: &Transition,
+) -> Result<(), StoreError> {
+    match transition.incident {
+        IncidentChange::None | IncidentChange::Suspended(_) | IncidentChange::Resumed(_) => Ok(()),
+        IncidentChange::Opened(id) => {
+            incidents::open(&mut session.db, id, monitor, transition.at).await
+        }
+        IncidentChange::Closed { how, .. } => {
+            incidents::close_open(&mut session.db, monitor, transition.at, how).await
+        }
+    }
+}

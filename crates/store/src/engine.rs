@@ -1,0 +1,70 @@
+//! The embedded engine: how SQLite is opened for the writer and for the readers. Statements are
+//! written so that PostgreSQL understands them too (`$1`, no functions of one engine) and stand
+//! with their aggregates; those of the hot path are the exception and say so.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
+use sqlx::{ConnectOptions, SqliteConnection, SqlitePool};
+
+use crate::StoreError;
+
+/// The database's file in the data folder.
+pub(crate) const DATABASE_FILE: &str = "aloft.db";
+
+/// Readers at one time; each has a thread and a page cache, made when first needed.
+const READERS_MAX: u32 = 4;
+/// A reader that nobody needed for so long is let go, with its memory.
+const READER_IDLE: Duration = Duration::from_secs(30);
+/// How long a writer waits for another process's transaction, a reader for a checkpoint.
+const BUSY: Duration = Duration::from_secs(5);
+const WRITER_CACHE_KIB: u32 = 8 * 1024;
+const READER_CACHE_KIB: u32 = 2 * 1024;
+/// The log is copied into the database every so many pages (8 MiB): a page changed by many
+/// transactions is copied once.
+const CHECKPOINT_PAGES: u32 = 2_000;
+/// The log's file is cut back to this when it grew beyond it.
+const LOG_BYTES: u32 = 32 * 1024 * 1024;
+
+pub(crate) fn database_path(folder: &Path) -> PathBuf {
+    folder.join(DATABASE_FILE)
+}
+
+/// The one connection that writes.
+pub(crate) async fn writer(folder: &Path) -> Result<SqliteConnection, StoreError> {
+    let options = options(folder)
+        .create_if_missing(true)
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(SqliteSynchronous::Full)
+        .foreign_keys(true)
+        .pragma("cache_size", format!("-{WRITER_CACHE_KIB}"))
+        .pragma("wal_autocheckpoint", CHECKPOINT_PAGES.to_string())
+        .pragma("journal_size_limit", LOG_BYTES.to_string())
+        .thread_name(|_| "store-writer".to_owned());
+    Ok(options.connect().await?)
+}
+
+/// The connections that read, made when first needed.
+pub(crate) fn readers(folder: &Path) -> SqlitePool {
+    let options = options(folder)
+        .read_only(true)
+        .pragma("cache_size", format!("-{READER_CACHE_KIB}"))
+        .thread_name(|number| format!("store-reader-{number}"));
+    SqlitePoolOptions::new()
+        .min_connections(0)
+        .max_connections(READERS_MAX)
+        .idle_timeout(READER_IDLE)
+        .test_before_acquire(false)
+        .connect_lazy_with(options)
+}
+
+fn options(folder: &Path) -> SqliteConnectOptions {
+    SqliteConnectOptions::new()
+        .filename(database_path(folder))
+        .busy_timeout(BUSY)
+        .statement_cache_capacity(64)
+        .pragma("temp_store", "memory")
+        .pragma("trusted_schema", "OFF")
+        .disable_statement_logging()
+}

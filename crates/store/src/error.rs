@@ -1,0 +1,132 @@
+//! What can go wrong in the store, so that a caller can act on it. What it means on the wire
+//! belongs to `server`.
+
+use std::path::PathBuf;
+
+/// Why the store did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// Nothing of that identifier in the caller's workspace.
+    #[error("there is no {what} `{id}`")]
+    NotFound {
+        /// Which noun.
+        what: &'static str,
+        /// As the caller named it.
+        id: String,
+    },
+    /// What must be unique is taken.
+    #[error("there is a {what} `{name}` already; choose another name")]
+    AlreadyExists {
+        /// Which noun.
+        what: &'static str,
+        /// What is taken.
+        name: String,
+    },
+    /// Somebody else changed it between reading and writing: read again and repeat.
+    #[error("{what} `{id}` was changed by somebody else meanwhile; read it again and repeat")]
+    Conflict {
+        /// Which noun.
+        what: &'static str,
+        /// Which one.
+        id: String,
+    },
+    /// The database was written by a newer version of the product.
+    #[error(
+        "the database has version {found}, and this program knows versions up to {known}; start the newer program, or restore the copy `aloft.db.before-…` beside the database"
+    )]
+    NewerDatabase {
+        /// Version of the database.
+        found: i64,
+        /// Newest version this program knows.
+        known: i64,
+    },
+    /// The database waits for a migration, which only the server that owns the folder makes.
+    #[error(
+        "the database has version {found}, and this program needs version {known}; restart its server with this program first"
+    )]
+    OlderDatabase {
+        /// Version of the database.
+        found: i64,
+        /// Version this program needs.
+        known: i64,
+    },
+    /// A migration that ran once reads differently today.
+    #[error(
+        "migration {version} of the database is not the one this program has; use the program that made the database"
+    )]
+    ChangedMigration {
+        /// Which migration.
+        version: i64,
+    },
+    /// Another server holds the data folder.
+    #[error(
+        "the data folder `{}` is in use by {holder}; stop that server, or give this one another folder", .folder.display()
+    )]
+    Locked {
+        /// The folder.
+        folder: PathBuf,
+        /// Who holds it, as far as is known: `process 4711`.
+        holder: String,
+    },
+    /// The data folder cannot be used.
+    #[error("`{}` cannot be used: {why}", .path.display())]
+    Folder {
+        /// File or folder.
+        path: PathBuf,
+        /// Why.
+        why: std::io::Error,
+    },
+    /// The file with the master key cannot be used.
+    #[error("the key file `{}` {why}", .path.display())]
+    KeyFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it, and the way out.
+        why: String,
+    },
+    /// The database was encrypted with another master key.
+    #[error(
+        "the database was encrypted with another master key; give the server the key it was created with"
+    )]
+    WrongMasterKey,
+    /// A row does not read as what it was written as.
+    #[error("{what} in the database cannot be read: {why}")]
+    Corrupt {
+        /// Which row and column.
+        what: String,
+        /// Why.
+        why: String,
+    },
+    /// The transaction was not committed; nothing of it is stored.
+    #[error("the database did not commit: {why}")]
+    NotCommitted {
+        /// What the database said.
+        why: String,
+    },
+    /// The store was closed.
+    #[error("the store is closed")]
+    Closed,
+    /// Anything else the database said.
+    #[error("the database failed: {0}")]
+    Database(#[from] sqlx::Error),
+}
+
+impl StoreError {
+    pub(crate) fn not_found(what: &'static str, id: impl ToString) -> Self {
+        Self::NotFound { what, id: id.to_string() }
+    }
+
+    pub(crate) fn corrupt(what: impl ToString, why: impl ToString) -> Self {
+        Self::Corrupt { what: what.to_string(), why: why.to_string() }
+    }
+
+    /// This error, or `AlreadyExists` where it says that something unique is taken.
+    pub(crate) fn or_exists(error: sqlx::Error, what: &'static str, name: &str) -> Self {
+        match &error {
+            sqlx::Error::Database(cause) if cause.is_unique_violation() => {
+                Self::AlreadyExists { what, name: name.to_owned() }
+            }
+            _ => Self::Database(error),
+        }
+    }
+}

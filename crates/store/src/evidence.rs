@@ -1,0 +1,124 @@
+//! What is kept of checks for people who ask why: of each result that is no success, and of the
+//! latest success of each region. Encrypted, for answers carry what is nobody else's business.
+
+use std::sync::Arc;
+
+use domain::check::{CheckResult, Evidence, Identity, Outcome};
+use rules::{MonitorId, Timestamp, WorkspaceId};
+use sqlx::Row;
+use sqlx::sqlite::SqliteRow;
+
+use crate::row::narrow;
+use crate::vault::{Place, Vault};
+use crate::writer::Session;
+use crate::{Store, StoreError, codes};
+
+const COLUMN: &str = "evidence.sealed";
+
+/// The handle of the evidence.
+#[derive(Clone, Copy, Debug)]
+pub struct EvidenceStore<'s> {
+    pub(crate) store: &'s Store,
+}
+
+/// The evidence of one result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EvidenceEntry {
+    /// Of which result.
+    pub identity: Identity,
+    /// What it came to.
+    pub outcome: Outcome,
+    /// What was kept.
+    pub evidence: Arc<Evidence>,
+}
+
+impl EvidenceStore<'_> {
+    /// Evidence of a monitor with slots in `[since, until]`, newest first, at most `limit`.
+    pub async fn between(
+        &self,
+        workspace: WorkspaceId,
+        monitor: MonitorId,
+        (since, until): (Timestamp, Timestamp),
+        limit: u32,
+    ) -> Result<Vec<EvidenceEntry>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT e.slot, e.region, e.trigger, e.revision, e.outcome, e.monitor, e.sealed \
+             FROM evidence e JOIN monitors m ON m.number = e.monitor \
+             WHERE m.workspace_id = $1 AND m.id = $2 AND e.slot BETWEEN $3 AND $4 \
+             ORDER BY e.slot DESC, e.region LIMIT $5",
+        )
+        .bind(workspace.to_string())
+        .bind(monitor.to_string())
+        .bind(since.as_millis())
+        .bind(until.as_millis())
+        .bind(limit)
+        .fetch_all(&mut *self.store.read().await?)
+        .await?;
+        let vault = self.store.vault();
+        rows.iter().map(|row| read(vault, monitor, row)).collect()
+    }
+}
+
+/// Keeps the evidence of a result; an older success of its region goes.
+pub(crate) async fn insert(
+    session: &mut Session,
+    monitor: i64,
+    result: &CheckResult,
+    evidence: &Evidence,
+) -> Result<(), StoreError> {
+    let identity = &result.identity;
+    if result.outcome == Outcome::Success {
+        sqlx::query(
+            "DELETE FROM evidence WHERE monitor = $1 AND region = $2 AND outcome = 0 AND slot < $3",
+        )
+        .bind(monitor)
+        .bind(codes::of_region(identity.region))
+        .bind(identity.slot.as_millis())
+        .execute(&mut session.db)
+        .await?;
+    }
+    let row = row_of(monitor, identity);
+    let sealed = session.vault.seal(Place { column: COLUMN, row: &row }, evidence)?;
+    sqlx::query(
+        "INSERT INTO evidence (monitor, slot, region, trigger, revision, outcome, sealed) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING",
+    )
+    .bind(monitor)
+    .bind(identity.slot.as_millis())
+    .bind(codes::of_region(identity.region))
+    .bind(codes::of_trigger(identity.trigger))
+    .bind(identity.revision)
+    .bind(codes::of_outcome(result.outcome))
+    .bind(sealed)
+    .execute(&mut session.db)
+    .await?;
+    Ok(())
+}
+
+fn read(vault: &Vault, monitor: MonitorId, row: &SqliteRow) -> Result<EvidenceEntry, StoreError> {
+    let identity = Identity {
+        monitor,
+        revision: narrow(row, 3)?,
+        region: codes::region(row.try_get(1)?)?,
+        slot: Timestamp::from_millis(row.try_get(0)?),
+        trigger: codes::trigger(row.try_get(2)?)?,
+    };
+    let place = row_of(row.try_get(5)?, &identity);
+    let evidence = vault.open(Place { column: COLUMN, row: &place }, row.try_get(6)?)?;
+    Ok(EvidenceEntry {
+        identity,
+        outcome: codes::outcome(row.try_get(4)?)?,
+        evidence: Arc::new(evidence),
+    })
+}
+
+/// What tells a row of evidence from all others.
+fn row_of(monitor: i64, identity: &Identity) -> String {
+    format!(
+        "{monitor}/{}/{}/{}/{}",
+        identity.slot.as_millis(),
+        codes::of_region(identity.region),
+        codes::of_trigger(identity.trigger),
+        identity.revision
+    )
+}

@@ -1,0 +1,137 @@
+//! Incidents: from a monitor's error to its recovery. A monitor has one open at most, which the
+//! database itself holds to. When one opens and closes is the judge's decision.
+
+use domain::judge::ClosedAs;
+use rules::{IncidentId, MonitorId, Timestamp, WorkspaceId};
+use sqlx::SqliteConnection;
+use sqlx::sqlite::SqliteRow;
+
+use crate::row::{id, instant, maybe_instant, optional};
+use crate::{Store, StoreError};
+
+/// An incident.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Incident {
+    /// Its identifier.
+    pub id: IncidentId,
+    /// Whose it is; the monitor may be deleted since.
+    pub monitor: MonitorId,
+    /// When the monitor went to `error`.
+    pub opened_at: Timestamp,
+    /// When and how it ended; `None` while it is open.
+    pub closed: Option<Closed>,
+}
+
+/// The end of an incident.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Closed {
+    /// When.
+    pub at: Timestamp,
+    /// What ended it.
+    pub how: ClosedAs,
+}
+
+/// The handle of the incidents.
+#[derive(Clone, Copy, Debug)]
+pub struct Incidents<'s> {
+    pub(crate) store: &'s Store,
+}
+
+impl Incidents<'_> {
+    /// The newest incidents of a monitor, also of one that is deleted, newest first; at most
+    /// `limit`.
+    pub async fn of_monitor(
+        &self,
+        workspace: WorkspaceId,
+        monitor: MonitorId,
+        limit: u32,
+    ) -> Result<Vec<Incident>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT i.id, m.id, i.opened_at, i.closed_at, i.closed_how \
+             FROM incidents i JOIN monitors m ON m.number = i.monitor \
+             WHERE i.workspace_id = $1 AND m.id = $2 ORDER BY i.opened_at DESC, i.id DESC LIMIT $3",
+        )
+        .bind(workspace.to_string())
+        .bind(monitor.to_string())
+        .bind(limit)
+        .fetch_all(&mut *self.store.read().await?)
+        .await?;
+        rows.iter().map(read).collect()
+    }
+
+    /// Every incident of the workspace that is open, oldest first.
+    pub async fn open(&self, workspace: WorkspaceId) -> Result<Vec<Incident>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT i.id, m.id, i.opened_at, i.closed_at, i.closed_how \
+             FROM incidents i JOIN monitors m ON m.number = i.monitor \
+             WHERE i.workspace_id = $1 AND i.closed_at IS NULL ORDER BY i.opened_at, i.id",
+        )
+        .bind(workspace.to_string())
+        .fetch_all(&mut *self.store.read().await?)
+        .await?;
+        rows.iter().map(read).collect()
+    }
+}
+
+/// Opens an incident; a conflict where the monitor has one open.
+pub(crate) async fn open(
+    db: &mut SqliteConnection,
+    incident: IncidentId,
+    monitor: i64,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    sqlx::query(
+        "INSERT INTO incidents (id, workspace_id, monitor, opened_at) \
+         SELECT $1, workspace_id, number, $2 FROM monitors WHERE number = $3",
+    )
+    .bind(incident.to_string())
+    .bind(at.as_millis())
+    .bind(monitor)
+    .execute(db)
+    .await
+    .map_err(|error| match &error {
+        sqlx::Error::Database(cause) if cause.is_unique_violation() => StoreError::Conflict {
+            what: "the open incident of the monitor of",
+            id: incident.to_string(),
+        },
+        _ => StoreError::Database(error),
+    })?;
+    Ok(())
+}
+
+/// Closes the incident that the monitor has open, where it has one.
+pub(crate) async fn close_open(
+    db: &mut SqliteConnection,
+    monitor: i64,
+    at: Timestamp,
+    how: ClosedAs,
+) -> Result<(), StoreError> {
+    sqlx::query(
+        "UPDATE incidents SET closed_at = $1, closed_how = $2 \
+         WHERE monitor = $3 AND closed_at IS NULL",
+    )
+    .bind(at.as_millis())
+    .bind(how.as_str())
+    .bind(monitor)
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+fn read(row: &SqliteRow) -> Result<Incident, StoreError> {
+    let at = maybe_instant(row, 3)?;
+    let how = optional(row, 4, closed_as)?;
+    Ok(Incident {
+        id: id(row, 0, IncidentId::parse)?,
+        monitor: id(row, 1, MonitorId::parse)?,
+        opened_at: instant(row, 2)?,
+        closed: at.zip(how).map(|(at, how)| Closed { at, how }),
+    })
+}
+
+fn closed_as(word: &str) -> Result<ClosedAs, String> {
+    [ClosedAs::Recovered, ClosedAs::Degraded, ClosedAs::Paused, ClosedAs::Deleted]
+        .into_iter()
+        .find(|how| how.as_str() == word)
+        .ok_or_else(|| format!("`{word}` ends no incident"))
+}

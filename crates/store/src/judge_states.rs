@@ -1,0 +1,117 @@
+//! What the judge knows: its memory of each monitor, whole, and the changes of status in their
+//! order, of which uptime is counted later.
+
+use domain::judge::{History, Transition};
+use rules::{MonitorId, MonitorStatus, Timestamp, WorkspaceId};
+use sqlx::SqliteConnection;
+
+use crate::row::{id, instant};
+use crate::{Store, StoreError};
+
+/// The handle of the judge's states.
+#[derive(Clone, Copy, Debug)]
+pub struct JudgeStates<'s> {
+    pub(crate) store: &'s Store,
+}
+
+/// A change of a monitor's status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StatusChange {
+    /// When.
+    pub at: Timestamp,
+    /// The status before.
+    pub from: MonitorStatus,
+    /// The status from then on.
+    pub to: MonitorStatus,
+}
+
+impl JudgeStates<'_> {
+    /// What the judge remembers of a monitor: for the pipeline, which begins anew with it after a
+    /// commit that failed.
+    pub async fn history(&self, monitor: MonitorId) -> Result<Option<History>, StoreError> {
+        let stored: Option<String> = sqlx::query_scalar(
+            "SELECT j.history FROM judge_states j JOIN monitors m ON m.number = j.monitor \
+             WHERE m.id = $1",
+        )
+        .bind(monitor.to_string())
+        .fetch_optional(&mut *self.store.read().await?)
+        .await?;
+        stored
+            .map(|stored| serde_json::from_str(&stored))
+            .transpose()
+            .map_err(|why| StoreError::corrupt(format!("history of `{monitor}`"), why))
+    }
+
+    /// Changes of a monitor's status from `since` on, oldest first, at most `limit`.
+    pub async fn changes(
+        &self,
+        workspace: WorkspaceId,
+        monitor: MonitorId,
+        since: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<StatusChange>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT c.at, c.from_status, c.to_status \
+             FROM status_changes c JOIN monitors m ON m.number = c.monitor \
+             WHERE m.workspace_id = $1 AND m.id = $2 AND c.at >= $3 ORDER BY c.number LIMIT $4",
+        )
+        .bind(workspace.to_string())
+        .bind(monitor.to_string())
+        .bind(since.as_millis())
+        .bind(limit)
+        .fetch_all(&mut *self.store.read().await?)
+        .await?;
+        rows.iter()
+            .map(|row| {
+                Ok(StatusChange {
+                    at: instant(row, 0)?,
+                    from: id(row, 1, MonitorStatus::parse)?,
+                    to: id(row, 2, MonitorStatus::parse)?,
+                })
+            })
+            .collect()
+    }
+}
+
+/// Keeps what the judge remembers from now on.
+pub(crate) async fn put(
+    db: &mut SqliteConnection,
+    monitor: i64,
+    history: &History,
+) -> Result<(), StoreError> {
+    let json = serde_json::to_string(history)
+        .map_err(|why| StoreError::corrupt("a history to be stored", why))?;
+    sqlx::query(
+        "INSERT INTO judge_states (monitor, status, since, history) VALUES ($1, $2, $3, $4) \
+         ON CONFLICT (monitor) DO UPDATE SET status = excluded.status, since = excluded.since, \
+         history = excluded.history",
+    )
+    .bind(monitor)
+    .bind(history.status.as_str())
+    .bind(history.since.as_millis())
+    .bind(json)
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+/// Notes a change of status. A pause of a monitor that was `unknown` is none.
+pub(crate) async fn note_change(
+    db: &mut SqliteConnection,
+    monitor: i64,
+    transition: &Transition,
+) -> Result<(), StoreError> {
+    if transition.from == transition.to {
+        return Ok(());
+    }
+    sqlx::query(
+        "INSERT INTO status_changes (monitor, at, from_status, to_status) VALUES ($1, $2, $3, $4)",
+    )
+    .bind(monitor)
+    .bind(transition.at.as_millis())
+    .bind(transition.from.as_str())
+    .bind(transition.to.as_str())
+    .execute(db)
+    .await?;
+    Ok(())
+}

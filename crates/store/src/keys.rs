@@ -1,0 +1,236 @@
+//! API keys: of the key itself only its SHA-256 is stored (design §4). Making keys and deciding
+//! what they may do belong to `server`'s auth.
+
+use rules::{KeyId, Scope, Timestamp, WorkspaceId};
+use sha2::{Digest, Sha256};
+use sqlx::Row;
+use sqlx::sqlite::SqliteRow;
+
+use crate::audit::{self, Note};
+use crate::row::{id, instant, maybe_instant, optional};
+use crate::workspaces::{self, Workspace};
+use crate::{Change, Store, StoreError};
+
+/// SHA-256 of a key.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct KeyHash([u8; 32]);
+
+/// What is stored of a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApiKey {
+    /// Its identifier.
+    pub id: KeyId,
+    /// Who owns it.
+    pub workspace: WorkspaceId,
+    /// Its name for people.
+    pub name: String,
+    /// What it may do; `None` is a key from before there were scopes, which may write (spec §5.6).
+    pub scope: Option<Scope>,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// When it ends by itself.
+    pub expires_at: Option<Timestamp>,
+    /// When it was last used, exact to a minute.
+    pub last_used_at: Option<Timestamp>,
+    /// When it was revoked. Its row stays, so that its workspace goes on knowing it.
+    pub revoked_at: Option<Timestamp>,
+}
+
+/// The handle of the keys.
+#[derive(Clone, Copy, Debug)]
+pub struct Keys<'s> {
+    pub(crate) store: &'s Store,
+}
+
+/// The columns that `read` reads, in its order, with what follows them.
+macro_rules! select {
+    ($before:literal, $after:literal) => {
+        concat!(
+            "SELECT ", $before,
+            "k.id, k.workspace_id, k.name, k.scope, k.created_at, k.expires_at, k.last_used_at, k.revoked_at ",
+            $after
+        )
+    };
+}
+
+impl KeyHash {
+    /// The hash of a key's text.
+    pub fn of(key: &str) -> Self {
+        Self(Sha256::digest(key.as_bytes()).into())
+    }
+}
+
+impl std::fmt::Debug for KeyHash {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("KeyHash")
+    }
+}
+
+impl Keys<'_> {
+    /// Stores a new key.
+    pub async fn create(
+        &self,
+        key: ApiKey,
+        hash: KeyHash,
+        change: Change,
+    ) -> Result<(), StoreError> {
+        self.store
+            .write(move |session| {
+                Box::pin(async move {
+                    sqlx::query(
+                        "INSERT INTO keys (id, workspace_id, name, scope, hash, created_at, expires_at) \
+                         VALUES ($1, $2, $3, $4, $5, $6, $7)",
+                    )
+                    .bind(key.id.to_string())
+                    .bind(key.workspace.to_string())
+                    .bind(&key.name)
+                    .bind(key.scope.map(Scope::as_str))
+                    .bind(&hash.0[..])
+                    .bind(key.created_at.as_millis())
+                    .bind(key.expires_at.map(Timestamp::as_millis))
+                    .execute(&mut session.db)
+                    .await
+                    .map_err(|error| or_no_workspace(error, &key))?;
+                    let note = Note {
+                        workspace: key.workspace,
+                        change,
+                        action: "key.create",
+                        resource_id: key.id.to_string(),
+                        detail: &key.name,
+                    };
+                    audit::note(&mut session.db, note).await
+                })
+            })
+            .await
+    }
+
+    /// The key with this hash and its workspace, also when it is revoked or expired: for auth.
+    pub async fn find_for_auth(
+        &self,
+        hash: KeyHash,
+    ) -> Result<Option<(ApiKey, Workspace)>, StoreError> {
+        let row = sqlx::query(select!(
+            "w.id, w.slug, w.name, w.plan, w.created_at, ",
+            "FROM keys k JOIN workspaces w ON w.id = k.workspace_id WHERE k.hash = $1"
+        ))
+        .bind(&hash.0[..])
+        .fetch_optional(&mut *self.store.read().await?)
+        .await?;
+        row.map(|row| Ok((read(&row, 5)?, workspaces::read(&row)?))).transpose()
+    }
+
+    /// The key with this identifier in the workspace, also when it is revoked.
+    pub async fn get(&self, workspace: WorkspaceId, key: KeyId) -> Result<ApiKey, StoreError> {
+        let row = sqlx::query(select!("", "FROM keys k WHERE k.workspace_id = $1 AND k.id = $2"))
+            .bind(workspace.to_string())
+            .bind(key.to_string())
+            .fetch_optional(&mut *self.store.read().await?)
+            .await?
+            .ok_or_else(|| StoreError::not_found("key", key))?;
+        read(&row, 0)
+    }
+
+    /// Every key of the workspace, revoked ones too, in the order of their creation.
+    pub async fn list(&self, workspace: WorkspaceId) -> Result<Vec<ApiKey>, StoreError> {
+        let rows = sqlx::query(select!("", "FROM keys k WHERE k.workspace_id = $1 ORDER BY k.id"))
+            .bind(workspace.to_string())
+            .fetch_all(&mut *self.store.read().await?)
+            .await?;
+        rows.iter().map(|row| read(row, 0)).collect()
+    }
+
+    /// Revokes a key from the time of the change on. Revoking it again is no error and changes
+    /// nothing.
+    pub async fn revoke(
+        &self,
+        workspace: WorkspaceId,
+        key: KeyId,
+        change: Change,
+    ) -> Result<Revoked, StoreError> {
+        self.store
+            .write(move |session| {
+                Box::pin(async move {
+                    let revoked: Option<Option<i64>> = sqlx::query_scalar(
+                        "SELECT revoked_at FROM keys WHERE workspace_id = $1 AND id = $2",
+                    )
+                    .bind(workspace.to_string())
+                    .bind(key.to_string())
+                    .fetch_optional(&mut session.db)
+                    .await?;
+                    match revoked {
+                        None => return Err(StoreError::not_found("key", key)),
+                        Some(Some(_)) => return Ok(Revoked::Before),
+                        Some(None) => {}
+                    }
+                    sqlx::query("UPDATE keys SET revoked_at = $1 WHERE id = $2")
+                        .bind(change.at.as_millis())
+                        .bind(key.to_string())
+                        .execute(&mut session.db)
+                        .await?;
+                    let note = Note {
+                        workspace,
+                        change,
+                        action: "key.revoke",
+                        resource_id: key.to_string(),
+                        detail: "",
+                    };
+                    audit::note(&mut session.db, note).await?;
+                    Ok(Revoked::Now)
+                })
+            })
+            .await
+    }
+
+    /// Notes when keys were last used: for the server, which brings them together each minute.
+    pub async fn touch(&self, uses: Vec<(KeyId, Timestamp)>) -> Result<(), StoreError> {
+        self.store
+            .write(move |session| {
+                Box::pin(async move {
+                    for (key, at) in uses {
+                        sqlx::query(
+                            "UPDATE keys SET last_used_at = $1 \
+                             WHERE id = $2 AND (last_used_at IS NULL OR last_used_at < $1)",
+                        )
+                        .bind(at.as_millis())
+                        .bind(key.to_string())
+                        .execute(&mut session.db)
+                        .await?;
+                    }
+                    Ok(())
+                })
+            })
+            .await
+    }
+}
+
+/// Whether a revocation changed something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Revoked {
+    /// The key held until now.
+    Now,
+    /// It was revoked before.
+    Before,
+}
+
+/// Reads the eight columns of a key from `first` on.
+fn read(row: &SqliteRow, first: usize) -> Result<ApiKey, StoreError> {
+    Ok(ApiKey {
+        id: id(row, first, KeyId::parse)?,
+        workspace: id(row, first + 1, WorkspaceId::parse)?,
+        name: row.try_get(first + 2)?,
+        scope: optional(row, first + 3, Scope::parse)?,
+        created_at: instant(row, first + 4)?,
+        expires_at: maybe_instant(row, first + 5)?,
+        last_used_at: maybe_instant(row, first + 6)?,
+        revoked_at: maybe_instant(row, first + 7)?,
+    })
+}
+
+fn or_no_workspace(error: sqlx::Error, key: &ApiKey) -> StoreError {
+    match &error {
+        sqlx::Error::Database(cause) if cause.is_foreign_key_violation() => {
+            StoreError::not_found("workspace", key.workspace)
+        }
+        _ => StoreError::or_exists(error, "key", &key.name),
+    }
+}

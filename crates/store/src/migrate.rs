@@ -1,0 +1,193 @@
+//! Migrations: forward only, embedded, each once. All that a database lacks are one transaction,
+//! and a copy of the file is taken before an existing one is changed.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+use sqlx::{AssertSqlSafe, Row, SqliteConnection};
+
+use crate::{StoreError, engine, folder};
+
+/// A step of the schema.
+pub(crate) struct Migration {
+    pub(crate) version: i64,
+    pub(crate) sql: &'static str,
+}
+
+/// Every step, in order. A step that was released is never changed: its checksum is in databases.
+pub(crate) const MIGRATIONS: &[Migration] =
+    &[Migration { version: 1, sql: include_str!("../migrations/sqlite/0001_first.sql") }];
+
+/// Brings the database to the last of `migrations`.
+pub(crate) async fn migrate(
+    db: &mut SqliteConnection,
+    folder: &Path,
+    migrations: &[Migration],
+) -> Result<(), StoreError> {
+    let applied = applied(db).await?;
+    refuse_foreign(&applied, migrations)?;
+    let at = applied.last().map_or(0, |(version, _)| *version);
+    let known = newest(migrations);
+    if at == known {
+        return Ok(());
+    }
+    if at > 0 {
+        copy_before(db, folder, known).await?;
+    }
+    sqlx::raw_sql("BEGIN IMMEDIATE").execute(&mut *db).await?;
+    let done = run(db, migrations.iter().filter(|migration| migration.version > at)).await;
+    let end = if done.is_ok() { "COMMIT" } else { "ROLLBACK" };
+    sqlx::raw_sql(end).execute(&mut *db).await?;
+    done
+}
+
+/// Refuses a database that is not exactly at the last of `migrations`: for a process that shares it
+/// with its server.
+pub(crate) async fn expect_current(
+    db: &mut SqliteConnection,
+    migrations: &[Migration],
+) -> Result<(), StoreError> {
+    let applied = applied(db).await?;
+    refuse_foreign(&applied, migrations)?;
+    let found = applied.last().map_or(0, |(version, _)| *version);
+    let known = newest(migrations);
+    if found == known { Ok(()) } else { Err(StoreError::OlderDatabase { found, known }) }
+}
+
+fn newest(migrations: &[Migration]) -> i64 {
+    migrations.last().map_or(0, |migration| migration.version)
+}
+
+/// Versions and checksums of the steps that ran, in order.
+async fn applied(db: &mut SqliteConnection) -> Result<Vec<(i64, Vec<u8>)>, StoreError> {
+    let is_new: bool = sqlx::query_scalar(
+        "SELECT COUNT(*) = 0 FROM sqlite_schema WHERE type = 'table' AND name = 'migrations'",
+    )
+    .fetch_one(&mut *db)
+    .await?;
+    if is_new {
+        return Ok(Vec::new());
+    }
+    let rows = sqlx::query("SELECT version, checksum FROM migrations ORDER BY version")
+        .fetch_all(db)
+        .await?;
+    rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).collect()
+}
+
+fn refuse_foreign(applied: &[(i64, Vec<u8>)], known: &[Migration]) -> Result<(), StoreError> {
+    if let Some((found, _)) = applied.last()
+        && *found > newest(known)
+    {
+        return Err(StoreError::NewerDatabase { found: *found, known: newest(known) });
+    }
+    for (version, checksum) in applied {
+        let same = known
+            .iter()
+            .find(|migration| migration.version == *version)
+            .is_some_and(|migration| checksum_of(migration) == *checksum);
+        if !same {
+            return Err(StoreError::ChangedMigration { version: *version });
+        }
+    }
+    Ok(())
+}
+
+async fn run(
+    db: &mut SqliteConnection,
+    pending: impl Iterator<Item = &Migration>,
+) -> Result<(), StoreError> {
+    sqlx::raw_sql(
+        "CREATE TABLE IF NOT EXISTS migrations (version INTEGER PRIMARY KEY, checksum BLOB NOT NULL) STRICT",
+    )
+    .execute(&mut *db)
+    .await?;
+    for migration in pending {
+        sqlx::raw_sql(AssertSqlSafe(migration.sql)).execute(&mut *db).await?;
+        sqlx::query("INSERT INTO migrations (version, checksum) VALUES ($1, $2)")
+            .bind(migration.version)
+            .bind(checksum_of(migration))
+            .execute(&mut *db)
+            .await?;
+    }
+    Ok(())
+}
+
+/// A consistent copy of the database beside it, for the way back; one of an earlier try is replaced.
+async fn copy_before(
+    db: &mut SqliteConnection,
+    folder: &Path,
+    version: i64,
+) -> Result<(), StoreError> {
+    let copy = folder.join(format!("{}.before-{version}", engine::DATABASE_FILE));
+    if copy.exists() {
+        fs::remove_file(&copy).map_err(folder::at(&copy))?;
+    }
+    sqlx::query("VACUUM INTO $1").bind(copy.to_string_lossy().into_owned()).execute(db).await?;
+    fs::set_permissions(&copy, fs::Permissions::from_mode(0o600)).map_err(folder::at(&copy))
+}
+
+fn checksum_of(migration: &Migration) -> Vec<u8> {
+    Sha256::digest(migration.sql).to_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIRST: Migration = Migration { version: 1, sql: "CREATE TABLE a (x INTEGER)" };
+    const SECOND: Migration = Migration { version: 2, sql: "ALTER TABLE a ADD COLUMN y INTEGER" };
+    const BROKEN: Migration = Migration { version: 2, sql: "CREATE TABLE b (x INTEGER); NONSENSE" };
+
+    async fn database(folder: &Path) -> SqliteConnection {
+        engine::writer(folder).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_copy_is_taken_before_an_existing_database_is_migrated() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut db = database(folder.path()).await;
+        migrate(&mut db, folder.path(), &[FIRST]).await.unwrap();
+        let copy = folder.path().join("aloft.db.before-2");
+        assert!(!copy.exists());
+        sqlx::raw_sql("INSERT INTO a VALUES (7)").execute(&mut db).await.unwrap();
+        migrate(&mut db, folder.path(), &[FIRST, SECOND]).await.unwrap();
+        assert_eq!(fs::metadata(&copy).unwrap().permissions().mode() & 0o777, 0o600);
+
+        fs::rename(&copy, engine::database_path(&folder.path().join("old")))
+            .or_else(|_| {
+                fs::create_dir(folder.path().join("old"))?;
+                fs::rename(&copy, engine::database_path(&folder.path().join("old")))
+            })
+            .unwrap();
+        let mut old = database(&folder.path().join("old")).await;
+        expect_current(&mut old, &[FIRST]).await.unwrap();
+        let kept: i64 = sqlx::query_scalar("SELECT x FROM a").fetch_one(&mut old).await.unwrap();
+        assert_eq!(kept, 7);
+    }
+
+    #[tokio::test]
+    async fn a_migration_that_fails_leaves_nothing_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut db = database(folder.path()).await;
+        migrate(&mut db, folder.path(), &[FIRST]).await.unwrap();
+        migrate(&mut db, folder.path(), &[FIRST, BROKEN]).await.unwrap_err();
+        expect_current(&mut db, &[FIRST]).await.unwrap();
+        migrate(&mut db, folder.path(), &[FIRST, SECOND]).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_database_that_is_newer_older_or_other_is_refused_by_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut db = database(folder.path()).await;
+        migrate(&mut db, folder.path(), &[FIRST, SECOND]).await.unwrap();
+        let newer = migrate(&mut db, folder.path(), &[FIRST]).await;
+        assert!(matches!(newer, Err(StoreError::NewerDatabase { found: 2, known: 1 })));
+        let other = migrate(&mut db, folder.path(), &[FIRST, BROKEN]).await;
+        assert!(matches!(other, Err(StoreError::ChangedMigration { version: 2 })));
+        let third = Migration { version: 3, sql: "" };
+        let older = expect_current(&mut db, &[FIRST, SECOND, third]).await;
+        assert!(matches!(older, Err(StoreError::OlderDatabase { found: 2, known: 3 })));
+    }
+}

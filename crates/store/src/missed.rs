@@ -1,0 +1,70 @@
+//! Slots that nobody ran, as ranges: counted, so that nothing is lost silently.
+
+use domain::cadence::Missed as MissedSlots;
+use rules::{MonitorId, Timestamp, WorkspaceId};
+use sqlx::{Row, SqliteConnection};
+
+use crate::row::{instant, narrow};
+use crate::{Store, StoreError, codes};
+
+/// The handle of the missed slots.
+#[derive(Clone, Copy, Debug)]
+pub struct Missed<'s> {
+    pub(crate) store: &'s Store,
+}
+
+impl Missed<'_> {
+    /// Ranges of a monitor that end at `since` or later, oldest first, at most `limit`.
+    pub async fn since(
+        &self,
+        workspace: WorkspaceId,
+        monitor: MonitorId,
+        since: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<MissedSlots>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT s.region, s.first_slot, s.last_slot, s.slots \
+             FROM missed s JOIN monitors m ON m.number = s.monitor \
+             WHERE m.workspace_id = $1 AND m.id = $2 AND s.last_slot >= $3 \
+             ORDER BY s.first_slot, s.region LIMIT $4",
+        )
+        .bind(workspace.to_string())
+        .bind(monitor.to_string())
+        .bind(since.as_millis())
+        .bind(limit)
+        .fetch_all(&mut *self.store.read().await?)
+        .await?;
+        rows.iter()
+            .map(|row| {
+                Ok(MissedSlots {
+                    monitor,
+                    region: codes::region(row.try_get(0)?)?,
+                    first_slot: instant(row, 1)?,
+                    last_slot: instant(row, 2)?,
+                    count: narrow(row, 3)?,
+                })
+            })
+            .collect()
+    }
+}
+
+/// Stores a range; one with the same beginning is the same range.
+pub(crate) async fn insert(
+    db: &mut SqliteConnection,
+    monitor: i64,
+    missed: &MissedSlots,
+) -> Result<(), StoreError> {
+    sqlx::query(
+        "INSERT INTO missed (monitor, region, first_slot, last_slot, slots) \
+         VALUES ($1, $2, $3, $4, $5) ON CONFLICT (monitor, region, first_slot) \
+         DO UPDATE SET last_slot = excluded.last_slot, slots = excluded.slots",
+    )
+    .bind(monitor)
+    .bind(codes::of_region(missed.region))
+    .bind(missed.first_slot.as_millis())
+    .bind(missed.last_slot.as_millis())
+    .bind(missed.count)
+    .execute(db)
+    .await?;
+    Ok(())
+}

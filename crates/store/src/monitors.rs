@@ -1,0 +1,172 @@
+//! Monitors as they are read: one, a page of them, all of them at boot. What was written of the
+//! check is encrypted, because headers and addresses carry credentials (design §6). Changing them
+//! stands in `change`, their columns in `columns`.
+
+mod change;
+mod columns;
+
+use domain::judge::History;
+use rules::monitor::Monitor;
+use rules::{MonitorId, MonitorStatus, Timestamp, WorkspaceId};
+use sqlx::Row;
+use sqlx::sqlite::SqliteRow;
+
+use crate::row::{maybe_instant, optional};
+use crate::vault::Vault;
+use crate::{Store, StoreError};
+
+pub use change::{Created, Idempotency, NewMonitor};
+use columns::{AFTER_COLUMNS, select};
+
+/// Monitors read at one time at boot: some hundred KiB.
+const BOOT_BATCH: i64 = 500;
+
+/// The handle of the monitors.
+#[derive(Clone, Copy, Debug)]
+pub struct Monitors<'s> {
+    pub(crate) store: &'s Store,
+}
+
+/// A monitor with the verdict that stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MonitorWithStatus {
+    /// The monitor.
+    pub monitor: Monitor,
+    /// Its status; `unknown` where it is inactive or was not judged yet.
+    pub status: MonitorStatus,
+    /// Since when; `None` where it was not judged yet.
+    pub since: Option<Timestamp>,
+}
+
+/// Which part of a list is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Page {
+    /// At most so many.
+    pub limit: u32,
+    /// So many are left out first.
+    pub offset: u32,
+    /// Only those after this one.
+    pub after: Option<MonitorId>,
+}
+
+/// A part of the list of a workspace's monitors, in the order of their identifiers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MonitorPage {
+    /// The monitors of this part.
+    pub monitors: Vec<MonitorWithStatus>,
+    /// How many the workspace has in all.
+    pub total: u32,
+}
+
+/// A monitor as the pipeline takes it up at boot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BootMonitor {
+    /// The monitor, active or not.
+    pub monitor: Monitor,
+    /// What the judge knew of it; `None` where nothing is stored or a newer program reads it no more.
+    pub history: Option<History>,
+}
+
+/// All monitors of all workspaces, a batch at a time.
+#[derive(Debug)]
+pub struct BootMonitors<'s> {
+    store: &'s Store,
+    after: i64,
+}
+
+impl<'s> Monitors<'s> {
+    /// The monitor with this identifier in the workspace.
+    pub async fn get(
+        &self,
+        workspace: WorkspaceId,
+        id: MonitorId,
+    ) -> Result<MonitorWithStatus, StoreError> {
+        let row = sqlx::query(select!(
+            "WHERE m.workspace_id = $1 AND m.id = $2 AND m.deleted_at IS NULL"
+        ))
+        .bind(workspace.to_string())
+        .bind(id.to_string())
+        .fetch_optional(&mut *self.store.read().await?)
+        .await?
+        .ok_or_else(|| StoreError::not_found("monitor", id))?;
+        with_status(self.store.vault(), &row)
+    }
+
+    /// A part of the workspace's monitors of all kinds, and how many there are.
+    pub async fn list(
+        &self,
+        workspace: WorkspaceId,
+        page: Page,
+    ) -> Result<MonitorPage, StoreError> {
+        let mut db = self.store.read().await?;
+        let total: i64 = sqlx::query_scalar(
+            "SELECT COUNT(*) FROM monitors WHERE workspace_id = $1 AND deleted_at IS NULL",
+        )
+        .bind(workspace.to_string())
+        .fetch_one(&mut *db)
+        .await?;
+        let rows = sqlx::query(select!(
+            "WHERE m.workspace_id = $1 AND m.deleted_at IS NULL AND m.id > $2 \
+             ORDER BY m.id LIMIT $3 OFFSET $4"
+        ))
+        .bind(workspace.to_string())
+        .bind(page.after.map(|id| id.to_string()).unwrap_or_default())
+        .bind(page.limit)
+        .bind(page.offset)
+        .fetch_all(&mut *db)
+        .await?;
+        drop(db);
+        let vault = self.store.vault();
+        let monitors = rows.iter().map(|row| with_status(vault, row)).collect::<Result<_, _>>()?;
+        Ok(MonitorPage { monitors, total: u32::try_from(total).unwrap_or(u32::MAX) })
+    }
+
+    /// All monitors of all workspaces with what the judge knew of them: for the pipeline at boot.
+    pub const fn all_for_boot(&self) -> BootMonitors<'s> {
+        BootMonitors { store: self.store, after: 0 }
+    }
+}
+
+impl BootMonitors<'_> {
+    /// The next batch; an empty one is the end.
+    pub async fn next_batch(&mut self) -> Result<Vec<BootMonitor>, StoreError> {
+        let rows = sqlx::query(select!(
+            "WHERE m.number > $1 AND m.deleted_at IS NULL ORDER BY m.number LIMIT $2"
+        ))
+        .bind(self.after)
+        .bind(BOOT_BATCH)
+        .fetch_all(&mut *self.store.read().await?)
+        .await?;
+        if let Some(last) = rows.last() {
+            self.after = last.try_get(AFTER_COLUMNS + 2)?;
+        }
+        let vault = self.store.vault();
+        rows.iter().map(|row| at_boot(vault, row)).collect()
+    }
+}
+
+fn with_status(vault: &Vault, row: &SqliteRow) -> Result<MonitorWithStatus, StoreError> {
+    let monitor = columns::read(vault, row)?;
+    let status = optional(row, AFTER_COLUMNS, MonitorStatus::parse)?;
+    let since = maybe_instant(row, AFTER_COLUMNS + 1)?;
+    let status = match status {
+        // A pause holds from the moment it is stored, before the judge says so.
+        Some(status) if monitor.settings.active => status,
+        Some(_) | None => MonitorStatus::Unknown,
+    };
+    Ok(MonitorWithStatus { monitor, status, since })
+}
+
+fn at_boot(vault: &Vault, row: &SqliteRow) -> Result<BootMonitor, StoreError> {
+    let monitor = columns::read(vault, row)?;
+    let stored: Option<&str> = row.try_get(AFTER_COLUMNS + 3)?;
+    let history = stored.and_then(|stored| match serde_json::from_str(stored) {
+        Ok(history) => Some(history),
+        Err(why) => {
+            // One unreadable memory must not keep the others from being judged.
+            tracing::error!(monitor.id = %monitor.id, "the judge's memory of monitor `{}` cannot be read and begins anew: {why}", monitor.id);
+            None
+        }
+    });
+    Ok(BootMonitor { monitor, history })
+}

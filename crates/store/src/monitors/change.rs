@@ -1,0 +1,320 @@
+//! Monitors as they are changed: created once however often the call is repeated, edited only by
+//! who saw the last edit, deleted at once with their secrets while their history stays.
+
+use std::time::Duration;
+
+use domain::judge::ClosedAs;
+use rules::monitor::{Monitor, MonitorSettings};
+use rules::{MonitorId, WorkspaceId};
+use sha2::{Digest, Sha256};
+use sqlx::SqliteConnection;
+
+use super::Monitors;
+use super::columns::{self, check_of, regions_text, select};
+use crate::audit::{self, Note};
+use crate::writer::Session;
+use crate::{Change, StoreError, incidents};
+
+/// A monitor to create, at the time of the change.
+#[derive(Clone, Debug)]
+pub struct NewMonitor {
+    /// Its identifier.
+    pub id: MonitorId,
+    /// Who owns it.
+    pub workspace: WorkspaceId,
+    /// What the user wrote.
+    pub settings: MonitorSettings,
+    /// What makes a repetition of the call one with it.
+    pub idempotency: Option<Idempotency>,
+}
+
+/// What makes two calls one: the method, and the key that the caller chose at random.
+#[derive(Clone, Debug)]
+pub struct Idempotency {
+    /// Name of the method.
+    pub method: &'static str,
+    /// The caller's key.
+    pub key: String,
+}
+
+/// What a create came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Created {
+    /// The monitor is new.
+    Now(Monitor),
+    /// The same call created it before; this is what it is today.
+    Before(Monitor),
+}
+
+impl Monitors<'_> {
+    /// Creates a monitor with revision 1.
+    pub async fn create(&self, new: NewMonitor, change: Change) -> Result<Created, StoreError> {
+        self.store
+            .write(move |session| {
+                Box::pin(async move {
+                    if let Some(monitor) = created_before(session, &new).await? {
+                        return Ok(Created::Before(monitor));
+                    }
+                    let monitor = Monitor {
+                        id: new.id,
+                        workspace: new.workspace,
+                        revision: 1,
+                        settings: new.settings,
+                        created_at: change.at,
+                        updated_at: change.at,
+                    };
+                    insert(session, &monitor).await?;
+                    if let Some(idempotency) = &new.idempotency {
+                        remember(session, &monitor, idempotency).await?;
+                    }
+                    note(session, &monitor, change, "monitor.create").await?;
+                    Ok(Created::Now(monitor))
+                })
+            })
+            .await
+    }
+
+    /// Gives a monitor that was read as `seen` other settings. The revision grows where results of
+    /// the old ones no longer count: not where only name, description or visibility change. Where
+    /// somebody else changed it since, nothing happens and the answer is a conflict.
+    pub async fn update(
+        &self,
+        seen: Monitor,
+        settings: MonitorSettings,
+        change: Change,
+    ) -> Result<Monitor, StoreError> {
+        self.store
+            .write(move |session| {
+                Box::pin(async move {
+                    let revised = is_revised(&seen.settings, &settings);
+                    let monitor = Monitor {
+                        revision: seen.revision + u32::from(revised),
+                        settings,
+                        // Later than the last edit in any case: it tells edits apart.
+                        updated_at: change.at.max(seen.updated_at + Duration::from_millis(1)),
+                        ..seen
+                    };
+                    replace(session, &monitor, seen.updated_at).await?;
+                    note(session, &monitor, change, "monitor.update").await?;
+                    Ok(monitor)
+                })
+            })
+            .await
+    }
+
+    /// Deletes a monitor: it is gone from every list at once, its settings are wiped and its open
+    /// incident is closed. Results and incidents stay for the pages that showed it, until retention
+    /// takes them.
+    pub async fn delete(
+        &self,
+        workspace: WorkspaceId,
+        id: MonitorId,
+        change: Change,
+    ) -> Result<(), StoreError> {
+        self.store
+            .write(move |session| {
+                Box::pin(async move {
+                    let number: i64 = sqlx::query_scalar(
+                        "SELECT number FROM monitors \
+                         WHERE workspace_id = $1 AND id = $2 AND deleted_at IS NULL",
+                    )
+                    .bind(workspace.to_string())
+                    .bind(id.to_string())
+                    .fetch_optional(&mut session.db)
+                    .await?
+                    .ok_or_else(|| StoreError::not_found("monitor", id))?;
+                    wipe(&mut session.db, number, change).await?;
+                    session.numbers.forget_monitor(id);
+                    let note = Note {
+                        workspace,
+                        change,
+                        action: "monitor.delete",
+                        resource_id: id.to_string(),
+                        detail: "",
+                    };
+                    audit::note(&mut session.db, note).await
+                })
+            })
+            .await
+    }
+}
+
+/// Whether results of the settings before no longer count after.
+fn is_revised(before: &MonitorSettings, after: &MonitorSettings) -> bool {
+    let same = MonitorSettings {
+        name: before.name.clone(),
+        description: before.description.clone(),
+        public: before.public,
+        ..after.clone()
+    };
+    same != *before
+}
+
+/// The monitor that the same call created before.
+async fn created_before(
+    session: &mut Session,
+    new: &NewMonitor,
+) -> Result<Option<Monitor>, StoreError> {
+    let Some(idempotency) = &new.idempotency else { return Ok(None) };
+    let id: Option<String> = sqlx::query_scalar(
+        "SELECT result_id FROM idempotency_keys \
+         WHERE workspace_id = $1 AND method = $2 AND hash = $3",
+    )
+    .bind(new.workspace.to_string())
+    .bind(idempotency.method)
+    .bind(idempotency.hash())
+    .fetch_optional(&mut session.db)
+    .await?;
+    let Some(id) = id else { return Ok(None) };
+    let row =
+        sqlx::query(select!("WHERE m.workspace_id = $1 AND m.id = $2 AND m.deleted_at IS NULL"))
+            .bind(new.workspace.to_string())
+            .bind(&id)
+            .fetch_optional(&mut session.db)
+            .await?
+            // It was created and deleted since: creating it again is not what the caller means.
+            .ok_or_else(|| StoreError::not_found("monitor", &id))?;
+    columns::read(&session.vault, &row).map(Some)
+}
+
+async fn remember(
+    session: &mut Session,
+    monitor: &Monitor,
+    idempotency: &Idempotency,
+) -> Result<(), StoreError> {
+    sqlx::query(
+        "INSERT INTO idempotency_keys (workspace_id, method, hash, result_id, created_at) \
+         VALUES ($1, $2, $3, $4, $5)",
+    )
+    .bind(monitor.workspace.to_string())
+    .bind(idempotency.method)
+    .bind(idempotency.hash())
+    .bind(monitor.id.to_string())
+    .bind(monitor.created_at.as_millis())
+    .execute(&mut session.db)
+    .await?;
+    Ok(())
+}
+
+async fn insert(session: &mut Session, monitor: &Monitor) -> Result<(), StoreError> {
+    let settings = &monitor.settings;
+    let id = monitor.id.to_string();
+    sqlx::query(
+        "INSERT INTO monitors (id, workspace_id, revision, kind, name, periodicity, timeout_ms, \
+         degraded_at_ms, retry, active, public, description, regions, check_sealed, created_at, \
+         updated_at) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)",
+    )
+    .bind(&id)
+    .bind(monitor.workspace.to_string())
+    .bind(monitor.revision)
+    .bind(settings.check.kind().as_str())
+    .bind(&settings.name)
+    .bind(settings.periodicity.as_str())
+    .bind(settings.timeout_ms)
+    .bind(settings.degraded_at_ms)
+    .bind(settings.retry)
+    .bind(settings.active)
+    .bind(settings.public)
+    .bind(&settings.description)
+    .bind(regions_text(&settings.regions))
+    .bind(session.vault.seal(check_of(&id), &settings.check)?)
+    .bind(monitor.created_at.as_millis())
+    .bind(monitor.updated_at.as_millis())
+    .execute(&mut session.db)
+    .await
+    .map_err(|error| match &error {
+        sqlx::Error::Database(cause) if cause.is_foreign_key_violation() => {
+            StoreError::not_found("workspace", monitor.workspace)
+        }
+        _ => StoreError::or_exists(error, "monitor", &id),
+    })?;
+    Ok(())
+}
+
+async fn replace(
+    session: &mut Session,
+    monitor: &Monitor,
+    seen_at: rules::Timestamp,
+) -> Result<(), StoreError> {
+    let settings = &monitor.settings;
+    let id = monitor.id.to_string();
+    let replaced = sqlx::query(
+        "UPDATE monitors SET revision = $1, name = $2, periodicity = $3, timeout_ms = $4, \
+         degraded_at_ms = $5, retry = $6, active = $7, public = $8, description = $9, \
+         regions = $10, check_sealed = $11, updated_at = $12, kind = $13 \
+         WHERE workspace_id = $14 AND id = $15 AND updated_at = $16 AND deleted_at IS NULL",
+    )
+    .bind(monitor.revision)
+    .bind(&settings.name)
+    .bind(settings.periodicity.as_str())
+    .bind(settings.timeout_ms)
+    .bind(settings.degraded_at_ms)
+    .bind(settings.retry)
+    .bind(settings.active)
+    .bind(settings.public)
+    .bind(&settings.description)
+    .bind(regions_text(&settings.regions))
+    .bind(session.vault.seal(check_of(&id), &settings.check)?)
+    .bind(monitor.updated_at.as_millis())
+    .bind(settings.check.kind().as_str())
+    .bind(monitor.workspace.to_string())
+    .bind(&id)
+    .bind(seen_at.as_millis())
+    .execute(&mut session.db)
+    .await?;
+    if replaced.rows_affected() == 1 {
+        return Ok(());
+    }
+    let is_there = sqlx::query(
+        "SELECT 1 FROM monitors WHERE workspace_id = $1 AND id = $2 AND deleted_at IS NULL",
+    )
+    .bind(monitor.workspace.to_string())
+    .bind(&id)
+    .fetch_optional(&mut session.db)
+    .await?
+    .is_some();
+    Err(if is_there {
+        StoreError::Conflict { what: "monitor", id }
+    } else {
+        StoreError::not_found("monitor", id)
+    })
+}
+
+async fn wipe(db: &mut SqliteConnection, number: i64, change: Change) -> Result<(), StoreError> {
+    sqlx::query(
+        "UPDATE monitors SET deleted_at = $1, active = 0, description = NULL, regions = '', \
+         check_sealed = NULL WHERE number = $2",
+    )
+    .bind(change.at.as_millis())
+    .bind(number)
+    .execute(&mut *db)
+    .await?;
+    sqlx::query("DELETE FROM judge_states WHERE monitor = $1")
+        .bind(number)
+        .execute(&mut *db)
+        .await?;
+    incidents::close_open(db, number, change.at, ClosedAs::Deleted).await
+}
+
+async fn note(
+    session: &mut Session,
+    monitor: &Monitor,
+    change: Change,
+    action: &'static str,
+) -> Result<(), StoreError> {
+    let note = Note {
+        workspace: monitor.workspace,
+        change,
+        action,
+        resource_id: monitor.id.to_string(),
+        detail: &format!("revision {}", monitor.revision),
+    };
+    audit::note(&mut session.db, note).await
+}
+
+impl Idempotency {
+    fn hash(&self) -> Vec<u8> {
+        Sha256::digest(self.key.as_bytes()).to_vec()
+    }
+}

@@ -1,0 +1,71 @@
+//! Small numbers in place of long names: the growing tables hold a monitor and a probe as integers
+//! of a byte or two. What the writer looked up it remembers, until a transaction is undone.
+
+use std::collections::HashMap;
+
+use domain::check::ProbeId;
+use rules::MonitorId;
+use sqlx::SqliteConnection;
+
+use crate::StoreError;
+
+/// What the writer knows of numbers.
+#[derive(Default)]
+pub(crate) struct Numbers {
+    monitors: HashMap<MonitorId, i64>,
+    probes: HashMap<ProbeId, i64>,
+}
+
+impl Numbers {
+    /// The monitor's number; `None` where there is no such monitor any more.
+    pub(crate) async fn monitor(
+        &mut self,
+        db: &mut SqliteConnection,
+        id: MonitorId,
+    ) -> Result<Option<i64>, StoreError> {
+        if let Some(number) = self.monitors.get(&id) {
+            return Ok(Some(*number));
+        }
+        let number: Option<i64> =
+            sqlx::query_scalar("SELECT number FROM monitors WHERE id = $1 AND deleted_at IS NULL")
+                .bind(id.to_string())
+                .fetch_optional(db)
+                .await?;
+        if let Some(number) = number {
+            self.monitors.insert(id, number);
+        }
+        Ok(number)
+    }
+
+    /// The probe's number, given to it when it is first seen.
+    pub(crate) async fn probe(
+        &mut self,
+        db: &mut SqliteConnection,
+        probe: &ProbeId,
+    ) -> Result<i64, StoreError> {
+        if let Some(number) = self.probes.get(probe) {
+            return Ok(*number);
+        }
+        sqlx::query("INSERT INTO probes (name) VALUES ($1) ON CONFLICT DO NOTHING")
+            .bind(probe.0.as_ref())
+            .execute(&mut *db)
+            .await?;
+        let number = sqlx::query_scalar("SELECT number FROM probes WHERE name = $1")
+            .bind(probe.0.as_ref())
+            .fetch_one(db)
+            .await?;
+        self.probes.insert(probe.clone(), number);
+        Ok(number)
+    }
+
+    /// Forgets a monitor that is deleted.
+    pub(crate) fn forget_monitor(&mut self, id: MonitorId) {
+        self.monitors.remove(&id);
+    }
+
+    /// Forgets everything: a transaction was undone.
+    pub(crate) fn forget(&mut self) {
+        self.monitors.clear();
+        self.probes.clear();
+    }
+}

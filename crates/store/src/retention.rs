@@ -1,0 +1,116 @@
+//! Taking away what is old, in steps small enough that nobody waits for one. How long what is kept
+//! is the operator's setting; calling again until nothing is left to do is the server's part.
+
+use std::time::Duration;
+
+use rules::Timestamp;
+use sqlx::SqliteConnection;
+
+use crate::{Store, StoreError};
+
+/// Rows of one kind that one step takes away at most.
+const STEP_ROWS: i64 = 2_000;
+
+/// How long things are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeepFor {
+    /// Results and missed slots.
+    pub results: Duration,
+    /// Evidence.
+    pub evidence: Duration,
+    /// The keys that make a repeated create one with the first.
+    pub idempotency_keys: Duration,
+}
+
+impl Default for KeepFor {
+    /// 30 days of results, 14 of evidence, one day for repetitions.
+    fn default() -> Self {
+        const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+        Self { results: DAY * 30, evidence: DAY * 14, idempotency_keys: DAY }
+    }
+}
+
+/// What a step took away.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pruned {
+    /// Results.
+    pub results: u64,
+    /// Missed ranges.
+    pub missed: u64,
+    /// Evidence, also of deleted monitors.
+    pub evidence: u64,
+    /// Keys of repetitions.
+    pub idempotency_keys: u64,
+}
+
+/// The handle of retention.
+#[derive(Clone, Copy, Debug)]
+pub struct Retention<'s> {
+    pub(crate) store: &'s Store,
+}
+
+impl Pruned {
+    /// Whether the step found its room full: then there is more.
+    pub const fn is_there_more(&self) -> bool {
+        let step = STEP_ROWS as u64;
+        self.results >= step
+            || self.missed >= step
+            || self.evidence >= step
+            || self.idempotency_keys >= step
+    }
+}
+
+impl Retention<'_> {
+    /// Takes away one step's worth of what is older than it is kept for.
+    pub async fn step(&self, keep: KeepFor, now: Timestamp) -> Result<Pruned, StoreError> {
+        self.store.write(move |session| Box::pin(step(&mut session.db, keep, now))).await
+    }
+}
+
+async fn step(
+    db: &mut SqliteConnection,
+    keep: KeepFor,
+    now: Timestamp,
+) -> Result<Pruned, StoreError> {
+    let results_end = now - keep.results;
+    // The table is in the order of time: its beginning is cut off up to the slot of the last row
+    // of the step, with the few that share that slot.
+    let results = sqlx::query(
+        "DELETE FROM results WHERE slot <= (SELECT MAX(slot) FROM \
+         (SELECT slot FROM results WHERE slot < $1 ORDER BY slot LIMIT $2) AS oldest)",
+    )
+    .bind(results_end.as_millis())
+    .bind(STEP_ROWS)
+    .execute(&mut *db)
+    .await?
+    .rows_affected();
+    let missed = sqlx::query(
+        "DELETE FROM missed WHERE last_slot <= (SELECT MAX(last_slot) FROM \
+         (SELECT last_slot FROM missed WHERE last_slot < $1 ORDER BY last_slot LIMIT $2) AS oldest)",
+    )
+    .bind(results_end.as_millis())
+    .bind(STEP_ROWS)
+    .execute(&mut *db)
+    .await?
+    .rows_affected();
+    let evidence = sqlx::query(
+        "DELETE FROM evidence WHERE number IN (SELECT e.number FROM evidence e \
+         JOIN monitors m ON m.number = e.monitor \
+         WHERE e.slot < $1 OR m.deleted_at IS NOT NULL ORDER BY e.number LIMIT $2)",
+    )
+    .bind((now - keep.evidence).as_millis())
+    .bind(STEP_ROWS)
+    .execute(&mut *db)
+    .await?
+    .rows_affected();
+    let idempotency_keys = sqlx::query(
+        "DELETE FROM idempotency_keys WHERE created_at <= (SELECT MAX(created_at) FROM \
+         (SELECT created_at FROM idempotency_keys WHERE created_at < $1 ORDER BY created_at LIMIT $2) AS oldest)",
+    )
+    .bind((now - keep.idempotency_keys).as_millis())
+    .bind(STEP_ROWS)
+    .execute(db)
+    .await?
+    .rows_affected();
+    Ok(Pruned { results, missed, evidence, idempotency_keys })
+}

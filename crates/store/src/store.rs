@@ -1,0 +1,192 @@
+//! The store as the server holds it: opened once, cheap to clone, one handle per aggregate. What
+//! each holds and asks stands in the aggregate's file.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use sqlx::pool::PoolConnection;
+use sqlx::{Row, Sqlite, SqliteConnection, SqlitePool};
+
+use crate::folder::{self, FolderLock};
+use crate::migrate::{self, MIGRATIONS};
+use crate::vault::{MasterKeySource, Place, Vault};
+use crate::writer::{Session, Work, Writer};
+use crate::{
+    Audit, EvidenceStore, Incidents, JudgeStates, Keys, Missed, Monitors, Results, Retention,
+    StoreError, Workspaces, engine,
+};
+
+/// What the vault seals first, to know its key again.
+const CANARY: &str = "aloft";
+const CANARY_PLACE: Place<'static> = Place { column: "vault.canary", row: "1" };
+
+/// Where the store lives and what it is encrypted with.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The data folder; made where there is none.
+    pub folder: PathBuf,
+    /// The key of everything secret in it.
+    pub master_key: MasterKeySource,
+}
+
+/// The database of a server. Cheap to clone.
+#[derive(Clone)]
+pub struct Store {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    writer: Writer,
+    readers: SqlitePool,
+    vault: Arc<Vault>,
+}
+
+impl Store {
+    /// Opens the store for the server that owns it: makes the folder, takes its lock, migrates.
+    pub async fn open(settings: Settings) -> Result<Self, StoreError> {
+        folder::make(&settings.folder)?;
+        let lock = folder::lock(&settings.folder)?;
+        let mut db = engine::writer(&settings.folder).await?;
+        migrate::migrate(&mut db, &settings.folder, MIGRATIONS).await?;
+        Self::start(settings, db, Some(lock)).await
+    }
+
+    /// Opens the store beside the server that holds its lock, for a command that reads or makes a
+    /// small change: nothing is migrated, and the database must be of this program's version.
+    pub async fn join(settings: Settings) -> Result<Self, StoreError> {
+        let mut db = engine::writer(&settings.folder).await?;
+        migrate::expect_current(&mut db, MIGRATIONS).await?;
+        Self::start(settings, db, None).await
+    }
+
+    /// Opens the store, or joins the server that holds it.
+    pub async fn open_or_join(settings: Settings) -> Result<Self, StoreError> {
+        match Self::open(settings.clone()).await {
+            Err(StoreError::Locked { .. }) => Self::join(settings).await,
+            opened => opened,
+        }
+    }
+
+    /// Ends everything in order: what waits is committed, the log is copied into the database and
+    /// synced, the folder is unlocked. A store that is dropped instead loses nothing either.
+    pub async fn close(self) -> Result<(), StoreError> {
+        self.inner.readers.close().await;
+        self.inner.writer.close().await
+    }
+
+    /// Whether the database answers: for `/readyz`.
+    pub async fn ready(&self) -> Result<(), StoreError> {
+        sqlx::query("SELECT 1").execute(&mut *self.read().await?).await?;
+        Ok(())
+    }
+
+    /// Workspaces.
+    pub const fn workspaces(&self) -> Workspaces<'_> {
+        Workspaces { store: self }
+    }
+
+    /// API keys.
+    pub const fn keys(&self) -> Keys<'_> {
+        Keys { store: self }
+    }
+
+    /// Monitors.
+    pub const fn monitors(&self) -> Monitors<'_> {
+        Monitors { store: self }
+    }
+
+    /// Who changed what.
+    pub const fn audit(&self) -> Audit<'_> {
+        Audit { store: self }
+    }
+
+    /// Results of checks.
+    pub const fn results(&self) -> Results<'_> {
+        Results { store: self }
+    }
+
+    /// What is kept of checks for people who ask why.
+    pub const fn evidence(&self) -> EvidenceStore<'_> {
+        EvidenceStore { store: self }
+    }
+
+    /// Slots that nobody ran.
+    pub const fn missed(&self) -> Missed<'_> {
+        Missed { store: self }
+    }
+
+    /// What the judge knows of each monitor.
+    pub const fn judge_states(&self) -> JudgeStates<'_> {
+        JudgeStates { store: self }
+    }
+
+    /// Incidents.
+    pub const fn incidents(&self) -> Incidents<'_> {
+        Incidents { store: self }
+    }
+
+    /// Taking away what is old.
+    pub const fn retention(&self) -> Retention<'_> {
+        Retention { store: self }
+    }
+
+    /// Does `work` in a transaction; the answer comes after the commit.
+    pub(crate) async fn write<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: for<'s> FnOnce(&'s mut Session) -> Work<'s, T> + Send + 'static,
+    {
+        self.inner.writer.write(work).await
+    }
+
+    /// A connection to read with, of what is committed.
+    pub(crate) async fn read(&self) -> Result<PoolConnection<Sqlite>, StoreError> {
+        match self.inner.readers.acquire().await {
+            Err(sqlx::Error::PoolClosed) => Err(StoreError::Closed),
+            acquired => Ok(acquired?),
+        }
+    }
+
+    pub(crate) fn vault(&self) -> &Vault {
+        &self.inner.vault
+    }
+
+    async fn start(
+        settings: Settings,
+        mut db: SqliteConnection,
+        lock: Option<FolderLock>,
+    ) -> Result<Self, StoreError> {
+        let vault = Arc::new(unlock_vault(&settings, &mut db).await?);
+        let readers = engine::readers(&settings.folder);
+        let writer = Writer::start(db, Arc::clone(&vault), lock);
+        Ok(Self { inner: Arc::new(Inner { writer, readers, vault }) })
+    }
+}
+
+impl std::fmt::Debug for Store {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Store")
+    }
+}
+
+/// The vault with the master key, which must be the one the database was made with.
+async fn unlock_vault(settings: &Settings, db: &mut SqliteConnection) -> Result<Vault, StoreError> {
+    let canary: Option<Vec<u8>> = sqlx::query("SELECT canary FROM vault")
+        .fetch_optional(&mut *db)
+        .await?
+        .map(|row| row.try_get(0))
+        .transpose()?;
+    let vault = Vault::new(&settings.master_key.key(&settings.folder, canary.is_some())?);
+    match canary {
+        Some(canary) => {
+            vault.open::<String>(CANARY_PLACE, &canary)?;
+        }
+        None => {
+            sqlx::query("INSERT INTO vault (one, canary) VALUES (1, $1)")
+                .bind(vault.seal(CANARY_PLACE, &CANARY)?)
+                .execute(db)
+                .await?;
+        }
+    }
+    Ok(vault)
+}

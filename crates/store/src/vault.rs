@@ -1,0 +1,225 @@
+//! Secrets at rest: one master key, and an envelope for each secret. The envelope binds a secret to
+//! its table, column and row, so that one cannot be put in another's place. Which columns are
+//! secret is the aggregates' matter.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use chacha20poly1305::aead::{Aead, Generate, KeyInit, Payload};
+use chacha20poly1305::{XChaCha20Poly1305, XNonce};
+use rules::Secret;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use sha2::{Digest, Sha256};
+use zeroize::Zeroize;
+
+use crate::{StoreError, folder};
+
+const KEY_FILE: &str = "aloft.key";
+const KEY_BYTES: usize = 32;
+/// First byte of an envelope: how the rest is to be read.
+const ENVELOPE: u8 = 1;
+const KEY_ID_BYTES: usize = 4;
+const NONCE_BYTES: usize = 24;
+const HEAD_BYTES: usize = 1 + KEY_ID_BYTES + NONCE_BYTES;
+
+/// Where the master key comes from.
+#[derive(Clone, Debug)]
+pub enum MasterKeySource {
+    /// The file `aloft.key` in the data folder, made at the first start.
+    File,
+    /// These 32 bytes, given by the operator.
+    Bytes(Secret<[u8; 32]>),
+}
+
+/// Encrypts and decrypts with the master key.
+pub(crate) struct Vault {
+    cipher: XChaCha20Poly1305,
+    key_id: [u8; KEY_ID_BYTES],
+}
+
+/// Where a secret stands; sealed in one place, it opens in no other.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'a> {
+    /// `table.column`.
+    pub(crate) column: &'static str,
+    /// What tells the row from others.
+    pub(crate) row: &'a str,
+}
+
+impl Vault {
+    pub(crate) fn new(key: &Secret<[u8; 32]>) -> Self {
+        let digest = Sha256::new().chain_update(b"aloft master key").chain_update(key.expose());
+        let digest = digest.finalize();
+        let mut key_id = [0; KEY_ID_BYTES];
+        key_id.copy_from_slice(&digest[..KEY_ID_BYTES]);
+        Self { cipher: XChaCha20Poly1305::new(key.expose().into()), key_id }
+    }
+
+    /// Encrypts the JSON of `value`.
+    pub(crate) fn seal<T: Serialize>(
+        &self,
+        place: Place<'_>,
+        value: &T,
+    ) -> Result<Vec<u8>, StoreError> {
+        let mut plain =
+            serde_json::to_vec(value).map_err(|why| StoreError::corrupt(place.column, why))?;
+        let nonce = XNonce::generate();
+        let aad = place.bound();
+        let sealed = self
+            .cipher
+            .encrypt(&nonce, Payload { msg: &plain, aad: &aad })
+            .map_err(|why| StoreError::corrupt(place.column, why));
+        plain.zeroize();
+        let sealed = sealed?;
+        let mut envelope = Vec::with_capacity(HEAD_BYTES + sealed.len());
+        envelope.push(ENVELOPE);
+        envelope.extend_from_slice(&self.key_id);
+        envelope.extend_from_slice(&nonce);
+        envelope.extend_from_slice(&sealed);
+        Ok(envelope)
+    }
+
+    /// Decrypts what [`Self::seal`] made for the same place.
+    pub(crate) fn open<T: DeserializeOwned>(
+        &self,
+        place: Place<'_>,
+        envelope: &[u8],
+    ) -> Result<T, StoreError> {
+        let corrupt =
+            |why: String| StoreError::corrupt(format!("{} of `{}`", place.column, place.row), why);
+        if envelope.len() < HEAD_BYTES || envelope[0] != ENVELOPE {
+            return Err(corrupt("it is no envelope of a secret".to_owned()));
+        }
+        let (head, sealed) = envelope.split_at(HEAD_BYTES);
+        let (key_id, nonce) = head[1..].split_at(KEY_ID_BYTES);
+        if key_id != self.key_id {
+            return Err(StoreError::WrongMasterKey);
+        }
+        let nonce = XNonce::try_from(nonce).map_err(|why| corrupt(why.to_string()))?;
+        let aad = place.bound();
+        let mut plain = self
+            .cipher
+            .decrypt(&nonce, Payload { msg: sealed, aad: &aad })
+            .map_err(|_| corrupt("it was changed, or belongs to another row".to_owned()))?;
+        let value = serde_json::from_slice(&plain).map_err(|why| corrupt(why.to_string()));
+        plain.zeroize();
+        value
+    }
+}
+
+impl Place<'_> {
+    fn bound(self) -> Vec<u8> {
+        let mut bound = Vec::with_capacity(self.column.len() + 1 + self.row.len());
+        bound.extend_from_slice(self.column.as_bytes());
+        bound.push(0);
+        bound.extend_from_slice(self.row.as_bytes());
+        bound
+    }
+}
+
+impl MasterKeySource {
+    /// The key; a new file of it is made only where `encrypted` says that nothing needs an old one.
+    pub(crate) fn key(
+        &self,
+        folder: &Path,
+        encrypted: bool,
+    ) -> Result<Secret<[u8; 32]>, StoreError> {
+        let path = folder.join(KEY_FILE);
+        match self {
+            Self::Bytes(key) => Ok(key.clone()),
+            Self::File => match fs::metadata(&path) {
+                Ok(metadata) => read_key(path, metadata.permissions().mode()),
+                Err(error) if error.kind() == io::ErrorKind::NotFound && !encrypted => {
+                    make_key(&path).map_err(folder::at(&path))
+                }
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Err(StoreError::KeyFile {
+                    path,
+                    why: "is missing, and the database is encrypted with it; put it back"
+                        .to_owned(),
+                }),
+                Err(error) => Err(folder::at(&path)(error)),
+            },
+        }
+    }
+}
+
+fn read_key(path: PathBuf, mode: u32) -> Result<Secret<[u8; 32]>, StoreError> {
+    if mode & 0o077 != 0 {
+        let why = format!("may be read by others (mode {:o}); chmod it to 600", mode & 0o777);
+        return Err(StoreError::KeyFile { path, why });
+    }
+    let mut text = fs::read_to_string(&path).map_err(folder::at(&path))?;
+    let bytes = STANDARD.decode(text.trim()).ok().map(Secret::new);
+    text.zeroize();
+    bytes
+        .and_then(|bytes| <[u8; KEY_BYTES]>::try_from(bytes.expose().as_slice()).ok())
+        .map(Secret::new)
+        .ok_or_else(|| StoreError::KeyFile {
+            path,
+            why: "does not hold 32 bytes in base 64; restore it from a copy".to_owned(),
+        })
+}
+
+fn make_key(path: &Path) -> io::Result<Secret<[u8; 32]>> {
+    let key = Secret::new(<[u8; KEY_BYTES]>::generate());
+    let mut text = STANDARD.encode(key.expose());
+    text.push('\n');
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+    text.zeroize();
+    written.map(|()| key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HERE: Place<'static> = Place { column: "monitors.check", row: "mon_1" };
+
+    fn vault(byte: u8) -> Vault {
+        Vault::new(&Secret::new([byte; 32]))
+    }
+
+    #[test]
+    fn what_was_sealed_opens_in_its_place() {
+        let envelope = vault(1).seal(HERE, &"hunter2").unwrap();
+        assert_eq!(vault(1).open::<String>(HERE, &envelope).unwrap(), "hunter2");
+    }
+
+    #[test]
+    fn a_secret_opens_in_no_other_row_and_no_other_column() {
+        let envelope = vault(1).seal(HERE, &"hunter2").unwrap();
+        for place in [Place { row: "mon_2", ..HERE }, Place { column: "evidence.sealed", ..HERE }] {
+            let refusal = vault(1).open::<String>(place, &envelope).unwrap_err();
+            assert!(matches!(refusal, StoreError::Corrupt { .. }), "{refusal}");
+        }
+    }
+
+    #[test]
+    fn a_changed_envelope_is_refused() {
+        let mut envelope = vault(1).seal(HERE, &"hunter2").unwrap();
+        *envelope.last_mut().unwrap() ^= 1;
+        assert!(matches!(
+            vault(1).open::<String>(HERE, &envelope),
+            Err(StoreError::Corrupt { .. })
+        ));
+        assert!(matches!(
+            vault(1).open::<String>(HERE, &envelope[..8]),
+            Err(StoreError::Corrupt { .. })
+        ));
+    }
+
+    #[test]
+    fn another_master_key_is_named_as_the_reason() {
+        let envelope = vault(1).seal(HERE, &"hunter2").unwrap();
+        assert!(matches!(
+            vault(2).open::<String>(HERE, &envelope),
+            Err(StoreError::WrongMasterKey)
+        ));
+    }
+}

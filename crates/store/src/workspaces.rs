@@ -1,0 +1,96 @@
+//! Workspaces: the owners of everything else (spec §1: a name, a slug and a plan).
+
+use rules::{Timestamp, WorkspaceId};
+use sqlx::Row;
+use sqlx::sqlite::SqliteRow;
+
+use crate::audit::{self, Note};
+use crate::row::{id, instant};
+use crate::{Change, Store, StoreError};
+
+/// The plan of a workspace that was given none.
+pub const FREE_PLAN: &str = "free";
+
+/// A workspace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Workspace {
+    /// Its identifier.
+    pub id: WorkspaceId,
+    /// Its name in addresses; unique.
+    pub slug: String,
+    /// Its name for people.
+    pub name: String,
+    /// Its plan.
+    pub plan: String,
+    /// When it was created.
+    pub created_at: Timestamp,
+}
+
+/// The handle of the workspaces.
+#[derive(Clone, Copy, Debug)]
+pub struct Workspaces<'s> {
+    pub(crate) store: &'s Store,
+}
+
+impl Workspaces<'_> {
+    /// Stores a new workspace, created at the time of the change.
+    pub async fn create(&self, workspace: Workspace, change: Change) -> Result<(), StoreError> {
+        self.store
+            .write(move |session| {
+                Box::pin(async move {
+                    sqlx::query(
+                        "INSERT INTO workspaces (id, slug, name, plan, created_at) \
+                         VALUES ($1, $2, $3, $4, $5)",
+                    )
+                    .bind(workspace.id.to_string())
+                    .bind(&workspace.slug)
+                    .bind(&workspace.name)
+                    .bind(&workspace.plan)
+                    .bind(workspace.created_at.as_millis())
+                    .execute(&mut session.db)
+                    .await
+                    .map_err(|error| StoreError::or_exists(error, "workspace", &workspace.slug))?;
+                    let note = Note {
+                        workspace: workspace.id,
+                        change,
+                        action: "workspace.create",
+                        resource_id: workspace.id.to_string(),
+                        detail: &workspace.slug,
+                    };
+                    audit::note(&mut session.db, note).await
+                })
+            })
+            .await
+    }
+
+    /// The workspace with this slug.
+    pub async fn by_slug(&self, slug: &str) -> Result<Workspace, StoreError> {
+        sqlx::query("SELECT id, slug, name, plan, created_at FROM workspaces WHERE slug = $1")
+            .bind(slug)
+            .fetch_optional(&mut *self.store.read().await?)
+            .await?
+            .map(|row| read(&row))
+            .transpose()?
+            .ok_or_else(|| StoreError::not_found("workspace", slug))
+    }
+
+    /// Every workspace, in the order of their creation: for the operator.
+    pub async fn list(&self) -> Result<Vec<Workspace>, StoreError> {
+        let rows =
+            sqlx::query("SELECT id, slug, name, plan, created_at FROM workspaces ORDER BY id")
+                .fetch_all(&mut *self.store.read().await?)
+                .await?;
+        rows.iter().map(read).collect()
+    }
+}
+
+/// Reads a row that begins with these five columns.
+pub(crate) fn read(row: &SqliteRow) -> Result<Workspace, StoreError> {
+    Ok(Workspace {
+        id: id(row, 0, WorkspaceId::parse)?,
+        slug: row.try_get(1)?,
+        name: row.try_get(2)?,
+        plan: row.try_get(3)?,
+        created_at: instant(row, 4)?,
+    })
+}
