@@ -7,8 +7,12 @@ mod draft;
 pub use answer::{Secrets, Shown, instant};
 pub use draft::mask;
 
-/// Messages, service and client as generated from `proto/monitor/v1/monitor.proto`.
+/// Messages, service and client as generated from `proto/monitor/v1/monitor.proto`, and what
+/// their fields are made of. A message becomes a field by `into()`.
 pub mod wire {
+    pub use buffa::MessageField;
+    pub use buffa_types::google::protobuf::{FieldMask, Timestamp};
+
     pub use crate::generated::monitor::v1::__buffa::oneof::monitor::Kind;
     pub use crate::generated::monitor::v1::*;
 }

@@ -4,7 +4,9 @@
 use std::sync::LazyLock;
 
 use buffa_descriptor::generated::descriptor::method_options::IdempotencyLevel;
-use buffa_descriptor::{DescriptorPool, MessageIndex, MethodDescriptor};
+use buffa_descriptor::{
+    DescriptorPool, FieldDescriptor, MessageIndex, MethodDescriptor, ServiceDescriptor,
+};
 
 /// One method of one service.
 #[derive(Debug)]
@@ -28,7 +30,7 @@ pub struct Method {
     pub(super) request_index: MessageIndex,
 }
 
-/// All methods, in the order of the proto files.
+/// All methods of the contract, in the order of the proto files.
 pub fn methods() -> &'static [Method] {
     &METHODS
 }
@@ -39,16 +41,16 @@ pub fn method(path: &str) -> Option<&'static Method> {
     METHODS.iter().find(|method| &method.path[1..] == path)
 }
 
-/// Full names of all services, such as `monitor.v1.MonitorService`.
+/// Full names of the contract's services, such as `monitor.v1.MonitorService`.
 pub fn service_names() -> impl Iterator<Item = &'static str> {
-    POOL.services().iter().map(buffa_descriptor::ServiceDescriptor::full_name)
+    services().map(ServiceDescriptor::full_name)
 }
 
 /// Names of the fields of the message with this full name, in the proto's order; `None` where the
 /// contract has no such message.
 pub fn field_names(message: &str) -> Option<impl Iterator<Item = &'static str>> {
     let message = POOL.message_by_name(message)?;
-    Some(message.fields().iter().map(buffa_descriptor::FieldDescriptor::name))
+    Some(message.fields().iter().map(FieldDescriptor::name))
 }
 
 /// The contract's own description.
@@ -57,11 +59,15 @@ pub(super) static POOL: LazyLock<DescriptorPool> = LazyLock::new(|| {
 });
 
 static METHODS: LazyLock<Vec<Method>> = LazyLock::new(|| {
-    let services = POOL.services().iter();
-    services
+    services()
         .flat_map(|service| service.methods().iter().map(|it| describe(service.full_name(), it)))
         .collect()
 });
+
+/// The services that are ours: gRPC's own are described for reflection, and anybody may call them.
+fn services() -> impl Iterator<Item = &'static ServiceDescriptor> {
+    POOL.services().iter().filter(|service| !service.full_name().starts_with("grpc."))
+}
 
 fn describe(service: &str, method: &MethodDescriptor) -> Method {
     let level = method.options().and_then(|options| options.idempotency_level);

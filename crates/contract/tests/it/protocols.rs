@@ -112,4 +112,5 @@ async fn reflection_names_the_services() {
     let path = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
     let answer = answer(post(path, "application/connect+json", body)).await;
     assert!(answer.contains("monitor.v1.MonitorService"), "{answer}");
+    assert!(answer.contains("grpc.health.v1.Health"), "{answer}");
 }
