@@ -1,16 +1,79 @@
 //! pipeline: the stages at work, `cadence → check → judge`, as tasks that fetch, call the pure
-//! decisions of `domain`, and save. This file is the handle that the rest of the server holds.
+//! decisions of `domain`, and save. This file is the handle that the rest of the server holds, and
+//! how the stages start and stop.
+
+mod cadence;
+mod check;
+mod judge;
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use domain::check::CheckResult;
-use rules::monitor::Monitor;
+use domain::cadence::{First, Regions, missed_while_down};
+use domain::check::{CheckResult, Job, Plan, ProbeId, Trigger};
+use domain::judge::{History, Policy, ProbeSlot, Serving};
+use probe::Probe;
+use rules::monitor::{Monitor, MonitorSettings};
 use rules::{MonitorId, MonitorStatus, Region, Timestamp};
+use store::{BootMonitor, Store, StoreError};
+use tokio::sync::{Semaphore, mpsc, oneshot};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tracing::{info, warn};
+
+use self::cadence::{Cadence, Entry, Order};
+use self::check::Checkers;
+use self::judge::{Command, Judge, Published, Watched};
+use crate::context::Context;
+use crate::lane::{self, Errand, Finished};
+use crate::observe::metrics::Metrics;
+
+/// Name of the probe inside the server, which stands in for all regions.
+pub const EMBEDDED: &str = "embedded";
+/// Orders and commands that may wait.
+const ORDERS_WAITING: usize = 256;
+/// How long a stop waits for checks that still run; their slots are missed ones after that.
+const STOP_WITHIN: Duration = Duration::from_secs(10);
+
+/// What the pipeline is made of.
+#[derive(Clone)]
+pub struct Parts {
+    /// Time and chance.
+    pub ctx: Context,
+    /// Where monitors come from and results go.
+    pub store: Store,
+    /// Who runs the checks.
+    pub probe: Probe,
+    /// What is counted.
+    pub metrics: Metrics,
+    /// Where a monitor runs whose regions were left out.
+    pub default_regions: Arc<[Region]>,
+    /// Checks that may run at a time.
+    pub in_flight_max: usize,
+}
 
 /// The running pipeline, for those who change monitors or ask about them. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Pipeline {
-    _inner: Arc<()>,
+    ctx: Context,
+    store: Store,
+    default_regions: Arc<[Region]>,
+    orders: mpsc::Sender<Order>,
+    commands: mpsc::Sender<Command>,
+    jobs: mpsc::Sender<Errand>,
+    published: Published,
+}
+
+/// The tasks of the pipeline, for the one who stops it.
+#[derive(Debug)]
+pub struct Running {
+    cadence: JoinHandle<()>,
+    checkers: JoinHandle<()>,
+    judge: JoinHandle<()>,
+    checks: TaskTracker,
+    stop: CancellationToken,
+    give_up: CancellationToken,
 }
 
 /// What the judge knows of one monitor now.
@@ -33,50 +96,238 @@ pub struct RegionView {
     pub status: MonitorStatus,
     /// When its latest check was finished.
     pub checked_at: Option<Timestamp>,
-    /// Whole exchange of its latest check, in microseconds.
+    /// Whole exchange of its latest check since the process started, in microseconds.
     pub latency_us: Option<u32>,
     /// Who serves the region.
     pub served_by: String,
 }
 
-/// Why a monitor cannot be asked.
+/// Why the pipeline cannot do what it is asked.
 #[derive(Debug, thiserror::Error)]
 pub enum PipelineError {
-    /// No such monitor is known.
-    #[error("monitor `{0}` is not known to the pipeline")]
+    /// No such monitor runs.
+    #[error("monitor `{0}` does not run")]
     NotFound(MonitorId),
+    /// What is stored of the monitor cannot be run.
+    #[error(transparent)]
+    Unplannable(#[from] domain::check::Unplannable),
+    /// The store could not be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// The server is stopping.
     #[error("the server is stopping; ask again when it is back")]
     Stopping,
 }
 
 impl Pipeline {
+    /// Takes up every active monitor that is stored, and starts the stages.
+    pub async fn start(parts: Parts) -> Result<(Self, Running), PipelineError> {
+        let (jobs, jobs_end) = lane::jobs();
+        let (reports, reports_end) = lane::reports();
+        let (orders, orders_end) = mpsc::channel(ORDERS_WAITING);
+        let (commands, commands_end) = mpsc::channel(ORDERS_WAITING);
+        let finished = Arc::new(Finished::default());
+        let published = Published::default();
+        let Parts { ctx, store, probe, metrics, default_regions, in_flight_max } = parts;
+
+        let mut judge = Judge::new(ctx.clone(), metrics.clone(), store.clone(), published.clone());
+        let mut cadence = Cadence::new(
+            ctx.clone(),
+            metrics.clone(),
+            jobs.clone(),
+            reports.clone(),
+            finished.clone(),
+        );
+        let checks = TaskTracker::new();
+        let (stop, give_up) = (CancellationToken::new(), CancellationToken::new());
+        let checkers = Arc::new(Checkers {
+            ctx: ctx.clone(),
+            metrics,
+            probe,
+            name: ProbeId(Arc::from(EMBEDDED)),
+            reports,
+            finished,
+            places: Arc::new(Semaphore::new(in_flight_max)),
+            tasks: checks.clone(),
+            stop: stop.clone(),
+            give_up: give_up.clone(),
+        });
+        let this = Self { ctx, store, default_regions, orders, commands, jobs, published };
+        this.take_up(&mut judge, &mut cadence).await?;
+        let running = Running {
+            cadence: tokio::spawn(cadence.run(orders_end)),
+            checkers: tokio::spawn(checkers.run(jobs_end)),
+            judge: tokio::spawn(judge.run(reports_end, commands_end)),
+            checks,
+            stop,
+            give_up,
+        };
+        Ok((this, running))
+    }
+
     /// Takes up a monitor that was just created or edited and is committed. Returns when cadence
-    /// and judge hold the new revision.
-    pub async fn changed(&self, monitor: Arc<Monitor>) -> Result<(), PipelineError> {
-        let _ = monitor;
-        std::future::ready(Err(PipelineError::Stopping)).await
+    /// and judge hold the new revision: nothing of the one before starts after.
+    pub async fn changed(&self, monitor: &Monitor) -> Result<(), PipelineError> {
+        if !monitor.settings.active {
+            return self.paused(monitor).await;
+        }
+        let (watched, entry) = self.prepare(monitor, self.stored_history(monitor.id).await?)?;
+        self.tell(|done| Command::Watch { watched: Box::new(watched), done }).await?;
+        self.order(|done| Order::Put { entry, first: First::AtOnce, done }).await
     }
 
-    /// Drops a monitor whose deletion is committed.
+    /// Drops a monitor whose deletion is committed; its incident closes.
     pub async fn removed(&self, monitor: MonitorId) -> Result<(), PipelineError> {
-        let _ = monitor;
-        std::future::ready(Err(PipelineError::Stopping)).await
+        self.order(|done| Order::Remove { monitor, done }).await?;
+        self.tell(|done| Command::Forget { monitor, done }).await
     }
 
-    /// Checks a monitor now, in each of its regions, and answers the stored results by region.
-    pub async fn trigger(&self, monitor: Arc<Monitor>) -> Result<Vec<CheckResult>, PipelineError> {
-        let _ = monitor;
-        std::future::ready(Err(PipelineError::Stopping)).await
+    /// Checks a monitor now, in each of its regions, and answers the stored results by region. An
+    /// inactive one is checked too, and nothing is judged by it.
+    pub async fn trigger(&self, monitor: &Monitor) -> Result<Vec<CheckResult>, PipelineError> {
+        let plan = Arc::new(Plan::of(monitor)?);
+        let now = self.ctx.now();
+        let period = monitor.settings.periodicity.period();
+        let mut waiting = Vec::new();
+        for region in self.regions(&monitor.settings).iter() {
+            let (reply, answer) = oneshot::channel();
+            let job = Job {
+                plan: plan.clone(),
+                region,
+                slot: now,
+                trigger: Trigger::Manual,
+                next_slot: now + period,
+                keep_evidence: true,
+            };
+            let errand = Errand { job, handle: None, reply: Some(reply) };
+            self.jobs.send(errand).await.map_err(|_| PipelineError::Stopping)?;
+            waiting.push(answer);
+        }
+        let mut results = Vec::with_capacity(waiting.len());
+        for answer in waiting {
+            results.push(answer.await.map_err(|_| PipelineError::Stopping)?);
+        }
+        Ok(results)
     }
 
-    /// What is known of a monitor now; inactive ones too.
+    /// What is known of a monitor that runs; of one that does not, that it is not found.
     pub async fn view(&self, monitor: MonitorId) -> Result<MonitorView, PipelineError> {
-        std::future::ready(Err(PipelineError::NotFound(monitor))).await
+        let (answer, view) = oneshot::channel();
+        let command = Command::View { monitor, answer };
+        self.commands.send(command).await.map_err(|_| PipelineError::Stopping)?;
+        view.await.map_err(|_| PipelineError::Stopping)?
     }
 
-    /// The present verdicts of many monitors, in their order; `Unknown` where one is not known.
-    pub fn statuses(&self, monitors: &[MonitorId]) -> Vec<MonitorStatus> {
-        vec![MonitorStatus::Unknown; monitors.len()]
+    /// The present verdict of a monitor as it is stored; `Unknown` where it does not run.
+    pub fn status(&self, monitor: MonitorId) -> MonitorStatus {
+        self.published.status(monitor)
+    }
+
+    async fn paused(&self, monitor: &Monitor) -> Result<(), PipelineError> {
+        let (id, revision) = (monitor.id, monitor.revision);
+        self.order(|done| Order::Remove { monitor: id, done }).await?;
+        self.tell(|done| Command::Pause { monitor: id, revision, done }).await
+    }
+
+    async fn order(
+        &self,
+        order: impl FnOnce(oneshot::Sender<()>) -> Order,
+    ) -> Result<(), PipelineError> {
+        let (done, obeyed) = oneshot::channel();
+        self.orders.send(order(done)).await.map_err(|_| PipelineError::Stopping)?;
+        obeyed.await.map_err(|_| PipelineError::Stopping)
+    }
+
+    async fn tell(
+        &self,
+        command: impl FnOnce(oneshot::Sender<()>) -> Command,
+    ) -> Result<(), PipelineError> {
+        let (done, obeyed) = oneshot::channel();
+        self.commands.send(command(done)).await.map_err(|_| PipelineError::Stopping)?;
+        obeyed.await.map_err(|_| PipelineError::Stopping)
+    }
+
+    async fn stored_history(&self, monitor: MonitorId) -> Result<Option<History>, PipelineError> {
+        Ok(self.store.judge_states().history(monitor).await?)
+    }
+
+    async fn take_up(&self, judge: &mut Judge, cadence: &mut Cadence) -> Result<(), PipelineError> {
+        let now = self.ctx.now();
+        let alive_at = self.store.results().latest_slot().await?;
+        let mut stored = self.store.monitors().all_for_boot();
+        let mut count = 0_usize;
+        loop {
+            let batch = stored.next_batch().await?;
+            if batch.is_empty() {
+                break;
+            }
+            for BootMonitor { monitor, history } in batch {
+                if !monitor.settings.active {
+                    continue;
+                }
+                count += 1;
+                match self.prepare(&monitor, history) {
+                    Ok((watched, entry)) => {
+                        if let Some(alive_at) = alive_at {
+                            judge.note_missed(missed_while_down(
+                                monitor.id,
+                                entry.period,
+                                entry.regions,
+                                alive_at.max(monitor.updated_at),
+                                now,
+                            ));
+                        }
+                        judge.take_up(watched);
+                        cadence.put(entry, First::Regular);
+                    }
+                    Err(why) => warn!(monitor.id = %monitor.id, "left out: {why}"),
+                }
+            }
+        }
+        info!(monitors = count, "took up {count} active monitors");
+        Ok(())
+    }
+
+    fn prepare(
+        &self,
+        monitor: &Monitor,
+        history: Option<History>,
+    ) -> Result<(Watched, Entry), PipelineError> {
+        let settings = &monitor.settings;
+        let regions = self.regions(settings);
+        let plan = Arc::new(Plan::of(monitor)?);
+        let serving =
+            regions.iter().map(|region| Serving { region, probe: ProbeSlot::EMBEDDED }).collect();
+        let policy = Policy::of(settings, monitor.revision, serving);
+        let history = history.unwrap_or_else(|| History::new(&policy, self.ctx.now()));
+        let period = settings.periodicity.period();
+        Ok((Watched::new(monitor.id, policy, history), Entry { plan, period, regions }))
+    }
+
+    fn regions(&self, settings: &MonitorSettings) -> Regions {
+        settings.resolved_regions(&self.default_regions).iter().copied().collect()
+    }
+}
+
+impl Running {
+    /// Stops the stages in the order of the flow, so that nothing that was heard is lost: no more
+    /// slots, then no more checks, then the last commit. Slots whose check did not start or end by
+    /// then are recorded as missed. Whoever asks a [`Pipeline`] after this hears that the server is
+    /// stopping.
+    pub async fn stop(self) {
+        self.cadence.abort();
+        // An aborted task ends with an error that says just that.
+        let _ = self.cadence.await;
+        self.stop.cancel();
+        let _ = self.checkers.await;
+        self.checks.close();
+        if tokio::time::timeout(STOP_WITHIN, self.checks.wait()).await.is_err() {
+            warn!("{} checks still ran and are given up", self.checks.len());
+            self.give_up.cancel();
+            self.checks.wait().await;
+        }
+        if let Err(why) = self.judge.await {
+            warn!("the judge ended badly: {why}");
+        }
     }
 }

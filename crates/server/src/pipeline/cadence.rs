@@ -1,0 +1,200 @@
+//! cadence at work: waits for the next due slot of the timetable and sends its job on its way.
+//! What is due when is decided by `domain::cadence`.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use domain::cadence::{Call, Due, First, Regions, Schedule};
+use domain::check::{CheckResult, Job, Outcome, Phases, Plan, ProbeId, Trigger};
+use rules::{MonitorId, Timestamp};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::context::Context;
+use crate::lane::{Errand, Finished, Report};
+use crate::observe::metrics::Metrics;
+
+/// How old the kept evidence of a success may be: a check whose slot is the first of such a stretch
+/// keeps it (docs/decisions/0008-evidence.md).
+const EVIDENCE_EVERY_MS: i64 = 600_000;
+
+/// What cadence is told.
+#[derive(Debug)]
+pub(super) enum Order {
+    /// A monitor runs from now on, in place of an older revision of it.
+    Put { entry: Entry, first: First, done: oneshot::Sender<()> },
+    /// A monitor runs no more.
+    Remove { monitor: MonitorId, done: oneshot::Sender<()> },
+}
+
+/// What cadence has to know of a monitor.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) plan: Arc<Plan>,
+    pub(super) period: std::time::Duration,
+    pub(super) regions: Regions,
+}
+
+/// The stage, with the timetable in memory.
+#[derive(Debug)]
+pub(super) struct Cadence {
+    ctx: Context,
+    metrics: Metrics,
+    schedule: Schedule,
+    plans: HashMap<MonitorId, Arc<Plan>>,
+    jobs: mpsc::Sender<Errand>,
+    reports: mpsc::Sender<Report>,
+    finished: Arc<Finished>,
+    ended: Vec<(domain::cadence::Handle, rules::Region)>,
+    nobody: ProbeId,
+}
+
+impl Cadence {
+    pub(super) fn new(
+        ctx: Context,
+        metrics: Metrics,
+        jobs: mpsc::Sender<Errand>,
+        reports: mpsc::Sender<Report>,
+        finished: Arc<Finished>,
+    ) -> Self {
+        Self {
+            ctx,
+            metrics,
+            schedule: Schedule::default(),
+            plans: HashMap::new(),
+            jobs,
+            reports,
+            finished,
+            ended: Vec::new(),
+            nobody: ProbeId(Arc::from("")),
+        }
+    }
+
+    /// Puts a monitor on the timetable.
+    pub(super) fn put(&mut self, entry: Entry, first: First) {
+        let monitor = entry.plan.monitor;
+        self.schedule.put(monitor, entry.period, entry.regions, self.ctx.now(), first);
+        self.plans.insert(monitor, entry.plan);
+    }
+
+    /// Runs until nobody can give orders any more.
+    pub(super) async fn run(mut self, mut orders: mpsc::Receiver<Order>) {
+        loop {
+            let next = self.schedule.next_due();
+            tokio::select! {
+                order = orders.recv() => match order {
+                    Some(order) => self.obey(order).await,
+                    None => return,
+                },
+                () = due(&self.ctx, next) => self.call_due().await,
+            }
+        }
+    }
+
+    async fn obey(&mut self, order: Order) {
+        // What is due now belongs to the revision that is still on the timetable.
+        self.call_due().await;
+        match order {
+            Order::Put { entry, first, done } => {
+                self.put(entry, first);
+                // Whoever asked may have gone away; the order holds all the same.
+                let _ = done.send(());
+            }
+            Order::Remove { monitor, done } => {
+                self.schedule.remove(monitor);
+                self.plans.remove(&monitor);
+                let _ = done.send(());
+            }
+        }
+    }
+
+    async fn call_due(&mut self) {
+        self.ended = self.finished.take(std::mem::take(&mut self.ended));
+        for (handle, region) in self.ended.drain(..) {
+            self.schedule.finished(handle, region);
+        }
+        let now = self.ctx.now();
+        while let Some(due) = self.schedule.pop_due(now) {
+            self.call(due, now).await;
+        }
+    }
+
+    async fn call(&mut self, due: Due, now: Timestamp) {
+        if let Some(missed) = due.missed {
+            self.metrics.missed_slots.inc_by(u64::from(missed.count));
+            self.report(Report::Missed(missed)).await;
+        }
+        let Some(plan) = self.plans.get(&due.monitor) else { return };
+        let job = Job {
+            plan: plan.clone(),
+            region: due.region,
+            slot: due.slot,
+            trigger: Trigger::Scheduled,
+            next_slot: due.next_slot,
+            keep_evidence: keeps_evidence(due.slot, due.next_slot),
+        };
+        match due.call {
+            Call::Run => {
+                let errand = Errand { job, handle: Some(due.handle), reply: None };
+                // Those who check end after cadence does; see `Running::stop`.
+                let _ = self.jobs.send(errand).await;
+            }
+            Call::Skip => {
+                self.metrics.skipped_slots.inc();
+                let skipped = skipped(&job, now, self.nobody.clone());
+                self.report(Report::Result(skipped, None)).await;
+            }
+        }
+    }
+
+    async fn report(&self, report: Report) {
+        // The judge ends after cadence does; see `Running::stop`.
+        let _ = self.reports.send(report).await;
+    }
+}
+
+async fn due(ctx: &Context, next: Option<Timestamp>) {
+    match next {
+        Some(next) => ctx.sleep_until(next).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Whether a stretch of ten minutes begins between the slot before and this one.
+fn keeps_evidence(slot: Timestamp, next_slot: Timestamp) -> bool {
+    let period = next_slot.as_millis() - slot.as_millis();
+    slot.as_millis().rem_euclid(EVIDENCE_EVERY_MS) < period
+}
+
+fn skipped(job: &Job, now: Timestamp, probe: ProbeId) -> CheckResult {
+    CheckResult {
+        identity: job.identity(),
+        finished_at: now,
+        outcome: Outcome::Skipped,
+        latency_us: 0,
+        phases: Phases::default(),
+        status: None,
+        attempts: 0,
+        probe,
+        evidence: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_success_in_ten_minutes_keeps_its_evidence_whatever_the_period() {
+        for period in rules::Periodicity::ALL {
+            let period = period.period().as_millis() as i64;
+            let phase = 12_345 % period;
+            let kept = (0..3_600_000 / period)
+                .map(|index| Timestamp::from_millis(phase + index * period))
+                .filter(|slot| {
+                    keeps_evidence(*slot, *slot + std::time::Duration::from_millis(period as u64))
+                })
+                .count();
+            assert_eq!(kept as i64, (3_600_000 / period).min(6), "{period} ms");
+        }
+    }
+}

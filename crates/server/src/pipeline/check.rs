@@ -1,0 +1,105 @@
+//! check at work: takes jobs from the lane and has the embedded probe run them, as many at a time
+//! as the process has handles for. What a job means is decided by `domain::check`.
+
+use std::sync::Arc;
+
+use domain::cadence::Missed;
+use domain::check::{Job, PlannedCheck, ProbeId, Trigger, conclude};
+use probe::Probe;
+use rules::MonitorKind;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::context::Context;
+use crate::lane::{Errand, Finished, Report};
+use crate::observe::metrics::Metrics;
+
+/// Jobs that are started before those that already run get their turn. Under more load than the
+/// machine can bear, checks then wait to be started instead of all running at once, late.
+const STARTED_AT_A_TIME: u32 = 16;
+
+/// Those who check, and what they need for it; shared by all checks that run.
+pub(super) struct Checkers {
+    pub(super) ctx: Context,
+    pub(super) metrics: Metrics,
+    pub(super) probe: Probe,
+    pub(super) name: ProbeId,
+    pub(super) reports: mpsc::Sender<Report>,
+    pub(super) finished: Arc<Finished>,
+    pub(super) places: Arc<Semaphore>,
+    pub(super) tasks: TaskTracker,
+    /// No check starts any more.
+    pub(super) stop: CancellationToken,
+    /// Checks that still run are given up.
+    pub(super) give_up: CancellationToken,
+}
+
+impl Checkers {
+    /// Runs jobs until it is stopped; what was not started by then is reported as missed.
+    pub(super) async fn run(self: Arc<Self>, mut jobs: mpsc::Receiver<Errand>) {
+        let mut started = 0_u32;
+        while let Some(Some(errand)) = self.stop.run_until_cancelled(jobs.recv()).await {
+            let place = self.places.clone().acquire_owned();
+            let Some(Ok(place)) = self.stop.run_until_cancelled(place).await else {
+                self.miss(&errand.job).await;
+                break;
+            };
+            self.tasks.spawn(self.clone().check(errand, place));
+            started = started.wrapping_add(1);
+            if started.is_multiple_of(STARTED_AT_A_TIME) {
+                tokio::task::yield_now().await;
+            }
+        }
+        jobs.close();
+        while let Some(errand) = jobs.recv().await {
+            self.miss(&errand.job).await;
+        }
+    }
+
+    /// Reports that nobody ran a slot; what ran beside the slots is nobody's promise.
+    async fn miss(&self, job: &Job) {
+        if job.trigger != Trigger::Scheduled {
+            return;
+        }
+        self.metrics.missed_slots.inc();
+        let missed = Missed {
+            monitor: job.plan.monitor,
+            region: job.region,
+            first_slot: job.slot,
+            last_slot: job.slot,
+            count: 1,
+        };
+        // The judge ends last; see `Running::stop`.
+        let _ = self.reports.send(Report::Missed(missed)).await;
+    }
+
+    async fn check(self: Arc<Self>, errand: Errand, place: OwnedSemaphorePermit) {
+        let Errand { job, handle, reply } = errand;
+        let begun = self.ctx.now();
+        self.metrics.lateness_seconds.observe(begun.since(job.slot).as_secs_f64());
+        self.metrics.in_flight.inc();
+        let run = self.probe.run(&job, || self.ctx.now());
+        let attempts = self.give_up.run_until_cancelled(run).await;
+        let ended = self.ctx.now();
+        self.metrics.in_flight.dec();
+        drop(place);
+        let Some(attempts) = attempts else { return self.miss(&job).await };
+        if let Some(handle) = handle {
+            self.finished.note(handle, job.region);
+        }
+        let result = conclude(&job, attempts, ended, self.name.clone());
+        self.metrics.checks(kind(&job.plan.check), result.outcome).inc();
+        self.metrics.check_seconds.observe(ended.since(begun).as_secs_f64());
+        // The judge ends last; see `Running::stop`.
+        let _ = self.reports.send(Report::Result(result, reply)).await;
+    }
+}
+
+const fn kind(check: &PlannedCheck) -> MonitorKind {
+    match check {
+        PlannedCheck::Http(_) => MonitorKind::Http,
+        PlannedCheck::Tcp(_) => MonitorKind::Tcp,
+        PlannedCheck::Dns(_) => MonitorKind::Dns,
+    }
+}

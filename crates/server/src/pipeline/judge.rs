@@ -1,0 +1,290 @@
+//! judge at work: hears reports, has `domain::judge` decide, and commits what follows. A report
+//! that changes a verdict is committed at once, the others together within 100 ms. What others see
+//! of a verdict is published after its commit, so that memory never runs ahead of the database.
+
+mod batch;
+mod watched;
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+use std::sync::{Arc, RwLock};
+use std::time::Duration;
+
+use domain::cadence::Missed;
+use domain::check::{CheckResult, Outcome};
+use domain::judge::{self, Changed, Effects, Moment};
+use rules::{MonitorId, MonitorStatus, Timestamp};
+use store::Store;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
+use tracing::{error, info};
+
+use self::batch::Pending;
+pub(super) use self::watched::Watched;
+use super::{MonitorView, PipelineError};
+use crate::context::Context;
+use crate::lane::Report;
+use crate::observe::metrics::Metrics;
+
+/// Plain results wait this long for others to be committed with; design §2 allows 100 ms.
+const COMMIT_WITHIN: Duration = Duration::from_millis(80);
+/// Reports heard before the next commit, at most.
+const REPORTS_AT_ONCE: usize = 2_048;
+/// Between a commit that failed and the next try.
+const COMMIT_AGAIN: Duration = Duration::from_secs(1);
+
+/// What the judge is told and asked.
+#[derive(Debug)]
+pub(super) enum Command {
+    /// A monitor runs from now on, or in another revision.
+    Watch { watched: Box<Watched>, done: oneshot::Sender<()> },
+    /// A monitor is paused: its incident closes.
+    Pause { monitor: MonitorId, revision: u32, done: oneshot::Sender<()> },
+    /// A monitor is deleted: its incident closes.
+    Forget { monitor: MonitorId, done: oneshot::Sender<()> },
+    /// What is known of a monitor?
+    View { monitor: MonitorId, answer: oneshot::Sender<Result<MonitorView, PipelineError>> },
+}
+
+/// The verdicts that are committed, for those who list monitors.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Published(Arc<RwLock<HashMap<MonitorId, MonitorStatus>>>);
+
+/// The stage, with all it watches in memory.
+pub(super) struct Judge {
+    ctx: Context,
+    metrics: Metrics,
+    store: Store,
+    published: Published,
+    watched: HashMap<MonitorId, Watched>,
+    /// When a verdict may change although nothing is heard; one entry a monitor at least.
+    wakes: BinaryHeap<Reverse<(Timestamp, MonitorId)>>,
+    pending: Pending,
+}
+
+impl Published {
+    pub(super) fn status(&self, monitor: MonitorId) -> MonitorStatus {
+        let verdicts = self.0.read().expect("nothing panics while it holds this");
+        verdicts.get(&monitor).copied().unwrap_or(MonitorStatus::Unknown)
+    }
+
+    fn publish(&self, statuses: impl Iterator<Item = (MonitorId, MonitorStatus)>) {
+        let mut verdicts = self.0.write().expect("nothing panics while it holds this");
+        for (monitor, status) in statuses {
+            match status {
+                MonitorStatus::Unknown => verdicts.remove(&monitor),
+                status => verdicts.insert(monitor, status),
+            };
+        }
+    }
+}
+
+impl Judge {
+    pub(super) fn new(ctx: Context, metrics: Metrics, store: Store, published: Published) -> Self {
+        Self {
+            ctx,
+            metrics,
+            store,
+            published,
+            watched: HashMap::new(),
+            wakes: BinaryHeap::new(),
+            pending: Pending::default(),
+        }
+    }
+
+    /// Takes up a monitor that the process found when it started.
+    pub(super) fn take_up(&mut self, watched: Watched) {
+        self.published.publish(std::iter::once((watched.monitor, watched.history.status)));
+        self.watch(watched);
+    }
+
+    /// Notes slots that nobody ran while no process was there.
+    pub(super) fn note_missed(&mut self, missed: impl Iterator<Item = Missed>) {
+        for missed in missed {
+            self.metrics.missed_slots.inc_by(u64::from(missed.count));
+            self.pending.add_missed(missed);
+        }
+    }
+
+    /// Runs until no report can come any more; what was heard is committed by then.
+    pub(super) async fn run(
+        mut self,
+        mut reports: mpsc::Receiver<Report>,
+        mut commands: mpsc::Receiver<Command>,
+    ) {
+        let mut heard = Vec::with_capacity(REPORTS_AT_ONCE);
+        loop {
+            let wake = self.wakes.peek().map(|Reverse((at, _))| *at);
+            tokio::select! {
+                count = reports.recv_many(&mut heard, REPORTS_AT_ONCE) => {
+                    if count == 0 {
+                        break;
+                    }
+                    for report in heard.drain(..) {
+                        self.hear(report);
+                    }
+                }
+                Some(command) = commands.recv() => self.obey(command).await,
+                () = woken(&self.ctx, wake) => self.tick(),
+                () = self.pending.due() => self.commit().await,
+            }
+            if self.pending.is_urgent() || self.pending.len() >= REPORTS_AT_ONCE {
+                self.commit().await;
+            }
+        }
+        self.commit().await;
+    }
+
+    fn hear(&mut self, report: Report) {
+        match report {
+            Report::Missed(missed) => self.pending.add_missed(missed),
+            Report::Result(result, reply) => {
+                if let Some(watched) = self.watched.get_mut(&result.identity.monitor) {
+                    let effects = watched.hear(&result, moment(&self.ctx));
+                    self.follow(result.identity.monitor, effects);
+                }
+                self.pending.add_result(result, reply);
+            }
+        }
+    }
+
+    fn tick(&mut self) {
+        let now = self.ctx.now();
+        while let Some(Reverse((at, monitor))) = self.wakes.peek().copied() {
+            if at > now {
+                return;
+            }
+            self.wakes.pop();
+            let Some(watched) = self.watched.get_mut(&monitor) else { continue };
+            // A monitor has an entry for each time that was once its next; only one still holds.
+            if watched.entry_in_wakes != Some(at) {
+                continue;
+            }
+            watched.entry_in_wakes = None;
+            if watched.wake_at.is_some_and(|wake_at| wake_at <= now) {
+                let effects = judge::tick(&watched.policy, &mut watched.history, moment(&self.ctx));
+                self.follow(monitor, effects);
+            } else {
+                let wake_at = watched.wake_at;
+                self.wake(monitor, wake_at);
+            }
+        }
+    }
+
+    /// Does what follows from a step of a monitor.
+    fn follow(&mut self, monitor: MonitorId, effects: Effects) {
+        self.wake(monitor, effects.wake_at);
+        let Some(watched) = self.watched.get(&monitor) else { return };
+        if effects.changed > Changed::Nothing {
+            self.pending.add_history(monitor, &watched.history);
+        }
+        if let Some(transition) = effects.transition {
+            info!(
+                monitor.id = %monitor,
+                "monitor `{monitor}` went from {} to {}: {}", transition.from, transition.to, transition.why
+            );
+            self.pending.add_transition(monitor, transition);
+        }
+    }
+
+    fn wake(&mut self, monitor: MonitorId, at: Option<Timestamp>) {
+        let Some(watched) = self.watched.get_mut(&monitor) else { return };
+        watched.wake_at = at;
+        let Some(at) = at else { return };
+        // A later time than the entry's is looked up when the entry's has come.
+        if watched.entry_in_wakes.is_none_or(|entry| at < entry) {
+            watched.entry_in_wakes = Some(at);
+            self.wakes.push(Reverse((at, monitor)));
+        }
+    }
+
+    async fn obey(&mut self, command: Command) {
+        match command {
+            Command::Watch { watched, done } => {
+                self.watch_again(*watched);
+                self.commit().await;
+                let _ = done.send(());
+            }
+            Command::Pause { monitor, revision, done } => {
+                self.pause(monitor, revision);
+                self.commit().await;
+                self.watched.remove(&monitor);
+                let _ = done.send(());
+            }
+            Command::Forget { monitor, done } => {
+                self.forget(monitor);
+                self.commit().await;
+                let _ = done.send(());
+            }
+            Command::View { monitor, answer } => {
+                let now = self.ctx.now();
+                let view = self.watched.get(&monitor).map(|watched| watched.view(now));
+                let _ = answer.send(view.ok_or(PipelineError::NotFound(monitor)));
+            }
+        }
+    }
+
+    fn watch(&mut self, mut watched: Watched) {
+        let monitor = watched.monitor;
+        let effects = judge::revise(&watched.policy, &mut watched.history, moment(&self.ctx));
+        self.watched.insert(monitor, watched);
+        self.follow(monitor, effects);
+    }
+
+    /// Takes up an edit: what is remembered of the revision before goes on.
+    fn watch_again(&mut self, mut watched: Watched) {
+        if let Some(before) = self.watched.remove(&watched.monitor) {
+            watched.take_over(before);
+        }
+        self.watch(watched);
+    }
+
+    fn pause(&mut self, monitor: MonitorId, revision: u32) {
+        let Some(watched) = self.watched.get_mut(&monitor) else { return };
+        watched.policy.active = false;
+        watched.policy.revision = revision;
+        let effects = judge::revise(&watched.policy, &mut watched.history, moment(&self.ctx));
+        self.follow(monitor, effects);
+    }
+
+    fn forget(&mut self, monitor: MonitorId) {
+        let Some(watched) = self.watched.get_mut(&monitor) else { return };
+        let effects = judge::delete(&mut watched.history, self.ctx.now());
+        self.follow(monitor, effects);
+        self.pending.drop_history(monitor);
+        self.watched.remove(&monitor);
+        self.published.publish(std::iter::once((monitor, MonitorStatus::Unknown)));
+    }
+
+    /// Commits what is pending, however often it takes: nothing else is heard until it is stored.
+    async fn commit(&mut self) {
+        if self.pending.is_empty() {
+            return;
+        }
+        let batch = Arc::new(self.pending.batch());
+        let begun = Instant::now();
+        while let Err(why) = self.store.commit(batch.clone()).await {
+            error!("results could not be stored, trying again: {why}");
+            tokio::time::sleep(COMMIT_AGAIN).await;
+        }
+        self.metrics.commit_seconds.observe(begun.elapsed().as_secs_f64());
+        self.metrics.results_committed.inc_by(ran(&batch.results));
+        self.published.publish(self.pending.statuses());
+        self.pending.answer(&batch);
+    }
+}
+
+fn ran(results: &[CheckResult]) -> u64 {
+    results.iter().filter(|result| result.outcome != Outcome::Skipped).count() as u64
+}
+
+fn moment(ctx: &Context) -> Moment {
+    Moment { now: ctx.now(), chance: ctx.chance() }
+}
+
+async fn woken(ctx: &Context, wake: Option<Timestamp>) {
+    match wake {
+        Some(wake) => ctx.sleep_until(wake).await,
+        None => std::future::pending().await,
+    }
+}

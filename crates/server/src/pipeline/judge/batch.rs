@@ -1,0 +1,111 @@
+//! What was heard and decided since the last commit.
+
+use std::collections::HashMap;
+
+use domain::cadence::Missed;
+use domain::check::CheckResult;
+use domain::judge::{History, Transition};
+use rules::{MonitorId, MonitorStatus};
+use store::Batch;
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+
+use super::COMMIT_WITHIN;
+
+/// What was heard and decided since the last commit.
+#[derive(Debug, Default)]
+pub(super) struct Pending {
+    results: Vec<CheckResult>,
+    missed: Vec<Missed>,
+    histories: HashMap<MonitorId, History>,
+    transitions: Vec<(MonitorId, Transition)>,
+    /// Who waits for the result at this place, once it is stored.
+    replies: Vec<(usize, oneshot::Sender<CheckResult>)>,
+    /// When the first of it came.
+    since: Option<Instant>,
+}
+
+impl Pending {
+    pub(super) fn add_result(
+        &mut self,
+        result: CheckResult,
+        reply: Option<oneshot::Sender<CheckResult>>,
+    ) {
+        if let Some(reply) = reply {
+            self.replies.push((self.results.len(), reply));
+        }
+        self.results.push(result);
+        self.begin();
+    }
+
+    pub(super) fn add_missed(&mut self, missed: Missed) {
+        self.missed.push(missed);
+        self.begin();
+    }
+
+    pub(super) fn add_history(&mut self, monitor: MonitorId, history: &History) {
+        self.histories.insert(monitor, history.clone());
+        self.begin();
+    }
+
+    /// The monitor is gone, and its history with it.
+    pub(super) fn drop_history(&mut self, monitor: MonitorId) {
+        self.histories.remove(&monitor);
+    }
+
+    pub(super) fn add_transition(&mut self, monitor: MonitorId, transition: Transition) {
+        self.transitions.push((monitor, transition));
+        self.begin();
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.since.is_none()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.results.len()
+    }
+
+    /// Whether it is not to wait: a verdict changed, or somebody waits for a result.
+    pub(super) fn is_urgent(&self) -> bool {
+        !self.transitions.is_empty() || !self.replies.is_empty()
+    }
+
+    /// Ends when what is pending has waited long enough; never while nothing is.
+    pub(super) async fn due(&self) {
+        match self.since {
+            Some(since) => tokio::time::sleep_until(since + COMMIT_WITHIN).await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// All of it as one transaction; the histories' verdicts and the replies stay until
+    /// [`Self::answer`].
+    pub(super) fn batch(&mut self) -> Batch {
+        Batch {
+            results: std::mem::take(&mut self.results),
+            missed: std::mem::take(&mut self.missed),
+            histories: self.histories.iter().map(|(id, history)| (*id, history.clone())).collect(),
+            transitions: std::mem::take(&mut self.transitions),
+        }
+    }
+
+    /// The verdicts that are stored now.
+    pub(super) fn statuses(&self) -> impl Iterator<Item = (MonitorId, MonitorStatus)> {
+        self.histories.iter().map(|(monitor, history)| (*monitor, history.status))
+    }
+
+    /// Tells those who waited, and begins anew.
+    pub(super) fn answer(&mut self, stored: &Batch) {
+        for (place, reply) in self.replies.drain(..) {
+            // Whoever asked may have gone away; the result is stored all the same.
+            let _ = reply.send(stored.results[place].clone());
+        }
+        self.histories.clear();
+        self.since = None;
+    }
+
+    fn begin(&mut self) {
+        self.since.get_or_insert_with(Instant::now);
+    }
+}

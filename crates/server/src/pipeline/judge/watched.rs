@@ -1,0 +1,74 @@
+//! One monitor as the judge holds it: its policy, its history, and what views show of its regions.
+
+use domain::check::CheckResult;
+use domain::judge::{self, Effects, History, Moment, Policy, region_status};
+use rules::{MonitorId, Region, Timestamp};
+
+use super::super::{MonitorView, RegionView};
+
+/// One monitor that runs.
+#[derive(Debug)]
+pub(in crate::pipeline) struct Watched {
+    pub(in crate::pipeline) monitor: MonitorId,
+    pub(in crate::pipeline) policy: Policy,
+    pub(in crate::pipeline) history: History,
+    /// When the verdict may change although nothing is heard.
+    pub(super) wake_at: Option<Timestamp>,
+    /// The time under which the judge's heap will look at it.
+    pub(super) entry_in_wakes: Option<Timestamp>,
+    latencies: Vec<(Region, u32)>,
+}
+
+impl Watched {
+    pub(in crate::pipeline) const fn new(
+        monitor: MonitorId,
+        policy: Policy,
+        history: History,
+    ) -> Self {
+        Self {
+            monitor,
+            policy,
+            history,
+            wake_at: None,
+            entry_in_wakes: None,
+            latencies: Vec::new(),
+        }
+    }
+
+    /// Goes on with what the revision before remembers.
+    pub(super) fn take_over(&mut self, before: Self) {
+        self.history = before.history;
+        self.entry_in_wakes = before.entry_in_wakes;
+        self.latencies = before.latencies;
+    }
+
+    pub(super) fn hear(&mut self, result: &CheckResult, moment: Moment) -> Effects {
+        if result.attempts > 0 {
+            let region = result.identity.region;
+            match self.latencies.iter_mut().find(|(known, _)| *known == region) {
+                Some((_, latency)) => *latency = result.latency_us,
+                None => self.latencies.push((region, result.latency_us)),
+            }
+        }
+        judge::receive(&self.policy, &mut self.history, result, moment)
+    }
+
+    pub(super) fn view(&self, now: Timestamp) -> MonitorView {
+        let regions = self.history.regions.iter().map(|state| RegionView {
+            region: state.region,
+            status: region_status(&self.policy, &self.history, state.region, now),
+            checked_at: state.latest.map(|heard| heard.finished_at),
+            latency_us: self
+                .latencies
+                .iter()
+                .find(|(region, _)| *region == state.region)
+                .map(|(_, latency)| *latency),
+            served_by: super::super::EMBEDDED.to_owned(),
+        });
+        MonitorView {
+            status: self.history.status,
+            since: self.history.since,
+            regions: regions.collect(),
+        }
+    }
+}
