@@ -5,7 +5,7 @@ mod answer;
 mod draft;
 
 pub use answer::{Secrets, Shown, instant};
-pub use draft::mask;
+pub use draft::{drafted, mask};
 
 /// Messages, service and client as generated from `proto/monitor/v1/monitor.proto`, and what
 /// their fields are made of. A message becomes a field by `into()`.

@@ -1,5 +1,5 @@
 //! From the wire to drafts: nothing is judged here, and outputs that a caller sent are dropped.
-//! A request is `MonitorDraft::from(message).parse()`, its violations `under("monitor")`.
+//! Parsing a draft belongs to `rules`; its violations belong `under("monitor")`.
 
 use buffa_types::google::protobuf::FieldMask;
 use rules::monitor::{
@@ -7,7 +7,16 @@ use rules::monitor::{
     RecordAssertionDraft, StatusCodeAssertionDraft, TcpDraft, TextAssertionDraft,
 };
 
+use rules::{Violation, Violations};
+
 use super::wire;
+
+/// The draft in a request's `monitor` (`request.monitor.into_option()`), which is required.
+pub fn drafted<Message: Into<MonitorDraft>>(
+    given: Option<Message>,
+) -> Result<MonitorDraft, Violations> {
+    given.map(Into::into).ok_or_else(|| Violation::unseen("monitor", "is required").into())
+}
 
 /// The names in an update's mask (`request.update_mask.as_option()`), as the specification writes
 /// them, or `None` without a mask. An empty mask is one too: it changes nothing.

@@ -12,7 +12,7 @@ use rules::{
 };
 
 use super::wire::Kind;
-use super::{Secrets, Shown};
+use super::{Secrets, Shown, drafted};
 
 fn http() -> Check {
     let text = |target: &str| TextAssertion {
@@ -111,6 +111,22 @@ fn the_same_holds_for_the_least_that_can_be_written() {
         let kind = shown(&monitor, Secrets::Shown).kind();
         assert_eq!(draft(kind), MonitorDraft::from(&monitor.settings));
     }
+}
+
+#[test]
+fn a_request_without_a_monitor_says_that_it_is_required() {
+    let refused = drafted(None::<super::wire::TcpMonitor>).unwrap_err();
+    assert_eq!(refused.to_string(), "`monitor` is required");
+}
+
+#[test]
+fn limits_are_named_with_the_path_from_the_request_on() {
+    // spec: §8.1; issue 3: bad input
+    let given = super::wire::TcpMonitor { retry: Some(11), ..super::wire::TcpMonitor::default() };
+    let refused = drafted(Some(given)).unwrap().parse().unwrap_err().under("monitor");
+    let fields: Vec<&str> = refused.0.iter().map(|it| it.field.as_str()).collect();
+    assert!(fields.contains(&"monitor.retry"), "{refused}");
+    assert!(fields.contains(&"monitor.name"), "{refused}");
 }
 
 #[test]

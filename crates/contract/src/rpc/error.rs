@@ -21,6 +21,8 @@ pub use connectrpc::ErrorCode as Code;
 
 /// Who defined the reasons: `google.rpc.ErrorInfo.domain`.
 const DOMAIN: &str = "aloft";
+/// Longest part of a caller's own text that a message repeats, in characters.
+const GIVEN_SHOWN: usize = 128;
 
 /// Why a call failed, in a word that does not change: `google.rpc.ErrorInfo.reason`, and the
 /// reason of a problem of `/v1`.
@@ -46,6 +48,10 @@ pub enum Reason {
     NotFound,
     /// There is one already.
     AlreadyExists,
+    /// The monitor is of another kind than the method; the message names the right one.
+    MonitorTypeMismatch,
+    /// Somebody else changed it at the same time; reading it again and repeating helps.
+    Conflict,
     /// The request is larger than allowed.
     TooLarge,
     /// There is no such method.
@@ -72,6 +78,8 @@ impl Reason {
             Self::MalformedMessage => "MALFORMED_MESSAGE",
             Self::NotFound => "NOT_FOUND",
             Self::AlreadyExists => "ALREADY_EXISTS",
+            Self::MonitorTypeMismatch => "MONITOR_TYPE_MISMATCH",
+            Self::Conflict => "CONFLICT",
             Self::TooLarge => "TOO_LARGE",
             Self::UnknownMethod => "UNKNOWN_METHOD",
             Self::Abandoned => "ABANDONED",
@@ -102,7 +110,8 @@ pub fn permission_denied(message: impl Into<String>) -> Error {
 
 /// The caller's workspace has no `noun` with this id: 404, also where another workspace has one.
 pub fn not_found(noun: &str, id: &str) -> Error {
-    error(Code::NotFound, Reason::NotFound, format!("there is no {noun} `{id}` in this workspace"))
+    let message = format!("there is no {noun} `{}` in this workspace", shortened(id));
+    error(Code::NotFound, Reason::NotFound, message)
 }
 
 /// There is one already: 409.
@@ -110,9 +119,26 @@ pub fn already_exists(message: impl Into<String>) -> Error {
     error(Code::AlreadyExists, Reason::AlreadyExists, message)
 }
 
+/// Somebody else changed it at the same time: 409.
+pub fn conflict(message: impl Into<String>) -> Error {
+    error(Code::Aborted, Reason::Conflict, message)
+}
+
+/// There is no method with this path: 404, as the RPC itself answers.
+pub fn unknown_method(path: &str) -> Error {
+    let path = path.trim_start_matches('/');
+    error(Code::Unimplemented, Reason::UnknownMethod, format!("method not found: {path}"))
+        .with_http_status(http::StatusCode::NOT_FOUND)
+}
+
 /// The request breaks rules: 400, with the first violations as a detail and in the message. Paths
 /// begin at the request, so those of a monitor need [`Violations::under`] `"monitor"`.
 pub fn invalid(violations: &Violations) -> Error {
+    invalid_because(Reason::InvalidArgument, violations)
+}
+
+/// Like [`invalid`], for a reason of its own.
+pub fn invalid_because(reason: Reason, violations: &Violations) -> Error {
     let more = violations.0.len().saturating_sub(VIOLATIONS_MAX);
     let shown = Violations(violations.0.iter().take(VIOLATIONS_MAX).cloned().collect());
     let message = match more {
@@ -131,7 +157,7 @@ pub fn invalid(violations: &Violations) -> Error {
         })
         .collect();
     let detail = BadRequest { field_violations };
-    error(Code::InvalidArgument, Reason::InvalidArgument, message)
+    error(Code::InvalidArgument, reason, message)
         .with_detail(ErrorDetail::from_message("google.rpc.BadRequest", &detail))
 }
 
@@ -151,6 +177,13 @@ pub fn resource_exhausted(message: impl Into<String>, retry_after: Duration) -> 
     let value = http::HeaderValue::try_from(seconds.to_string()).expect("digits are a header");
     error.response_headers_mut().insert(http::header::RETRY_AFTER, value);
     error
+}
+
+/// No method has this path: 404, as the RPC library itself answers it.
+pub fn unknown_method(path: &str) -> Error {
+    let message = format!("there is no method at `{}`", shortened(path));
+    error(Code::Unimplemented, Reason::UnknownMethod, message)
+        .with_http_status(http::StatusCode::NOT_FOUND)
 }
 
 /// Something that the call needs does not answer now: 503.
@@ -207,6 +240,12 @@ pub(super) fn with_reason(error: Error) -> Error {
         | _ => Reason::Internal,
     };
     error.with_detail(info(reason))
+}
+
+/// The beginning of a text that a caller sent.
+fn shortened(given: &str) -> &str {
+    let end = given.char_indices().nth(GIVEN_SHOWN).map_or(given.len(), |(at, _)| at);
+    &given[..end]
 }
 
 fn error(code: Code, reason: Reason, message: impl Into<String>) -> Error {
@@ -285,6 +324,15 @@ mod tests {
         let ours = with_reason(unauthenticated(Reason::KeyExpired, "expired"));
         assert_eq!(reason(&ours).as_deref(), Some("KEY_EXPIRED"));
         assert_eq!(ours.details.len(), 1);
+    }
+
+    #[test]
+    fn what_a_caller_sent_is_repeated_shortened() {
+        for error in [not_found("monitor", &"ü".repeat(9_999)), unknown_method(&"ü".repeat(9_999))]
+        {
+            assert_eq!(error.http_status(), 404);
+            assert!(error.message.unwrap().chars().count() < 200);
+        }
     }
 
     #[test]
