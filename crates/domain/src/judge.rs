@@ -14,5 +14,8 @@ pub use history::{Ballot, Heard, History, Hold, RegionState};
 pub use policy::{Policy, ProbeSlot, Serving};
 pub use step::{Changed, Effects, Moment, delete, receive, revise, tick};
 pub use transition::{ClosedAs, IncidentChange, Transition};
-pub use verdict::{Verdict, Why};
+pub use verdict::{Share, Why};
 pub use votes::region_status;
+
+#[cfg(test)]
+mod tests;

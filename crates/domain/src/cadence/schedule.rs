@@ -213,7 +213,10 @@ impl Schedule {
             self.places.push(Place { monitor, period_ms: 0, generation: 0, regions, running });
             self.places.len() as u32 - 1
         });
-        assert!(index < 1 << (u32::BITS - REGION_BITS), "a process holds at most 134 million monitors");
+        assert!(
+            index < 1 << (u32::BITS - REGION_BITS),
+            "a process holds at most 134 million monitors"
+        );
         self.by_monitor.insert(monitor, index);
         index
     }
@@ -258,3 +261,6 @@ impl Place {
         Due { monitor, handle, region, slot, next_slot: slots.after(slot), call, missed }
     }
 }
+
+#[cfg(test)]
+mod tests;

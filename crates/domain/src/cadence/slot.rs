@@ -245,12 +245,15 @@ mod tests {
     // count the results of the one before as others.
     #[test]
     fn slots_stay_where_they_are_from_version_to_version() {
-        let regions: Regions = [Region::FlyAms, Region::FlyIad, Region::FlySin].into_iter().collect();
+        let regions: Regions =
+            [Region::FlyAms, Region::FlyIad, Region::FlySin].into_iter().collect();
         let phases: Vec<i64> = regions
             .iter()
-            .map(|region| Slots::of(MonitorId::from_bits(1), Duration::from_secs(30), regions, region))
+            .map(|region| {
+                Slots::of(MonitorId::from_bits(1), Duration::from_secs(30), regions, region)
+            })
             .map(|slots| slots.phase_ms)
             .collect();
-        insta::assert_debug_snapshot!(phases, @"");
+        assert_eq!(phases, [28_789, 8_789, 18_789]);
     }
 }

@@ -5,7 +5,7 @@ use rules::{IncidentId, MonitorStatus, Region, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::Policy;
-use crate::check::{CheckResult, Outcome, Trigger};
+use crate::check::{Identity, Outcome, Trigger};
 
 /// What the judge remembers of one monitor. [`History::new`] makes it, and [`super::receive`],
 /// [`super::tick`], [`super::revise`] and [`super::delete`] change it.
@@ -109,10 +109,26 @@ impl History {
         self.regions.get(place)
     }
 
+    /// Hears a result of this revision again, judging nothing. The store writes a history only when
+    /// [`super::Changed`] says so, so that the instants in it may be old: a process that starts
+    /// recalls the last two results of each region, in any order, and then revises.
+    pub fn recall(&mut self, identity: &Identity, finished_at: Timestamp, outcome: Outcome) {
+        let heard = Heard::of(identity, finished_at, outcome);
+        let heard = heard.filter(|heard| heard.revision == self.revision);
+        let state = self.regions.iter_mut().find(|state| state.region == identity.region);
+        if let (Some(heard), Some(state)) = (heard, state) {
+            state.hear(heard);
+        }
+    }
+
     /// Takes regions away that the policy no longer has, and adds its new ones.
     pub(super) fn align(&mut self, policy: &Policy) {
         let same = self.regions.len() == policy.regions.len()
-            && self.regions.iter().zip(&policy.regions).all(|(ours, its)| ours.region == its.region);
+            && self
+                .regions
+                .iter()
+                .zip(&policy.regions)
+                .all(|(ours, its)| ours.region == its.region);
         if same {
             return;
         }
@@ -169,21 +185,19 @@ impl RegionState {
 
 impl Heard {
     /// What the judge remembers of a result; nothing of a skipped slot.
-    pub(super) fn of(result: &CheckResult) -> Option<Self> {
-        let ballot = match result.outcome {
+    pub(super) fn of(
+        identity: &Identity,
+        finished_at: Timestamp,
+        outcome: Outcome,
+    ) -> Option<Self> {
+        let ballot = match outcome {
             Outcome::Success => Ballot::Fine,
             Outcome::Degraded => Ballot::Slow,
             Outcome::Failure => Ballot::Failing,
             Outcome::Skipped => return None,
         };
-        let identity = &result.identity;
-        Some(Self {
-            slot: identity.slot,
-            finished_at: result.finished_at,
-            revision: identity.revision,
-            trigger: identity.trigger,
-            ballot,
-        })
+        let &Identity { revision, slot, trigger, .. } = identity;
+        Some(Self { slot, finished_at, revision, trigger, ballot })
     }
 
     /// Later results have a later slot; of one slot, an order is all that is needed. Results of

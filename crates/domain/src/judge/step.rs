@@ -3,11 +3,10 @@
 
 use rules::{IncidentId, MonitorStatus, Region, Timestamp};
 
-use super::verdict::{Tie, verdict};
+use super::verdict::{Tie, Verdict, verdict};
 use super::votes::Tally;
 use super::{
-    Ballot, ClosedAs, Heard, History, Hold, IncidentChange, Policy, RegionState, Transition,
-    Verdict, Why,
+    Ballot, ClosedAs, Heard, History, Hold, IncidentChange, Policy, RegionState, Transition, Why,
 };
 use crate::check::CheckResult;
 
@@ -56,7 +55,7 @@ pub fn receive(
 ) -> Effects {
     let revision = result.identity.revision;
     let judged = policy.active && revision == policy.revision && revision == history.revision;
-    let heard = Heard::of(result).filter(|_| judged);
+    let heard = Heard::of(&result.identity, result.finished_at, result.outcome).filter(|_| judged);
     let region = result.identity.region;
     let place = history.regions.binary_search_by_key(&region, |state| state.region);
     let (Some(heard), Ok(place)) = (heard, place) else {
@@ -137,11 +136,9 @@ fn settle(policy: &Policy, history: &mut History, moment: Moment) -> Effects {
         Some(_) => Tie::Old,
     };
     let found = verdict(&tally, history.status, tie);
-    let transition = if may_turn(history, found.status) {
-        turn(history, found, moment)
-    } else {
-        None
-    };
+    let transition = found
+        .filter(|found| may_turn(history, found.status))
+        .and_then(|found| turn(history, found, moment));
     let changed = match (transition, memory == (history.tie_since, history.slow)) {
         (Some(_), _) => Changed::Status,
         (None, false) => Changed::Memory,
@@ -221,12 +218,7 @@ fn tie_end(policy: &Policy, history: &History) -> Option<Timestamp> {
     history.tie_since.map(|since| since + 2 * policy.period)
 }
 
-fn wake_at(
-    policy: &Policy,
-    history: &History,
-    tally: &Tally,
-    now: Timestamp,
-) -> Option<Timestamp> {
+fn wake_at(policy: &Policy, history: &History, tally: &Tally, now: Timestamp) -> Option<Timestamp> {
     if !policy.active {
         return None;
     }
@@ -240,7 +232,8 @@ fn wake_at(
 
 /// Whether a region turned from fine to failing with this result.
 fn turned(before: &RegionState, after: &RegionState) -> bool {
-    let was_failing = |state: &RegionState| state.ballots().0.map(|ballot| ballot == Ballot::Failing);
+    let was_failing =
+        |state: &RegionState| state.ballots().0.map(|ballot| ballot == Ballot::Failing);
     was_failing(before) == Some(false) && was_failing(after) == Some(true)
 }
 

@@ -9,11 +9,11 @@ use super::votes::Tally;
 
 /// A status and why it is that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Verdict {
+pub(super) struct Verdict {
     /// The status.
-    pub status: MonitorStatus,
+    pub(super) status: MonitorStatus,
     /// Which row of the table decided.
-    pub why: Why,
+    pub(super) why: Why,
 }
 
 /// Why a status is what it is; shown to people.
@@ -27,42 +27,28 @@ pub enum Why {
     /// The monitor is deleted.
     Deleted,
     /// More than half of the votes fail.
-    Failing {
-        /// Votes that fail.
-        failing: u8,
-        /// All votes.
-        votes: u8,
-    },
-    /// More than half of the votes fail, but too few regions have one to believe it at once.
-    Unconfirmed {
-        /// Votes that fail.
-        failing: u8,
-        /// All votes.
-        votes: u8,
-    },
+    Failing(Share),
     /// Half of the votes fail after more did.
-    Tie {
-        /// Votes that fail.
-        failing: u8,
-        /// All votes.
-        votes: u8,
-    },
+    Tie(Share),
     /// A region failed two slots in a row, while most votes do not fail.
     RegionFailing(Region),
     /// More than half of the votes are slow.
-    Slow {
-        /// Votes that are slow.
-        slow: u8,
-        /// All votes.
-        votes: u8,
-    },
+    Slow(Share),
     /// Too few votes fail or are slow to matter.
-    Fine {
-        /// Votes that fail.
-        failing: u8,
-        /// All votes.
-        votes: u8,
-    },
+    Fine(Share),
+}
+
+/// How many say so: votes, and the regions behind them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Share {
+    /// Votes that say so.
+    pub votes: u8,
+    /// All votes.
+    pub of_votes: u8,
+    /// Regions that say so.
+    pub regions: u8,
+    /// All regions with a vote.
+    pub of_regions: u8,
 }
 
 /// Half of the votes fail. Whether that matters depends on what was before.
@@ -76,34 +62,30 @@ pub(super) enum Tie {
     Old,
 }
 
-/// The status that the votes make of the status `was`.
+/// The status that the votes make of the status `was`; `None` where it stays what it was.
 ///
-/// Where the table asks for two slots in a row and there was one, the status stays what it was:
-/// `unknown` does not become `active` by a failure. Once it is `error` the votes need no second
-/// confirmation to keep it.
-pub(super) fn verdict(tally: &Tally, was: MonitorStatus, tie: Tie) -> Verdict {
-    let &Tally { votes, failing, slow, .. } = tally;
-    let of = |status, why| Verdict { status, why };
-    if votes == 0 {
+/// It stays where the table asks for two slots in a row and there was one: a first failure does
+/// not make `active` of `unknown`. One region that failed twice is enough, and once the status is
+/// `error` the majority needs no second confirmation to keep it.
+pub(super) fn verdict(tally: &Tally, was: MonitorStatus, tie: Tie) -> Option<Verdict> {
+    let failing = tally.failing();
+    let of = |status, why| Some(Verdict { status, why });
+    if tally.votes == 0 {
         return of(MonitorStatus::Unknown, Why::NoVotes);
     }
-    if 2 * failing > votes {
+    if 2 * failing.votes > failing.of_votes {
         let believed =
             was == MonitorStatus::Error || !tally.is_thin() || tally.failed_twice.is_some();
-        return if believed {
-            of(MonitorStatus::Error, Why::Failing { failing, votes })
-        } else {
-            of(was, Why::Unconfirmed { failing, votes })
-        };
+        return of(MonitorStatus::Error, Why::Failing(failing)).filter(|_| believed);
     }
     match (tie, was) {
         (Tie::Young, MonitorStatus::Error) => {
-            return of(MonitorStatus::Error, Why::Tie { failing, votes });
+            return of(MonitorStatus::Error, Why::Tie(failing));
         }
         // Once a tie has become `degraded` it stays so while it lasts, and no clock that is set
         // back turns it into `error` again.
         (Tie::Young | Tie::Old, _) => {
-            return of(MonitorStatus::Degraded, Why::Tie { failing, votes });
+            return of(MonitorStatus::Degraded, Why::Tie(failing));
         }
         (Tie::Harmless, _) => {}
     }
@@ -111,9 +93,9 @@ pub(super) fn verdict(tally: &Tally, was: MonitorStatus, tie: Tie) -> Verdict {
         return of(MonitorStatus::Degraded, Why::RegionFailing(region));
     }
     if tally.is_slow() {
-        return of(MonitorStatus::Degraded, Why::Slow { slow, votes });
+        return of(MonitorStatus::Degraded, Why::Slow(tally.slow()));
     }
-    of(MonitorStatus::Active, Why::Fine { failing, votes })
+    of(MonitorStatus::Active, Why::Fine(failing))
 }
 
 impl fmt::Display for Why {
@@ -122,19 +104,23 @@ impl fmt::Display for Why {
             Self::NoVotes => f.write_str("no region has reported lately"),
             Self::Paused => f.write_str("the monitor is paused"),
             Self::Deleted => f.write_str("the monitor is deleted"),
-            Self::Failing { failing, votes } => write!(f, "{failing} of {votes} votes fail"),
-            Self::Unconfirmed { failing, votes } => {
-                write!(f, "{failing} of {votes} votes fail, for the first time and in few regions")
-            }
-            Self::Tie { failing, votes } => {
-                write!(f, "{failing} of {votes} votes fail, after more did")
-            }
-            Self::RegionFailing(region) => write!(f, "`{region}` failed two slots in a row"),
-            Self::Slow { slow, votes } => write!(f, "{slow} of {votes} votes are slow"),
-            Self::Fine { failing: 0, votes: _ } => f.write_str("no vote fails"),
-            Self::Fine { failing, votes } => {
-                write!(f, "only {failing} of {votes} votes fail")
-            }
+            Self::Failing(share) => write!(f, "fails in {share}"),
+            Self::Tie(share) => write!(f, "still fails in {share}, after it did in more"),
+            Self::RegionFailing(region) => write!(f, "fails in `{region}`, two slots in a row"),
+            Self::Slow(share) => write!(f, "is slow in {share}"),
+            Self::Fine(Share { regions: 0, .. }) => f.write_str("fails nowhere"),
+            Self::Fine(share) => write!(f, "fails in no more than {share}"),
         }
+    }
+}
+
+impl fmt::Display for Share {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {} regions", self.regions, self.of_regions)?;
+        // Where one probe serves all regions, or each its own, the votes tell nothing more.
+        if self.of_votes == 1 || self.of_votes == self.of_regions {
+            return Ok(());
+        }
+        write!(f, " ({} of {} probes)", self.votes, self.of_votes)
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rules::{MonitorStatus, Region, Timestamp};
 
-use super::{Ballot, History, Policy, ProbeSlot, RegionState};
+use super::{Ballot, History, Policy, ProbeSlot, RegionState, Share};
 
 /// The votes of a monitor at one instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,10 +16,10 @@ pub(super) struct Tally {
     pub(super) voting: u8,
     /// Votes: one per probe that serves a region with a vote.
     pub(super) votes: u8,
-    /// Votes that fail.
-    pub(super) failing: u8,
-    /// Votes that are slow.
-    pub(super) slow: u8,
+    /// Votes that fail, and the regions that do.
+    failing: (u8, u8),
+    /// Votes that are slow, and the regions that are.
+    slow: (u8, u8),
     /// The first region with a vote that failed two slots in a row.
     pub(super) failed_twice: Option<Region>,
     /// When the first of the votes will be too old.
@@ -57,8 +57,10 @@ impl Tally {
         }
         for voter in &voters[..known] {
             tally.votes += 1;
-            tally.failing += u8::from(2 * voter.failing > voter.voting);
-            tally.slow += u8::from(2 * voter.slow > voter.voting);
+            tally.failing.0 += u8::from(2 * voter.failing > voter.voting);
+            tally.failing.1 += voter.failing;
+            tally.slow.0 += u8::from(2 * voter.slow > voter.voting);
+            tally.slow.1 += voter.slow;
         }
         tally
     }
@@ -70,12 +72,26 @@ impl Tally {
 
     /// Whether more than half of the votes are slow.
     pub(super) const fn is_slow(&self) -> bool {
-        2 * self.slow > self.votes
+        2 * self.slow.0 > self.votes
     }
 
     /// Whether exactly half of the votes fail.
     pub(super) const fn is_tied(&self) -> bool {
-        self.votes > 0 && 2 * self.failing == self.votes
+        self.votes > 0 && 2 * self.failing.0 == self.votes
+    }
+
+    /// How many fail.
+    pub(super) const fn failing(&self) -> Share {
+        self.share(self.failing)
+    }
+
+    /// How many are slow.
+    pub(super) const fn slow(&self) -> Share {
+        self.share(self.slow)
+    }
+
+    const fn share(&self, (votes, regions): (u8, u8)) -> Share {
+        Share { votes, of_votes: self.votes, regions, of_regions: self.voting }
     }
 
     /// Counts a region that has a vote.

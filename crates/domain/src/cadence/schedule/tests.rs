@@ -1,0 +1,277 @@
+//! The timetable against every sequence of instants, ends and edits, and its memory.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::prelude::*;
+
+use super::*;
+
+const START: Timestamp = Timestamp::from_millis(1_800_000_000_000);
+const PERIOD: Duration = Duration::from_secs(30);
+
+/// What happens to a timetable of one monitor.
+#[derive(Clone, Debug)]
+enum Happening {
+    /// So many milliseconds pass, and all that is due is taken.
+    Pass(u64),
+    /// What runs in the region of this rank ends.
+    End(u32),
+    /// The monitor is edited: it runs in this many regions from now on.
+    Edit(usize),
+}
+
+fn happenings() -> impl Strategy<Value = Vec<Happening>> {
+    let happening = prop_oneof![
+        5 => (0_u64..40_000).prop_map(Happening::Pass),
+        1 => (0_u64..300_000).prop_map(Happening::Pass),
+        4 => (0_u32..5).prop_map(Happening::End),
+        1 => (1_usize..5).prop_map(Happening::Edit),
+    ];
+    prop::collection::vec(happening, 1..60)
+}
+
+/// What became of a slot of a revision in a region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    Run,
+    Skipped,
+    Missed,
+}
+
+/// A timetable of one monitor, and the fates of all its slots so far.
+struct Book {
+    schedule: Schedule,
+    monitor: MonitorId,
+    regions: Regions,
+    handle: Handle,
+    now: Timestamp,
+    revision: u32,
+    running: BTreeSet<Region>,
+    fates: BTreeMap<(u32, Region, Timestamp), Fate>,
+    expected: BTreeSet<(u32, Region, Timestamp)>,
+}
+
+impl Book {
+    fn open(monitor: u64, regions: usize) -> Self {
+        let monitor = MonitorId::from_bits(monitor);
+        let mut schedule = Schedule::default();
+        let regions = first_regions(regions);
+        let handle = schedule.put(monitor, PERIOD, regions, START, First::AtOnce);
+        let expected = regions.iter().map(|region| (0, region, START)).collect();
+        let (running, fates) = (BTreeSet::new(), BTreeMap::new());
+        Self {
+            schedule,
+            monitor,
+            regions,
+            handle,
+            now: START,
+            revision: 0,
+            running,
+            fates,
+            expected,
+        }
+    }
+
+    fn happen(&mut self, happening: &Happening) {
+        match happening {
+            Happening::Pass(millis) => self.pass(Duration::from_millis(*millis)),
+            Happening::End(rank) => {
+                let region = Region::ALL[*rank as usize];
+                self.schedule.finished(self.handle, region);
+                self.running.remove(&region);
+            }
+            Happening::Edit(regions) => {
+                self.pass(Duration::ZERO);
+                self.regions = first_regions(*regions);
+                self.revision += 1;
+                let put = (self.monitor, PERIOD, self.regions, self.now, First::AtOnce);
+                self.handle = self.schedule.put(put.0, put.1, put.2, put.3, put.4);
+                self.running.clear();
+                let now = self.regions.iter().map(|region| (self.revision, region, self.now));
+                self.expected.extend(now);
+                self.pass(Duration::ZERO);
+            }
+        }
+    }
+
+    fn pass(&mut self, time: Duration) {
+        let later = self.now + time;
+        for region in self.regions.iter() {
+            let slots = Slots::of(self.monitor, PERIOD, self.regions, region);
+            let mut slot = slots.after(self.now);
+            while slot <= later {
+                self.expected.insert((self.revision, region, slot));
+                slot = slots.after(slot);
+            }
+        }
+        self.now = later;
+        while let Some(due) = self.schedule.pop_due(later) {
+            self.record(due);
+        }
+        assert!(self.schedule.next_due().is_none_or(|next| next > later));
+    }
+
+    fn record(&mut self, due: Due) {
+        let slots = Slots::of(self.monitor, PERIOD, self.regions, due.region);
+        assert_eq!(due.next_slot, slots.after(due.slot));
+        assert!(due.next_slot > self.now, "the slot to run is the current one");
+        if let Some(missed) = due.missed {
+            let mut slot = missed.first_slot;
+            let mut count = 0;
+            while slot <= missed.last_slot {
+                self.decide(due.region, slot, Fate::Missed);
+                count += 1;
+                slot = slots.after(slot);
+            }
+            assert_eq!(missed.count, count);
+        }
+        let fate = match due.call {
+            Call::Run => Fate::Run,
+            Call::Skip => Fate::Skipped,
+        };
+        assert_eq!(fate == Fate::Run, self.running.insert(due.region));
+        self.decide(due.region, due.slot, fate);
+    }
+
+    fn decide(&mut self, region: Region, slot: Timestamp, fate: Fate) {
+        let before = self.fates.insert((self.revision, region, slot), fate);
+        assert_eq!(before, None, "slot {slot} of `{region}` was decided twice");
+    }
+}
+
+fn first_regions(count: usize) -> Regions {
+    Region::ALL.iter().copied().take(count).collect()
+}
+
+fn put(schedule: &mut Schedule, bits: u64, regions: usize, now: Timestamp) -> Handle {
+    let monitor = MonitorId::from_bits(bits);
+    schedule.put(monitor, PERIOD, first_regions(regions), now, First::AtOnce)
+}
+
+proptest! {
+    // design: §5 "A slot whose predecessor still runs is recorded as skipped, a slot nobody ran as
+    // missed: never silently lost."
+    #[test]
+    fn every_slot_is_run_or_skipped_or_missed_and_only_once(
+        monitor: u64, regions in 1_usize..5, happenings in happenings(),
+    ) {
+        let mut book = Book::open(monitor, regions);
+        book.pass(Duration::ZERO);
+        for happening in &happenings {
+            book.happen(happening);
+        }
+        let decided: BTreeSet<_> = book.fates.keys().copied().collect();
+        prop_assert_eq!(decided, book.expected);
+    }
+
+    #[test]
+    fn what_is_due_comes_in_the_order_of_its_time(
+        monitors in prop::collection::btree_set(any::<u64>(), 1..40), late_ms in 0_u64..60_000,
+    ) {
+        let mut schedule = Schedule::default();
+        for bits in &monitors {
+            let monitor = MonitorId::from_bits(*bits);
+            schedule.put(monitor, PERIOD, first_regions(3), START, First::Regular);
+        }
+        let now = START + Duration::from_millis(late_ms);
+        let mut last = START;
+        while let Some(due) = schedule.pop_due(now) {
+            let was_due = due.missed.map_or(due.slot, |missed| missed.first_slot);
+            prop_assert!(last <= was_due);
+            last = was_due;
+        }
+    }
+}
+
+// design: §5 "A new, resumed or edited monitor is checked at once in each of its regions."
+#[test]
+fn a_new_monitor_is_due_at_once_in_each_of_its_regions_and_then_regularly() {
+    let mut schedule = Schedule::default();
+    let handle = put(&mut schedule, 7, 3, START);
+    let at_once: Vec<Due> = std::iter::from_fn(|| schedule.pop_due(START)).collect();
+    assert_eq!(at_once.len(), 3);
+    assert!(at_once.iter().all(|due| due.slot == START && due.call == Call::Run));
+    for due in &at_once {
+        schedule.finished(handle, due.region);
+    }
+    let later: Vec<Due> = std::iter::from_fn(|| schedule.pop_due(START + PERIOD)).collect();
+    assert_eq!(later.len(), 3, "each once in the period that follows");
+    assert!(later.iter().all(|due| due.call == Call::Run && due.missed.is_none()));
+}
+
+// A process that starts finds all its monitors: their load stays as flat as it was.
+#[test]
+fn a_monitor_found_at_the_start_waits_for_its_slot() {
+    let mut schedule = Schedule::default();
+    let monitor = MonitorId::from_bits(7);
+    schedule.put(monitor, PERIOD, first_regions(1), START, First::Regular);
+    let slots = Slots::of(monitor, PERIOD, first_regions(1), Region::ALL[0]);
+    assert_eq!(schedule.next_due(), Some(slots.after(START)));
+    assert_eq!(schedule.pop_due(START), None);
+}
+
+#[test]
+fn a_stalled_clock_is_one_run_and_the_rest_missed() {
+    let mut schedule = Schedule::default();
+    let handle = put(&mut schedule, 7, 1, START);
+    let first = schedule.pop_due(START).unwrap();
+    schedule.finished(handle, first.region);
+    let due = schedule.pop_due(first.next_slot + 10 * PERIOD).unwrap();
+    assert_eq!(due.call, Call::Run);
+    assert_eq!(due.slot, first.next_slot + 10 * PERIOD);
+    let missed = due.missed.unwrap();
+    assert_eq!((missed.first_slot, missed.count), (first.next_slot, 10));
+    assert_eq!(missed.last_slot, first.next_slot + 9 * PERIOD);
+    assert_eq!(schedule.pop_due(due.slot), None, "no burst");
+}
+
+#[test]
+fn what_an_edit_left_running_holds_up_nothing_and_ends_nothing() {
+    let mut schedule = Schedule::default();
+    let old = put(&mut schedule, 7, 1, START);
+    let running = schedule.pop_due(START).unwrap();
+    let later = START + Duration::from_millis(1);
+    let new = put(&mut schedule, 7, 1, later);
+    assert_eq!(schedule.pop_due(later).map(|due| due.call), Some(Call::Run));
+    schedule.finished(old, running.region);
+    assert!(!schedule.start(new, running.region), "the new revision's check still runs");
+    assert!(!schedule.start(old, running.region), "the old revision starts nothing");
+    schedule.finished(new, running.region);
+    assert!(schedule.start(new, running.region));
+}
+
+// design: §5 "Second opinion … none where a check is in flight"
+#[test]
+fn an_opinion_is_not_asked_where_a_check_runs_nor_where_the_monitor_is_not() {
+    let mut schedule = Schedule::default();
+    let handle = put(&mut schedule, 7, 1, START);
+    assert!(schedule.start(handle, Region::ALL[0]));
+    assert!(!schedule.start(handle, Region::ALL[0]));
+    assert!(!schedule.start(handle, Region::ALL[1]));
+    assert_eq!(schedule.pop_due(START).map(|due| due.call), Some(Call::Skip));
+}
+
+#[test]
+fn a_removed_monitor_is_never_due_and_its_place_is_used_again() {
+    let mut schedule = Schedule::default();
+    let old = put(&mut schedule, 7, 3, START);
+    assert!(schedule.remove(MonitorId::from_bits(7)));
+    assert!(!schedule.remove(MonitorId::from_bits(7)));
+    assert_eq!((schedule.next_due(), schedule.len()), (None, 0));
+    let new = put(&mut schedule, 8, 1, START);
+    assert_eq!((old.index, schedule.handle(MonitorId::from_bits(8))), (new.index, Some(new)));
+    assert_eq!(schedule.pop_due(START).map(|due| due.monitor), Some(MonitorId::from_bits(8)));
+    assert_eq!(schedule.pop_due(START), None);
+}
+
+#[test]
+fn edits_leave_no_more_behind_than_is_on_the_timetable() {
+    let mut schedule = Schedule::default();
+    for edit in 0..10_000 {
+        put(&mut schedule, edit % 10, 28, START);
+    }
+    assert_eq!(schedule.len(), 280);
+    assert!(schedule.heap.len() <= 2 * 280 + LITTLE + 28, "{}", schedule.heap.len());
+    assert_eq!(size_of::<Reverse<Entry>>(), 16);
+    assert_eq!(size_of::<Place>(), 24);
+}

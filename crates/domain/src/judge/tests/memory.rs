@@ -1,0 +1,131 @@
+//! What follows from a result beside the status: second opinions, what is written down, what a
+//! region alone is, and the words for it all.
+
+use super::*;
+use MonitorStatus::{Active, Degraded, Error, Unknown};
+
+// design: §5 "Second opinion"
+#[test]
+fn other_probes_are_asked_once_a_period_when_a_region_turns() {
+    let story = a_monitor().served_by(&[0, 0, 1, 2]).settled().fails("fly-ams");
+    assert_eq!(story.effects.ask, [Region::FlyBom, Region::FlyCdg]);
+    let again = story.clone().fails("fly-ams");
+    assert_eq!(again.effects.ask, [], "it did not turn");
+    let other = story.clone().fails("fly-bom");
+    assert_eq!(other.effects.ask, [], "one round in a period");
+    let later = story.after(PERIOD).fails("fly-bom");
+    assert_eq!(later.effects.ask, [Region::FlyAms, Region::FlyArn, Region::FlyCdg]);
+}
+
+#[test]
+fn alone_a_probe_has_nobody_to_ask() {
+    let story = a_monitor().in_regions_of_one_probe(3).settled().fails("fly-ams");
+    assert_eq!((story.effects.ask, story.history.asked_at), (Vec::new(), None));
+}
+
+#[test]
+fn opinions_and_manual_checks_vote_like_scheduled_ones() {
+    for trigger in [Trigger::Opinion, Trigger::Manual] {
+        let mut story = a_settled_monitor_in(1).after(Duration::from_secs(1));
+        let mut result = result_of(1, Region::FlyAms, story.now, Outcome::Failure);
+        result.identity.trigger = trigger;
+        story.receive(&result);
+        assert_eq!(story.status(), Error, "{trigger:?}");
+    }
+}
+
+#[test]
+fn an_unremarkable_success_is_nothing_to_write_down() {
+    let mut story = a_settled_monitor_in(3).settled();
+    let mut changes = Vec::new();
+    for outcome in [Outcome::Success, Outcome::Failure, Outcome::Failure, Outcome::Failure] {
+        story = story.reports(Region::FlyAms, outcome);
+        changes.push(story.effects.changed);
+    }
+    let (nothing, memory, status) = (Changed::Nothing, Changed::Memory, Changed::Status);
+    assert_eq!(changes, [nothing, memory, status, nothing]);
+}
+
+#[test]
+fn a_region_alone_is_what_its_last_result_says_while_that_has_a_vote() {
+    let story = a_settled_monitor_in(4).dawdles("fly-arn").fails("fly-bom");
+    let status_at = |now| {
+        let status = |region: &Region| region_status(&story.policy, &story.history, *region, now);
+        Region::ALL[..5].iter().map(status).collect::<Vec<_>>()
+    };
+    assert_eq!(status_at(story.now), [Active, Degraded, Error, Active, Unknown]);
+    assert_eq!(status_at(story.now + 3 * PERIOD), [Unknown; 5]);
+}
+
+#[test]
+fn reasons_are_said_in_words() {
+    let share =
+        |votes, of_votes, regions, of_regions| Share { votes, of_votes, regions, of_regions };
+    let reasons = [
+        Why::NoVotes,
+        Why::Paused,
+        Why::Deleted,
+        Why::Failing(share(2, 3, 2, 3)),
+        Why::Failing(share(1, 1, 3, 4)),
+        Why::Failing(share(2, 3, 4, 6)),
+        Why::Tie(share(1, 2, 1, 2)),
+        Why::RegionFailing(Region::FlyAms),
+        Why::Slow(share(2, 3, 2, 3)),
+        Why::Fine(share(0, 3, 0, 3)),
+        Why::Fine(share(1, 3, 1, 3)),
+    ];
+    insta::assert_debug_snapshot!(reasons.map(|why| why.to_string()), @r#"
+    [
+        "no region has reported lately",
+        "the monitor is paused",
+        "the monitor is deleted",
+        "fails in 2 of 3 regions",
+        "fails in 3 of 4 regions",
+        "fails in 4 of 6 regions (2 of 3 probes)",
+        "still fails in 1 of 2 regions, after it did in more",
+        "fails in `fly-ams`, two slots in a row",
+        "is slow in 2 of 3 regions",
+        "fails nowhere",
+        "fails in no more than 1 of 3 regions",
+    ]
+    "#);
+}
+
+// The store keeps histories as JSON; what an older version wrote must be readable.
+#[test]
+fn a_history_reads_back_from_its_json() {
+    let story = a_settled_monitor_in(1).fails("fly-ams").restarted();
+    let json = serde_json::to_value(&story.history).unwrap();
+    assert_eq!(serde_json::from_value::<History>(json.clone()).unwrap(), story.history);
+    insta::assert_json_snapshot!(json, @r#"
+    {
+      "status": "error",
+      "since": 1800000000002,
+      "revision": 1,
+      "incident": "inc_1kq7tpg0g0001",
+      "hold": null,
+      "tie_since": null,
+      "slow": false,
+      "asked_at": null,
+      "regions": [
+        {
+          "region": "fly-ams",
+          "latest": {
+            "slot": 1800000000002,
+            "finished_at": 1800000000002,
+            "revision": 1,
+            "trigger": "scheduled",
+            "ballot": "failing"
+          },
+          "before": {
+            "slot": 1800000000001,
+            "finished_at": 1800000000001,
+            "revision": 1,
+            "trigger": "scheduled",
+            "ballot": "fine"
+          }
+        }
+      ]
+    }
+    "#);
+}

@@ -1,0 +1,314 @@
+//! What holds whatever happens, in whatever order.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::judge::verdict::{Tie, verdict};
+use crate::judge::votes::Tally;
+
+const REGIONS: usize = 5;
+
+/// A result as one of a set: the outcome is a function of the identity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Report {
+    region: usize,
+    slot: i64,
+    trigger: Trigger,
+}
+
+/// Something that happens to a monitor.
+#[derive(Clone, Debug)]
+enum Happening {
+    Report(usize, Outcome),
+    Pass(u64),
+    /// An edit: from now on these of the first regions are served, by the probes of these numbers.
+    Edit(Vec<u16>),
+    Pause,
+    Resume,
+    Restart,
+}
+
+fn outcomes() -> impl Strategy<Value = Outcome> {
+    prop_oneof![
+        4 => Just(Outcome::Success),
+        4 => Just(Outcome::Failure),
+        2 => Just(Outcome::Degraded),
+        1 => Just(Outcome::Skipped),
+    ]
+}
+
+fn probes() -> impl Strategy<Value = Vec<u16>> {
+    prop::collection::vec(0_u16..4, 1..=REGIONS)
+}
+
+fn reports() -> impl Strategy<Value = Vec<Report>> {
+    let trigger = prop::sample::select(vec![Trigger::Scheduled, Trigger::Opinion, Trigger::Manual]);
+    let report = (0..REGIONS, 0_i64..4, trigger);
+    let report = report.prop_map(|(region, slot, trigger)| Report { region, slot, trigger });
+    prop::collection::btree_set(report, 1..20).prop_map(|set| set.into_iter().collect())
+}
+
+/// A set of results in one order and in another.
+fn reports_in_two_orders() -> impl Strategy<Value = (Vec<Report>, Vec<Report>)> {
+    reports().prop_flat_map(|reports| (Just(reports.clone()), Just(reports).prop_shuffle()))
+}
+
+fn happenings() -> impl Strategy<Value = Vec<Happening>> {
+    let happening = prop_oneof![
+        16 => (0..REGIONS, outcomes()).prop_map(|(region, outcome)| Happening::Report(region, outcome)),
+        4 => (0_u64..90_000).prop_map(Happening::Pass),
+        1 => (0_u64..300_000).prop_map(Happening::Pass),
+        1 => probes().prop_map(Happening::Edit),
+        1 => Just(Happening::Pause),
+        1 => Just(Happening::Resume),
+        1 => Just(Happening::Restart),
+    ];
+    prop::collection::vec(happening, 1..80)
+}
+
+/// The result of a report, whose outcome depends on `seed` and its identity alone.
+fn result(report: Report, seed: u64) -> CheckResult {
+    let slot = START + Duration::from_secs(20 * report.slot as u64);
+    let mixed = (seed
+        ^ (report.region as u64 * 31 + report.slot as u64 * 7 + report.trigger as u64))
+        .wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let outcome = match mixed >> 61 {
+        0..3 => Outcome::Failure,
+        3..6 => Outcome::Success,
+        6 => Outcome::Degraded,
+        _ => Outcome::Skipped,
+    };
+    let mut result = result_of(1, Region::ALL[report.region], slot, outcome);
+    result.identity.trigger = report.trigger;
+    result.finished_at = slot + Duration::from_millis(mixed >> 50);
+    result
+}
+
+/// The story of a monitor to which the reports come in this order, all within a period.
+fn told_in_order(probes: &[u16], reports: &[Report], seed: u64) -> Story {
+    let mut story = a_monitor().served_by(probes);
+    story.now = START + PERIOD;
+    for report in reports {
+        story.receive(&result(*report, seed));
+    }
+    story.now = START + 2 * PERIOD;
+    story.tick();
+    story
+}
+
+/// Every status that the votes of this history could be, whatever was before.
+fn possible(story: &Story) -> Vec<MonitorStatus> {
+    let mut statuses = Vec::new();
+    for slow in [false, true] {
+        let history = History { slow, ..story.history.clone() };
+        let tally = Tally::of(&story.policy, &history, story.now);
+        let ties: &[Tie] =
+            if tally.is_tied() { &[Tie::Harmless, Tie::Young, Tie::Old] } else { &[Tie::Harmless] };
+        let before = MonitorStatus::ALL.iter().flat_map(|was| ties.iter().map(|tie| (*was, *tie)));
+        statuses.extend(
+            before.map(|(was, tie)| verdict(&tally, was, tie).map_or(was, |found| found.status)),
+        );
+    }
+    statuses.sort_unstable();
+    statuses.dedup();
+    statuses
+}
+
+fn happen(story: Story, happening: &Happening) -> Story {
+    match happening {
+        Happening::Report(region, outcome) => story.reports(Region::ALL[*region], *outcome),
+        Happening::Pass(millis) => story.after(Duration::from_millis(*millis)),
+        Happening::Edit(probes) => {
+            let regions = policy_of(probes).regions;
+            story.edited(|policy| policy.regions = regions)
+        }
+        Happening::Pause => story.paused(),
+        Happening::Resume => story.resumed(),
+        Happening::Restart => story.restarted(),
+    }
+}
+
+proptest! {
+    #[test]
+    fn the_same_results_in_any_order_are_remembered_the_same(
+        (one, other) in reports_in_two_orders(), probes in probes(), seed: u64,
+    ) {
+        let one = told_in_order(&probes, &one, seed);
+        let other = told_in_order(&probes, &other, seed);
+        prop_assert_eq!(&one.history.regions, &other.history.regions);
+    }
+
+    // Where the table does not ask what the status was (ties, slowness, few voices), the order in
+    // which the results came is of no matter to it either.
+    #[test]
+    fn the_same_results_in_any_order_are_the_same_status(
+        (one, other) in reports_in_two_orders(), probes in probes(), seed: u64,
+    ) {
+        let one = told_in_order(&probes, &one, seed);
+        let other = told_in_order(&probes, &other, seed);
+        let possible = possible(&one);
+        prop_assert!(possible.contains(&one.status()) && possible.contains(&other.status()));
+        if possible.len() == 1 {
+            prop_assert_eq!(one.status(), other.status());
+        }
+    }
+
+    // While a hold lasts nothing is decided, so that order cannot matter to what follows at all.
+    #[test]
+    fn what_comes_within_a_hold_is_judged_together(
+        (one, other) in reports_in_two_orders(), probes in probes(), seed: u64,
+    ) {
+        let tell = |reports: &[Report]| {
+            let mut story = a_monitor().served_by(&probes).settled().restarted();
+            // It began later than all of these, so that no region has reported as it wants it.
+            let end = START + 2 * PERIOD;
+            story.history.hold = Some(Hold { since: end, until: end });
+            for report in reports {
+                story.receive(&result(*report, seed));
+            }
+            story.now = end;
+            story.tick();
+            (story.history, story.transitions)
+        };
+        let (one, other) = (tell(&one), tell(&other));
+        prop_assert_eq!(one.0.status, other.0.status);
+        prop_assert_eq!(one.1, other.1);
+    }
+
+    #[test]
+    fn a_result_that_comes_again_changes_nothing(
+        reports in reports(), probes in probes(), seed: u64, again in any::<prop::sample::Index>(),
+    ) {
+        let mut story = a_monitor().served_by(&probes);
+        story.now = START + PERIOD;
+        for count in 1..=reports.len() {
+            story.receive(&result(reports[count - 1], seed));
+            let before = story.clone();
+            story.receive(&result(reports[again.index(count)], seed));
+            prop_assert_eq!(&story.history, &before.history);
+            prop_assert_eq!(story.effects.changed, Changed::Nothing);
+            prop_assert_eq!(story.effects.wake_at, before.effects.wake_at);
+        }
+    }
+
+    // A process that starts has a history of some time ago, and all results.
+    #[test]
+    fn what_is_recalled_is_what_was_remembered(
+        (told, recalled) in reports_in_two_orders(), probes in probes(), seed: u64, kept in 0_usize..20,
+    ) {
+        let story = told_in_order(&probes, &told, seed);
+        let mut history = told_in_order(&probes, &told[..kept.min(told.len())], seed).history;
+        for report in recalled {
+            let result = result(report, seed);
+            history.recall(&result.identity, result.finished_at, result.outcome);
+        }
+        prop_assert_eq!(history.regions, story.history.regions);
+    }
+
+    // design: §5 "results of an older revision are stored but not judged"
+    #[test]
+    fn results_of_older_revisions_change_nothing(
+        happenings in happenings(), region in 0..REGIONS, outcome in outcomes(), age in 1_u32..3,
+    ) {
+        let mut story = a_monitor().in_regions(3).edited(|_| ()).edited(|_| ());
+        for happening in &happenings {
+            story = happen(story, happening);
+        }
+        let before = story.history.clone();
+        let revision = story.policy.revision - age;
+        story.receive(&result_of(revision, Region::ALL[region], story.now, outcome));
+        prop_assert_eq!(story.history, before);
+    }
+
+    #[test]
+    fn every_incident_that_opens_is_closed_once_before_the_next_opens(
+        probes in probes(), happenings in happenings(),
+    ) {
+        let mut story = a_monitor().served_by(&probes);
+        for happening in &happenings {
+            story = happen(story, happening);
+        }
+        let story = story.deleted();
+        let (mut open, mut status) = (None, MonitorStatus::Unknown);
+        for transition in &story.transitions {
+            prop_assert_eq!(transition.from, status);
+            status = transition.to;
+            match transition.incident {
+                IncidentChange::None => prop_assert_eq!(open, None),
+                IncidentChange::Opened(id) => prop_assert_eq!(open.replace(id), None),
+                IncidentChange::Suspended(id) | IncidentChange::Resumed(id) => {
+                    prop_assert_eq!(open, Some(id));
+                }
+                IncidentChange::Closed { id, how: _ } => prop_assert_eq!(open.take(), Some(id)),
+            }
+            prop_assert!(status != MonitorStatus::Error || open.is_some());
+            prop_assert!(status == MonitorStatus::Error || status == MonitorStatus::Unknown || open.is_none());
+        }
+        prop_assert_eq!(open, None);
+        prop_assert_eq!(story.history.incident, None);
+    }
+
+    // design: §5 "2f = n": a strict majority is needed for an error
+    #[test]
+    fn no_tie_ever_turns_the_status_to_error(probes in probes(), happenings in happenings()) {
+        let mut story = a_monitor().served_by(&probes);
+        for happening in &happenings {
+            let before = story.transitions.len();
+            story = happen(story, happening);
+            for transition in &story.transitions[before..] {
+                if let (MonitorStatus::Error, Why::Failing(share)) = (transition.to, transition.why) {
+                    prop_assert!(2 * share.votes > share.of_votes);
+                } else {
+                    prop_assert!(transition.to != MonitorStatus::Error, "{}", told(transition));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn without_votes_nothing_is_known(probes in probes(), happenings in happenings()) {
+        let mut story = a_monitor().served_by(&probes);
+        for happening in &happenings {
+            story = happen(story, happening);
+            let tally = Tally::of(&story.policy, &story.history, story.now);
+            if !story.policy.active || (story.history.hold.is_none() && tally.votes == 0) {
+                prop_assert_eq!(story.status(), MonitorStatus::Unknown);
+            }
+        }
+        story = story.after(10 * PERIOD);
+        prop_assert_eq!(story.status(), MonitorStatus::Unknown);
+    }
+
+    #[test]
+    fn one_more_failing_region_never_turns_an_error_into_active(
+        probes in probes(), reports in reports(), seed: u64, probe in 0_u16..5,
+        was in prop::sample::select(MonitorStatus::ALL), slow: bool, old: bool,
+    ) {
+        let mut story = told_in_order(&probes, &reports, seed);
+        story.history.slow = slow;
+        let judged = |story: &Story| {
+            let tally = Tally::of(&story.policy, &story.history, story.now);
+            let tie = match (tally.is_tied() && was == MonitorStatus::Error, old) {
+                (false, _) => Tie::Harmless,
+                (true, false) => Tie::Young,
+                (true, true) => Tie::Old,
+            };
+            verdict(&tally, was, tie).map_or(was, |found| found.status)
+        };
+        let before = judged(&story);
+        let more: Vec<u16> = probes.iter().copied().chain([probe]).collect();
+        story.policy = policy_of(&more);
+        story.history.align(&story.policy);
+        let heard = Heard {
+            slot: story.now,
+            finished_at: story.now,
+            revision: 1,
+            trigger: Trigger::Scheduled,
+            ballot: Ballot::Failing,
+        };
+        story.history.regions[probes.len()].hear(heard);
+        if before == MonitorStatus::Error {
+            prop_assert_eq!(judged(&story), MonitorStatus::Error);
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Changes of status: incidents, holds, edits, pauses and starts.
+
+use super::*;
+use MonitorStatus::{Active, Error, Unknown};
+
+// design: §5 "Transitions"
+#[test]
+fn every_line_of_the_transitions_holds() {
+    let down = || a_settled_monitor_in(1).fails("fly-ams");
+    let forgotten = || down().after(3 * PERIOD);
+    let slow = |story: Story| story.dawdles("fly-ams").dawdles("fly-ams");
+    let lines: Vec<(&str, Story, &str)> = vec![
+        ("to error", down(), "active → error, opened: fails in 1 of 1 regions"),
+        (
+            "error to active",
+            down().succeeds("fly-ams"),
+            "error → active, closed as recovered: fails nowhere",
+        ),
+        (
+            "error to degraded",
+            a_settled_monitor_in(3)
+                .fails("fly-ams")
+                .fails("fly-arn")
+                .fails("fly-ams")
+                .succeeds("fly-arn"),
+            "error → degraded, closed as degraded: fails in `fly-ams`, two slots in a row",
+        ),
+        (
+            "degraded to error",
+            slow(a_settled_monitor_in(1)).fails("fly-ams"),
+            "degraded → error, opened: fails in 1 of 1 regions",
+        ),
+        (
+            "degraded to active",
+            slow(a_settled_monitor_in(1)).settled().settled(),
+            "degraded → active, silently: fails nowhere",
+        ),
+        (
+            "error to unknown",
+            forgotten(),
+            "error → unknown, silently suspended: no region has reported lately",
+        ),
+        (
+            "error to unknown to error",
+            forgotten().fails("fly-ams"),
+            "unknown → error, silently resumed: fails in 1 of 1 regions",
+        ),
+        (
+            "error to unknown to active",
+            forgotten().succeeds("fly-ams"),
+            "unknown → active, closed as recovered: fails nowhere",
+        ),
+        ("unknown to active", a_settled_monitor_in(1), "unknown → active, silently: fails nowhere"),
+        (
+            "active to unknown",
+            a_settled_monitor_in(1).after(3 * PERIOD),
+            "active → unknown, silently: no region has reported lately",
+        ),
+        ("pausing", down().paused(), "error → unknown, closed as paused: the monitor is paused"),
+        (
+            "pausing while nothing is known",
+            forgotten().paused(),
+            "unknown → unknown, closed as paused: the monitor is paused",
+        ),
+        (
+            "deleting",
+            down().deleted(),
+            "error → unknown, closed as deleted: the monitor is deleted",
+        ),
+    ];
+    for (line, story, expected) in lines {
+        assert_eq!(story.told().last().map(String::as_str), Some(expected), "{line}");
+    }
+}
+
+#[test]
+fn an_incident_that_goes_on_is_the_same() {
+    let story = a_settled_monitor_in(1).fails("fly-ams").after(3 * PERIOD).fails("fly-ams");
+    let opened = story.transitions[1].incident;
+    let IncidentChange::Opened(id) = opened else { panic!("{opened:?}") };
+    assert_eq!(story.transitions[2].incident, IncidentChange::Suspended(id));
+    assert_eq!(story.transitions[3].incident, IncidentChange::Resumed(id));
+    assert_eq!(story.history.incident, Some(id));
+}
+
+// design: §5 "the status holds until all live regions reported or min(period, 30 s) passed"
+#[test]
+fn the_status_holds_after_a_start_a_resume_and_an_edit() {
+    let stories: [(&str, Story, MonitorStatus); 4] = [
+        ("created", a_monitor().in_regions(2), Unknown),
+        ("started", a_settled_monitor_in(2).restarted(), Active),
+        ("resumed", a_settled_monitor_in(2).paused().resumed(), Unknown),
+        ("edited", a_settled_monitor_in(2).edited(|_| ()), Active),
+    ];
+    for (name, story, held) in stories {
+        let first = story.clone().fails("fly-ams");
+        assert_eq!(first.status(), held, "{name}: one of two reported");
+        assert_eq!(first.fails("fly-arn").status(), Error, "{name}: both reported");
+        let late = story.fails("fly-ams").after(Duration::from_secs(29));
+        assert_eq!(late.status(), held, "{name}: after 29 s");
+        let fine = late.after(Duration::from_secs(1));
+        assert_eq!(fine.history.hold, None, "{name}: after 30 s");
+    }
+}
+
+#[test]
+fn the_hold_of_a_short_period_ends_with_it() {
+    let mut policy = policy_of(&[0, 1]);
+    policy.period = Duration::from_secs(10);
+    let story = Story::of(policy);
+    assert_eq!(story.effects.wake_at, Some(START + Duration::from_secs(10)));
+}
+
+// design: §5 "regions taken away leave the vote at once; recovery needs a new result"
+#[test]
+fn an_edit_keeps_the_incident_until_a_new_result_says_otherwise() {
+    let story = a_settled_monitor_in(3).fails("fly-ams").fails("fly-arn");
+    let only_bom = |policy: &mut Policy| policy.regions = policy.regions[2..].into();
+    let edited = story.edited(only_bom).after(Duration::from_secs(40));
+    assert_eq!(edited.history.hold, None);
+    assert_eq!(edited.status(), Error, "the region that is left was fine before the edit");
+    let recovered = edited.succeeds("fly-bom");
+    assert_eq!(
+        recovered.told().last().unwrap(),
+        "error → active, closed as recovered: fails nowhere"
+    );
+}
+
+#[test]
+fn a_region_that_an_edit_adds_has_no_vote_yet_and_the_others_keep_theirs() {
+    let story = a_settled_monitor_in(1)
+        .edited(|policy| *policy = Policy { revision: policy.revision, ..policy_of(&[0, 1]) });
+    let now = story.now;
+    let status = |region| region_status(&story.policy, &story.history, region, now);
+    assert_eq!([Region::FlyAms, Region::FlyArn].map(status), [Active, Unknown]);
+}
+
+#[test]
+fn failures_of_two_revisions_are_not_in_a_row() {
+    let story = a_settled_monitor_in(3).fails("fly-ams").edited(|_| ());
+    let story = story.succeeds("fly-arn").succeeds("fly-bom").fails("fly-ams");
+    assert_eq!(story.status(), Active);
+}
+
+#[test]
+fn a_pause_forgets_what_was_heard() {
+    let story = a_settled_monitor_in(1).fails("fly-ams").paused().resumed();
+    assert_eq!(story.history.region(Region::FlyAms).unwrap().latest, None);
+}
