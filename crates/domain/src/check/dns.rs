@@ -3,14 +3,10 @@
 mod assess;
 mod compare;
 
-use rules::RecordKind;
 use rules::monitor::{DnsCheck, RecordAssertion};
+use rules::{DomainName, RecordKind};
 
 pub(super) use assess::assess;
-
-/// Longest name and longest label of one, in bytes without the root (RFC 1035 §2.3.4).
-const NAME_BYTES_MAX: usize = 253;
-const LABEL_BYTES_MAX: usize = 63;
 
 /// What a DNS monitor asks for.
 #[derive(Debug)]
@@ -35,23 +31,11 @@ impl DnsPlan {
         if kinds.is_empty() {
             kinds.extend([RecordKind::A, RecordKind::Aaaa]);
         }
-        let record_assertions = check.record_assertions.clone();
-        Ok(Self { name: name(&check.uri)?, kinds, record_assertions })
+        let name = DomainName::parse(&check.uri)
+            .map_err(|refusal| format!("its name {}", refusal.0))?
+            .to_string();
+        Ok(Self { name, kinds, record_assertions: check.record_assertions.clone() })
     }
-}
-
-/// `written` as A-labels in lower case, without trailing dot. Labels such as `_dmarc` are as good
-/// as any.
-fn name(written: &str) -> Result<String, String> {
-    let ascii = idna::domain_to_ascii(written.trim())
-        .map_err(|_| format!("`{}` is no domain name", super::redact::shown(written)))?;
-    let name = ascii.strip_suffix('.').unwrap_or(&ascii);
-    let labels_fit = name.split('.').all(|label| (1..=LABEL_BYTES_MAX).contains(&label.len()));
-    let is_text = name.bytes().all(|byte| byte.is_ascii_graphic());
-    if !labels_fit || !is_text || name.len() > NAME_BYTES_MAX {
-        return Err(format!("`{}` is no domain name", super::redact::shown(written)));
-    }
-    Ok(name.to_owned())
 }
 
 #[cfg(test)]

@@ -129,3 +129,6 @@ impl Job {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

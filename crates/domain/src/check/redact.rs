@@ -52,15 +52,19 @@ pub(super) fn shorten(text: &str, chars: usize) -> String {
     one_line(&text[..end]) + HIDDEN
 }
 
-/// A URL or a reference to one as it was written, without what stands before an `@`. Meant for
-/// texts that may be no URL at all; of a parsed one, take the credentials out instead.
+/// A URL or a reference to one as it was written, without user and password. In a text that cannot
+/// be read nobody knows where its host ends: there, all up to the last `@` is hidden.
 pub(super) fn without_user(reference: &str) -> Cow<'_, str> {
-    let start = reference.find("//").map_or(0, |slashes| slashes + 2);
-    let rest = &reference[start..];
-    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-    match rest[..end].rfind('@') {
-        None => Cow::Borrowed(reference),
-        Some(at) => Cow::Owned(format!("{}{HIDDEN}{}", &reference[..start], &rest[at..])),
+    let names_no_host =
+        reference.starts_with(['/', '?', '#']) && !reference[1..].starts_with(['/', '\\']);
+    match (url::Url::parse(reference), reference.rfind('@')) {
+        (_, None) => Cow::Borrowed(reference),
+        _ if names_no_host => Cow::Borrowed(reference),
+        (Ok(url), Some(_)) if url.has_host() => match without_credentials(&url) {
+            Cow::Borrowed(_) => Cow::Borrowed(reference),
+            Cow::Owned(url) => Cow::Owned(url.into()),
+        },
+        (Ok(_) | Err(_), Some(at)) => Cow::Owned(format!("{HIDDEN}{}", &reference[at..])),
     }
 }
 
@@ -116,11 +120,15 @@ mod tests {
     #[test]
     fn what_stands_before_an_at_is_not_shown() {
         for (written, expected) in [
-            ("http://user:pass@[::", "http://…@[::"),
-            ("//a:b@c/d@e", "//…@c/d@e"),
+            ("http://user:pass@[::", "…@[::"),
+            ("http://user:pa/ss@host/", "…@host/"),
+            ("http://user:pass@host/a@b", "http://host/a@b"),
+            ("//a:b@c/d@e", "…@e"),
+            ("/\\a:b@c/d", "…@c/d"),
             ("/path?to=a@b", "/path?to=a@b"),
             ("https://host/a@b", "https://host/a@b"),
             ("u:p@host:99999/x", "…@host:99999/x"),
+            ("", ""),
         ] {
             assert_eq!(without_user(written), expected);
         }

@@ -95,7 +95,7 @@ latency_us: 1234
 failure: null
 reasons: ["status is 500, expected 2xx"]
 assertions: [{"assertion":"body contains `ok`","holds":false,"seen":"sorry"}]
-hop: {"url":"https://example.com/a","address":"127.0.0.1:443","phases":{"dns_us":1,"connect_us":2,"tls_us":null,"first_byte_us":null,"transfer_us":null},"version":"HTTP/2.0","status":302,"headers":[["location","https://…@other.example/b"],["set-cookie","…"]],"certificate":null}
+hop: {"url":"https://example.com/a","address":"127.0.0.1:443","phases":{"dns_us":1,"connect_us":2,"tls_us":null,"first_byte_us":null,"transfer_us":null},"version":"HTTP/2.0","status":302,"headers":[["location","https://other.example/b"],["set-cookie","…"]],"certificate":null}
 hop: {"url":"https://other.example/b","address":"127.0.0.1:443","phases":{"dns_us":1,"connect_us":2,"tls_us":null,"first_byte_us":null,"transfer_us":null},"version":"HTTP/2.0","status":500,"headers":[["x-service-key","…"]],"certificate":{"subject":"CN=example.com","issuer":"CN=Some CA","not_before":1,"not_after":2,"chain_not_after":2,"chain":["CN=example.com"],"fingerprint":"abababababababababababababababababababababababababababababababab"}}
 body: "sorry"
 body_truncated: false

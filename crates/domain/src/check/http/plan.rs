@@ -79,18 +79,31 @@ fn configured(headers: &[Header]) -> Result<(HeaderMap, Option<HeaderValue>), St
         let name = HeaderName::from_bytes(key.as_bytes())
             .map_err(|_| format!("`{}` is no name of a header", redact::shown(key)))?;
         let value = value.trim_matches([' ', '\t']);
+        if name == HOST {
+            authority = authority.or(authority_of(value)?);
+            continue;
+        }
         let mut value = HeaderValue::from_bytes(value.as_bytes())
             .map_err(|_| format!("the value of its header `{name}` has control characters"))?;
-        if name != HOST {
-            value.set_sensitive(true);
-            map.append(name, value);
-        } else if !value.is_empty() {
-            Authority::try_from(value.as_bytes())
-                .map_err(|_| "its header `host` is no authority".to_owned())?;
-            authority.get_or_insert(value);
-        }
+        value.set_sensitive(true);
+        map.append(name, value);
     }
     Ok((map, authority))
+}
+
+/// The authority that a `Host` header asks for, an international name as A-labels; `None` where
+/// the header is empty.
+fn authority_of(host: &str) -> Result<Option<HeaderValue>, String> {
+    if host.is_empty() {
+        return Ok(None);
+    }
+    // A port is ASCII, so that it passes as part of the last label.
+    idna::domain_to_ascii(host)
+        .ok()
+        .filter(|host| Authority::try_from(host.as_str()).is_ok())
+        .and_then(|host| HeaderValue::try_from(host).ok())
+        .map(Some)
+        .ok_or_else(|| "its header `host` is no host or host:port".to_owned())
 }
 
 fn basic_authorization(url: &Url) -> Option<HeaderValue> {

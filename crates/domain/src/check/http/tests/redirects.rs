@@ -141,8 +141,8 @@ fn a_location_that_leads_nowhere_fails_without_telling_credentials() {
         other @ (Redirect::Final | Redirect::Follow(_)) => panic!("{location}: {other:?}"),
     });
     insta::assert_snapshot!(details.join("\n"), @r#"
-redirects to `ftp://…@example.com/`, which is no http or https URL
-redirects to `http://…@[::`, which is no URL
+redirects to `ftp://example.com/`, which is no http or https URL
+redirects to `…@[::`, which is no URL
 redirects to `http://:0/`, which is no URL
 redirects to `http://a:0/`, which has port 0
 "#);
