@@ -124,13 +124,6 @@ pub fn conflict(message: impl Into<String>) -> Error {
     error(Code::Aborted, Reason::Conflict, message)
 }
 
-/// There is no method with this path: 404, as the RPC itself answers.
-pub fn unknown_method(path: &str) -> Error {
-    let path = path.trim_start_matches('/');
-    error(Code::Unimplemented, Reason::UnknownMethod, format!("method not found: {path}"))
-        .with_http_status(http::StatusCode::NOT_FOUND)
-}
-
 /// The request breaks rules: 400, with the first violations as a detail and in the message. Paths
 /// begin at the request, so those of a monitor need [`Violations::under`] `"monitor"`.
 pub fn invalid(violations: &Violations) -> Error {
@@ -179,9 +172,9 @@ pub fn resource_exhausted(message: impl Into<String>, retry_after: Duration) -> 
     error
 }
 
-/// No method has this path: 404, as the RPC library itself answers it.
+/// No method has this path: 404, in the words of the RPC library.
 pub fn unknown_method(path: &str) -> Error {
-    let message = format!("there is no method at `{}`", shortened(path));
+    let message = format!("method not found: {}", shortened(path.trim_start_matches('/')));
     error(Code::Unimplemented, Reason::UnknownMethod, message)
         .with_http_status(http::StatusCode::NOT_FOUND)
 }
