@@ -191,6 +191,11 @@ impl Field {
 }
 
 impl Shape {
+    /// The words of an enumeration or of a set of words; `None` for every other shape.
+    pub const fn words(self) -> Option<&'static [&'static str]> {
+        if let Self::OneOf(words) | Self::SetOf(words) = self { Some(words) } else { None }
+    }
+
     /// Fewest and most characters that a text of this shape may have; `None` for what is no free
     /// text.
     pub const fn characters(self) -> Option<(u32, u32)> {

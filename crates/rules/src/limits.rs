@@ -41,4 +41,4 @@ pub const SHARDS: u32 = 256;
 /// Distinct hosts that a probe must check before it may doubt itself (design §5).
 pub const SELF_DOUBT_HOSTS_MIN: usize = 5;
 /// Time for which the delivery of a message is retried (design §5).
-pub const DELIVERY_RETRIED_FOR: Duration = Duration::from_secs(24 * 60 * 60);
+pub const DELIVERY_RETRIED_FOR: Duration = Duration::from_hours(24);

@@ -5,9 +5,12 @@ use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::str::FromStr;
 
-use crate::field::{Block, Field, Presence, Resource, Shape, Value};
+use crate::field::{Block, Field, Presence, Resource, Rule, Shape, Value};
 use crate::form::{self, without_credentials};
 use crate::{UnknownWord, Violation, Violations, limits};
+
+/// Longest domain name of a list, in characters (RFC 1035).
+const DOMAIN_NAME_CHARS_MAX: u32 = 253;
 
 /// Reads the fields and blocks of one resource or block. Each method takes what was given for a
 /// field and answers its value; `None` where it is absent and may be, or where it was refused.
@@ -17,6 +20,7 @@ use crate::{UnknownWord, Violation, Violations, limits};
 pub struct Reader {
     fields: &'static [Field],
     blocks: &'static [Block],
+    rules: &'static [Rule],
     /// Path of the resource or block with its dot, such as `headers[2].`; empty at the top.
     path: String,
     violations: Vec<Violation>,
@@ -28,6 +32,7 @@ impl Reader {
         Self {
             fields: resource.fields,
             blocks: resource.blocks,
+            rules: resource.rules,
             path: String::new(),
             violations: Vec::new(),
         }
@@ -45,8 +50,11 @@ impl Reader {
     /// A text in the form of its shape, or the text of its default.
     pub fn text(&mut self, name: &str, given: Option<String>) -> Option<String> {
         let field = self.field(name);
+        if field.shape.characters().is_none() {
+            return not_a(field, "text");
+        }
         match self.present(field, given)? {
-            Given::Written(text) => self.checked_text(field, text),
+            Given::Written(text) => self.checked_text(name, field.shape, hidden(field), text),
             Given::Default(Value::Text(text)) => Some(text.to_owned()),
             Given::Default(Value::Integer(_) | Value::Bool(_)) => not_a(field, "text"),
         }
@@ -68,7 +76,7 @@ impl Reader {
             let allowed = format!("must be one of {}", words.join(", "));
             return self.refuse(name, word, allowed);
         }
-        Some(word.parse().ok().expect("a table's words are those of the field's type"))
+        Some(word.parse().expect("a table's words are those of the field's type"))
     }
 
     /// A set of words: sorted, those given twice once.
@@ -82,7 +90,7 @@ impl Reader {
         let mut known = BTreeSet::new();
         for word in given {
             if words.contains(&word.as_str()) {
-                known.insert(word.parse().ok().expect("a table's words are those of its type"));
+                known.insert(word.parse().expect("a table's words are those of its type"));
             } else {
                 unknown.insert(word);
             }
@@ -118,6 +126,59 @@ impl Reader {
         }
     }
 
+    /// A set of identifiers: sorted, those given twice once.
+    pub fn id_set(&mut self, name: &str, given: Vec<String>) -> Vec<String> {
+        let field = self.field(name);
+        let Shape::SetOfIds(prefix) = field.shape else { return not_a(field, "set of ids") };
+        let set: BTreeSet<String> = given.into_iter().collect();
+        set.into_iter()
+            .filter_map(|id| self.checked_text(name, Shape::Id(prefix), field.sensitive, id))
+            .collect()
+    }
+
+    /// A list of domain names, as written and in order. Names past the limit are not looked at.
+    pub fn domains(&mut self, name: &str, given: Vec<String>) -> Vec<String> {
+        let field = self.field(name);
+        let Shape::ListOfDomains { max } = field.shape else { return not_a(field, "domain list") };
+        let most = max as usize;
+        if given.len() > most {
+            let _: Option<String> =
+                self.refuse(name, given.len(), format!("must have at most {most} names"));
+        }
+        let shape = Shape::DomainName { max: DOMAIN_NAME_CHARS_MAX };
+        let names = given.into_iter().take(most).enumerate();
+        names
+            .filter_map(|(index, domain)| {
+                self.checked_text(&format!("{name}[{index}]"), shape, field.sensitive, domain)
+            })
+            .collect()
+    }
+
+    /// Holds the rules between fields. `word` answers what was written for a field of words, and
+    /// `given` whether a field or block was written at all.
+    pub fn hold<'a>(
+        &mut self,
+        word: impl Fn(&str) -> Option<&'a str>,
+        given: impl Fn(&str) -> bool,
+    ) {
+        for rule in self.rules {
+            match *rule {
+                Rule::RequiredWhen { field, when, is } if word(when) == Some(is) => {
+                    if !given(field) {
+                        let allowed = format!("must be given when `{when}` is `{is}`");
+                        let _: Option<()> = self.refuse_unseen(field, allowed);
+                    }
+                }
+                Rule::RequiredWhen { .. } => {}
+                Rule::ExactlyOneBlock { named_by } => {
+                    if let Some(kind) = word(named_by) {
+                        self.hold_one_block(named_by, kind, &given);
+                    }
+                }
+            }
+        }
+    }
+
     /// Blocks of this name, each read by `read`, in order. Blocks past the limit are not looked at.
     pub fn blocks<D, T>(
         &mut self,
@@ -135,6 +196,7 @@ impl Reader {
         let mut inner = Self {
             fields: block.fields,
             blocks: block.blocks,
+            rules: &[],
             path: String::new(),
             violations: std::mem::take(&mut self.violations),
         };
@@ -165,10 +227,28 @@ impl Reader {
         self.push(Violation::unseen(field, allowed))
     }
 
-    fn checked_text(&mut self, field: &'static Field, text: String) -> Option<String> {
-        let Some((min, max)) = field.shape.characters() else { return not_a(field, "text") };
+    fn hold_one_block(&mut self, named_by: &str, kind: &str, given: impl Fn(&str) -> bool) {
+        for block in self.blocks {
+            let allowed = match (block.name == kind, given(block.name)) {
+                (true, true) | (false, false) => continue,
+                (true, false) => format!("must be given when `{named_by}` is `{kind}`"),
+                (false, true) => format!("must not be given when `{named_by}` is `{kind}`"),
+            };
+            let _: Option<()> = self.refuse_unseen(block.name, allowed);
+        }
+    }
+
+    /// `text` where it has the length and the form of `shape`; `hidden` ones are never repeated.
+    fn checked_text(
+        &mut self,
+        name: &str,
+        shape: Shape,
+        hidden: bool,
+        text: String,
+    ) -> Option<String> {
+        let (min, max) = shape.characters().expect("only shapes of text are asked for");
         if text.is_empty() && min > 0 {
-            return self.refuse_unseen(field.name, "must not be empty");
+            return self.refuse_unseen(name, "must not be empty");
         }
         // A text has at most as many characters as bytes: counting is for the long ones.
         let characters =
@@ -179,14 +259,12 @@ impl Reader {
             } else {
                 format!("must have at most {max} characters")
             };
-            return self.refuse(field.name, format_args!("{characters} characters"), allowed);
+            return self.refuse(name, format_args!("{characters} characters"), allowed);
         }
-        match form::check(field.shape, &text) {
+        match form::check(shape, &text) {
             Ok(()) => Some(text),
-            Err(form::Refusal(allowed)) if hidden(field) => self.refuse_unseen(field.name, allowed),
-            Err(form::Refusal(allowed)) => {
-                self.refuse(field.name, without_credentials(&text), allowed)
-            }
+            Err(form::Refusal(allowed)) if hidden => self.refuse_unseen(name, allowed),
+            Err(form::Refusal(allowed)) => self.refuse(name, without_credentials(&text), allowed),
         }
     }
 

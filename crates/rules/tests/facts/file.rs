@@ -47,6 +47,7 @@ pub(crate) struct Block {
 }
 
 /// One field: a row of a table.
+#[expect(clippy::struct_excessive_bools, reason = "a row of the specification holds that many")]
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Row {

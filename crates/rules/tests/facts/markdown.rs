@@ -26,8 +26,10 @@ impl Specification {
         }
         Self {
             resources,
-            data_sources: rows(section(text, "2.8"), "Data source").map(data_source).collect(),
-            limits: rows(section(text, "8.1"), "Item").map(limit).collect(),
+            data_sources: rows(section(text, "2.8"), "Data source")
+                .map(|row| data_source(&row))
+                .collect(),
+            limits: rows(section(text, "8.1"), "Item").map(|row| limit(&row)).collect(),
             periodicities: list(last_line(section(text, "8.2")).trim_end_matches('.')),
             region_groups,
         }
@@ -84,8 +86,12 @@ fn argument(cells: &[String], known: &Known) -> Row {
             ("", _) => {}
             ("computed", _) => row.computed = true,
             ("empty string", _) => row.default = Some("".into()),
-            (number, "number") => row.default = Some(number.parse::<i64>().unwrap().into()),
-            (value, "bool") => row.default = Some(value.parse::<bool>().unwrap().into()),
+            (number, "number") => {
+                row.default = Some(number.parse::<i64>().expect("a number").into());
+            }
+            (value, "bool") => {
+                row.default = Some(value.parse::<bool>().expect("true or false").into());
+            }
             (text, _) => row.default = Some(text.into()),
         }
     }
@@ -212,7 +218,7 @@ fn outputs(text: &str, known: &Known) -> Vec<Row> {
 }
 
 /// `| name | inputs | outputs |`.
-fn data_source(cells: Vec<String>) -> Resource {
+fn data_source(cells: &[String]) -> Resource {
     let nothing = Known { regions: vec![], statuses: vec![] };
     let inputs = apart(&cells[1], ';').into_iter().filter(|input| input.contains('('));
     let output = |part: String| {
@@ -243,7 +249,7 @@ fn data_source(cells: Vec<String>) -> Resource {
 }
 
 /// `| item | limit |`.
-fn limit(cells: Vec<String>) -> Limit {
+fn limit(cells: &[String]) -> Limit {
     let text = &cells[1];
     let (min, max) = range(text).unzip();
     let max = max.or_else(|| number_after(text, "max "));

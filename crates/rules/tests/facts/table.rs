@@ -32,16 +32,16 @@ fn block(block: &field::Block) -> Block {
 }
 
 fn argument(field: &Field, rules: &[Rule]) -> Row {
-    let (min, max) = match field.shape {
-        Shape::Integer { min, max } => (Some(min.into()), Some(max.into())),
-        Shape::ListOfDomains { max } => (None, Some(max.into())),
-        _ => (None, None),
+    let (min, max) = if let Shape::Integer { min, max } = field.shape {
+        (Some(min.into()), Some(max.into()))
+    } else if let Shape::ListOfDomains { max } = field.shape {
+        (None, Some(max.into()))
+    } else {
+        (None, None)
     };
     // An identifier is as long as it is: nobody chooses its length.
-    let characters = match field.shape {
-        Shape::Id(_) => None,
-        shape => shape.characters(),
-    };
+    let identifier = matches!(field.shape, Shape::Id(_));
+    let characters = field.shape.characters().filter(|_| !identifier);
     Row {
         default: match field.presence {
             Presence::Default(Value::Text(text)) => Some(text.into()),
@@ -72,15 +72,14 @@ fn output(field: &Field) -> Row {
     Row {
         name: field.name.to_owned(),
         kind: Some(kind(field.shape).to_owned()),
-        words: match field.shape {
-            Shape::OneOf(words) | Shape::SetOf(words) => {
-                words.iter().map(ToString::to_string).collect()
-            }
-            _ => vec![],
+        words: match field.shape.words() {
+            Some(words) => words.iter().map(ToString::to_string).collect(),
+            None => vec![],
         },
-        objects: match field.shape {
-            Shape::ListOf(fields) => fields.iter().map(|field| field.name.to_owned()).collect(),
-            _ => vec![],
+        objects: if let Shape::ListOf(fields) = field.shape {
+            fields.iter().map(|field| field.name.to_owned()).collect()
+        } else {
+            vec![]
         },
         sensitive: field.sensitive,
         only: ["HTTP", "TCP and DNS"]
@@ -98,7 +97,20 @@ fn kind(shape: Shape) -> &'static str {
         Shape::SetOf(_) | Shape::SetOfIds(_) => "set(string)",
         Shape::ListOfDomains { .. } => "list(string)",
         Shape::ListOf(_) => "list(object)",
-        _ => "string",
+        Shape::Text { .. }
+        | Shape::HttpUrl { .. }
+        | Shape::ContactUrl { .. }
+        | Shape::HostPort { .. }
+        | Shape::DomainName { .. }
+        | Shape::HeaderName { .. }
+        | Shape::AnswerHeaderName { .. }
+        | Shape::HeaderValue { .. }
+        | Shape::Slug { .. }
+        | Shape::EmailAddress { .. }
+        | Shape::PhoneNumber
+        | Shape::OneOf(_)
+        | Shape::Id(_)
+        | Shape::Instant => "string",
     }
 }
 

@@ -6,43 +6,44 @@ use aloft_rules::monitor::{
     RecordAssertionDraft, StatusCodeAssertionDraft, TcpDraft, TextAssertionDraft,
 };
 
-pub fn text(text: &str) -> Option<String> {
+#[expect(clippy::unnecessary_wraps, reason = "a draft holds what may be absent")]
+pub(crate) fn text(text: &str) -> Option<String> {
     Some(text.to_owned())
 }
 
-pub fn http(change: impl FnOnce(&mut MonitorDraft, &mut HttpDraft)) -> MonitorDraft {
+pub(crate) fn http(change: impl FnOnce(&mut MonitorDraft, &mut HttpDraft)) -> MonitorDraft {
     let mut http = HttpDraft { url: text("https://example.com/health"), ..HttpDraft::default() };
     let mut draft = named();
     change(&mut draft, &mut http);
     MonitorDraft { check: CheckDraft::Http(http), ..draft }
 }
 
-pub fn tcp(uri: &str) -> MonitorDraft {
+pub(crate) fn tcp(uri: &str) -> MonitorDraft {
     MonitorDraft { check: CheckDraft::Tcp(TcpDraft { uri: text(uri) }), ..named() }
 }
 
-pub fn dns(uri: &str, record_assertions: Vec<RecordAssertionDraft>) -> MonitorDraft {
+pub(crate) fn dns(uri: &str, record_assertions: Vec<RecordAssertionDraft>) -> MonitorDraft {
     let dns = DnsDraft { uri: text(uri), record_assertions };
     MonitorDraft { check: CheckDraft::Dns(dns), ..named() }
 }
 
-pub fn header(key: &str, value: &str) -> HeaderDraft {
+pub(crate) fn header(key: &str, value: &str) -> HeaderDraft {
     HeaderDraft { key: text(key), value: text(value) }
 }
 
-pub fn status(target: i32, comparator: &str) -> StatusCodeAssertionDraft {
+pub(crate) fn status(target: i32, comparator: &str) -> StatusCodeAssertionDraft {
     StatusCodeAssertionDraft { target: Some(target), comparator: text(comparator) }
 }
 
-pub fn body(target: &str, comparator: &str) -> TextAssertionDraft {
+pub(crate) fn body(target: &str, comparator: &str) -> TextAssertionDraft {
     TextAssertionDraft { target: text(target), comparator: text(comparator) }
 }
 
-pub fn header_assertion(key: &str, target: &str, comparator: &str) -> HeaderAssertionDraft {
+pub(crate) fn header_assertion(key: &str, target: &str, comparator: &str) -> HeaderAssertionDraft {
     HeaderAssertionDraft { key: text(key), target: text(target), comparator: text(comparator) }
 }
 
-pub fn record(record: &str, target: &str, comparator: &str) -> RecordAssertionDraft {
+pub(crate) fn record(record: &str, target: &str, comparator: &str) -> RecordAssertionDraft {
     RecordAssertionDraft {
         record: text(record),
         target: text(target),
@@ -51,7 +52,7 @@ pub fn record(record: &str, target: &str, comparator: &str) -> RecordAssertionDr
 }
 
 /// Paths of the fields that were refused.
-pub fn refused(draft: MonitorDraft) -> Vec<String> {
+pub(crate) fn refused(draft: MonitorDraft) -> Vec<String> {
     match draft.parse() {
         Ok(_) => Vec::new(),
         Err(Violations(violations)) => {

@@ -6,7 +6,7 @@ use insta::assert_snapshot;
 use crate::drafts::{body, dns, header, http, record, status, tcp, text};
 
 fn lines(draft: MonitorDraft) -> String {
-    let violations = draft.parse().unwrap_err().0;
+    let violations = draft.parse().expect_err("the draft is wrong").0;
     violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
