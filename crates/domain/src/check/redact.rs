@@ -4,12 +4,13 @@
 use std::borrow::Cow;
 
 /// Stands where a credential stood.
-pub(super) const HIDDEN: &str = "…";
+const HIDDEN: &str = "…";
 /// Characters of a value that a reason or an assertion's result shows (ours: one line of a page).
 pub(super) const SHOWN_CHARS: usize = 128;
 
 /// Headers whose value is a credential.
-const CREDENTIALS: [&str; 8] = [
+const CREDENTIALS: [&str; 9] = [
+    "apikey",
     "authorization",
     "cookie",
     "key",
@@ -23,7 +24,7 @@ const CREDENTIALS: [&str; 8] = [
 const CREDENTIAL_ENDS: [&str; 3] = ["-key", "-secret", "-token"];
 
 /// Whether the value of the header `name`, in any case, is a credential.
-pub(super) fn is_credential(name: &str) -> bool {
+fn is_credential(name: &str) -> bool {
     let ends_with = |end: &str| {
         name.len()
             .checked_sub(end.len())
@@ -32,6 +33,17 @@ pub(super) fn is_credential(name: &str) -> bool {
     };
     CREDENTIALS.iter().any(|known| name.eq_ignore_ascii_case(known))
         || CREDENTIAL_ENDS.into_iter().any(ends_with)
+}
+
+/// What may be seen of the `value` of the header `name`.
+pub(super) fn header_value<'a>(name: &str, value: &'a str) -> Cow<'a, str> {
+    if is_credential(name) {
+        Cow::Borrowed(HIDDEN)
+    } else if name.eq_ignore_ascii_case("location") {
+        without_user(value)
+    } else {
+        Cow::Borrowed(value)
+    }
 }
 
 /// At most [`SHOWN_CHARS`] characters of `text` on one line; `…` says that it goes on.

@@ -29,7 +29,7 @@ pub struct CheckResult {
     pub attempts: u8,
     /// Who ran it.
     pub probe: ProbeId,
-    /// Kept for what is not a success, and where the job asked for it.
+    /// Kept for what is not a success, and where the job asked for it; a skipped slot has none.
     pub evidence: Option<Arc<Evidence>>,
 }
 
@@ -53,7 +53,8 @@ pub fn conclude(
         probe,
         evidence: None,
     };
-    if job.keep_evidence || outcome != Outcome::Success {
+    let wanted = job.keep_evidence || outcome != Outcome::Success;
+    if wanted && !attempts.is_empty() {
         result.evidence = Some(Arc::new(Evidence::of(attempts)));
     }
     result

@@ -101,3 +101,18 @@ fn the_last_attempt_decides_and_all_are_kept_unless_it_succeeds() {
         assert_eq!(result.evidence.map(|evidence| evidence.attempts.len()), kept);
     }
 }
+
+#[test]
+fn a_skipped_slot_has_no_attempts_and_no_evidence() {
+    let job = Job {
+        plan: Arc::new(plan(None)),
+        region: Region::FlyAms,
+        slot: NOW,
+        trigger: Trigger::Scheduled,
+        next_slot: NOW + Duration::from_secs(30),
+        keep_evidence: true,
+    };
+    let result = conclude(&job, Vec::new(), NOW, ProbeId("embedded".into()));
+    assert_eq!((result.outcome, result.attempts, result.latency_us), (Outcome::Skipped, 0, 0));
+    assert_eq!(result.evidence, None);
+}

@@ -158,6 +158,8 @@ fn a_name_without_an_address_fails_where_nothing_is_asserted() {
     ] {
         let found = found(&[], vec![answer(A, "NOERROR", a), answer(Aaaa, "NOERROR", aaaa)]);
         assert_eq!(found.reasons.join("; "), reason);
+        let allocates = found.reasons.capacity() + found.assertions.capacity() > 0;
+        assert_eq!(allocates, !reason.is_empty());
     }
 }
 

@@ -1,7 +1,6 @@
 //! From an attempt to what is kept of it.
 
 use ::http::HeaderMap;
-use ::http::header::LOCATION;
 use rules::limits;
 
 use super::{
@@ -100,14 +99,8 @@ fn headers(headers: &HeaderMap, most: usize) -> Vec<(String, String)> {
         .iter()
         .map(|(name, value)| {
             let text = String::from_utf8_lossy(value.as_bytes());
-            let value = if redact::is_credential(name.as_str()) {
-                redact::HIDDEN.to_owned()
-            } else if name == LOCATION {
-                shorten(&redact::without_user(&text), TEXT_CHARS)
-            } else {
-                shorten(&text, TEXT_CHARS)
-            };
-            (shorten(name.as_str(), TEXT_CHARS), value)
+            let value = redact::header_value(name.as_str(), &text);
+            (shorten(name.as_str(), TEXT_CHARS), shorten(&value, TEXT_CHARS))
         })
         .take_while(|(name, value)| {
             let fits = bytes < most;

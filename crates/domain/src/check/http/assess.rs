@@ -88,8 +88,7 @@ impl Findings {
             .map(|line| String::from_utf8_lossy(line.as_bytes()))
             .collect();
         let (held, line) = any_or_all(&lines, *comparator, target);
-        let credential = redact::is_credential(key);
-        let hide = |text: &str| if credential { redact::HIDDEN.to_owned() } else { shown(text) };
+        let hide = |text: &str| shown(&redact::header_value(key, text));
         let seen = match (line, held) {
             (None, _) => "absent".to_owned(),
             // The one line that decided; where no line did, all of them.

@@ -104,6 +104,12 @@ Findings {
 }
 
 #[test]
+fn a_plain_success_allocates_no_vector() {
+    let found = assess(&a_check("http://example.com/"), &seen(200, &[], "ok"));
+    assert_eq!((found.reasons.capacity(), found.assertions.capacity()), (0, 0));
+}
+
+#[test]
 fn the_final_answer_of_several_is_judged() {
     let mut exchange = seen(302, &[], "");
     exchange.hops.extend(seen(200, &[], "").hops);

@@ -87,6 +87,10 @@ fn credentials_in_headers_are_compared_and_never_told() {
         let told = format!("{found:?}");
         assert!(!told.contains("hunter") && !told.contains("id="), "{told}");
     }
+    let location = [("location", "https://user:hunter2@example.com/")];
+    let check = with_header("Location", NotContains, "example.com");
+    let told = format!("{:?}", assess(&check, &seen(200, &location, "")));
+    assert!(told.contains("https://example.com/") && !told.contains("hunter"), "{told}");
     let check = with_header("Set-Cookie", Contains, "hunter2");
     assert!(assess(&check, &seen(200, &cookie, "")).reasons.is_empty());
 }
