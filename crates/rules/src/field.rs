@@ -89,6 +89,8 @@ pub enum Value {
 pub enum Shape {
     /// Any text of this many characters.
     Text { min: u32, max: u32 },
+    /// A text of one line: it goes into log lines, subjects and headers.
+    Line { min: u32, max: u32 },
     /// An absolute `http` or `https` URL.
     HttpUrl { max: u32 },
     /// `host:port`, the host a name, an IPv4 address or an IPv6 address in brackets.
@@ -200,7 +202,9 @@ impl Shape {
     /// text.
     pub const fn characters(self) -> Option<(u32, u32)> {
         match self {
-            Self::Text { min, max } | Self::Slug { min, max } => Some((min, max)),
+            Self::Text { min, max } | Self::Line { min, max } | Self::Slug { min, max } => {
+                Some((min, max))
+            }
             Self::HttpUrl { max }
             | Self::ContactUrl { max }
             | Self::HostPort { max }

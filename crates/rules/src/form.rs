@@ -37,6 +37,7 @@ impl From<String> for Refusal {
 pub(crate) fn check(shape: Shape, text: &str) -> Result<(), Refusal> {
     match shape {
         Shape::Text { .. } => plain(text),
+        Shape::Line { .. } => line(text),
         Shape::HttpUrl { .. } => url::http(text),
         Shape::ContactUrl { .. } => url::contact(text),
         Shape::HostPort { .. } => HostPort::parse(text).map(drop),
@@ -63,6 +64,15 @@ pub(crate) fn check(shape: Shape, text: &str) -> Result<(), Refusal> {
 fn plain(text: &str) -> Result<(), Refusal> {
     if text.contains('\0') {
         return Err("must not contain the character U+0000".into());
+    }
+    Ok(())
+}
+
+fn line(text: &str) -> Result<(), Refusal> {
+    if text.contains(|character: char| {
+        character.is_control() || "\u{2028}\u{2029}".contains(character)
+    }) {
+        return Err("must be one line without control characters".into());
     }
     Ok(())
 }

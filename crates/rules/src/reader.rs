@@ -311,7 +311,11 @@ enum Given<T> {
 /// Whether a value of this field is never repeated in a message: it may be a secret, as a header's
 /// value and a request's body are, or say nothing, as free text does.
 fn hidden(field: &Field) -> bool {
-    field.sensitive || matches!(field.shape, Shape::HeaderValue { .. } | Shape::Text { .. })
+    field.sensitive
+        || matches!(
+            field.shape,
+            Shape::HeaderValue { .. } | Shape::Text { .. } | Shape::Line { .. }
+        )
 }
 
 #[track_caller]

@@ -6,8 +6,8 @@ use super::host;
 /// An absolute `http` or `https` URL with a host that can be looked up and a port that exists.
 /// Credentials, queries and fragments are allowed.
 pub(super) fn http(text: &str) -> Result<(), Refusal> {
-    // The URL standard repairs a lot (`https:host`, line breaks inside, backslashes); a monitor's
-    // URL is kept as written, so that it must need no repair.
+    // The URL standard repairs a lot (`https:host`, line breaks inside, backslashes); a URL is kept
+    // as written, so that everybody must read the same scheme, host and port from it.
     if text.chars().any(char::is_control) {
         return Err("must not contain CR, LF or other control characters".into());
     }
@@ -19,6 +19,9 @@ pub(super) fn http(text: &str) -> Result<(), Refusal> {
     };
     if rest.starts_with(['/', '\\', '?', '#']) || rest.is_empty() {
         return Err("must have a host after http:// or https://".into());
+    }
+    if rest.split(['?', '#']).next().is_some_and(|path| path.contains('\\')) {
+        return Err("must not contain a backslash before its query".into());
     }
     let parsed = ::url::Url::parse(text).map_err(refusal)?;
     if parsed.port() == Some(0) {
@@ -100,6 +103,7 @@ mod tests {
             "http://under_score.example.com/",
             "http://example.com./",
             "http://example.com/a b",
+            "http://example.com/?a\\b",
         ] {
             assert_eq!(http(fine), Ok(()), "{fine}");
         }
@@ -137,6 +141,7 @@ mod tests {
             "http://example.com\n",
             "http://exam\tple.com",
             "http://example.com/\r\nHost: x",
+            "http://a.example\\@b.example/",
         ] {
             assert!(http(bad).is_err(), "{bad:?}");
         }

@@ -91,8 +91,9 @@ fn header(reader: &mut Reader, draft: HeaderDraft) -> Option<Header> {
     let value = reader.text("value", draft.value);
     let (key, value) = (key?, value?);
     // It becomes the authority of the request (design §5), which a server refuses in other forms.
-    if is_host(&key) && form::authority(&value).is_err() {
-        return reader.refuse_unseen("value", "must be a host or host:port, as the value of Host");
+    if is_host(&key) && (!value.is_ascii() || form::authority(&value).is_err()) {
+        return reader
+            .refuse_unseen("value", "must be a host or host:port in ASCII, as the value of Host");
     }
     Some(Header { key, value })
 }

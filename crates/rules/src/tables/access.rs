@@ -11,7 +11,7 @@ pub static WORKSPACE: Resource = Resource {
     fields: &[
         Field::required(
             "name",
-            Shape::Text { min: 1, max: 256 },
+            Shape::Line { min: 1, max: 256 },
             "Name of the workspace, 1 to 256 characters.",
         ),
         Field::required(
@@ -20,7 +20,7 @@ pub static WORKSPACE: Resource = Resource {
             "Name of the workspace in URLs and commands, 1 to 64 characters: words in lower case \
              joined by hyphens.",
         ),
-        Field::output("plan", Shape::Text { min: 1, max: 64 }, "Plan of the workspace."),
+        Field::output("plan", Shape::Line { min: 1, max: 64 }, "Plan of the workspace."),
         Field::output("id", Shape::Id(WorkspaceId::PREFIX), "Identifier of the workspace."),
     ],
     beyond: &[],
@@ -36,7 +36,7 @@ pub static KEY: Resource = Resource {
     fields: &[
         Field::required(
             "name",
-            Shape::Text { min: 1, max: 256 },
+            Shape::Line { min: 1, max: 256 },
             "What the key is for, 1 to 256 characters.",
         ),
         Field::required(

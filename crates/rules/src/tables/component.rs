@@ -30,7 +30,7 @@ pub static STATUS_PAGE_COMPONENT: Resource = Resource {
         ),
         Field::optional(
             "name",
-            Shape::Text { min: 0, max: 256 },
+            Shape::Line { min: 0, max: 256 },
             "Name on the page, at most 256 characters; left out, it is the monitor's.",
         ),
         Field::optional(
@@ -63,7 +63,7 @@ pub static STATUS_PAGE_COMPONENT_GROUP: Resource = Resource {
         PAGE_ID,
         Field::required(
             "name",
-            Shape::Text { min: 1, max: 256 },
+            Shape::Line { min: 1, max: 256 },
             "Name of the group, 1 to 256 characters.",
         ),
         Field::output("id", Shape::Id(GROUP_PREFIX), "Identifier of the group."),

@@ -19,7 +19,7 @@ pub(super) const ASSERTIONS_MAX: u32 = 10;
 
 pub(super) const NAME: Field = Field::required(
     "name",
-    Shape::Text { min: 1, max: 256 },
+    Shape::Line { min: 1, max: 256 },
     "Name of the monitor, as people read it; at most 256 characters.",
 );
 

@@ -23,7 +23,7 @@ pub static NOTIFICATION: Resource = Resource {
     fields: &[
         Field::optional(
             "name",
-            Shape::Text { min: 0, max: WORD_CHARS_MAX },
+            Shape::Line { min: 0, max: WORD_CHARS_MAX },
             "Name of the channel, as people read it; at most 256 characters.",
         ),
         PROVIDER_TYPE,
@@ -72,7 +72,7 @@ pub static NOTIFICATION: Resource = Resource {
             "A Telegram chat.",
             &[Field::required(
                 "chat_id",
-                Shape::Text { min: 1, max: WORD_CHARS_MAX },
+                Shape::Line { min: 1, max: WORD_CHARS_MAX },
                 "Identifier of the chat, or @name of a channel.",
             )],
         ),
@@ -140,7 +140,7 @@ const NTFY: Block = block(
     &[
         Field::required(
             "topic",
-            Shape::Text { min: 1, max: WORD_CHARS_MAX },
+            Shape::Line { min: 1, max: WORD_CHARS_MAX },
             "Topic to publish to.",
         ),
         Field::optional(
@@ -150,7 +150,7 @@ const NTFY: Block = block(
         ),
         Field::optional(
             "token",
-            Shape::Text { min: 1, max: TOKEN_CHARS_MAX },
+            Shape::Line { min: 1, max: TOKEN_CHARS_MAX },
             "Access token of the server.",
         )
         .sensitive(),
@@ -158,7 +158,7 @@ const NTFY: Block = block(
 );
 
 const fn token(name: &'static str, description: &'static str) -> Field {
-    Field::required(name, Shape::Text { min: 1, max: TOKEN_CHARS_MAX }, description).sensitive()
+    Field::required(name, Shape::Line { min: 1, max: TOKEN_CHARS_MAX }, description).sensitive()
 }
 
 const fn block(name: &'static str, description: &'static str, fields: &'static [Field]) -> Block {

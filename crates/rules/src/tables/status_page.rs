@@ -20,7 +20,7 @@ pub static STATUS_PAGE: Resource = Resource {
     fields: &[
         Field::required(
             "title",
-            Shape::Text { min: 1, max: 256 },
+            Shape::Line { min: 1, max: 256 },
             "Title of the page, 1 to 256 characters.",
         ),
         Field::required(

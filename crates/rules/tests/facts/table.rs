@@ -98,6 +98,7 @@ fn kind(shape: Shape) -> &'static str {
         Shape::ListOfDomains { .. } => "list(string)",
         Shape::ListOf(_) => "list(object)",
         Shape::Text { .. }
+        | Shape::Line { .. }
         | Shape::HttpUrl { .. }
         | Shape::ContactUrl { .. }
         | Shape::HostPort { .. }
@@ -123,6 +124,7 @@ fn form(shape: Shape) -> Option<String> {
         Shape::HeaderName { .. } => "header name to set",
         Shape::AnswerHeaderName { .. } => "header name",
         Shape::HeaderValue { .. } => "header value",
+        Shape::Line { .. } => "one line",
         Shape::Slug { .. } => "slug",
         Shape::EmailAddress { .. } => "email address",
         Shape::PhoneNumber => "phone number",

@@ -150,13 +150,24 @@ fn headers_are_tokens_that_belong_to_the_user() {
 }
 
 #[test]
+fn names_are_one_line_and_descriptions_may_have_many() {
+    for bad in ["a\nb", "a\r\nSubject: b", "\u{1b}[31m", "a\u{2028}b", "\0"] {
+        assert_eq!(refused(http(|draft, _| draft.name = text(bad))), ["name"], "{bad:?}");
+    }
+    assert_eq!(refused(http(|draft, _| draft.description = text("a\r\n\tb"))), NONE);
+    assert_eq!(refused(http(|draft, _| draft.description = text("a\0"))), ["description"]);
+}
+
+#[test]
 fn a_host_header_names_one_authority() {
     // design: §5 HTTP
     for value in ["example.com", "example.com:8080", "[::1]:80", "127.0.0.1"] {
         let draft = http(|_, http| http.headers = vec![header("host", value)]);
         assert_eq!(refused(draft), NONE, "{value}");
     }
-    for value in ["", "a b", "example.com:", "https://example.com", "example.com/a"] {
+    for value in
+        ["", "a b", "bücher.example", "example.com:", "https://example.com", "example.com/a"]
+    {
         let draft = http(|_, http| http.headers = vec![header("host", value)]);
         assert_eq!(refused(draft), ["headers[0].value"], "{value}");
     }
