@@ -23,17 +23,21 @@ use crate::settings::Nameservers;
 /// Asks for names.
 pub(crate) struct Resolver {
     nameservers: Nameservers,
+    zones: Vec<(String, SocketAddr)>,
     system: SystemFiles,
 }
 
 impl Resolver {
     /// A resolver that asks these. Reads nothing yet.
-    pub(crate) fn new(nameservers: Nameservers) -> Self {
-        Self { nameservers, system: SystemFiles::default() }
+    pub(crate) fn new(nameservers: Nameservers, zones: Vec<(String, SocketAddr)>) -> Self {
+        Self { nameservers, zones, system: SystemFiles::default() }
     }
 
-    /// Whom to ask, in order.
-    pub(crate) fn servers(&self) -> Vec<SocketAddr> {
+    /// Whom to ask for a name, in order.
+    pub(crate) fn servers(&self, name: &str) -> Vec<SocketAddr> {
+        if let Some((_, server)) = self.zones.iter().find(|(zone, _)| is_within(name, zone)) {
+            return vec![*server];
+        }
         match &self.nameservers {
             Nameservers::Given(given) => given.clone(),
             Nameservers::System => self.system.read().nameservers.clone(),
@@ -50,7 +54,7 @@ impl Resolver {
         if is_localhost(bare) {
             return Ok(vec![IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)]);
         }
-        let servers: Arc<[SocketAddr]> = self.servers().into();
+        let servers: Arc<[SocketAddr]> = self.servers(bare).into();
         let mut outcome = Err(Failure::new(FailureKind::NameUnresolved, "there is no such name"));
         for name in self.names(host, &system) {
             outcome = addresses_of(&servers, &name, bare).await;
@@ -88,6 +92,14 @@ pub(crate) fn absolute(name: &str) -> Result<Name, Failure> {
     let mut name = Name::from_ascii(name).map_err(|error| unreadable(&error))?;
     name.set_fqdn(true);
     Ok(name)
+}
+
+/// Whether `name` is `zone` or lies below it.
+fn is_within(name: &str, zone: &str) -> bool {
+    let name = name.strip_suffix('.').unwrap_or(name);
+    let Some(above) = name.len().checked_sub(zone.len()) else { return false };
+    name.get(above..).is_some_and(|end| end.eq_ignore_ascii_case(zone))
+        && (above == 0 || name.as_bytes()[above - 1] == b'.')
 }
 
 /// RFC 6761 §6.3: such names are this machine, whoever is asked.
@@ -197,7 +209,7 @@ mod tests {
             ndots,
             ..system::System::default()
         };
-        Resolver::new(Nameservers::System).names(host, &system)
+        Resolver::new(Nameservers::System, Vec::new()).names(host, &system)
     }
 
     #[test]
@@ -213,6 +225,20 @@ mod tests {
         let (a, b, c) =
             ("::1".parse().unwrap(), "::2".parse().unwrap(), "1.1.1.1".parse().unwrap());
         assert_eq!(in_turn(vec![a, b], vec![c]), vec![a, c, b]);
+    }
+
+    #[test]
+    fn a_zone_holds_its_name_and_those_below_and_no_others() {
+        let own = "127.0.0.1:5353".parse().unwrap();
+        let usual = "9.9.9.9:53".parse().unwrap();
+        let resolver =
+            Resolver::new(Nameservers::Given(vec![usual]), vec![("corp.example".to_owned(), own)]);
+        for inside in ["corp.example", "a.b.CORP.example", "corp.example."] {
+            assert_eq!(resolver.servers(inside), [own], "{inside}");
+        }
+        for outside in ["notcorp.example", "example", "corp.example.org", "é"] {
+            assert_eq!(resolver.servers(outside), [usual], "{outside}");
+        }
     }
 
     #[test]

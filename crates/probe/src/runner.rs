@@ -24,7 +24,7 @@ pub struct Probe {
 impl Probe {
     /// A probe that is set up so.
     pub fn new(settings: Settings) -> Self {
-        let resolver = Resolver::new(settings.nameservers);
+        let resolver = Resolver::new(settings.nameservers, settings.zones);
         Self {
             network: Arc::new(Network::new(settings.egress, resolver, settings.extra_roots)),
             running: Arc::new(Semaphore::new(settings.concurrency.max(1))),

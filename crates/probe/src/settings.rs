@@ -17,6 +17,9 @@ pub struct Settings {
     pub egress: Egress,
     /// Whom to ask for names. These are the operator's, so the egress policy does not hold for them.
     pub nameservers: Nameservers,
+    /// Zones that have a name server of their own, such as `corp.example`: the names at or below
+    /// one are asked for there.
+    pub zones: Vec<(String, SocketAddr)>,
     /// Certificate authorities trusted besides the usual ones; see [`read_roots`].
     pub extra_roots: Vec<CertificateDer<'static>>,
     /// Attempts that run at a time; the others wait.
@@ -61,6 +64,7 @@ impl Default for Settings {
         Self {
             egress: Egress::default(),
             nameservers: Nameservers::System,
+            zones: Vec::new(),
             extra_roots: Vec::new(),
             concurrency: concurrency_limit(),
         }

@@ -45,7 +45,7 @@ pub(crate) async fn exchange(
     plan: &DnsPlan,
     progress: &mut Progress,
 ) -> Result<(), Failure> {
-    progress.servers = network.resolver.servers();
+    progress.servers = network.resolver.servers(&plan.name);
     let Progress { seen, servers } = progress;
     let name = absolute(&plan.name)?;
     let start = Instant::now();
