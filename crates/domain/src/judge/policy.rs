@@ -75,3 +75,48 @@ fn longest(settings: &MonitorSettings) -> Duration {
     let all = attempt * (retries + 1) + pauses.saturating_mul(2);
     all.min(settings.periodicity.period() + attempt)
 }
+
+#[cfg(test)]
+mod tests {
+    use rules::Periodicity;
+    use rules::monitor::{Check, TcpCheck};
+
+    use super::*;
+
+    fn settings(timeout_ms: u32, retry: u8) -> MonitorSettings {
+        MonitorSettings {
+            name: "database".to_owned(),
+            periodicity: Periodicity::ThirtySeconds,
+            timeout_ms,
+            degraded_at_ms: None,
+            retry,
+            active: true,
+            public: false,
+            description: None,
+            regions: Vec::new(),
+            check: Check::Tcp(TcpCheck { uri: "localhost:5432".to_owned() }),
+        }
+    }
+
+    // design: §5 "max(2 periods, period + the longest its attempts may take)"
+    #[test]
+    fn the_longest_check_is_all_attempts_or_a_period_and_one_attempt() {
+        for (timeout_ms, retry, longest_ms, window_ms) in [
+            (45_000, 0, 45_000, 75_000),
+            (1_000, 3, 4_000 + 2 * 3_500, 60_000),
+            (120_000, 10, 150_000, 180_000),
+        ] {
+            let policy = Policy::of(&settings(timeout_ms, retry), 1, Vec::new());
+            assert_eq!(policy.longest, Duration::from_millis(longest_ms));
+            assert_eq!(policy.window(), Duration::from_millis(window_ms));
+        }
+    }
+
+    #[test]
+    fn regions_stand_once_and_in_their_order() {
+        let serving = |region| Serving { region, probe: ProbeSlot::EMBEDDED };
+        let given = [Region::FlySin, Region::FlyAms, Region::FlySin].map(serving);
+        let policy = Policy::of(&settings(1_000, 0), 1, given.to_vec());
+        assert_eq!(*policy.regions, [Region::FlyAms, Region::FlySin].map(serving));
+    }
+}

@@ -64,9 +64,8 @@ pub(super) enum Tie {
 
 /// The status that the votes make of the status `was`; `None` where it stays what it was.
 ///
-/// It stays where the table asks for two slots in a row and there was one: a first failure does
-/// not make `active` of `unknown`. One region that failed twice is enough, and once the status is
-/// `error` the majority needs no second confirmation to keep it.
+/// It stays where the table asks for two slots in a row and there was one: a first failure neither
+/// makes `active` of `unknown` nor ends an `error`. One region that failed twice is enough.
 pub(super) fn verdict(tally: &Tally, was: MonitorStatus, tie: Tie) -> Option<Verdict> {
     let failing = tally.failing();
     let of = |status, why| Some(Verdict { status, why });
@@ -74,8 +73,7 @@ pub(super) fn verdict(tally: &Tally, was: MonitorStatus, tie: Tie) -> Option<Ver
         return of(MonitorStatus::Unknown, Why::NoVotes);
     }
     if 2 * failing.votes > failing.of_votes {
-        let believed =
-            was == MonitorStatus::Error || !tally.is_thin() || tally.failed_twice.is_some();
+        let believed = !tally.is_thin() || tally.failed_twice.is_some();
         return of(MonitorStatus::Error, Why::Failing(failing)).filter(|_| believed);
     }
     match (tie, was) {

@@ -18,6 +18,16 @@ fn other_probes_are_asked_once_a_period_when_a_region_turns() {
 }
 
 #[test]
+fn a_clock_that_is_set_back_does_not_keep_others_from_being_asked() {
+    let mut story = a_settled_monitor_in(2).fails("fly-ams").succeeds("fly-ams");
+    story.now = story.now - PERIOD;
+    let mut result = result_of(1, Region::FlyAms, story.now, Outcome::Failure);
+    result.identity.slot = story.now + 2 * PERIOD;
+    story.receive(&result);
+    assert_eq!(story.effects.ask, [Region::FlyArn]);
+}
+
+#[test]
 fn alone_a_probe_has_nobody_to_ask() {
     let story = a_monitor().in_regions_of_one_probe(3).settled().fails("fly-ams");
     assert_eq!((story.effects.ask, story.history.asked_at), (Vec::new(), None));

@@ -42,6 +42,11 @@ fn every_row_of_the_table_of_verdicts_holds() {
             a_settled_monitor_in(2).dawdles("fly-ams").dawdles("fly-ams"),
             Active,
         ),
+        (
+            "1 of 2 regions of one probe is slow, and half is not more than half",
+            a_monitor().in_regions_of_one_probe(2).settled().dawdles("fly-ams").dawdles("fly-ams"),
+            Active,
+        ),
         ("all succeed", a_settled_monitor_in(3), Active),
     ];
     for (row, story, status) in rows {
@@ -104,11 +109,27 @@ fn slowness_takes_two_results_to_enter_and_two_to_leave() {
 // in a row"
 #[test]
 fn few_voices_are_believed_only_when_they_repeat_it() {
-    // The hold of a new monitor ends by time: two regions of three never report.
-    let story = a_monitor().in_regions(3).fails("fly-ams").after(PERIOD / 2);
-    assert_eq!(story.status(), Unknown, "a first failure makes nothing `active` either");
-    let story = story.fails("fly-ams");
-    assert_eq!(story.told(), ["unknown → error, opened: fails in 1 of 1 regions"]);
+    for regions in [2, 3] {
+        // The hold of a new monitor ends by time: the other regions never report.
+        let story = a_monitor().in_regions(regions).fails("fly-ams").after(PERIOD / 2);
+        assert_eq!(story.status(), Unknown, "a first failure makes nothing `active` either");
+        let story = story.fails("fly-ams");
+        assert_eq!(story.told(), ["unknown → error, opened: fails in 1 of 1 regions"]);
+    }
+}
+
+#[test]
+fn most_voices_are_believed_at_once() {
+    let story = a_monitor().in_regions(3).fails("fly-ams").fails("fly-arn").after(PERIOD / 2);
+    assert_eq!(story.told(), ["unknown → error, opened: fails in 2 of 2 regions"]);
+}
+
+#[test]
+fn an_error_that_few_voices_go_on_with_needs_no_repetition() {
+    let story = a_settled_monitor_in(3).fails("fly-ams").fails("fly-arn");
+    let story = story.after(Duration::from_secs(110)).fails("fly-bom");
+    let story = story.after(Duration::from_secs(15));
+    assert_eq!(story.told().len(), 2, "up, and down: {:#?}", story.told());
 }
 
 #[test]
