@@ -91,17 +91,14 @@ fn configured(headers: &[Header]) -> Result<(HeaderMap, Option<HeaderValue>), St
     Ok((map, authority))
 }
 
-/// The authority that a `Host` header asks for, an international name as A-labels; `None` where
-/// the header is empty.
+/// The authority that a `Host` header asks for; `None` where the header is empty.
 fn authority_of(host: &str) -> Result<Option<HeaderValue>, String> {
     if host.is_empty() {
         return Ok(None);
     }
-    // A port is ASCII, so that it passes as part of the last label.
-    idna::domain_to_ascii(host)
+    Authority::try_from(host)
         .ok()
-        .filter(|host| Authority::try_from(host.as_str()).is_ok())
-        .and_then(|host| HeaderValue::try_from(host).ok())
+        .and_then(|_| HeaderValue::from_str(host).ok())
         .map(Some)
         .ok_or_else(|| "its header `host` is no host or host:port".to_owned())
 }

@@ -74,7 +74,7 @@ fn what_cannot_be_planned_says_which_monitor_and_why() {
 #[test]
 fn whatever_may_be_stored_can_be_planned() {
     for check in [
-        http("https://user:p%40ss@bücher.example:8443/ä?ö#x", Some("bücher.example:80")),
+        http("https://user:p%40ss@bücher.example:8443/ä?ö#x", Some("xn--bcher-kva.example:80")),
         http("http://example.com./a b", Some("[2001:db8::1]")),
         http("http://under_score.example.com/", Some("under_score.example")),
         tcp("BÜCHER.example.:65535"),
