@@ -1,1 +1,3 @@
-//! (being written)
+//! For tests only: servers for the checks to talk to, and what else several crates' tests share.
+
+pub mod target;

@@ -1,0 +1,318 @@
+//! A DNS target: a small zone over UDP and TCP on one port, with replies as scripted: wrong, late,
+//! too long or none.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use hickory_proto::op::{Message, ResponseCode};
+use hickory_proto::rr::rdata::{A, AAAA, CNAME, MX, TXT};
+use hickory_proto::rr::{Name, RData, Record, RecordType};
+use rules::RecordKind;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream, UdpSocket};
+
+use super::Running;
+
+/// Seconds that each record may be kept.
+const TTL: u32 = 300;
+/// Places to look for a port that is free for UDP and TCP alike.
+const PORTS_TRIED: usize = 50;
+
+/// A running nameserver on 127.0.0.1.
+#[derive(Debug)]
+pub struct DnsTarget {
+    address: SocketAddr,
+    zone: Arc<Mutex<Zone>>,
+    _task: Running,
+}
+
+/// A reply out of the ordinary. Records are written as [`DnsTarget::record`] takes them.
+#[derive(Clone, Debug)]
+pub enum Reply {
+    /// These records, whoever owns them: `(owner, kind, value)`.
+    Records(Vec<(&'static str, RecordKind, &'static str)>),
+    /// No records, and this code.
+    Code(Code),
+    /// Nothing.
+    Silence,
+    /// Over UDP nothing but that it is too long; the zone's records over TCP.
+    TooLong,
+    /// An answer to another question and one with another identifier, then the zone's.
+    ForgedFirst,
+    /// Bytes that are no DNS, with the right identifier.
+    Garbage,
+    /// Nothing at first, and the zone's when asked again.
+    LostOnce,
+}
+
+/// A response code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Code {
+    /// The server does not understand.
+    FormErr,
+    /// The server failed.
+    ServFail,
+    /// There is no such name.
+    NxDomain,
+    /// The server does not want to.
+    Refused,
+}
+
+#[derive(Debug, Default)]
+struct Zone {
+    records: Vec<(Name, RData)>,
+    scripted: HashMap<(Name, RecordType), Vec<Reply>>,
+    asked: Vec<(String, RecordKind)>,
+}
+
+impl DnsTarget {
+    /// A nameserver with an empty zone.
+    pub async fn start() -> Self {
+        let (udp, tcp) = bind().await;
+        let address = udp.local_addr().expect("it is bound");
+        let zone = Arc::new(Mutex::new(Zone::default()));
+        let shared = Arc::clone(&zone);
+        let task = tokio::spawn(async move {
+            tokio::join!(serve_udp(udp, &shared), serve_tcp(tcp, &shared));
+        });
+        Self { address, zone, _task: Running(task) }
+    }
+
+    /// Adds a record: an address, a name, `10 mail.test`, or a text whose strings are parted by `|`.
+    pub fn record(&self, owner: &str, kind: RecordKind, value: &str) -> &Self {
+        self.lock().records.push((name(owner), data(kind, value)));
+        self
+    }
+
+    /// Adds an address.
+    pub fn address_of(&self, owner: &str, address: &str) -> &Self {
+        let kind = if address.contains(':') { RecordKind::Aaaa } else { RecordKind::A };
+        self.record(owner, kind, address)
+    }
+
+    /// Replies so to questions for `kind` at `owner`.
+    pub fn reply(&self, owner: &str, kind: RecordKind, reply: Reply) -> &Self {
+        self.reply_each(owner, kind, vec![reply])
+    }
+
+    /// Replies with these, one after the other, and then with the last.
+    pub fn reply_each(&self, owner: &str, kind: RecordKind, replies: Vec<Reply>) -> &Self {
+        self.lock().scripted.insert((name(owner), record_type(kind)), replies);
+        self
+    }
+
+    /// Replies so to questions for addresses at `owner`.
+    pub fn reply_addresses(&self, owner: &str, reply: &Reply) -> &Self {
+        self.reply(owner, RecordKind::A, reply.clone()).reply(
+            owner,
+            RecordKind::Aaaa,
+            reply.clone(),
+        )
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// What was asked for, in order, without trailing dots.
+    pub fn asked(&self) -> Vec<(String, RecordKind)> {
+        self.lock().asked.clone()
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Zone> {
+        self.zone.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+async fn bind() -> (UdpSocket, TcpListener) {
+    for _ in 0..PORTS_TRIED {
+        let tcp = TcpListener::bind("127.0.0.1:0").await.expect("loopback has a free port");
+        let address = tcp.local_addr().expect("it is bound");
+        if let Ok(udp) = UdpSocket::bind(address).await {
+            return (udp, tcp);
+        }
+    }
+    panic!("no port was free for both UDP and TCP in {PORTS_TRIED} tries");
+}
+
+async fn serve_udp(socket: UdpSocket, zone: &Mutex<Zone>) {
+    let mut room = [0; 4096];
+    while let Ok((length, from)) = socket.recv_from(&mut room).await {
+        let Ok(question) = Message::from_vec(&room[..length]) else { continue };
+        for packet in packets(zone, &question, Channel::Udp) {
+            let _ = socket.send_to(&packet, from).await;
+        }
+    }
+}
+
+async fn serve_tcp(listener: TcpListener, zone: &Mutex<Zone>) {
+    while let Ok((mut stream, _)) = listener.accept().await {
+        while let Ok(packets) = read_tcp(&mut stream, zone).await {
+            for packet in packets {
+                let length = u16::try_from(packet.len()).expect("test zones are small");
+                let framed = [&length.to_be_bytes()[..], &packet].concat();
+                let _ = stream.write_all(&framed).await;
+            }
+        }
+    }
+}
+
+async fn read_tcp(stream: &mut TcpStream, zone: &Mutex<Zone>) -> std::io::Result<Vec<Vec<u8>>> {
+    let length = stream.read_u16().await?;
+    let mut bytes = vec![0; usize::from(length)];
+    stream.read_exact(&mut bytes).await?;
+    let question = Message::from_vec(&bytes).map_err(std::io::Error::other)?;
+    Ok(packets(zone, &question, Channel::Tcp))
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Channel {
+    Udp,
+    Tcp,
+}
+
+/// The packets sent in reply to `question`.
+fn packets(zone: &Mutex<Zone>, question: &Message, channel: Channel) -> Vec<Vec<u8>> {
+    let mut zone = zone.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(query) = question.queries.first() else { return Vec::new() };
+    let (owner, kind) = (query.name.to_lowercase(), query.query_type);
+    if let Some(kind) = record_kind(kind) {
+        zone.asked.push((owner.to_ascii().trim_end_matches('.').to_owned(), kind));
+    }
+    let usual = zone.usual(question, &owner, kind);
+    let with = |change: &dyn Fn(&mut Message)| {
+        let mut message = empty(question);
+        change(&mut message);
+        vec![written(&message)]
+    };
+    let scripted = zone.next_scripted(owner, kind);
+    match scripted {
+        None => vec![written(&usual)],
+        Some(Reply::Silence | Reply::LostOnce) => Vec::new(),
+        Some(Reply::Code(code)) => with(&|message| message.metadata.response_code = code.wire()),
+        Some(Reply::Records(records)) => with(&|message| {
+            for (owner, kind, value) in &records {
+                let record = Record::from_rdata(name(owner), TTL, data(*kind, value));
+                message.add_answer(record);
+            }
+        }),
+        Some(Reply::TooLong) if channel == Channel::Udp => {
+            with(&|message| message.metadata.truncation = true)
+        }
+        Some(Reply::TooLong) => vec![written(&usual)],
+        Some(Reply::ForgedFirst) => {
+            let mut other_id = usual.clone();
+            other_id.metadata.id ^= 1;
+            other_id.answers = forged();
+            let mut other_question = usual.clone();
+            other_question.queries[0].name = name("other.test");
+            other_question.answers = forged();
+            vec![written(&other_id), written(&other_question), written(&usual)]
+        }
+        Some(Reply::Garbage) => {
+            vec![[&question.metadata.id.to_be_bytes()[..], &[0xff; 9]].concat()]
+        }
+    }
+}
+
+fn forged() -> Vec<Record> {
+    vec![Record::from_rdata(name("forged.test"), TTL, data(RecordKind::A, "192.0.2.66"))]
+}
+
+impl Zone {
+    fn next_scripted(&mut self, owner: Name, kind: RecordType) -> Option<Reply> {
+        let key = (owner, kind);
+        let left = self.scripted.get_mut(&key)?;
+        match left.as_slice() {
+            [Reply::LostOnce] => self.scripted.remove(&key)?.pop(),
+            [last] => Some(last.clone()),
+            _ => Some(left.remove(0)),
+        }
+    }
+
+    /// What a nameserver that recurses would say of this zone.
+    fn usual(&self, question: &Message, owner: &Name, kind: RecordType) -> Message {
+        let mut message = empty(question);
+        let mut at = owner.clone();
+        for _ in 0..=self.records.len() {
+            let here = self.records.iter().filter(|(name, _)| *name == at);
+            let alias = here.clone().find_map(|(_, data)| match data {
+                RData::CNAME(alias) if kind != RecordType::CNAME => Some(alias.0.clone()),
+                _ => None,
+            });
+            for (name, data) in here {
+                if data.record_type() == kind || alias.is_some() {
+                    message.add_answer(Record::from_rdata(name.clone(), TTL, data.clone()));
+                }
+            }
+            match alias {
+                Some(alias) => at = alias,
+                None => break,
+            }
+        }
+        if !self.records.iter().any(|(name, _)| *name == at) {
+            message.metadata.response_code = ResponseCode::NXDomain;
+        }
+        message
+    }
+}
+
+impl Code {
+    fn wire(self) -> ResponseCode {
+        match self {
+            Self::FormErr => ResponseCode::FormErr,
+            Self::ServFail => ResponseCode::ServFail,
+            Self::NxDomain => ResponseCode::NXDomain,
+            Self::Refused => ResponseCode::Refused,
+        }
+    }
+}
+
+fn empty(question: &Message) -> Message {
+    let mut message = Message::response(question.metadata.id, question.metadata.op_code);
+    message.metadata.recursion_desired = true;
+    message.metadata.recursion_available = true;
+    message.add_queries(question.queries.iter().cloned());
+    message
+}
+
+fn written(message: &Message) -> Vec<u8> {
+    message.to_vec().expect("test zones are good")
+}
+
+fn name(text: &str) -> Name {
+    let mut name = Name::from_ascii(text).expect("tests give good names").to_lowercase();
+    name.set_fqdn(true);
+    name
+}
+
+fn data(kind: RecordKind, value: &str) -> RData {
+    match kind {
+        RecordKind::A => RData::A(A(value.parse().expect("an IPv4 address"))),
+        RecordKind::Aaaa => RData::AAAA(AAAA(value.parse().expect("an IPv6 address"))),
+        RecordKind::Cname => RData::CNAME(CNAME(name(value))),
+        RecordKind::Mx => {
+            let (preference, exchange) = value.split_once(' ').expect("a number and a name");
+            RData::MX(MX::new(preference.parse().expect("a number"), name(exchange)))
+        }
+        RecordKind::Txt => RData::TXT(TXT::new(value.split('|').map(str::to_owned).collect())),
+    }
+}
+
+fn record_type(kind: RecordKind) -> RecordType {
+    match kind {
+        RecordKind::A => RecordType::A,
+        RecordKind::Aaaa => RecordType::AAAA,
+        RecordKind::Cname => RecordType::CNAME,
+        RecordKind::Mx => RecordType::MX,
+        RecordKind::Txt => RecordType::TXT,
+    }
+}
+
+fn record_kind(kind: RecordType) -> Option<RecordKind> {
+    [RecordKind::A, RecordKind::Aaaa, RecordKind::Cname, RecordKind::Mx, RecordKind::Txt]
+        .into_iter()
+        .find(|known| record_type(*known) == kind)
+}

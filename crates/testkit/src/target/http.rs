@@ -1,0 +1,298 @@
+//! An HTTP target: answers by path, over HTTP/1 byte for byte as scripted, over HTTP/2 as far as
+//! that is a matter of status, headers, body and delay.
+
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use rustls::ServerConfig;
+use rustls::crypto::aws_lc_rs;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
+
+use super::answer::Step;
+use super::{Answer, Identity, Running};
+
+/// Largest head of a request that is read.
+const HEAD_BYTES: usize = 64 * 1024;
+
+/// A running HTTP server.
+#[derive(Debug)]
+pub struct HttpTarget {
+    address: SocketAddr,
+    scheme: &'static str,
+    stage: Arc<Stage>,
+    _task: Running,
+}
+
+/// What the server speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// HTTP/1.1 only.
+    Http1,
+    /// HTTP/2 where it is offered.
+    Http2,
+}
+
+/// A request that came.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Received {
+    /// Method.
+    pub method: String,
+    /// Path and query; over HTTP/2 the whole URI.
+    pub target: String,
+    /// `HTTP/1.1` or `HTTP/2.0`.
+    pub version: String,
+    /// Header lines in order, names in lower case.
+    pub headers: Vec<(String, String)>,
+    /// Body.
+    pub body: String,
+}
+
+impl Received {
+    /// The first value of a header.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+}
+
+#[derive(Debug, Default)]
+struct Stage {
+    answers: Mutex<HashMap<String, Vec<Answer>>>,
+    received: Mutex<Vec<Received>>,
+}
+
+impl HttpTarget {
+    /// Plain HTTP/1.1 on 127.0.0.1.
+    pub async fn start() -> Self {
+        Self::start_at("127.0.0.1:0").await
+    }
+
+    /// Plain HTTP/1.1 at an address of loopback; port 0 picks a free one.
+    pub async fn start_at(address: &str) -> Self {
+        Self::serve(address, None).await
+    }
+
+    /// HTTPS on 127.0.0.1 as `identity`.
+    pub async fn start_tls(identity: Identity, protocol: Protocol) -> Self {
+        let provider = Arc::new(aws_lc_rs::default_provider());
+        let mut config = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .expect("the provider has suites for TLS 1.2 and 1.3")
+            .with_no_client_auth()
+            .with_single_cert(identity.chain, identity.key)
+            .expect("key and certificate belong together");
+        config.alpn_protocols = match protocol {
+            Protocol::Http1 => vec![b"http/1.1".to_vec()],
+            Protocol::Http2 => vec![b"h2".to_vec(), b"http/1.1".to_vec()],
+        };
+        Self::serve("127.0.0.1:0", Some(TlsAcceptor::from(Arc::new(config)))).await
+    }
+
+    async fn serve(address: &str, tls: Option<TlsAcceptor>) -> Self {
+        let listener = TcpListener::bind(address).await.expect("loopback has a free port");
+        let address = listener.local_addr().expect("it is bound");
+        let scheme = if tls.is_some() { "https" } else { "http" };
+        let stage = Arc::new(Stage::default());
+        let shared = Arc::clone(&stage);
+        let task = tokio::spawn(async move {
+            // Dropped with the task, and all connections with it.
+            let mut connections = JoinSet::new();
+            while let Ok((tcp, _)) = listener.accept().await {
+                while connections.try_join_next().is_some() {}
+                connections.spawn(connection(tcp, tls.clone(), Arc::clone(&shared)));
+            }
+        });
+        Self { address, scheme, stage, _task: Running(task) }
+    }
+
+    /// From now on `path` (with its query) is answered so.
+    pub fn on(&self, path: &str, answer: Answer) -> &Self {
+        self.on_each(path, vec![answer])
+    }
+
+    /// From now on `path` is answered with these, one after the other, and then with the last.
+    pub fn on_each(&self, path: &str, answers: Vec<Answer>) -> &Self {
+        lock(&self.stage.answers).insert(path.to_owned(), answers);
+        self
+    }
+
+    /// The URL of `path` by the target's address.
+    pub fn url(&self, path: &str) -> String {
+        format!("{}://{}{path}", self.scheme, self.address)
+    }
+
+    /// The URL of `path` by a name.
+    pub fn url_as(&self, name: &str, path: &str) -> String {
+        format!("{}://{name}:{}{path}", self.scheme, self.address.port())
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// How many requests came.
+    pub fn hits(&self) -> usize {
+        lock(&self.stage.received).len()
+    }
+
+    /// The requests that came, in order.
+    pub fn received(&self) -> Vec<Received> {
+        lock(&self.stage.received).clone()
+    }
+}
+
+impl Stage {
+    /// The answer to `received`, which is written down.
+    fn answer(&self, received: Received) -> Answer {
+        let path = match received.target.split_once("://") {
+            Some((_, rest)) => rest.find('/').map_or("/", |at| &rest[at..]),
+            None => &received.target,
+        };
+        let mut answers = lock(&self.answers);
+        let answer = match answers.get_mut(path) {
+            Some(left) if left.len() > 1 => left.remove(0),
+            Some(left) => left.first().cloned().unwrap_or_else(|| Answer::status(404)),
+            None => Answer::status(404).body("no such scene"),
+        };
+        lock(&self.received).push(received);
+        answer
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Serves one connection. What goes wrong on it is the client's to notice.
+async fn connection(tcp: TcpStream, tls: Option<TlsAcceptor>, stage: Arc<Stage>) {
+    let Some(tls) = tls else {
+        let _ = http1(tcp, &stage).await;
+        return;
+    };
+    let Ok(stream) = tls.accept(tcp).await else { return };
+    if stream.get_ref().1.alpn_protocol() == Some(b"h2") {
+        http2(stream, stage).await;
+    } else {
+        let _ = http1(stream, &stage).await;
+    }
+}
+
+/// A connection that can be broken.
+trait Breakable: AsyncRead + AsyncWrite + Unpin {
+    fn breaks(&self);
+}
+
+async fn http1(mut stream: impl Breakable, stage: &Stage) -> io::Result<()> {
+    let Some(received) = read_request(&mut stream).await? else { return Ok(()) };
+    let method = received.method.clone();
+    for step in stage.answer(received).steps(&method) {
+        match step {
+            Step::Send(bytes) => {
+                stream.write_all(&bytes).await?;
+                stream.flush().await?;
+            }
+            Step::SendForever(bytes) => loop {
+                stream.write_all(&bytes).await?;
+            },
+            Step::Wait(delay) => tokio::time::sleep(delay).await,
+            Step::Hang => std::future::pending().await,
+            Step::Reset => {
+                stream.breaks();
+                return Ok(());
+            }
+        }
+    }
+    stream.shutdown().await
+}
+
+async fn read_request(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<Option<Received>> {
+    let mut bytes = Vec::new();
+    let end = loop {
+        if let Some(at) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
+            break at;
+        }
+        if bytes.len() > HEAD_BYTES || stream.read_buf(&mut bytes).await? == 0 {
+            return Ok(None);
+        }
+    };
+    let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
+    let mut lines = head.split("\r\n");
+    let mut first = lines.next().unwrap_or_default().splitn(3, ' ').map(str::to_owned);
+    let mut received = Received {
+        method: first.next().unwrap_or_default(),
+        target: first.next().unwrap_or_default(),
+        version: first.next().unwrap_or_default(),
+        headers: lines
+            .filter_map(|line| line.split_once(':'))
+            .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
+            .collect(),
+        body: String::new(),
+    };
+    let length = received.header("content-length").and_then(|l| l.parse().ok()).unwrap_or(0);
+    let mut body = bytes.split_off(end + 4);
+    while body.len() < length {
+        if stream.read_buf(&mut body).await? == 0 {
+            break;
+        }
+    }
+    received.body = String::from_utf8_lossy(&body).into_owned();
+    Ok(Some(received))
+}
+
+async fn http2(stream: TlsStream<TcpStream>, stage: Arc<Stage>) {
+    let service = service_fn(move |request: http::Request<hyper::body::Incoming>| {
+        let stage = Arc::clone(&stage);
+        async move {
+            let (head, body) = request.into_parts();
+            let body = body.collect().await.map(|body| body.to_bytes()).unwrap_or_default();
+            let received = Received {
+                method: head.method.to_string(),
+                target: head.uri.to_string(),
+                version: format!("{:?}", head.version),
+                headers: head
+                    .headers
+                    .iter()
+                    .map(|(name, value)| {
+                        (name.to_string(), String::from_utf8_lossy(value.as_bytes()).into_owned())
+                    })
+                    .collect(),
+                body: String::from_utf8_lossy(&body).into_owned(),
+            };
+            let answer = stage.answer(received);
+            tokio::time::sleep(answer.before).await;
+            let mut reply = http::Response::builder().status(answer.status);
+            for (name, value) in &answer.headers {
+                reply = reply.header(name, value);
+            }
+            let reply =
+                reply.body(Full::<Bytes>::new(answer.body)).expect("tests give good headers");
+            Ok::<_, Infallible>(reply)
+        }
+    });
+    let _ = hyper::server::conn::http2::Builder::new(TokioExecutor::new())
+        .serve_connection(TokioIo::new(stream), service)
+        .await;
+}
+
+impl Breakable for TcpStream {
+    fn breaks(&self) {
+        self.set_zero_linger().expect("the socket is open");
+    }
+}
+
+impl Breakable for TlsStream<TcpStream> {
+    fn breaks(&self) {
+        self.get_ref().0.breaks();
+    }
+}
