@@ -15,7 +15,7 @@ pub struct Policy {
     pub active: bool,
     /// From one slot of a region to the next.
     pub period: Duration,
-    /// The longest that all attempts of one check may take, see [`longest`].
+    /// The longest that all attempts of one check may take.
     pub longest: Duration,
     /// Its regions, each once, in the order of [`Region`]; at most all there are.
     pub regions: Box<[Serving]>,
