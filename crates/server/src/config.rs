@@ -1,0 +1,168 @@
+//! Settings: the one table of what an operator may set, which the command line, the printing of
+//! `aloft config` and the documents read. Where values come from is decided in `layers`, what they
+//! mean in `settings`; reading the environment belongs to `boot`.
+
+mod layers;
+mod settings;
+
+pub use layers::{Layers, Origin, Value, Values};
+pub use settings::{LogFormat, Settings};
+
+/// One setting. Its flag, its variable and its key in the file follow from its name.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting {
+    /// Its key in the file, such as `allow_private_networks`.
+    pub name: &'static str,
+    /// What holds where nobody set it; empty means that it is off.
+    pub default: &'static str,
+    /// How a value looks, as the command line shows it, such as `ADDR`; `None` for a switch.
+    pub shape: Option<&'static str>,
+    /// What it does, for `--help` and the documents.
+    pub description: &'static str,
+    /// Whether its value is never shown, and is taken from the environment only.
+    pub secret: bool,
+}
+
+/// All settings, in the order in which they are shown.
+pub static SETTINGS: &[Setting] = &[
+    Setting::new("listen", "127.0.0.1:8080", "ADDR", "Address that the server answers on."),
+    Setting::new(
+        "data",
+        "./aloft-data",
+        "DIR",
+        "Folder of the embedded database, its key file and the socket for commands.",
+    ),
+    Setting::switch(
+        "allow_private_networks",
+        "Lets checks reach private and loopback addresses; metadata addresses stay closed.",
+    ),
+    Setting::new(
+        "default_regions",
+        "fly-ams,fly-iad,fly-sin",
+        "REGIONS",
+        "Regions of a monitor that names none, joined by commas.",
+    ),
+    Setting::new("retention_days", "30", "DAYS", "Days for which results are kept, 1 to 3650."),
+    Setting::new(
+        "max_checks_in_flight",
+        "0",
+        "COUNT",
+        "Most checks that run at once; 0 takes half of the files that may be open.",
+    ),
+    Setting::new(
+        "nameservers",
+        "",
+        "ADDRS",
+        "Name servers for checks, such as 9.9.9.9:53, joined by commas; empty takes the system's.",
+    ),
+    Setting::new(
+        "extra_ca_file",
+        "",
+        "FILE",
+        "Certificates in PEM that checks trust besides the public ones.",
+    ),
+    Setting::new("calls_per_second", "1000", "COUNT", "Calls a second that one key may make."),
+    Setting::new(
+        "calls_burst",
+        "5000",
+        "COUNT",
+        "Calls that one key may make at once after a pause.",
+    ),
+    Setting::new(
+        "failed_calls_per_minute",
+        "600",
+        "COUNT",
+        "Calls a minute with a wrong key that one address may make.",
+    ),
+    Setting::new(
+        "log_format",
+        "text",
+        "text|json",
+        "How log lines are written to the standard error.",
+    ),
+    Setting::new(
+        "log_level",
+        "info",
+        "LEVEL",
+        "What is logged: error, warn, info, debug, trace, or a filter such as info,aloft_store=debug.",
+    ),
+    Setting::secret(
+        "master_key",
+        "Key that secrets are encrypted with, 32 bytes in base64; left out, a file in the data folder.",
+    ),
+];
+
+/// Why settings cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// A setting that there is not.
+    #[error("`{given}` is no setting ({origin}); known are {known}")]
+    Unknown {
+        /// What was given.
+        given: String,
+        /// Where.
+        origin: Origin,
+        /// The settings there are, joined by commas.
+        known: String,
+    },
+    /// A value that its setting cannot have. Never holds the value of a secret.
+    #[error("`{name}` {why} ({origin})")]
+    Invalid {
+        /// Which setting.
+        name: &'static str,
+        /// What is wrong and what is allowed, as the end of a sentence.
+        why: String,
+        /// Where the value came from.
+        origin: Origin,
+    },
+    /// A file that is no TOML.
+    #[error("the configuration file `{path}` is not readable as TOML: {why}")]
+    Syntax {
+        /// Which file.
+        path: String,
+        /// What the parser said.
+        why: String,
+    },
+    /// A file that was asked for and cannot be read.
+    #[error("the configuration file `{path}` cannot be read: {why}")]
+    Unreadable {
+        /// Which file.
+        path: String,
+        /// What the system said.
+        why: String,
+    },
+}
+
+impl Setting {
+    const fn new(
+        name: &'static str,
+        default: &'static str,
+        shape: &'static str,
+        description: &'static str,
+    ) -> Self {
+        Self { name, default, shape: Some(shape), description, secret: false }
+    }
+
+    const fn switch(name: &'static str, description: &'static str) -> Self {
+        Self { name, default: "false", shape: None, description, secret: false }
+    }
+
+    const fn secret(name: &'static str, description: &'static str) -> Self {
+        Self { name, default: "", shape: Some("KEY"), description, secret: true }
+    }
+
+    /// The setting with this name.
+    pub fn find(name: &str) -> Option<&'static Self> {
+        SETTINGS.iter().find(|setting| setting.name == name)
+    }
+
+    /// Its variable in the environment, such as `ALOFT_LISTEN`.
+    pub fn variable(&self) -> String {
+        format!("ALOFT_{}", self.name.to_uppercase())
+    }
+
+    /// Its flag, such as `--listen`; a secret has none, because command lines are seen by others.
+    pub fn flag(&self) -> Option<String> {
+        (!self.secret).then(|| format!("--{}", self.name.replace('_', "-")))
+    }
+}

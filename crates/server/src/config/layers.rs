@@ -1,0 +1,241 @@
+//! Where the value of a setting comes from: flags are stronger than the environment, that is
+//! stronger than the file, and what nobody set has its default. Pure: whoever calls has read them.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+
+use super::{ConfigError, SETTINGS, Setting};
+
+/// What was given, by place. Keys are names of settings.
+#[derive(Debug, Default)]
+pub struct Layers {
+    /// From the command line.
+    pub flags: BTreeMap<String, String>,
+    /// From variables of the environment, `ALOFT_` taken off and in lower case.
+    pub environment: BTreeMap<String, String>,
+    /// From the file: its path and its text.
+    pub file: Option<(PathBuf, String)>,
+}
+
+/// Where a value came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// A flag of the command line.
+    Flag,
+    /// A variable of the environment.
+    Environment,
+    /// The configuration file.
+    File(PathBuf),
+    /// Nobody set it.
+    Default,
+}
+
+/// The value that holds for a setting.
+#[derive(Clone)]
+pub struct Value {
+    /// Which setting.
+    pub setting: &'static Setting,
+    /// The value as text; a secret's is not shown by `Debug` or [`Value::shown`].
+    pub text: String,
+    /// Where it came from.
+    pub origin: Origin,
+}
+
+/// The values of all settings, in the order of the table.
+#[derive(Clone, Debug)]
+pub struct Values(pub Vec<Value>);
+
+impl Layers {
+    /// The values that hold. A key that no setting has is refused by name, wherever it stands.
+    pub fn resolve(&self) -> Result<Values, ConfigError> {
+        let from_file = self.from_file()?;
+        refuse_unknown(&self.flags, &Origin::Flag)?;
+        refuse_unknown(&self.environment, &Origin::Environment)?;
+        let value = |setting: &'static Setting| {
+            let (text, origin) = if let Some(text) = self.flags.get(setting.name) {
+                (text.clone(), Origin::Flag)
+            } else if let Some(text) = self.environment.get(setting.name) {
+                (text.clone(), Origin::Environment)
+            } else if let (Some(text), Some((path, _))) = (from_file.get(setting.name), &self.file)
+            {
+                (text.clone(), Origin::File(path.clone()))
+            } else {
+                (setting.default.to_owned(), Origin::Default)
+            };
+            Value { setting, text, origin }
+        };
+        Ok(Values(SETTINGS.iter().map(value).collect()))
+    }
+
+    fn from_file(&self) -> Result<BTreeMap<String, String>, ConfigError> {
+        let Some((path, text)) = &self.file else { return Ok(BTreeMap::new()) };
+        let syntax = |why: String| ConfigError::Syntax { path: path.display().to_string(), why };
+        let table: toml::Table =
+            text.parse().map_err(|error: toml::de::Error| syntax(error.message().to_owned()))?;
+        let mut values = BTreeMap::new();
+        for (name, value) in table {
+            let text = as_text(&value).ok_or_else(|| {
+                syntax(format!(
+                    "`{name}` must be a text, a number, true or false, or a list of them"
+                ))
+            })?;
+            values.insert(name, text);
+        }
+        let origin = Origin::File(path.clone());
+        refuse_unknown(&values, &origin)?;
+        if let Some(secret) = SETTINGS.iter().find(|it| it.secret && values.contains_key(it.name)) {
+            let why = format!("is a secret and is taken from {} only", secret.variable());
+            return Err(ConfigError::Invalid { name: secret.name, why, origin });
+        }
+        Ok(values)
+    }
+}
+
+impl Values {
+    /// The value of the setting with this name, which must be one of the table.
+    pub fn get(&self, name: &str) -> &Value {
+        self.0
+            .iter()
+            .find(|value| value.setting.name == name)
+            .expect("callers name settings of the table")
+    }
+}
+
+impl Value {
+    /// The value for people: `…` for a secret that is set.
+    pub fn shown(&self) -> &str {
+        if self.setting.secret && !self.text.is_empty() { "…" } else { &self.text }
+    }
+}
+
+impl fmt::Debug for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} = {} ({})", self.setting.name, self.shown(), self.origin)
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flag => f.write_str("from a flag"),
+            Self::Environment => f.write_str("from the environment"),
+            Self::File(path) => write!(f, "from `{}`", path.display()),
+            Self::Default => f.write_str("default"),
+        }
+    }
+}
+
+fn refuse_unknown(given: &BTreeMap<String, String>, origin: &Origin) -> Result<(), ConfigError> {
+    let Some(unknown) = given.keys().find(|name| Setting::find(name).is_none()) else {
+        return Ok(());
+    };
+    let known: Vec<&str> = SETTINGS.iter().map(|setting| setting.name).collect();
+    Err(ConfigError::Unknown {
+        given: unknown.clone(),
+        origin: origin.clone(),
+        known: known.join(", "),
+    })
+}
+
+/// A value of the file as the environment would write it; lists are joined by commas.
+fn as_text(value: &toml::Value) -> Option<String> {
+    match value {
+        toml::Value::String(text) => Some(text.clone()),
+        toml::Value::Integer(number) => Some(number.to_string()),
+        toml::Value::Boolean(is_set) => Some(is_set.to_string()),
+        toml::Value::Array(items) => {
+            let texts: Option<Vec<String>> = items.iter().map(as_text).collect();
+            Some(texts?.join(","))
+        }
+        toml::Value::Float(_) | toml::Value::Datetime(_) | toml::Value::Table(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn given(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+        pairs.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect()
+    }
+
+    fn file(text: &str) -> Option<(PathBuf, String)> {
+        Some((PathBuf::from("aloft.toml"), text.to_owned()))
+    }
+
+    #[test]
+    fn flags_beat_the_environment_that_beats_the_file_that_beats_the_default() {
+        // issue 3: in that order of strength
+        let mut layers = Layers {
+            flags: given(&[("listen", "127.0.0.1:1")]),
+            environment: given(&[("listen", "127.0.0.1:2"), ("data", "/environment")]),
+            file: file("listen = '127.0.0.1:3'\ndata = '/file'\nlog_format = 'json'"),
+        };
+        let shown = |layers: &Layers| {
+            let values = layers.resolve().unwrap();
+            ["listen", "data", "log_format", "log_level"]
+                .map(|name| format!("{:?}", values.get(name)))
+                .join("\n")
+        };
+        insta::assert_snapshot!(shown(&layers), @"
+        listen = 127.0.0.1:1 (from a flag)
+        data = /environment (from the environment)
+        log_format = json (from `aloft.toml`)
+        log_level = info (default)
+        ");
+        layers.flags.clear();
+        layers.environment.clear();
+        assert_eq!(layers.resolve().unwrap().get("listen").text, "127.0.0.1:3");
+    }
+
+    #[test]
+    fn unknown_keys_are_refused_by_name_and_place() {
+        for layers in [
+            Layers { file: file("liste = 'x'"), ..Layers::default() },
+            Layers { environment: given(&[("liste", "x")]), ..Layers::default() },
+            Layers { flags: given(&[("liste", "x")]), ..Layers::default() },
+        ] {
+            let refusal = layers.resolve().unwrap_err().to_string();
+            assert!(refusal.starts_with("`liste` is no setting (from "), "{refusal}");
+            assert!(refusal.contains("known are listen, data, "), "{refusal}");
+        }
+    }
+
+    #[test]
+    fn lists_and_numbers_of_the_file_read_like_texts() {
+        let layers = Layers {
+            file: file(
+                "default_regions = ['fly-ams', 'fly-iad']\nretention_days = 7\nallow_private_networks = true",
+            ),
+            ..Layers::default()
+        };
+        let values = layers.resolve().unwrap();
+        assert_eq!(values.get("default_regions").text, "fly-ams,fly-iad");
+        assert_eq!(values.get("retention_days").text, "7");
+        assert_eq!(values.get("allow_private_networks").text, "true");
+    }
+
+    #[test]
+    fn a_secret_is_shown_as_an_ellipsis_and_never_read_from_a_file() {
+        let layers =
+            Layers { environment: given(&[("master_key", "hunter2")]), ..Layers::default() };
+        let values = layers.resolve().unwrap();
+        assert_eq!(values.get("master_key").shown(), "…");
+        assert!(!format!("{values:?}").contains("hunter2"));
+        let layers = Layers { file: file("master_key = 'hunter2'"), ..Layers::default() };
+        let refusal = layers.resolve().unwrap_err().to_string();
+        assert_eq!(
+            refusal,
+            "`master_key` is a secret and is taken from ALOFT_MASTER_KEY only (from `aloft.toml`)"
+        );
+    }
+
+    #[test]
+    fn a_file_that_is_no_toml_is_refused_with_its_path() {
+        let layers = Layers { file: file("listen = "), ..Layers::default() };
+        assert!(layers.resolve().unwrap_err().to_string().contains("`aloft.toml` is not readable"));
+        let layers = Layers { file: file("[listen]\nport = 1"), ..Layers::default() };
+        assert!(layers.resolve().unwrap_err().to_string().contains("`listen` must be a text"));
+    }
+}

@@ -1,0 +1,230 @@
+//! What the values of the settings mean: parsed once, at the start, into types.
+
+use std::net::SocketAddr;
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use base64::Engine as _;
+use rules::{Region, Secret};
+
+use super::{ConfigError, Layers, Value, Values};
+
+/// How log lines are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object per line.
+    Json,
+}
+
+/// All settings, valid.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Where the server answers; port 0 takes any.
+    pub listen: SocketAddr,
+    /// The data folder.
+    pub data: PathBuf,
+    /// Whether checks may reach private and loopback addresses.
+    pub allow_private_networks: bool,
+    /// Regions of a monitor that names none; sorted, without duplicates, never empty.
+    pub default_regions: Vec<Region>,
+    /// For how long results are kept.
+    pub retention: Duration,
+    /// Most checks that run at once; `None` leaves it to the machine's limit of open files.
+    pub max_checks_in_flight: Option<usize>,
+    /// Name servers for checks; empty takes the system's.
+    pub nameservers: Vec<SocketAddr>,
+    /// Certificates that checks trust besides the public ones.
+    pub extra_ca_file: Option<PathBuf>,
+    /// Calls a second that one key may make.
+    pub calls_per_second: NonZeroU32,
+    /// Calls that one key may make at once after a pause.
+    pub calls_burst: NonZeroU32,
+    /// Calls a minute with a wrong key that one address may make.
+    pub failed_calls_per_minute: NonZeroU32,
+    /// How log lines are written.
+    pub log_format: LogFormat,
+    /// What is logged, as a filter of `tracing`.
+    pub log_level: String,
+    /// Key that secrets are encrypted with; `None` takes the file in the data folder.
+    pub master_key: Option<Secret<[u8; 32]>>,
+}
+
+impl Settings {
+    /// The settings that these values describe, or the first thing that is wrong with them.
+    pub fn parse(values: &Values) -> Result<Self, ConfigError> {
+        let number = |name, allowed| read(values.get(name), allowed, |text| text.parse().ok());
+        Ok(Self {
+            listen: read(
+                values.get("listen"),
+                "must be an address such as 127.0.0.1:8080",
+                address,
+            )?,
+            data: read(values.get("data"), "must name a folder", path)?,
+            allow_private_networks: read(
+                values.get("allow_private_networks"),
+                "must be true or false",
+                |text| text.parse().ok(),
+            )?,
+            default_regions: regions(values.get("default_regions"))?,
+            retention: read(values.get("retention_days"), "must be 1 to 3650", days)?,
+            max_checks_in_flight: read(
+                values.get("max_checks_in_flight"),
+                "must be a whole number, or 0",
+                |text| text.parse().ok(),
+            )
+            .map(|count: usize| (count > 0).then_some(count))?,
+            nameservers: read(
+                values.get("nameservers"),
+                "must be addresses such as 9.9.9.9:53, joined by commas",
+                |text| items(text).map(address).collect(),
+            )?,
+            extra_ca_file: path(&values.get("extra_ca_file").text),
+            calls_per_second: number("calls_per_second", "must be a whole number from 1 on")?,
+            calls_burst: number("calls_burst", "must be a whole number from 1 on")?,
+            failed_calls_per_minute: number(
+                "failed_calls_per_minute",
+                "must be a whole number from 1 on",
+            )?,
+            log_format: read(
+                values.get("log_format"),
+                "must be text or json",
+                |text| match text {
+                    "text" => Some(LogFormat::Text),
+                    "json" => Some(LogFormat::Json),
+                    _ => None,
+                },
+            )?,
+            log_level: values.get("log_level").text.clone(),
+            master_key: master_key(values.get("master_key"))?,
+        })
+    }
+
+    /// What holds where nobody set anything.
+    pub fn defaults() -> Self {
+        let values = Layers::default().resolve().expect("no layer has an unknown key");
+        Self::parse(&values).expect("the defaults of the table are valid")
+    }
+}
+
+fn read<T>(
+    value: &Value,
+    allowed: &str,
+    parse: impl FnOnce(&str) -> Option<T>,
+) -> Result<T, ConfigError> {
+    parse(value.text.trim()).ok_or_else(|| {
+        let why = if value.setting.secret {
+            allowed.to_owned()
+        } else {
+            format!("{allowed}, not `{}`", value.text)
+        };
+        ConfigError::Invalid { name: value.setting.name, why, origin: value.origin.clone() }
+    })
+}
+
+fn items(text: &str) -> impl Iterator<Item = &str> {
+    text.split(',').map(str::trim).filter(|item| !item.is_empty())
+}
+
+fn address(text: &str) -> Option<SocketAddr> {
+    text.parse().ok()
+}
+
+fn path(text: &str) -> Option<PathBuf> {
+    (!text.is_empty()).then(|| PathBuf::from(text))
+}
+
+fn days(text: &str) -> Option<Duration> {
+    let days: u64 = text.parse().ok()?;
+    (1..=3_650).contains(&days).then(|| Duration::from_secs(days * 86_400))
+}
+
+fn regions(value: &Value) -> Result<Vec<Region>, ConfigError> {
+    let invalid =
+        |why| ConfigError::Invalid { name: value.setting.name, why, origin: value.origin.clone() };
+    let mut regions = Vec::new();
+    for word in items(&value.text) {
+        regions
+            .push(Region::parse(word).map_err(|unknown| invalid(format!("is wrong: {unknown}")))?);
+    }
+    regions.sort_unstable();
+    regions.dedup();
+    if regions.is_empty() {
+        return Err(invalid("must name one region or more: no monitor runs nowhere".to_owned()));
+    }
+    Ok(regions)
+}
+
+fn master_key(value: &Value) -> Result<Option<Secret<[u8; 32]>>, ConfigError> {
+    if value.text.is_empty() {
+        return Ok(None);
+    }
+    read(value, "must be 32 bytes in base64", |text| {
+        let bytes = base64::engine::general_purpose::STANDARD.decode(text).ok()?;
+        Some(Some(Secret::new(bytes.try_into().ok()?)))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(name: &str, text: &str) -> Result<Settings, String> {
+        let mut layers = Layers::default();
+        layers.environment.insert(name.to_owned(), text.to_owned());
+        let values = layers.resolve().map_err(|error| error.to_string())?;
+        Settings::parse(&values).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn nothing_set_is_a_server_on_loopback_that_checks_no_private_network() {
+        let settings = Settings::defaults();
+        assert_eq!(settings.listen.to_string(), "127.0.0.1:8080");
+        assert!(!settings.allow_private_networks);
+        assert_eq!(settings.default_regions, [Region::FlyAms, Region::FlyIad, Region::FlySin]);
+    }
+
+    #[test]
+    fn values_that_cannot_be_are_refused_with_what_is_allowed() {
+        let refusals: Vec<String> = [
+            ("listen", "8080"),
+            ("allow_private_networks", "yes"),
+            ("default_regions", "fly-ams,mars"),
+            ("default_regions", " , "),
+            ("retention_days", "0"),
+            ("retention_days", "3651"),
+            ("max_checks_in_flight", "-1"),
+            ("nameservers", "9.9.9.9"),
+            ("calls_per_second", "0"),
+            ("log_format", "xml"),
+            ("master_key", "hunter2"),
+        ]
+        .iter()
+        .map(|(name, text)| parse(name, text).unwrap_err())
+        .map(|refusal| refusal.chars().take(110).collect())
+        .collect();
+        insta::assert_snapshot!(refusals.join("\n"), @"
+        `listen` must be an address such as 127.0.0.1:8080, not `8080` (from the environment)
+        `allow_private_networks` must be true or false, not `yes` (from the environment)
+        `default_regions` is wrong: `mars` is no region; known are fly-ams, fly-arn, fly-bom, fly-cdg, fly-dfw, fly-ew
+        `default_regions` must name one region or more: no monitor runs nowhere (from the environment)
+        `retention_days` must be 1 to 3650, not `0` (from the environment)
+        `retention_days` must be 1 to 3650, not `3651` (from the environment)
+        `max_checks_in_flight` must be a whole number, or 0, not `-1` (from the environment)
+        `nameservers` must be addresses such as 9.9.9.9:53, joined by commas, not `9.9.9.9` (from the environment)
+        `calls_per_second` must be a whole number from 1 on, not `0` (from the environment)
+        `log_format` must be text or json, not `xml` (from the environment)
+        `master_key` must be 32 bytes in base64 (from the environment)
+        ");
+    }
+
+    #[test]
+    fn a_master_key_of_32_bytes_is_taken_and_not_shown() {
+        let text = base64::engine::general_purpose::STANDARD.encode([7; 32]);
+        let settings = parse("master_key", &text).unwrap();
+        assert_eq!(settings.master_key.as_ref().unwrap().expose(), &[7; 32]);
+        assert!(!format!("{settings:?}").contains(&text));
+    }
+}
