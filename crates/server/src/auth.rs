@@ -1,0 +1,143 @@
+//! auth: who calls. Reads the key of a request, says whose it is or why it is refused, and keeps
+//! callers within their limits. What a caller may do follows from the contract and is decided in
+//! `gate`; keys are made and revoked by `control` and `/v1`.
+
+mod cache;
+mod gate;
+pub mod key;
+mod limits;
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use contract::rpc::{self, Reason};
+use http::HeaderMap;
+use rules::{KeyId, Scope, Timestamp, WorkspaceId};
+use store::{Store, StoreError, Workspace};
+
+use self::cache::{Cache, Verdict};
+pub(crate) use self::gate::{Gate, Peer};
+use self::limits::{Limits, Standing};
+use crate::config::Settings;
+use crate::context::Context;
+
+/// Who calls: a key that was checked. Stands in the extensions of every request that passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Caller {
+    /// The workspace that the key belongs to.
+    pub workspace: WorkspaceId,
+    /// The key.
+    pub key: KeyId,
+    /// What it may do; a legacy key may write (spec §5.6).
+    pub scope: Scope,
+    /// Whether the key is from before there were scopes.
+    pub legacy: bool,
+}
+
+/// A caller who may come in.
+#[derive(Debug)]
+struct Admitted {
+    caller: Caller,
+    workspace: Arc<Workspace>,
+    standing: Standing,
+}
+
+/// The doorkeeper of one server.
+#[derive(Debug)]
+pub struct Auth {
+    ctx: Context,
+    store: Store,
+    cache: Cache,
+    limits: Limits,
+    used: Mutex<HashMap<KeyId, Timestamp>>,
+}
+
+impl Auth {
+    /// A doorkeeper with the limits of `settings`, that knows nobody yet.
+    pub fn new(ctx: Context, store: Store, settings: &Settings) -> Self {
+        Self {
+            limits: Limits::new(ctx.clone(), settings),
+            cache: Cache::default(),
+            used: Mutex::default(),
+            ctx,
+            store,
+        }
+    }
+
+    /// Says who calls from `address` with these headers, and how far from the limit the key is.
+    async fn admit(&self, headers: &HeaderMap, address: IpAddr) -> Result<Admitted, rpc::Error> {
+        let (caller, workspace) = self.identify(headers, address).await?;
+        let standing = self.limits.call(caller.key)?;
+        Ok(Admitted { caller, workspace, standing })
+    }
+
+    /// Forgets what is known of a key: the next call with it asks the store.
+    pub fn forget(&self, key: KeyId) {
+        self.cache.forget(key);
+    }
+
+    /// Writes down when keys were used last; called every few seconds and at the end.
+    pub async fn save_last_uses(&self) -> Result<(), StoreError> {
+        let used = std::mem::take(&mut *self.used.lock().unwrap_or_else(PoisonError::into_inner));
+        if used.is_empty() {
+            return Ok(());
+        }
+        self.store.keys().touch(used.into_iter().collect()).await
+    }
+
+    /// Drops what is known of limits and keys that nobody used for a while.
+    pub fn tidy(&self) {
+        self.limits.tidy();
+        self.cache.tidy(self.ctx.now());
+    }
+
+    async fn identify(
+        &self,
+        headers: &HeaderMap,
+        address: IpAddr,
+    ) -> Result<(Caller, Arc<Workspace>), rpc::Error> {
+        let Some(text) = headers.get(rpc::KEY_HEADER) else {
+            return Err(self.refuse(Reason::KeyMissing, address));
+        };
+        let Some(presented) = key::read(text.as_bytes()) else {
+            return Err(self.refuse(Reason::KeyUnknown, address));
+        };
+        let now = self.ctx.now();
+        let verdict = match self.cache.get(&presented.hash, now) {
+            Some(verdict) => verdict,
+            None => {
+                self.limits.may_look_up(address)?;
+                self.look_up(presented, now).await?
+            }
+        };
+        verdict.caller(now).map_err(|reason| self.refuse(reason, address))
+    }
+
+    async fn look_up(&self, key: key::PresentedKey, now: Timestamp) -> Result<Verdict, rpc::Error> {
+        let generation = self.cache.generation();
+        let found = self.store.keys().find_for_auth(key.hash).await.map_err(|error| {
+            tracing::error!(%error, "a key could not be looked up");
+            rpc::unavailable("keys cannot be looked up now; try again")
+        })?;
+        let verdict = Verdict::of(found);
+        if verdict.caller(now).is_ok() {
+            self.used.lock().unwrap_or_else(PoisonError::into_inner).insert(key.id, now);
+        }
+        self.cache.put(key.hash, verdict.clone(), now, generation);
+        Ok(verdict)
+    }
+
+    fn refuse(&self, reason: Reason, address: IpAddr) -> rpc::Error {
+        if let Err(limited) = self.limits.failed(address) {
+            return limited;
+        }
+        let message = match reason {
+            Reason::KeyMissing => "the header x-service-key is missing; send an API key in it",
+            Reason::KeyExpired => "this key has expired; issue a new one",
+            Reason::KeyRevoked => "this key was revoked; issue a new one",
+            _ => "this key is unknown; check that it was copied whole",
+        };
+        rpc::unauthenticated(reason, message)
+    }
+}

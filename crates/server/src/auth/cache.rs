@@ -1,0 +1,191 @@
+//! What is known of keys for at most a second, so that a call does not wait for the store. A
+//! revocation by another process is seen when the second is over, one of this process at once.
+
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::time::Duration;
+
+use contract::rpc::Reason;
+use rules::{KeyId, Scope, Timestamp};
+use store::{ApiKey, KeyHash, Workspace};
+
+use super::Caller;
+
+/// For how long an answer of the store holds (issue 3: within a second).
+const HOLDS: Duration = Duration::from_millis(900);
+/// Most keys that are remembered; past it all are forgotten, which costs one look-up each.
+const KEYS_MAX: usize = 16_384;
+
+/// What the store said of a hash: a key, or that there is none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Verdict(Option<Known>);
+
+/// What the store said of a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Known {
+    caller: Caller,
+    workspace: Arc<Workspace>,
+    expires_at: Option<Timestamp>,
+    is_revoked: bool,
+}
+
+/// Verdicts by the hash of the key, with the time they were read.
+#[derive(Debug, Default)]
+pub(super) struct Cache(RwLock<Entries>);
+
+#[derive(Debug, Default)]
+struct Entries {
+    /// Counts what was forgotten: an answer read before is too old to be remembered.
+    generation: u64,
+    by_hash: HashMap<KeyHash, (Verdict, Timestamp)>,
+}
+
+impl Verdict {
+    pub(super) fn of(found: Option<(ApiKey, Workspace)>) -> Self {
+        Self(found.map(|(key, workspace)| Known {
+            caller: Caller {
+                workspace: key.workspace,
+                key: key.id,
+                // Spec §5.6: keys created before scopes existed may write.
+                scope: key.scope.unwrap_or(Scope::Write),
+                legacy: key.scope.is_none(),
+            },
+            workspace: Arc::new(workspace),
+            expires_at: key.expires_at,
+            is_revoked: key.revoked_at.is_some(),
+        }))
+    }
+
+    /// Who calls at `now`, or why the key is refused.
+    pub(super) fn caller(&self, now: Timestamp) -> Result<(Caller, Arc<Workspace>), Reason> {
+        let known = self.0.as_ref().ok_or(Reason::KeyUnknown)?;
+        if known.is_revoked {
+            return Err(Reason::KeyRevoked);
+        }
+        if known.expires_at.is_some_and(|end| end <= now) {
+            return Err(Reason::KeyExpired);
+        }
+        Ok((known.caller, Arc::clone(&known.workspace)))
+    }
+
+    fn is_of(&self, key: KeyId) -> bool {
+        self.0.as_ref().is_some_and(|known| known.caller.key == key)
+    }
+}
+
+impl Cache {
+    pub(super) fn get(&self, hash: &KeyHash, now: Timestamp) -> Option<Verdict> {
+        let entries = self.read();
+        let (verdict, read_at) = entries.by_hash.get(hash)?;
+        (now.since(*read_at) < HOLDS && now >= *read_at).then(|| verdict.clone())
+    }
+
+    /// To be asked before the store is, and given to [`Self::put`].
+    pub(super) fn generation(&self) -> u64 {
+        self.read().generation
+    }
+
+    pub(super) fn put(&self, hash: KeyHash, verdict: Verdict, read_at: Timestamp, asked: u64) {
+        let mut entries = self.write();
+        if entries.generation != asked {
+            return;
+        }
+        if entries.by_hash.len() >= KEYS_MAX {
+            entries.by_hash.clear();
+        }
+        entries.by_hash.insert(hash, (verdict, read_at));
+    }
+
+    pub(super) fn forget(&self, key: KeyId) {
+        let mut entries = self.write();
+        entries.generation += 1;
+        entries.by_hash.retain(|_, (verdict, _)| !verdict.is_of(key));
+    }
+
+    pub(super) fn tidy(&self, now: Timestamp) {
+        self.write().by_hash.retain(|_, (_, read_at)| now.since(*read_at) < HOLDS);
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, Entries> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Entries> {
+        self.0.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rules::WorkspaceId;
+
+    use super::*;
+
+    fn at(millis: i64) -> Timestamp {
+        Timestamp::from_millis(millis)
+    }
+
+    fn known() -> Known {
+        let caller = Caller {
+            workspace: WorkspaceId::from_bits(1),
+            key: KeyId::from_bits(2),
+            scope: Scope::Read,
+            legacy: false,
+        };
+        let workspace = Workspace {
+            id: caller.workspace,
+            slug: "acme".to_owned(),
+            name: "Acme".to_owned(),
+            plan: "free".to_owned(),
+            created_at: at(0),
+        };
+        Known { caller, workspace: Arc::new(workspace), expires_at: None, is_revoked: false }
+    }
+
+    fn hash() -> KeyHash {
+        KeyHash::of("a key")
+    }
+
+    #[test]
+    fn an_answer_holds_for_less_than_a_second() {
+        // issue 3: a revocation by another process holds within a second
+        let cache = Cache::default();
+        let verdict = Verdict(Some(known()));
+        cache.put(hash(), verdict.clone(), at(5_000), cache.generation());
+        assert_eq!(cache.get(&hash(), at(5_899)), Some(verdict));
+        assert_eq!(cache.get(&hash(), at(6_000)), None);
+        assert_eq!(cache.get(&hash(), at(4_999)), None, "the clock was set back");
+    }
+
+    #[test]
+    fn a_forgotten_key_is_asked_for_again_also_when_its_look_up_was_under_way() {
+        let cache = Cache::default();
+        let verdict = Verdict(Some(known()));
+        cache.put(hash(), verdict.clone(), at(0), cache.generation());
+        let asked = cache.generation();
+        cache.forget(known().caller.key);
+        assert_eq!(cache.get(&hash(), at(0)), None);
+        cache.put(hash(), verdict.clone(), at(0), asked);
+        assert_eq!(cache.get(&hash(), at(0)), None);
+    }
+
+    #[test]
+    fn a_key_is_refused_for_the_first_reason_that_holds() {
+        let ended = Some(at(10));
+        for (known, now, expected) in [
+            (None, 0, Err(Reason::KeyUnknown)),
+            (Some(known()), 0, Ok(known().caller)),
+            (Some(Known { expires_at: ended, ..known() }), 9, Ok(known().caller)),
+            (Some(Known { expires_at: ended, ..known() }), 10, Err(Reason::KeyExpired)),
+            (Some(Known { is_revoked: true, ..known() }), 0, Err(Reason::KeyRevoked)),
+            (
+                Some(Known { is_revoked: true, expires_at: ended, ..known() }),
+                20,
+                Err(Reason::KeyRevoked),
+            ),
+        ] {
+            let found = Verdict(known.clone()).caller(at(now)).map(|(caller, _)| caller);
+            assert_eq!(found, expected, "{known:?} at {now}");
+        }
+    }
+}

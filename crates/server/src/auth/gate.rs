@@ -1,0 +1,130 @@
+//! The gate: the layer before the protocols, so that neither streams nor GET pass it. Refusals are
+//! answered in the caller's protocol; who passes is put into the request as [`Caller`].
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::Response;
+use contract::rpc;
+
+use super::{Admitted, Auth};
+use crate::edge::Protocol;
+use crate::observe::metrics::Metrics;
+
+/// The address at the other end of a connection; whoever accepts it puts it into the requests.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Peer(pub(crate) IpAddr);
+
+/// What the gate needs: whom to ask, and where refusals are counted.
+#[derive(Clone, Debug)]
+pub(crate) struct Gate {
+    pub(crate) auth: Arc<Auth>,
+    pub(crate) metrics: Metrics,
+}
+
+impl Gate {
+    /// The layer before the RPC. Health and the contract's description are open to everybody; a
+    /// read key passes to methods without side effects only (spec §5.5). Unknown methods are told
+    /// apart by the RPC itself, and only to callers who have a key.
+    pub(crate) async fn before_rpc(
+        State(gate): State<Self>,
+        request: Request,
+        next: Next,
+    ) -> Response {
+        let path = request.uri().path();
+        let path = path.strip_prefix("/rpc").unwrap_or(path);
+        if is_public(path) {
+            return next.run(request).await;
+        }
+        if !looks_like_a_method(path) {
+            let error = rpc::unknown_method(request.uri().path());
+            return Protocol::Rpc.answer(error, request.headers());
+        }
+        let method = rpc::method(path);
+        let refused = |error: rpc::Error, request: &Request| {
+            gate.metrics.called(method.map_or("unknown", |it| &it.name), error.code.as_str());
+            Protocol::Rpc.answer(error, request.headers())
+        };
+        let admitted = match gate.auth.admit(request.headers(), peer(&request)).await {
+            Ok(admitted) => admitted,
+            Err(error) => return refused(error, &request),
+        };
+        let may = admitted.caller.scope.may_write() || method.is_none_or(|it| it.reads_only);
+        if !may {
+            let mut response = refused(rpc::permission_denied("this key is read-only"), &request);
+            admitted.standing.write(response.headers_mut());
+            return response;
+        }
+        admitted.run(request, next).await
+    }
+
+    /// The layer before `/v1`, whose routes decide by themselves what a read key may do.
+    pub(crate) async fn before_v1(
+        State(gate): State<Self>,
+        request: Request,
+        next: Next,
+    ) -> Response {
+        match gate.auth.admit(request.headers(), peer(&request)).await {
+            Ok(admitted) => admitted.run(request, next).await,
+            Err(error) => Protocol::V1.answer(error, request.headers()),
+        }
+    }
+}
+
+impl Admitted {
+    async fn run(self, mut request: Request, next: Next) -> Response {
+        request.extensions_mut().insert(self.caller);
+        request.extensions_mut().insert(self.workspace);
+        let mut response = next.run(request).await;
+        self.standing.write(response.headers_mut());
+        response
+    }
+}
+
+fn peer(request: &Request) -> IpAddr {
+    let peer = request.extensions().get::<Peer>();
+    peer.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.0)
+}
+
+/// Whether the method with this path needs no key: health is asked by load balancers, and what
+/// reflection tells is public anyway.
+fn is_public(path: &str) -> bool {
+    [
+        "/grpc.health.v1.Health/",
+        "/grpc.reflection.v1.ServerReflection/",
+        "/grpc.reflection.v1alpha.ServerReflection/",
+    ]
+    .iter()
+    .any(|service| path.starts_with(service))
+}
+
+/// Whether a path has the form `/package.Service/Method`; others are nobody's.
+fn looks_like_a_method(path: &str) -> bool {
+    let Some((service, method)) = path.get(1..).and_then(|path| path.split_once('/')) else {
+        return false;
+    };
+    service.contains('.') && !method.is_empty() && !method.contains('/')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_paths_of_methods_are_taken_for_methods() {
+        for (path, expected) in [
+            ("/monitor.v1.MonitorService/GetMonitor", true),
+            ("/monitor.v1.MonitorService/Nonsense", true),
+            ("/", false),
+            ("", false),
+            ("/favicon.ico", false),
+            ("/monitor.v1.MonitorService", false),
+            ("/monitor.v1.MonitorService/", false),
+            ("/monitor.v1.MonitorService/Get/Monitor", false),
+        ] {
+            assert_eq!(looks_like_a_method(path), expected, "{path}");
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! How much one caller may ask: calls per key, failed calls per address (design §6). Refusals say
+//! when to come back.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv6Addr};
+use std::num::NonZeroU32;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use contract::rpc;
+use governor::clock::Clock;
+use governor::middleware::StateInformationMiddleware;
+use governor::state::keyed::DashMapStateStore;
+use governor::{Quota, RateLimiter};
+use http::{HeaderMap, HeaderName, HeaderValue};
+use rules::{KeyId, Timestamp};
+
+use crate::config::Settings;
+use crate::context::Context;
+
+const LIMIT: HeaderName = HeaderName::from_static("ratelimit-limit");
+const REMAINING: HeaderName = HeaderName::from_static("ratelimit-remaining");
+const RESET: HeaderName = HeaderName::from_static("ratelimit-reset");
+
+type Buckets<Key> =
+    RateLimiter<Key, DashMapStateStore<Key>, ContextClock, StateInformationMiddleware>;
+
+/// The limits of one server, and how far everybody is from them.
+#[derive(Debug)]
+pub(crate) struct Limits {
+    ctx: Context,
+    rate: NonZeroU32,
+    burst: NonZeroU32,
+    calls: Buckets<KeyId>,
+    failures: Buckets<IpAddr>,
+    /// Addresses past their limit of failures, until when.
+    blocked: Mutex<HashMap<IpAddr, Timestamp>>,
+}
+
+/// How far from its limit a key is after a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Standing {
+    limit: u32,
+    remaining: u32,
+    reset_seconds: u32,
+}
+
+#[derive(Clone, Debug)]
+struct ContextClock(Context);
+
+impl Clock for ContextClock {
+    type Instant = Duration;
+
+    fn now(&self) -> Duration {
+        Duration::from_millis(u64::try_from(self.0.now().as_millis()).unwrap_or(0))
+    }
+}
+
+impl Limits {
+    pub(super) fn new(ctx: Context, settings: &Settings) -> Self {
+        let rate = settings.calls_per_second;
+        let burst = settings.calls_burst;
+        let calls = Quota::per_second(rate).allow_burst(burst);
+        Self {
+            calls: buckets(calls, &ctx),
+            failures: buckets(Quota::per_minute(settings.failed_calls_per_minute), &ctx),
+            blocked: Mutex::default(),
+            ctx,
+            rate,
+            burst,
+        }
+    }
+
+    /// Counts a call with this key.
+    pub(super) fn call(&self, key: KeyId) -> Result<Standing, rpc::Error> {
+        let standing = |remaining: u32| {
+            let missing = self.burst.get().saturating_sub(remaining);
+            let reset_seconds = missing.div_ceil(self.rate.get());
+            Standing { limit: self.burst.get(), remaining, reset_seconds }
+        };
+        match self.calls.check_key(&key) {
+            Ok(state) => Ok(standing(state.remaining_burst_capacity())),
+            Err(not_until) => {
+                let wait = not_until.wait_time_from(ContextClock(self.ctx.clone()).now());
+                let message = format!(
+                    "this key made more than {} calls a second; wait and repeat",
+                    self.rate.get()
+                );
+                let mut error = rpc::resource_exhausted(message, wait);
+                standing(0).write(error.response_headers_mut());
+                Err(error)
+            }
+        }
+    }
+
+    /// Counts a call from this address whose key was refused.
+    pub(super) fn failed(&self, address: IpAddr) -> Result<(), rpc::Error> {
+        let network = network(address);
+        let Err(not_until) = self.failures.check_key(&network) else { return Ok(()) };
+        let wait = not_until.wait_time_from(ContextClock(self.ctx.clone()).now());
+        self.blocked().insert(network, self.ctx.now() + wait);
+        Err(too_many_failures(wait))
+    }
+
+    /// Whether a key that is not known yet may be looked up for this address.
+    pub(super) fn may_look_up(&self, address: IpAddr) -> Result<(), rpc::Error> {
+        let now = self.ctx.now();
+        match self.blocked().get(&network(address)) {
+            Some(until) if *until > now => Err(too_many_failures(until.since(now))),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    pub(super) fn tidy(&self) {
+        self.calls.retain_recent();
+        self.failures.retain_recent();
+        let now = self.ctx.now();
+        self.blocked().retain(|_, until| *until > now);
+    }
+
+    fn blocked(&self) -> std::sync::MutexGuard<'_, HashMap<IpAddr, Timestamp>> {
+        self.blocked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Standing {
+    /// Tells the caller, in the headers of the answer.
+    pub(crate) fn write(self, headers: &mut HeaderMap) {
+        headers.insert(LIMIT, HeaderValue::from(self.limit));
+        headers.insert(REMAINING, HeaderValue::from(self.remaining));
+        headers.insert(RESET, HeaderValue::from(self.reset_seconds));
+    }
+}
+
+fn buckets<Key: std::hash::Hash + Eq + Clone>(quota: Quota, ctx: &Context) -> Buckets<Key> {
+    let clock = ContextClock(ctx.clone());
+    Buckets::new(quota, DashMapStateStore::default(), clock)
+}
+
+fn too_many_failures(wait: Duration) -> rpc::Error {
+    rpc::resource_exhausted("too many calls with a wrong key came from this address", wait)
+}
+
+/// An IPv6 customer has a whole /64: it counts as one address.
+fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V4(address) => IpAddr::V4(address),
+        IpAddr::V6(address) => {
+            IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & (u128::MAX << 64)))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: KeyId = KeyId::from_bits(1);
+
+    fn limits(rate: u32, burst: u32, failures: u32) -> (Limits, crate::context::ManualClock) {
+        let (ctx, clock) = Context::manual(Timestamp::from_millis(1_800_000_000_000));
+        let number = |it| NonZeroU32::new(it).unwrap();
+        let settings = Settings {
+            calls_per_second: number(rate),
+            calls_burst: number(burst),
+            failed_calls_per_minute: number(failures),
+            ..Settings::defaults()
+        };
+        (Limits::new(ctx, &settings), clock)
+    }
+
+    #[test]
+    fn a_burst_passes_and_the_next_call_is_told_when_to_come_back() {
+        // design: §6
+        let (limits, clock) = limits(10, 3, 1);
+        let remaining: Vec<u32> = (0..3).map(|_| limits.call(KEY).unwrap().remaining).collect();
+        assert_eq!(remaining, [2, 1, 0]);
+        let error = limits.call(KEY).unwrap_err();
+        assert_eq!(error.http_status(), 429);
+        assert_eq!(error.response_headers()["retry-after"], "1");
+        assert_eq!(error.response_headers()["ratelimit-remaining"], "0");
+        assert!(limits.call(KeyId::from_bits(2)).is_ok(), "another key is not concerned");
+        clock.advance(Duration::from_millis(100));
+        assert!(limits.call(KEY).is_ok());
+        assert!(limits.call(KEY).is_err());
+    }
+
+    #[test]
+    fn an_address_past_its_failures_is_not_looked_up_for_until_its_time_is_over() {
+        let (limits, clock) = limits(10, 10, 2);
+        let bad: IpAddr = "2001:db8::1".parse().unwrap();
+        let neighbour: IpAddr = "2001:db8::2".parse().unwrap();
+        let other: IpAddr = "192.0.2.1".parse().unwrap();
+        assert!(limits.failed(bad).is_ok() && limits.failed(neighbour).is_ok());
+        assert!(limits.may_look_up(bad).is_ok());
+        assert_eq!(limits.failed(bad).unwrap_err().http_status(), 429);
+        assert!(limits.may_look_up(neighbour).is_err(), "one /64 is one address");
+        assert!(limits.may_look_up(other).is_ok());
+        clock.advance(Duration::from_secs(30));
+        assert!(limits.may_look_up(bad).is_ok());
+    }
+}
