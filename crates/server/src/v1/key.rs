@@ -1,0 +1,38 @@
+//! `DELETE /v1/api-key/{id}` (spec §4.2): revokes a key of the caller's workspace.
+
+use axum::Extension;
+use axum::extract::{Path, State};
+use contract::rpc;
+use http::StatusCode;
+use rules::KeyId;
+use store::{Actor, Change};
+
+use super::Problem;
+use crate::app::App;
+use crate::auth::Caller;
+
+/// 204, also for a key that was revoked before.
+pub(super) async fn revoke(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Result<StatusCode, Problem> {
+    let own = caller.key.to_string();
+    // A read key may revoke itself and nothing else (spec §5.7). Decided before any look-up, so
+    // that it learns nothing of other keys; here and not in the gate, because it depends on the path.
+    if !caller.scope.may_write() && id != own {
+        return Err(Problem::from(rpc::permission_denied(
+            "this key is read-only and may revoke only itself",
+        )));
+    }
+    let not_found = || Problem::from(rpc::not_found("key", &id));
+    let key = KeyId::parse(&id).map_err(|_| not_found())?;
+    let change = Change { actor: Actor::Key(caller.key), at: app.ctx.now() };
+    app.store
+        .keys()
+        .revoke(caller.workspace, key, change)
+        .await
+        .map_err(|error| crate::app::refusal(error, "key", &id))?;
+    app.auth.forget(key);
+    Ok(StatusCode::NO_CONTENT)
+}
