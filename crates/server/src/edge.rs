@@ -1,0 +1,147 @@
+//! edge: what every answer has, whoever gives it: a request id, leave for browsers of any origin,
+//! an error in the caller's protocol even where the code behind panicked.
+
+use std::panic::AssertUnwindSafe;
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+use contract::rpc;
+use futures_util::FutureExt as _;
+use http::header::{self, HeaderName};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
+
+use crate::context::Context;
+use crate::v1::Problem;
+
+/// Names a request in answers and logs.
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+/// Longest request id that is taken from a caller, in characters.
+const REQUEST_ID_CHARS_MAX: usize = 128;
+/// What scripts of any origin may read of an answer.
+const EXPOSED: HeaderValue = HeaderValue::from_static(
+    "x-request-id, retry-after, ratelimit-limit, ratelimit-remaining, ratelimit-reset, \
+     grpc-status, grpc-message, grpc-status-details-bin, connect-content-encoding",
+);
+const ANY: HeaderValue = HeaderValue::from_static("*");
+
+/// The id of a request, in its extensions.
+#[derive(Clone, Debug)]
+pub(crate) struct RequestId(HeaderValue);
+
+/// How errors are written where a request came in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Protocol {
+    /// Connect, gRPC or gRPC-Web, by the request's content type.
+    Rpc,
+    /// `application/problem+json`.
+    V1,
+}
+
+impl Protocol {
+    /// The protocol of a path.
+    pub(crate) fn of(path: &str) -> Self {
+        if path.starts_with("/v1/") || path == "/v1" { Self::V1 } else { Self::Rpc }
+    }
+
+    /// The error as the caller with these headers reads it.
+    pub(crate) fn answer(self, error: rpc::Error, request: &HeaderMap) -> Response {
+        match self {
+            Self::Rpc => error.into_http_response(request).map(Body::new),
+            Self::V1 => Problem::from(error).into_response(),
+        }
+    }
+}
+
+impl RequestId {
+    /// The id as text.
+    pub(crate) fn as_str(&self) -> &str {
+        self.0.to_str().unwrap_or_default()
+    }
+
+    /// The caller's own id where it is one, or a new one.
+    fn of(request: &HeaderMap, ctx: &Context) -> Self {
+        let given = request.get(&REQUEST_ID).filter(|id| is_sane(id.as_bytes()));
+        let id = given.cloned().unwrap_or_else(|| {
+            let id = format!("req_{:016x}", ctx.chance());
+            HeaderValue::try_from(id).expect("digits are a header")
+        });
+        Self(id)
+    }
+}
+
+/// The outermost layer.
+pub(crate) async fn edge(State(ctx): State<Context>, mut request: Request, next: Next) -> Response {
+    let id = RequestId::of(request.headers(), &ctx);
+    let mut response = if is_preflight(&request) {
+        preflight(request.headers())
+    } else {
+        request.extensions_mut().insert(id.clone());
+        guarded(request, next, &id).await
+    };
+    let headers = response.headers_mut();
+    headers.insert(REQUEST_ID, id.0);
+    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, ANY);
+    headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED);
+    response
+}
+
+/// Runs what is behind; where it panics, the caller gets an error and the log the place.
+async fn guarded(request: Request, next: Next, id: &RequestId) -> Response {
+    let protocol = Protocol::of(request.uri().path());
+    // What an error's form depends on; cloning all headers of every request would cost more.
+    let content_type = request.headers().get(header::CONTENT_TYPE).cloned();
+    if let Ok(response) = AssertUnwindSafe(next.run(request)).catch_unwind().await {
+        return response;
+    }
+    tracing::error!(request.id = id.as_str(), "the answer to `{}` panicked", id.as_str());
+    let headers = content_type.map(|it| (header::CONTENT_TYPE, it)).into_iter().collect();
+    protocol.answer(rpc::internal(), &headers)
+}
+
+fn is_preflight(request: &Request) -> bool {
+    request.method() == Method::OPTIONS
+        && request.headers().contains_key(header::ORIGIN)
+        && request.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD)
+}
+
+/// Keys travel in a header and never in a cookie, so any origin may ask (design §4).
+fn preflight(request: &HeaderMap) -> Response {
+    let mut response = StatusCode::NO_CONTENT.into_response();
+    let headers = response.headers_mut();
+    headers.insert(
+        header::ACCESS_CONTROL_ALLOW_METHODS,
+        HeaderValue::from_static("GET, POST, DELETE"),
+    );
+    let asked = request.get(header::ACCESS_CONTROL_REQUEST_HEADERS).cloned();
+    headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, asked.unwrap_or(ANY));
+    headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("7200"));
+    headers.insert(header::VARY, HeaderValue::from_static("access-control-request-headers"));
+    response
+}
+
+fn is_sane(id: &[u8]) -> bool {
+    let is_sane = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.".contains(byte);
+    (1..=REQUEST_ID_CHARS_MAX).contains(&id.len()) && id.iter().all(is_sane)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_callers_request_id_is_taken_only_where_it_can_harm_no_log() {
+        let (ctx, _clock) = Context::manual(rules::Timestamp::from_millis(0));
+        let id = |given: &'static str| {
+            let headers = HeaderMap::from_iter([(REQUEST_ID, HeaderValue::from_static(given))]);
+            RequestId::of(&headers, &ctx).as_str().to_owned()
+        };
+        assert_eq!(id("a-B_9.c"), "a-B_9.c");
+        for bad in ["", "a b", "a\"b", "{}", "a;b"] {
+            assert!(id(bad).starts_with("req_"), "{bad}");
+        }
+        let long = "x".repeat(REQUEST_ID_CHARS_MAX + 1);
+        assert!(is_sane(&long.as_bytes()[1..]) && !is_sane(long.as_bytes()));
+    }
+}
