@@ -1,0 +1,135 @@
+//! Pages of a list: what may be asked (§2.8, §8.1), and the token of the next page, which is the
+//! last id of this one, so that nothing is missed or repeated when monitors come and go.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use rules::{MonitorId, Violation, Violations, limits};
+use store::{MonitorWithStatus, Page};
+
+/// What a caller asked for.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Asked<'a> {
+    pub(super) limit: Option<i32>,
+    pub(super) offset: Option<i32>,
+    pub(super) page_token: Option<&'a str>,
+}
+
+/// A page that there can be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Part(Page);
+
+impl Asked<'_> {
+    /// The page, or all that is wrong with it.
+    pub(super) fn parse(self) -> Result<Part, Violations> {
+        let mut wrong = Vec::new();
+        let (min, max) = (limits::LIST_LIMIT_MIN, limits::LIST_LIMIT_MAX);
+        let limit = self.limit.map_or(Some(limits::LIST_LIMIT_DEFAULT), |given| {
+            u32::try_from(given).ok().filter(|limit| (min..=max).contains(limit))
+        });
+        if limit.is_none() {
+            let allowed = format!("must be {min} to {max}");
+            wrong.push(Violation::new("limit", self.limit.unwrap_or_default(), allowed));
+        }
+        let offset = self.offset.map_or(Some(0), |given| u32::try_from(given).ok());
+        if offset.is_none() {
+            wrong.push(Violation::new(
+                "offset",
+                self.offset.unwrap_or_default(),
+                "must be 0 or more",
+            ));
+        }
+        let token = self.page_token.filter(|token| !token.is_empty());
+        let after = token.and_then(read);
+        if token.is_some() && after.is_none() {
+            let allowed = "must be the next_page_token of an earlier answer";
+            wrong.push(Violation::unseen("page_token", allowed));
+        }
+        if token.is_some() && self.offset.is_some_and(|offset| offset != 0) {
+            wrong.push(Violation::unseen("offset", "cannot be given together with page_token"));
+        }
+        match (limit, offset) {
+            (Some(limit), Some(offset)) if wrong.is_empty() => {
+                Ok(Part(Page { limit, offset, after }))
+            }
+            _ => Err(Violations(wrong)),
+        }
+    }
+}
+
+impl Part {
+    /// What to ask the store for: one more than is shown says whether there is a next page.
+    pub(super) const fn with_one_more(self) -> Page {
+        Page { limit: self.0.limit + 1, ..self.0 }
+    }
+
+    /// The monitors of this page, and the token of the next; empty on the last.
+    pub(super) fn cut(
+        self,
+        mut monitors: Vec<MonitorWithStatus>,
+    ) -> (Vec<MonitorWithStatus>, String) {
+        let limit = self.0.limit as usize;
+        if monitors.len() <= limit {
+            return (monitors, String::new());
+        }
+        monitors.truncate(limit);
+        let token = monitors.last().map(|last| write(last.monitor.id)).unwrap_or_default();
+        (monitors, token)
+    }
+}
+
+fn write(after: MonitorId) -> String {
+    URL_SAFE_NO_PAD.encode(after.to_string())
+}
+
+fn read(token: &str) -> Option<MonitorId> {
+    if token.len() > limits::PAGE_TOKEN_BYTES_MAX {
+        return None;
+    }
+    let bytes = URL_SAFE_NO_PAD.decode(token).ok()?;
+    MonitorId::parse(str::from_utf8(&bytes).ok()?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(asked: Asked<'_>) -> String {
+        asked.parse().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn nothing_asked_is_the_first_fifty() {
+        // spec: §2.8, §8.1
+        let page = Asked::default().parse().unwrap();
+        assert_eq!(page, Part(Page { limit: 50, offset: 0, after: None }));
+        let asked = Asked { page_token: Some(""), ..Asked::default() };
+        assert_eq!(asked.parse().unwrap(), page);
+    }
+
+    #[test]
+    fn limits_hold_at_their_bounds_and_not_past_them() {
+        // spec: §8.1
+        for (limit, holds) in [(0, false), (1, true), (100, true), (101, false), (-1, false)] {
+            let asked = Asked { limit: Some(limit), ..Asked::default() };
+            assert_eq!(asked.parse().is_ok(), holds, "{limit}");
+        }
+        insta::assert_snapshot!(
+            refused(Asked { limit: Some(101), offset: Some(-1), page_token: Some("x") }),
+            @"`limit` must be 1 to 100 (given: `101`); `offset` must be 0 or more (given: `-1`); `page_token` must be the next_page_token of an earlier answer; `offset` cannot be given together with page_token"
+        );
+    }
+
+    #[test]
+    fn a_token_leads_on_and_a_made_up_one_is_refused() {
+        let id = MonitorId::from_bits(77);
+        let token = write(id);
+        let asked = Asked { page_token: Some(&token), ..Asked::default() };
+        assert_eq!(asked.parse().unwrap().0.after, Some(id));
+        for made_up in ["!", "bW9uXw", "a2V5XzAwMDAwMDAwMDAwMDA", &"A".repeat(300)] {
+            let asked = Asked { page_token: Some(made_up), ..Asked::default() };
+            assert!(asked.parse().is_err(), "{made_up}");
+        }
+        let asked = Asked { page_token: Some(&token), offset: Some(1), ..Asked::default() };
+        assert_eq!(refused(asked), "`offset` cannot be given together with page_token");
+    }
+}

@@ -1,0 +1,345 @@
+//! `monitor.v1.MonitorService`: reads what a caller sent, asks `rules` whether it is right, stores
+//! it, and tells the pipeline. Updates stand in `update`, pages of the list in `list`.
+
+use contract::monitor::wire::*;
+use contract::monitor::{Secrets, Shown, instant, mask};
+use contract::rpc::{self, Error, RequestContext, Response, ServiceRequest, ServiceResult};
+use domain::check::CheckResult as Checked;
+use rules::monitor::MonitorDraft;
+use rules::{MonitorId, MonitorStatus, Violation, Violations, limits};
+use store::{Actor, Change, Created, Idempotency, MonitorWithStatus, NewMonitor};
+
+use super::{list, update};
+use crate::app::{App, refusal};
+use crate::auth::Caller;
+use crate::observe::metrics::word;
+use crate::pipeline::{EMBEDDED, PipelineError, RegionView};
+
+/// The service.
+#[derive(Clone, Debug)]
+pub(super) struct Monitors(pub(super) App);
+
+impl MonitorService for Monitors {
+    async fn create_http_monitor(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, CreateHttpMonitorRequest>,
+    ) -> ServiceResult<CreateHttpMonitorResponse> {
+        let caller = caller(&context);
+        let given = given(request.to_owned_message().monitor.into_option())?.into();
+        let stored = self.create(&context, "CreateHttpMonitor", given).await?;
+        let monitor = self.shown(&stored, caller).http().into();
+        Response::ok(CreateHttpMonitorResponse { monitor })
+    }
+
+    async fn create_tcp_monitor(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, CreateTcpMonitorRequest>,
+    ) -> ServiceResult<CreateTcpMonitorResponse> {
+        let caller = caller(&context);
+        let given = given(request.to_owned_message().monitor.into_option())?.into();
+        let stored = self.create(&context, "CreateTcpMonitor", given).await?;
+        let monitor = self.shown(&stored, caller).tcp().into();
+        Response::ok(CreateTcpMonitorResponse { monitor })
+    }
+
+    async fn create_dns_monitor(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, CreateDnsMonitorRequest>,
+    ) -> ServiceResult<CreateDnsMonitorResponse> {
+        let caller = caller(&context);
+        let given = given(request.to_owned_message().monitor.into_option())?.into();
+        let stored = self.create(&context, "CreateDnsMonitor", given).await?;
+        let monitor = self.shown(&stored, caller).dns().into();
+        Response::ok(CreateDnsMonitorResponse { monitor })
+    }
+
+    async fn update_http_monitor(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, UpdateHttpMonitorRequest>,
+    ) -> ServiceResult<UpdateHttpMonitorResponse> {
+        let caller = caller(&context);
+        let request = request.to_owned_message();
+        let mut given = given(request.monitor.into_option())?;
+        let id = given.id.take();
+        let wanted = update::Wanted::new(id, given.into(), mask(request.update_mask.as_option()))?;
+        let stored = update::update(&self.0, caller, wanted).await?;
+        let monitor = self.shown(&stored, caller).http().into();
+        Response::ok(UpdateHttpMonitorResponse { monitor })
+    }
+
+    async fn update_tcp_monitor(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, UpdateTcpMonitorRequest>,
+    ) -> ServiceResult<UpdateTcpMonitorResponse> {
+        let caller = caller(&context);
+        let request = request.to_owned_message();
+        let mut given = given(request.monitor.into_option())?;
+        let id = given.id.take();
+        let wanted = update::Wanted::new(id, given.into(), mask(request.update_mask.as_option()))?;
+        let stored = update::update(&self.0, caller, wanted).await?;
+        let monitor = self.shown(&stored, caller).tcp().into();
+        Response::ok(UpdateTcpMonitorResponse { monitor })
+    }
+
+    async fn update_dns_monitor(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, UpdateDnsMonitorRequest>,
+    ) -> ServiceResult<UpdateDnsMonitorResponse> {
+        let caller = caller(&context);
+        let request = request.to_owned_message();
+        let mut given = given(request.monitor.into_option())?;
+        let id = given.id.take();
+        let wanted = update::Wanted::new(id, given.into(), mask(request.update_mask.as_option()))?;
+        let stored = update::update(&self.0, caller, wanted).await?;
+        let monitor = self.shown(&stored, caller).dns().into();
+        Response::ok(UpdateDnsMonitorResponse { monitor })
+    }
+
+    async fn get_monitor(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, GetMonitorRequest>,
+    ) -> ServiceResult<GetMonitorResponse> {
+        let caller = caller(&context);
+        let stored = find(&self.0, caller, request.id).await?;
+        let monitor = self.shown(&stored, caller).any().into();
+        Response::ok(GetMonitorResponse { monitor })
+    }
+
+    async fn list_monitors(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, ListMonitorsRequest>,
+    ) -> ServiceResult<ListMonitorsResponse> {
+        let caller = caller(&context);
+        let page = list::Asked {
+            limit: request.limit,
+            offset: request.offset,
+            page_token: request.page_token,
+        };
+        let page = page.parse().map_err(|violations| rpc::invalid(&violations))?;
+        let found = self.0.store.monitors().list(caller.workspace, page.with_one_more()).await;
+        let found = found.map_err(|error| refusal(error, "workspace", ""))?;
+        let (monitors, next_page_token) = page.cut(found.monitors);
+        let mut answer = ListMonitorsResponse {
+            total_size: i32::try_from(found.total).unwrap_or(i32::MAX),
+            next_page_token,
+            ..ListMonitorsResponse::default()
+        };
+        for stored in &monitors {
+            match self.shown(stored, caller).kind() {
+                Kind::Http(monitor) => answer.http_monitors.push(*monitor),
+                Kind::Tcp(monitor) => answer.tcp_monitors.push(*monitor),
+                Kind::Dns(monitor) => answer.dns_monitors.push(*monitor),
+            }
+        }
+        Response::ok(answer)
+    }
+
+    async fn delete_monitor(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, DeleteMonitorRequest>,
+    ) -> ServiceResult<DeleteMonitorResponse> {
+        let caller = caller(&context);
+        let id = monitor_id(request.id)?;
+        let change = change(&self.0, caller);
+        let deleted = self.0.store.monitors().delete(caller.workspace, id, change).await;
+        deleted.map_err(|error| refusal(error, "monitor", request.id))?;
+        settle(self.0.pipeline.removed(id).await, id);
+        Response::ok(DeleteMonitorResponse::default())
+    }
+
+    async fn trigger_monitor(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, TriggerMonitorRequest>,
+    ) -> ServiceResult<TriggerMonitorResponse> {
+        let stored = find(&self.0, caller(&context), request.id).await?;
+        let results = self.0.pipeline.trigger(&stored.monitor).await;
+        let mut results = results.map_err(|error| unavailable(&error, request.id))?;
+        results.sort_unstable_by_key(|result| result.identity.region.as_str());
+        let results = results.iter().map(shown_result).collect();
+        Response::ok(TriggerMonitorResponse { results })
+    }
+
+    async fn get_monitor_status(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, GetMonitorStatusRequest>,
+    ) -> ServiceResult<GetMonitorStatusResponse> {
+        let stored = find(&self.0, caller(&context), request.id).await?;
+        let id = stored.monitor.id;
+        let (status, since, mut regions) = match self.0.pipeline.view(id).await {
+            Ok(view) => (view.status, view.since, view.regions),
+            Err(PipelineError::NotFound(_)) => self.at_rest(&stored),
+            Err(error) => return Err(unavailable(&error, request.id)),
+        };
+        regions.sort_unstable_by_key(|view| view.region.as_str());
+        Response::ok(GetMonitorStatusResponse {
+            id: id.to_string(),
+            status: status.to_string(),
+            since: instant(since),
+            regions: regions.iter().map(shown_region).collect(),
+        })
+    }
+}
+
+impl Monitors {
+    async fn create(
+        &self,
+        context: &RequestContext,
+        method: &'static str,
+        draft: MonitorDraft,
+    ) -> Result<MonitorWithStatus, Error> {
+        let app = &self.0;
+        let caller = caller(context);
+        let idempotency = idempotency(context, method)?;
+        let settings =
+            draft.parse().map_err(|violations| rpc::invalid(&violations.under("monitor")))?;
+        let id = app.ctx.new_id();
+        let new = NewMonitor { id, workspace: caller.workspace, settings, idempotency };
+        let created = app.store.monitors().create(new, change(app, caller)).await;
+        match created.map_err(|error| refusal(error, "monitor", "of this idempotency key"))? {
+            Created::Now(monitor) => {
+                settle(app.pipeline.changed(&monitor).await, monitor.id);
+                Ok(MonitorWithStatus { monitor, status: MonitorStatus::Unknown, since: None })
+            }
+            Created::Before(monitor) => find(app, caller, &monitor.id.to_string()).await,
+        }
+    }
+
+    fn shown<'a>(&'a self, stored: &'a MonitorWithStatus, caller: Caller) -> Shown<'a> {
+        Shown {
+            monitor: &stored.monitor,
+            status: stored.status,
+            default_regions: &self.0.default_regions,
+            secrets: if caller.scope.may_write() { Secrets::Shown } else { Secrets::LeftOut },
+        }
+    }
+
+    /// How a monitor is that does not run: nothing is known of any region.
+    fn at_rest(
+        &self,
+        stored: &MonitorWithStatus,
+    ) -> (MonitorStatus, rules::Timestamp, Vec<RegionView>) {
+        let regions = stored.monitor.settings.resolved_regions(&self.0.default_regions);
+        let unknown = |region: &rules::Region| RegionView {
+            region: *region,
+            status: MonitorStatus::Unknown,
+            checked_at: None,
+            latency_us: None,
+            served_by: EMBEDDED.to_owned(),
+        };
+        let since = stored.since.unwrap_or(stored.monitor.updated_at);
+        (stored.status, since, regions.iter().map(unknown).collect())
+    }
+}
+
+/// The caller whom the gate let in.
+fn caller(context: &RequestContext) -> Caller {
+    *context.extensions().get::<Caller>().expect("the gate stands before every method")
+}
+
+/// A change that this caller makes now.
+pub(super) fn change(app: &App, caller: Caller) -> Change {
+    Change { actor: Actor::Key(caller.key), at: app.ctx.now() }
+}
+
+/// The monitor with this id in the caller's workspace.
+pub(super) async fn find(app: &App, caller: Caller, id: &str) -> Result<MonitorWithStatus, Error> {
+    let found = app.store.monitors().get(caller.workspace, monitor_id(id)?).await;
+    found.map_err(|error| refusal(error, "monitor", id))
+}
+
+/// The pipeline heard of a committed change, or it will when it starts the next time.
+pub(super) fn settle(heard: Result<(), PipelineError>, monitor: MonitorId) {
+    if let Err(error) = heard {
+        tracing::warn!(monitor.id = %monitor, "monitor `{monitor}` was stored and not taken up: {error}");
+    }
+}
+
+/// A text that is no id of a monitor is the id of none.
+fn monitor_id(id: &str) -> Result<MonitorId, Error> {
+    if id.is_empty() {
+        return Err(rpc::invalid(&Violation::unseen("id", "is required").into()));
+    }
+    MonitorId::parse(id).map_err(|_| rpc::not_found("monitor", id))
+}
+
+fn given<T>(monitor: Option<T>) -> Result<T, Error> {
+    monitor.ok_or_else(|| rpc::invalid(&Violation::unseen("monitor", "is required").into()))
+}
+
+fn idempotency(
+    context: &RequestContext,
+    method: &'static str,
+) -> Result<Option<Idempotency>, Error> {
+    let Some(header) = context.header(rpc::IDEMPOTENCY_KEY_HEADER) else { return Ok(None) };
+    let max = limits::IDEMPOTENCY_KEY_CHARS_MAX as usize;
+    match header.to_str() {
+        Ok(key) if (1..=max).contains(&key.len()) => {
+            Ok(Some(Idempotency { method, key: key.to_owned() }))
+        }
+        Ok(_) | Err(_) => {
+            let allowed = format!("must be 1 to {max} characters of ASCII");
+            let violation = Violation::unseen(rpc::IDEMPOTENCY_KEY_HEADER, allowed);
+            Err(rpc::invalid(&Violations::from(violation)))
+        }
+    }
+}
+
+fn unavailable(error: &PipelineError, id: &str) -> Error {
+    match error {
+        PipelineError::NotFound(_) => rpc::not_found("monitor", id),
+        PipelineError::Unplannable(_) | PipelineError::Store(_) => {
+            tracing::error!(monitor.id = id, "monitor `{id}` could not be asked: {error}");
+            rpc::internal()
+        }
+        PipelineError::Stopping => rpc::unavailable(error.to_string()),
+    }
+}
+
+fn shown_result(result: &Checked) -> CheckResult {
+    let last = result.evidence.as_ref().and_then(|evidence| evidence.attempts.last());
+    let micros = |part: Option<u32>| part.map(|us| i32::try_from(us).unwrap_or(i32::MAX));
+    CheckResult {
+        region: result.identity.region.to_string(),
+        served_by: result.probe.0.to_string(),
+        outcome: word(result.outcome).to_owned(),
+        latency_ms: millis(result.latency_us),
+        reasons: last.map(|attempt| attempt.reasons.clone()).unwrap_or_default(),
+        phases: Phases {
+            dns_us: micros(result.phases.dns_us),
+            connect_us: micros(result.phases.connect_us),
+            tls_us: micros(result.phases.tls_us),
+            first_byte_us: micros(result.phases.first_byte_us),
+            transfer_us: micros(result.phases.transfer_us),
+        }
+        .into(),
+        status_code: result.status.map(i32::from),
+        finished_at: instant(result.finished_at),
+        attempts: i32::from(result.attempts),
+    }
+}
+
+fn shown_region(view: &RegionView) -> RegionStatus {
+    RegionStatus {
+        region: view.region.to_string(),
+        status: view.status.to_string(),
+        checked_at: view.checked_at.map(instant).unwrap_or_default(),
+        latency_ms: view.latency_us.map(millis),
+        served_by: view.served_by.clone(),
+    }
+}
+
+/// Whole milliseconds, rounded up, so that nothing took none.
+const fn millis(us: u32) -> i32 {
+    us.div_ceil(1_000) as i32
+}

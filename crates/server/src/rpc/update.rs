@@ -1,0 +1,115 @@
+//! Updates of a monitor: with a mask what it names is changed or cleared, without one every
+//! argument is replaced (design §4). Somebody else's edit in between is not overwritten.
+
+use contract::rpc::{self, Error, Reason};
+use rules::monitor::{CheckDraft, MonitorDraft};
+use rules::{MonitorKind, Violation, Violations};
+use store::{MonitorWithStatus, StoreError};
+
+use super::monitor::{change, find, settle};
+use crate::app::{App, refusal};
+use crate::auth::Caller;
+
+/// How often an edit is repeated that met another one.
+const TRIES: usize = 5;
+
+/// What a caller wants changed.
+#[derive(Debug)]
+pub(super) struct Wanted {
+    id: String,
+    draft: MonitorDraft,
+    mask: Option<Vec<String>>,
+}
+
+impl Wanted {
+    /// What was sent, which must say which monitor it means; `mask` as `contract::monitor::mask`
+    /// reads it.
+    pub(super) fn new(
+        id: Option<String>,
+        draft: MonitorDraft,
+        mask: Option<&[String]>,
+    ) -> Result<Self, Error> {
+        let id = id.filter(|id| !id.is_empty());
+        let missing = || rpc::invalid(&Violation::unseen("monitor.id", "is required").into());
+        Ok(Self { id: id.ok_or_else(missing)?, draft, mask: mask.map(<[String]>::to_vec) })
+    }
+}
+
+/// Stores the change and tells the pipeline; answers the monitor as it is then.
+pub(super) async fn update(
+    app: &App,
+    caller: Caller,
+    wanted: Wanted,
+) -> Result<MonitorWithStatus, Error> {
+    for _ in 1..TRIES {
+        let stored = try_update(app, caller, &wanted).await?;
+        if let Some(stored) = stored {
+            return Ok(stored);
+        }
+    }
+    Err(rpc::conflict(format!(
+        "monitor `{}` is being changed by others all the time; repeat the call",
+        wanted.id
+    )))
+}
+
+/// One try; `None` where somebody else's edit came in between.
+async fn try_update(
+    app: &App,
+    caller: Caller,
+    wanted: &Wanted,
+) -> Result<Option<MonitorWithStatus>, Error> {
+    let seen = find(app, caller, &wanted.id).await?;
+    let is = seen.monitor.settings.check.kind();
+    if kind(&wanted.draft.check) != is {
+        return Err(wrong_kind(is));
+    }
+    let draft = match &wanted.mask {
+        None => wanted.draft.clone(),
+        Some(mask) => {
+            let mut draft = MonitorDraft::from(&seen.monitor.settings);
+            draft
+                .take(wanted.draft.clone(), mask)
+                .map_err(|violations| rpc::invalid(&violations))?;
+            draft
+        }
+    };
+    let settings =
+        draft.parse().map_err(|violations| rpc::invalid(&violations.under("monitor")))?;
+    if settings == seen.monitor.settings {
+        return Ok(Some(seen));
+    }
+    let revision = seen.monitor.revision;
+    let (status, since) = (seen.status, seen.since);
+    match app.store.monitors().update(seen.monitor, settings, change(app, caller)).await {
+        Ok(monitor) => {
+            if monitor.revision != revision {
+                settle(app.pipeline.changed(&monitor).await, monitor.id);
+            }
+            let status =
+                if monitor.settings.active { status } else { rules::MonitorStatus::Unknown };
+            Ok(Some(MonitorWithStatus { monitor, status, since }))
+        }
+        Err(StoreError::Conflict { .. }) => Ok(None),
+        Err(error) => Err(refusal(error, "monitor", &wanted.id)),
+    }
+}
+
+fn wrong_kind(is: MonitorKind) -> Error {
+    let method = match is {
+        MonitorKind::Http => "UpdateHttpMonitor",
+        MonitorKind::Tcp => "UpdateTcpMonitor",
+        MonitorKind::Dns => "UpdateDnsMonitor",
+    };
+    let allowed = format!("names a monitor of type {is}; call {method}");
+    let violations = Violations::from(Violation::unseen("monitor.id", allowed));
+    rpc::invalid_because(Reason::MonitorTypeMismatch, &violations)
+}
+
+const fn kind(check: &CheckDraft) -> MonitorKind {
+    match check {
+        CheckDraft::Http(_) => MonitorKind::Http,
+        CheckDraft::Tcp(_) => MonitorKind::Tcp,
+        CheckDraft::Dns(_) => MonitorKind::Dns,
+    }
+}
