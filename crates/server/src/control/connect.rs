@@ -1,0 +1,174 @@
+//! The way to the operations: the running server's socket, or the store itself where no server
+//! runs. Whoever calls need not know which.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Method, Request, StatusCode};
+use http_body_util::{BodyExt as _, Full, Limited};
+use hyper_util::rt::TokioIo;
+use rules::KeyId;
+use store::{MasterKeySource, Settings, Store, StoreError};
+use tokio::net::UnixStream;
+
+use super::operation::{Answer, Operation};
+use super::{
+    ControlError, CreateKey, CreateWorkspace, CreatedKey, Desk, KeyRow, SOCKET_FILE, WorkspaceRow,
+};
+use crate::context::Context;
+
+/// Longest answer of the server that is read: some ten thousand keys.
+const ANSWER_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// How often a server is looked for that holds the folder and does not answer yet.
+const TRIES: u32 = 40;
+/// Time between two of them.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// What an operator may do, wherever it is done.
+#[derive(Debug)]
+pub struct Admin(Way);
+
+#[derive(Debug)]
+enum Way {
+    Server(PathBuf),
+    Store(Desk),
+}
+
+/// Opens the way to the operations of the data folder: by its server, or else by its store, which
+/// is held until [`Admin::close`].
+pub async fn connect(
+    ctx: &Context,
+    folder: &Path,
+    master_key: MasterKeySource,
+) -> Result<Admin, ControlError> {
+    let settings = Settings { folder: folder.to_owned(), master_key };
+    let mut tries = 0;
+    loop {
+        if answers(folder).await {
+            return Ok(Admin(Way::Server(folder.to_owned())));
+        }
+        match Store::open(settings.clone()).await {
+            Ok(store) => return Ok(Admin(Way::Store(Desk::new(ctx.clone(), store, None)))),
+            // A server that is starting holds the folder before it answers.
+            Err(StoreError::Locked { .. }) if tries < TRIES => tries += 1,
+            Err(error) => return Err(error.into()),
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+impl Admin {
+    /// Whether a running server does the operations.
+    pub const fn is_remote(&self) -> bool {
+        matches!(self.0, Way::Server(_))
+    }
+
+    /// Creates a workspace.
+    pub async fn create_workspace(
+        &self,
+        new: CreateWorkspace,
+    ) -> Result<WorkspaceRow, ControlError> {
+        match self.perform(Operation::CreateWorkspace(new)).await? {
+            Answer::Workspace(workspace) => Ok(workspace),
+            other => Err(self.misunderstood(&other)),
+        }
+    }
+
+    /// Every workspace, in the order of their creation.
+    pub async fn list_workspaces(&self) -> Result<Vec<WorkspaceRow>, ControlError> {
+        match self.perform(Operation::ListWorkspaces).await? {
+            Answer::Workspaces(workspaces) => Ok(workspaces),
+            other => Err(self.misunderstood(&other)),
+        }
+    }
+
+    /// Creates a key and shows it, once.
+    pub async fn create_key(&self, new: CreateKey) -> Result<CreatedKey, ControlError> {
+        match self.perform(Operation::CreateKey(new)).await? {
+            Answer::Created(created) => Ok(created),
+            other => Err(self.misunderstood(&other)),
+        }
+    }
+
+    /// The keys of the workspace with this slug, or of all; revoked ones too.
+    pub async fn list_keys(&self, workspace: Option<&str>) -> Result<Vec<KeyRow>, ControlError> {
+        let workspace = workspace.map(ToOwned::to_owned);
+        match self.perform(Operation::ListKeys { workspace }).await? {
+            Answer::Keys(keys) => Ok(keys),
+            other => Err(self.misunderstood(&other)),
+        }
+    }
+
+    /// Revokes a key; once more is no error.
+    pub async fn revoke_key(&self, id: KeyId) -> Result<(), ControlError> {
+        match self.perform(Operation::RevokeKey { id }).await? {
+            Answer::Revoked => Ok(()),
+            other => Err(self.misunderstood(&other)),
+        }
+    }
+
+    /// Lets go of the store, where there was no server.
+    pub async fn close(self) -> Result<(), ControlError> {
+        match self.0 {
+            Way::Server(_) => Ok(()),
+            Way::Store(desk) => Ok(desk.into_store().close().await?),
+        }
+    }
+
+    async fn perform(&self, operation: Operation) -> Result<Answer, ControlError> {
+        let folder = match &self.0 {
+            Way::Store(desk) => return desk.perform(operation).await,
+            Way::Server(folder) => folder,
+        };
+        let unreachable =
+            |why: String| ControlError::Unreachable { folder: folder.display().to_string(), why };
+        match ask(folder, &operation).await.map_err(|error| unreachable(error.to_string()))? {
+            Answer::Refused(why) => Err(ControlError::Refused(why)),
+            answer => Ok(answer),
+        }
+    }
+
+    fn misunderstood(&self, answer: &Answer) -> ControlError {
+        let folder = match &self.0 {
+            Way::Server(folder) => folder.display().to_string(),
+            Way::Store(_) => "this command".to_owned(),
+        };
+        let kind = match answer {
+            Answer::Workspace(_) => "a workspace",
+            Answer::Workspaces(_) => "workspaces",
+            Answer::Created(_) => "a key",
+            Answer::Keys(_) => "keys",
+            Answer::Revoked => "a revocation",
+            Answer::Refused(_) => "a refusal",
+        };
+        ControlError::Unreachable { folder, why: format!("it answered {kind} to another question") }
+    }
+}
+
+/// Whether a server listens at the folder's socket; a dead one left a file that nobody listens at.
+async fn answers(folder: &Path) -> bool {
+    UnixStream::connect(folder.join(SOCKET_FILE)).await.is_ok()
+}
+
+async fn ask(folder: &Path, operation: &Operation) -> Result<Answer, anyhow::Error> {
+    let stream = UnixStream::connect(folder.join(SOCKET_FILE)).await?;
+    let (mut sender, connection) =
+        hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
+    let connection = tokio::spawn(connection);
+    let body = serde_json::to_vec(operation)?;
+    let request = Request::builder()
+        .method(Method::POST)
+        .uri("/control")
+        .header("host", "control")
+        .body(Full::new(Bytes::from(body)))?;
+    let response = sender.send_request(request).await?;
+    let status = response.status();
+    let body = Limited::new(response.into_body(), ANSWER_BYTES_MAX).collect().await;
+    let body = body.map_err(io::Error::other)?.to_bytes();
+    drop(sender);
+    connection.abort();
+    anyhow::ensure!(status == StatusCode::OK, "it answered {status}");
+    Ok(serde_json::from_slice(&body)?)
+}

@@ -1,0 +1,184 @@
+//! The operations themselves, on a store. What is asked is held against the tables of `rules`;
+//! every change writes its audit row in the store.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rules::{KeyId, Reader, Scope, Violations, WorkspaceId, tables};
+use store::{Actor, ApiKey, Change, FREE_PLAN, KeyHash, Store, StoreError, Workspace};
+
+use super::operation::{Answer, Operation};
+use super::{ControlError, CreateKey, CreateWorkspace, CreatedKey, KeyRow, WorkspaceRow};
+use crate::auth::{Auth, key};
+use crate::context::Context;
+
+/// Whoever does the operations: a running server, or a command beside none.
+#[derive(Clone, Debug)]
+pub struct Desk {
+    ctx: Context,
+    store: Store,
+    auth: Option<Arc<Auth>>,
+}
+
+impl Desk {
+    /// A desk on this store. `auth` is the doorkeeper that must forget a revoked key at once.
+    pub const fn new(ctx: Context, store: Store, auth: Option<Arc<Auth>>) -> Self {
+        Self { ctx, store, auth }
+    }
+
+    /// Creates a workspace.
+    pub async fn create_workspace(
+        &self,
+        new: CreateWorkspace,
+    ) -> Result<WorkspaceRow, ControlError> {
+        let mut reader = Reader::new(&tables::WORKSPACE);
+        let slug = reader.text("slug", Some(new.slug));
+        let name = reader.text("name", Some(new.name));
+        let (slug, name) = reader.finish(slug.zip(name))?;
+        let change = self.change();
+        let workspace = Workspace {
+            id: self.ctx.new_id(),
+            slug,
+            name,
+            plan: FREE_PLAN.to_owned(),
+            created_at: change.at,
+        };
+        self.store.workspaces().create(workspace.clone(), change).await.map_err(refused)?;
+        Ok(workspace.into())
+    }
+
+    /// Every workspace.
+    pub async fn list_workspaces(&self) -> Result<Vec<WorkspaceRow>, ControlError> {
+        let workspaces = self.store.workspaces().list().await.map_err(refused)?;
+        Ok(workspaces.into_iter().map(WorkspaceRow::from).collect())
+    }
+
+    /// Creates a key and shows it.
+    pub async fn create_key(&self, new: CreateKey) -> Result<CreatedKey, ControlError> {
+        let mut reader = Reader::new(&tables::KEY);
+        let name = reader.text("name", Some(new.name));
+        let name = reader.finish(name)?;
+        let workspace = self.store.workspaces().by_slug(&new.workspace).await.map_err(refused)?;
+        let expires_in = new.expires_in_seconds.map(Duration::from_secs);
+        self.issue(workspace.id, name, Some(new.scope), expires_in).await
+    }
+
+    /// Creates a key as there were before scopes existed (spec §5.6): for tests and imports.
+    pub async fn create_legacy_key(
+        &self,
+        workspace: WorkspaceId,
+        name: String,
+    ) -> Result<CreatedKey, ControlError> {
+        self.issue(workspace, name, None, None).await
+    }
+
+    /// The keys of the workspace with this slug, or of all.
+    pub async fn list_keys(&self, slug: Option<&str>) -> Result<Vec<KeyRow>, ControlError> {
+        let workspaces = match slug {
+            Some(slug) => vec![self.store.workspaces().by_slug(slug).await.map_err(refused)?],
+            None => self.store.workspaces().list().await.map_err(refused)?,
+        };
+        let mut rows = Vec::new();
+        for workspace in workspaces {
+            let keys = self.store.keys().list(workspace.id).await.map_err(refused)?;
+            rows.extend(keys.into_iter().map(|key| row(key, &workspace.slug)));
+        }
+        Ok(rows)
+    }
+
+    /// Revokes a key of any workspace; once more is no error.
+    pub async fn revoke_key(&self, id: KeyId) -> Result<(), ControlError> {
+        let change = self.change();
+        for workspace in self.store.workspaces().list().await.map_err(refused)? {
+            match self.store.keys().revoke(workspace.id, id, change).await {
+                Ok(_) => {
+                    if let Some(auth) = &self.auth {
+                        auth.forget(id);
+                    }
+                    return Ok(());
+                }
+                Err(StoreError::NotFound { .. }) => {}
+                Err(error) => return Err(refused(error)),
+            }
+        }
+        Err(ControlError::Refused(format!("there is no key `{id}`; see `aloft keys list`")))
+    }
+
+    pub(super) fn into_store(self) -> Store {
+        self.store
+    }
+
+    pub(super) async fn perform(&self, operation: Operation) -> Result<Answer, ControlError> {
+        Ok(match operation {
+            Operation::CreateWorkspace(new) => Answer::Workspace(self.create_workspace(new).await?),
+            Operation::ListWorkspaces => Answer::Workspaces(self.list_workspaces().await?),
+            Operation::CreateKey(new) => Answer::Created(self.create_key(new).await?),
+            Operation::ListKeys { workspace } => {
+                Answer::Keys(self.list_keys(workspace.as_deref()).await?)
+            }
+            Operation::RevokeKey { id } => {
+                self.revoke_key(id).await?;
+                Answer::Revoked
+            }
+        })
+    }
+
+    async fn issue(
+        &self,
+        workspace: WorkspaceId,
+        name: String,
+        scope: Option<Scope>,
+        expires_in: Option<Duration>,
+    ) -> Result<CreatedKey, ControlError> {
+        let change = self.change();
+        let id = self.ctx.new_id();
+        let text = key::compose(id, &self.ctx.secret_bytes());
+        let stored = ApiKey {
+            id,
+            workspace,
+            name,
+            scope,
+            created_at: change.at,
+            expires_at: expires_in.map(|time| change.at + time),
+            last_used_at: None,
+            revoked_at: None,
+        };
+        let hash = KeyHash::of(text.expose());
+        self.store.keys().create(stored, hash, change).await.map_err(refused)?;
+        Ok(CreatedKey { id, key: text })
+    }
+
+    fn change(&self) -> Change {
+        Change { actor: Actor::CommandLine, at: self.ctx.now() }
+    }
+}
+
+impl From<Workspace> for WorkspaceRow {
+    fn from(workspace: Workspace) -> Self {
+        let Workspace { id, slug, name, plan, created_at } = workspace;
+        Self { id, slug, name, plan, created_at }
+    }
+}
+
+impl From<Violations> for ControlError {
+    fn from(violations: Violations) -> Self {
+        Self::Refused(violations.to_string())
+    }
+}
+
+fn row(key: ApiKey, workspace: &str) -> KeyRow {
+    KeyRow {
+        id: key.id,
+        workspace: workspace.to_owned(),
+        name: key.name,
+        scope: key.scope,
+        created_at: key.created_at,
+        expires_at: key.expires_at,
+        last_used_at: key.last_used_at,
+        revoked_at: key.revoked_at,
+    }
+}
+
+fn refused(error: StoreError) -> ControlError {
+    ControlError::Refused(error.to_string())
+}

@@ -1,0 +1,139 @@
+//! The operations, their answers and errors: what travels through the socket as JSON, and what the
+//! command line sees either way.
+
+use rules::{KeyId, Scope, Secret, Timestamp, WorkspaceId};
+use serde::{Deserialize, Serialize};
+
+/// A new workspace.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct CreateWorkspace {
+    /// Its name in addresses and commands.
+    pub slug: String,
+    /// Its name for people.
+    pub name: String,
+}
+
+/// A new key.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct CreateKey {
+    /// Slug of its workspace.
+    pub workspace: String,
+    /// What it is for.
+    pub name: String,
+    /// What it may do.
+    pub scope: Scope,
+    /// Seconds for which it holds; `None` is for good.
+    pub expires_in_seconds: Option<u64>,
+}
+
+/// A key that was just created: the one time that it is shown.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct CreatedKey {
+    /// Its identifier.
+    pub id: KeyId,
+    /// The key itself.
+    #[serde(with = "exposed")]
+    pub key: Secret<String>,
+}
+
+/// A workspace as it is listed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkspaceRow {
+    /// Its identifier.
+    pub id: WorkspaceId,
+    /// Its name in addresses and commands.
+    pub slug: String,
+    /// Its name for people.
+    pub name: String,
+    /// Its plan.
+    pub plan: String,
+    /// When it was created.
+    pub created_at: Timestamp,
+}
+
+/// A key as it is listed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeyRow {
+    /// Its identifier.
+    pub id: KeyId,
+    /// Slug of its workspace.
+    pub workspace: String,
+    /// What it is for.
+    pub name: String,
+    /// What it may do; `None` is a key from before there were scopes, which may write (spec §5.6).
+    pub scope: Option<Scope>,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// When it ends by itself.
+    pub expires_at: Option<Timestamp>,
+    /// When it was last used.
+    pub last_used_at: Option<Timestamp>,
+    /// When it was revoked.
+    pub revoked_at: Option<Timestamp>,
+}
+
+/// What an operator may ask.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "operation", rename_all = "snake_case")]
+pub(super) enum Operation {
+    CreateWorkspace(CreateWorkspace),
+    ListWorkspaces,
+    CreateKey(CreateKey),
+    /// The keys of the workspace with this slug, or of all.
+    ListKeys {
+        workspace: Option<String>,
+    },
+    RevokeKey {
+        id: KeyId,
+    },
+}
+
+/// What came of it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "answer", content = "of", rename_all = "snake_case")]
+pub(super) enum Answer {
+    Workspace(WorkspaceRow),
+    Workspaces(Vec<WorkspaceRow>),
+    Created(CreatedKey),
+    Keys(Vec<KeyRow>),
+    Revoked,
+    Refused(String),
+}
+
+/// Why an operation was not done.
+#[derive(Debug, thiserror::Error)]
+pub enum ControlError {
+    /// The operation breaks a rule, or names what there is not.
+    #[error("{0}")]
+    Refused(String),
+    /// The store could not be opened.
+    #[error(transparent)]
+    Store(#[from] store::StoreError),
+    /// The running server did not answer.
+    #[error("the server of `{folder}` did not answer: {why}")]
+    Unreachable {
+        /// Its data folder.
+        folder: String,
+        /// Why.
+        why: String,
+    },
+}
+
+/// A secret on its way through the socket, which only its owner may open.
+mod exposed {
+    use rules::Secret;
+    use serde::{Deserialize as _, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(
+        secret: &Secret<String>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(secret.expose())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Secret<String>, D::Error> {
+        String::deserialize(deserializer).map(Secret::new)
+    }
+}

@@ -1,0 +1,63 @@
+//! The server's side of the socket: `POST /control` with an operation as JSON. The file belongs to
+//! the server's user alone; who may open it may do everything.
+
+use std::fs::{self, Permissions};
+use std::io;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use axum::extract::State;
+use axum::routing::post;
+use axum::{Json, Router};
+use tokio::net::UnixListener;
+use tokio_util::sync::CancellationToken;
+
+use super::operation::{Answer, Operation};
+use super::{Desk, SOCKET_FILE};
+
+/// The open socket of a data folder.
+#[derive(Debug)]
+pub(crate) struct Socket {
+    listener: UnixListener,
+    path: PathBuf,
+}
+
+impl Socket {
+    /// Opens the socket in the folder, which the caller holds the lock of: a file that is there
+    /// already was left by a server that is gone.
+    pub(crate) fn open(folder: &Path) -> io::Result<Self> {
+        let path = folder.join(SOCKET_FILE);
+        let unfinished = folder.join(format!("{SOCKET_FILE}.new"));
+        for left in [&path, &unfinished] {
+            match fs::remove_file(left) {
+                Ok(()) => {}
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
+            }
+        }
+        // Nobody can connect between bind and chmod: the name is not the one that is looked for.
+        let listener = UnixListener::bind(&unfinished)?;
+        fs::set_permissions(&unfinished, Permissions::from_mode(0o600))?;
+        fs::rename(&unfinished, &path)?;
+        Ok(Self { listener, path })
+    }
+
+    /// Answers until it is cancelled, then takes the file away.
+    pub(crate) async fn serve(self, desk: Desk, stop: CancellationToken) {
+        let router = Router::new().route("/control", post(answer)).with_state(desk);
+        let served =
+            axum::serve(self.listener, router).with_graceful_shutdown(stop.cancelled_owned()).await;
+        if let Err(error) = served {
+            tracing::error!(%error, "the control socket failed: {error}");
+        }
+        // The next server takes it away where this one cannot.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+async fn answer(State(desk): State<Desk>, Json(operation): Json<Operation>) -> Json<Answer> {
+    Json(match desk.perform(operation).await {
+        Ok(answer) => answer,
+        Err(error) => Answer::Refused(error.to_string()),
+    })
+}
