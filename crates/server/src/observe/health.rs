@@ -1,0 +1,48 @@
+//! `/healthz`, `/readyz` and `/metrics`: asked by machines, without a key. They tell nothing of
+//! workspaces; who must not see even that keeps the paths behind a proxy.
+
+use axum::Json;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use http::StatusCode;
+use http::header::CONTENT_TYPE;
+use rules::MonitorId;
+use serde::Serialize;
+
+use crate::app::App;
+use crate::pipeline::PipelineError;
+
+/// What `/readyz` says: `ok` of each part, or why it is not.
+#[derive(Debug, Serialize)]
+struct Readiness {
+    ready: bool,
+    store: String,
+    pipeline: &'static str,
+}
+
+/// The process answers.
+pub(crate) async fn alive() -> &'static str {
+    "ok\n"
+}
+
+/// 200 where calls can be answered and checks run, else 503 with what is in the way.
+pub(crate) async fn ready(State(app): State<App>) -> Response {
+    let store = app.store.ready().await;
+    // A monitor that there is not is not found by a judge that works.
+    let view = app.pipeline.view(MonitorId::from_bits(0)).await;
+    let runs = !matches!(view, Err(PipelineError::Stopping));
+    let ready = store.is_ok() && runs;
+    let readiness = Readiness {
+        ready,
+        store: store.map_or_else(|error| error.to_string(), |()| "ok".to_owned()),
+        pipeline: if runs { "ok" } else { "stopped" },
+    };
+    let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    (status, Json(readiness)).into_response()
+}
+
+/// The figures.
+pub(crate) async fn metrics(State(app): State<App>) -> Response {
+    const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    ([(CONTENT_TYPE, OPEN_METRICS)], app.metrics.page()).into_response()
+}
