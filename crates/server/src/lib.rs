@@ -1,5 +1,17 @@
 //! The server: boots, runs the pipeline, and answers RPC, `/v1` and the machine's own questions.
 
+mod app;
+pub mod auth;
+pub mod boot;
+pub mod config;
 pub mod context;
+pub mod control;
+mod demo;
+mod edge;
+mod lane;
 pub mod observe;
 pub mod pipeline;
+mod rpc;
+mod v1;
+
+pub use app::App;

@@ -1,0 +1,87 @@
+//! The parts of a running server that answer callers, and the one router they are reached through.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::middleware::from_fn_with_state;
+use axum::routing::get;
+use contract::rpc;
+use rules::Region;
+use store::{Store, StoreError};
+
+use crate::auth::{Auth, Gate};
+use crate::context::Context;
+use crate::control::Desk;
+use crate::edge;
+use crate::observe::{Metrics, health};
+use crate::pipeline::Pipeline;
+use crate::{rpc as services, v1};
+
+/// What answering a caller needs. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct App {
+    /// Time and chance.
+    pub ctx: Context,
+    /// The database.
+    pub store: Store,
+    /// The running stages.
+    pub pipeline: Pipeline,
+    /// Who may call.
+    pub auth: Arc<Auth>,
+    /// What is counted.
+    pub metrics: Metrics,
+    /// Regions of a monitor that names none.
+    pub default_regions: Arc<[Region]>,
+}
+
+impl App {
+    /// Every path the server answers: the machine's own questions, `/v1`, and the services, below
+    /// `/rpc` and at the root, because stock gRPC clients cannot put a prefix before a path.
+    pub fn router(&self) -> Router {
+        let service = services::service(self);
+        let services = Router::new()
+            .nest_service("/rpc", service.clone())
+            .fallback_service(service)
+            .layer(from_fn_with_state(self.gate(), Gate::before_rpc));
+        Router::new()
+            .route("/healthz", get(health::alive))
+            .route("/readyz", get(health::ready))
+            .route("/metrics", get(health::metrics))
+            .with_state(self.clone())
+            .nest("/v1", v1::routes(self))
+            .fallback_service(services)
+            .layer(from_fn_with_state(self.ctx.clone(), edge::edge))
+    }
+
+    /// The operations on workspaces and keys.
+    pub fn desk(&self) -> Desk {
+        Desk::new(self.ctx.clone(), self.store.clone(), Some(Arc::clone(&self.auth)))
+    }
+
+    pub(crate) fn gate(&self) -> Gate {
+        Gate { auth: Arc::clone(&self.auth), metrics: self.metrics.clone() }
+    }
+}
+
+/// What a caller is told of an error of the store about `noun` `id`.
+pub(crate) fn refusal(error: StoreError, noun: &str, id: &str) -> rpc::Error {
+    match error {
+        StoreError::NotFound { .. } => rpc::not_found(noun, id),
+        StoreError::AlreadyExists { .. } => rpc::already_exists(error.to_string()),
+        StoreError::Conflict { .. } => rpc::conflict(error.to_string()),
+        StoreError::Closed => rpc::unavailable("the server is stopping; try again"),
+        StoreError::NotCommitted { .. }
+        | StoreError::Database(_)
+        | StoreError::NewerDatabase { .. }
+        | StoreError::OlderDatabase { .. }
+        | StoreError::ChangedMigration { .. }
+        | StoreError::Locked { .. }
+        | StoreError::Folder { .. }
+        | StoreError::KeyFile { .. }
+        | StoreError::WrongMasterKey
+        | StoreError::Corrupt { .. } => {
+            tracing::error!(%error, "a call about {noun} `{id}` failed: {error}");
+            rpc::internal()
+        }
+    }
+}

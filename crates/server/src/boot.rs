@@ -1,0 +1,290 @@
+//! boot: from settings to a running server, and back to nothing in order. The only place that reads
+//! the environment.
+
+mod housekeeping;
+mod listen;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rules::Secret;
+use store::{MasterKeySource, Store, StoreError};
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::app::App;
+use crate::auth::Auth;
+use crate::config::{ConfigError, Layers, SETTINGS, Settings, Values};
+use crate::context::Context;
+use crate::control::{Desk, Socket};
+use crate::demo::{self, DemoError};
+use crate::observe::Metrics;
+use crate::pipeline::{self, Parts, Pipeline, PipelineError};
+
+/// Variable that names the configuration file.
+const FILE_VARIABLE: &str = "ALOFT_CONFIG";
+/// The configuration file that is taken where there is one and none was named.
+const FILE_NAME: &str = "aloft.toml";
+
+/// Why a server did not start.
+#[derive(Debug, thiserror::Error)]
+pub enum BootError {
+    /// The store could not be opened.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The address is taken or not ours.
+    #[error("cannot listen on {address}: {why}; choose another with --listen")]
+    Listen {
+        /// Which address.
+        address: SocketAddr,
+        /// What the system said.
+        why: io::Error,
+    },
+    /// The control socket could not be opened.
+    #[error("cannot open the control socket in `{}`: {why}", .folder.display())]
+    Control {
+        /// The data folder.
+        folder: PathBuf,
+        /// What the system said.
+        why: io::Error,
+    },
+    /// The certificates that checks shall trust are not readable.
+    #[error("`extra_ca_file` `{}` cannot be used: {why}", .path.display())]
+    ExtraCa {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
+    /// The pipeline could not start.
+    #[error(transparent)]
+    Pipeline(#[from] PipelineError),
+    /// The demo could not be made.
+    #[error(transparent)]
+    Demo(#[from] DemoError),
+}
+
+/// Zones that have a name server of their own.
+type Zones = Vec<(String, SocketAddr)>;
+
+/// A server that runs. Dropping it leaves it running until the process ends.
+#[derive(Debug)]
+pub struct Running {
+    address: SocketAddr,
+    app: App,
+    stop: CancellationToken,
+    serving: JoinHandle<()>,
+    control: JoinHandle<()>,
+    housekeeping: JoinHandle<()>,
+    stages: pipeline::Running,
+}
+
+/// The values of all settings: from `flags` (by the settings' names), the environment and the file,
+/// which is `file`, or `ALOFT_CONFIG`, or `aloft.toml` here or in the data folder.
+pub fn load(
+    flags: BTreeMap<String, String>,
+    file: Option<PathBuf>,
+) -> Result<(Values, Settings), ConfigError> {
+    let known = SETTINGS
+        .iter()
+        .filter_map(|setting| Some((setting.name.to_owned(), variable(&setting.variable())?)));
+    let mut layers = Layers { flags, environment: known.collect(), file: None };
+    let named = file.or_else(|| variable(FILE_VARIABLE).map(PathBuf::from));
+    layers.file = match named {
+        Some(path) => Some(read(&path)?),
+        None => find(&layers.resolve()?.get("data").text)?,
+    };
+    let values = layers.resolve()?;
+    let settings = Settings::parse(&values)?;
+    Ok((values, settings))
+}
+
+/// Starts a server. It answers when this returns.
+pub async fn start(settings: &Settings, ctx: Context) -> Result<Running, BootError> {
+    let store = open(settings).await?;
+    start_on(store, settings, ctx, Vec::new()).await
+}
+
+/// Starts a server on a folder that has something to look at, and tells the new key of its demo.
+pub async fn start_demo(
+    settings: &Settings,
+    ctx: Context,
+) -> Result<(Running, Option<Secret<String>>), BootError> {
+    let store = open(settings).await?;
+    let demo = demo::prepare(&ctx, &store).await?;
+    let zones = vec![(demo::ZONE.to_owned(), demo.nameserver)];
+    Ok((start_on(store, settings, ctx, zones).await?, demo.key))
+}
+
+async fn open(settings: &Settings) -> Result<Store, StoreError> {
+    raise_file_limit();
+    let folder = settings.data.clone();
+    Store::open(store::Settings { folder, master_key: master_key(settings) }).await
+}
+
+async fn start_on(
+    store: Store,
+    settings: &Settings,
+    ctx: Context,
+    zones: Zones,
+) -> Result<Running, BootError> {
+    let listen = |why| BootError::Listen { address: settings.listen, why };
+    let listener = TcpListener::bind(settings.listen).await.map_err(listen)?;
+    let address = listener.local_addr().map_err(listen)?;
+    let control = |why| BootError::Control { folder: settings.data.clone(), why };
+    let socket = Socket::open(&settings.data).map_err(control)?;
+
+    let metrics = Metrics::new();
+    let (pipeline, stages) =
+        Pipeline::start(parts(settings, &ctx, &store, &metrics, zones)?).await?;
+    let auth = Arc::new(Auth::new(ctx.clone(), store.clone(), settings));
+    let default_regions = settings.default_regions.clone().into();
+    let app = App { ctx, store, pipeline, auth, metrics, default_regions };
+
+    let stop = CancellationToken::new();
+    let serving = tokio::spawn(listen::serve(listener, app.router(), stop.clone()));
+    let control = tokio::spawn(socket.serve(app.desk(), stop.clone()));
+    let housekeeping =
+        tokio::spawn(housekeeping::keep(app.clone(), settings.retention, stop.clone()));
+    tracing::info!(server.address = %address, "answering on http://{address}");
+    Ok(Running { address, app, stop, serving, control, housekeeping, stages })
+}
+
+/// Where the key of the settings' secrets comes from.
+pub fn master_key(settings: &Settings) -> MasterKeySource {
+    settings.master_key.clone().map_or(MasterKeySource::File, MasterKeySource::Bytes)
+}
+
+impl Running {
+    /// The address it answers on.
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The parts that answer, for those who live in the same process: the demo and tests.
+    pub const fn app(&self) -> &App {
+        &self.app
+    }
+
+    /// The operations on workspaces and keys.
+    pub fn desk(&self) -> Desk {
+        self.app.desk()
+    }
+
+    /// Waits until the process is asked to end (SIGTERM or SIGINT), then stops.
+    pub async fn run(self) -> Result<(), BootError> {
+        let waiting = async {
+            let mut terminate = signal(SignalKind::terminate())?;
+            let mut interrupt = signal(SignalKind::interrupt())?;
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = interrupt.recv() => {}
+            }
+            io::Result::Ok(())
+        };
+        if let Err(error) = waiting.await {
+            tracing::error!(%error, "signals cannot be heard: {error}; stopping");
+        }
+        self.stop().await
+    }
+
+    /// Stops in order, so that nothing that was promised is lost: no new connections, calls under
+    /// way are answered, checks under way end, what waits is committed, the store is closed.
+    pub async fn stop(self) -> Result<(), BootError> {
+        tracing::info!("stopping");
+        self.stop.cancel();
+        for task in [self.serving, self.control, self.housekeeping] {
+            if let Err(error) = task.await {
+                tracing::error!(%error, "a task of the server ended badly: {error}");
+            }
+        }
+        let App { store, pipeline, auth, .. } = self.app;
+        drop(pipeline);
+        self.stages.stop().await;
+        if let Err(error) = auth.save_last_uses().await {
+            tracing::warn!(%error, "the last uses of keys were not written down: {error}");
+        }
+        store.close().await?;
+        Ok(())
+    }
+}
+
+fn parts(
+    settings: &Settings,
+    ctx: &Context,
+    store: &Store,
+    metrics: &Metrics,
+    zones: Zones,
+) -> Result<Parts, BootError> {
+    let in_flight_max = settings.max_checks_in_flight.unwrap_or_else(probe::concurrency_limit);
+    let nameservers = if settings.nameservers.is_empty() {
+        probe::Nameservers::System
+    } else {
+        probe::Nameservers::Given(settings.nameservers.clone())
+    };
+    let extra_roots = match &settings.extra_ca_file {
+        Some(path) => {
+            let unusable = |why: String| BootError::ExtraCa { path: path.clone(), why };
+            let pem = fs::read(path).map_err(|error| unusable(error.to_string()))?;
+            probe::read_roots(&pem).map_err(|error| unusable(error.to_string()))?
+        }
+        None => Vec::new(),
+    };
+    let probe = probe::Probe::new(probe::Settings {
+        egress: probe::Egress::new(settings.allow_private_networks, []),
+        nameservers,
+        zones,
+        extra_roots,
+        concurrency: in_flight_max,
+        ..probe::Settings::default()
+    });
+    Ok(Parts {
+        ctx: ctx.clone(),
+        store: store.clone(),
+        probe,
+        metrics: metrics.clone(),
+        default_regions: settings.default_regions.clone().into(),
+        in_flight_max,
+    })
+}
+
+/// Each check needs a file handle; the soft limit is often far below what the system allows.
+fn raise_file_limit() {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    if let Err(error) = setrlimit(Resource::Nofile, limit) {
+        tracing::debug!(%error, "the limit of open files stays: {error}");
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is where the environment is read")]
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+fn read(path: &Path) -> Result<(PathBuf, String), ConfigError> {
+    let text = fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
+    Ok((path.to_owned(), text))
+}
+
+fn find(data: &str) -> Result<Option<(PathBuf, String)>, ConfigError> {
+    for path in [PathBuf::from(FILE_NAME), Path::new(data).join(FILE_NAME)] {
+        match fs::read_to_string(&path) {
+            Ok(text) => return Ok(Some((path, text))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(unreadable(&path, &error)),
+        }
+    }
+    Ok(None)
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> ConfigError {
+    ConfigError::Unreadable { path: path.display().to_string(), why: error.to_string() }
+}

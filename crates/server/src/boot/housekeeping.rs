@@ -1,0 +1,46 @@
+//! What a running server does beside its work, every few seconds: writes down when keys were used,
+//! forgets limits that nobody is near, and takes away results that are past their time.
+
+use std::time::Duration;
+
+use store::{KeepFor, StoreError};
+use tokio_util::sync::CancellationToken;
+
+use crate::app::App;
+
+/// Time between two rounds.
+const EVERY: Duration = Duration::from_secs(10);
+/// Rounds between two looks for what is past its time.
+const RETENTION_ROUNDS: u32 = 30;
+
+/// Works until `stop`.
+pub(super) async fn keep(app: App, results_for: Duration, stop: CancellationToken) {
+    let keep = KeepFor { results: results_for, ..KeepFor::default() };
+    for round in 0_u32.. {
+        if let Err(error) = app.auth.save_last_uses().await {
+            tracing::warn!(%error, "the last uses of keys were not written down: {error}");
+        }
+        app.auth.tidy();
+        if round % RETENTION_ROUNDS == 0
+            && let Err(error) = prune(&app, keep, &stop).await
+        {
+            tracing::error!(%error, "what is past its time could not be taken away: {error}");
+        }
+        let next = app.ctx.now() + EVERY;
+        tokio::select! {
+            () = stop.cancelled() => return,
+            () = app.ctx.sleep_until(next) => {}
+        }
+    }
+}
+
+/// In small steps, between which others write.
+async fn prune(app: &App, keep: KeepFor, stop: &CancellationToken) -> Result<(), StoreError> {
+    while !stop.is_cancelled() {
+        let pruned = app.store.retention().step(keep, app.ctx.now()).await?;
+        if !pruned.is_there_more() {
+            break;
+        }
+    }
+    Ok(())
+}
