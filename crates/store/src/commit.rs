@@ -1,6 +1,8 @@
 //! What the pipeline writes: results, missed slots, verdicts and incidents of one batch in one
 //! transaction. When it is answered it is on disk; memory is changed after that (design §2).
 
+use std::sync::Arc;
+
 use domain::cadence::Missed;
 use domain::check::CheckResult;
 use domain::judge::{History, IncidentChange, Transition};
@@ -36,13 +38,13 @@ pub struct Committed {
 
 impl Store {
     /// Stores a batch; the answer comes after the commit. Batches that wait together are committed
-    /// together.
-    pub async fn commit(&self, batch: Batch) -> Result<Committed, StoreError> {
-        self.write(move |session| Box::pin(apply(session, batch))).await
+    /// together. The batch is shared, so that it can be tried again.
+    pub async fn commit(&self, batch: Arc<Batch>) -> Result<Committed, StoreError> {
+        self.write(move |session| Box::pin(async move { apply(session, &batch).await })).await
     }
 }
 
-async fn apply(session: &mut Session, batch: Batch) -> Result<Committed, StoreError> {
+async fn apply(session: &mut Session, batch: &Batch) -> Result<Committed, StoreError> {
     let committed = write_results(session, &batch.results).await?;
     for missed in &batch.missed {
         if let Some(number) = session.numbers.monitor(&mut session.db, missed.monitor).await? {

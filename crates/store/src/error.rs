@@ -3,6 +3,9 @@
 
 use std::path::PathBuf;
 
+use rules::WorkspaceId;
+use sqlx::error::DatabaseError;
+
 /// Why the store did not do what it was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -112,21 +115,25 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    pub(crate) fn not_found(what: &'static str, id: impl ToString) -> Self {
+    pub(crate) fn not_found(what: &'static str, id: &(impl ToString + ?Sized)) -> Self {
         Self::NotFound { what, id: id.to_string() }
     }
 
-    pub(crate) fn corrupt(what: impl ToString, why: impl ToString) -> Self {
-        Self::Corrupt { what: what.to_string(), why: why.to_string() }
+    pub(crate) fn corrupt(what: impl Into<String>, why: impl Into<String>) -> Self {
+        Self::Corrupt { what: what.into(), why: why.into() }
     }
 
-    /// This error, or `AlreadyExists` where it says that something unique is taken.
-    pub(crate) fn or_exists(error: sqlx::Error, what: &'static str, name: &str) -> Self {
-        match &error {
-            sqlx::Error::Database(cause) if cause.is_unique_violation() => {
-                Self::AlreadyExists { what, name: name.to_owned() }
+    /// What a refused insert means: something unique is `taken`, or its owner is not there.
+    pub(crate) fn of_insert(error: sqlx::Error, taken: Self, owner: Option<WorkspaceId>) -> Self {
+        let cause = error.as_database_error();
+        if cause.is_some_and(DatabaseError::is_unique_violation) {
+            return taken;
+        }
+        match owner {
+            Some(owner) if cause.is_some_and(DatabaseError::is_foreign_key_violation) => {
+                Self::not_found("workspace", &owner)
             }
-            _ => Self::Database(error),
+            Some(_) | None => Self::Database(error),
         }
     }
 }

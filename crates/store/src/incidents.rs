@@ -89,12 +89,9 @@ pub(crate) async fn open(
     .bind(monitor)
     .execute(db)
     .await
-    .map_err(|error| match &error {
-        sqlx::Error::Database(cause) if cause.is_unique_violation() => StoreError::Conflict {
-            what: "the open incident of the monitor of",
-            id: incident.to_string(),
-        },
-        _ => StoreError::Database(error),
+    .map_err(|error| {
+        let what = "the open incident of the monitor of";
+        StoreError::of_insert(error, StoreError::Conflict { what, id: incident.to_string() }, None)
     })?;
     Ok(())
 }

@@ -39,7 +39,7 @@ impl JudgeStates<'_> {
         stored
             .map(|stored| serde_json::from_str(&stored))
             .transpose()
-            .map_err(|why| StoreError::corrupt(format!("history of `{monitor}`"), why))
+            .map_err(|why| StoreError::corrupt(format!("history of `{monitor}`"), why.to_string()))
     }
 
     /// Changes of a monitor's status from `since` on, oldest first, at most `limit`.
@@ -80,7 +80,7 @@ pub(crate) async fn put(
     history: &History,
 ) -> Result<(), StoreError> {
     let json = serde_json::to_string(history)
-        .map_err(|why| StoreError::corrupt("a history to be stored", why))?;
+        .map_err(|why| StoreError::corrupt("a history to be stored", why.to_string()))?;
     sqlx::query(
         "INSERT INTO judge_states (monitor, status, since, history) VALUES ($1, $2, $3, $4) \
          ON CONFLICT (monitor) DO UPDATE SET status = excluded.status, since = excluded.since, \

@@ -90,7 +90,11 @@ impl Keys<'_> {
                     .bind(key.expires_at.map(Timestamp::as_millis))
                     .execute(&mut session.db)
                     .await
-                    .map_err(|error| or_no_workspace(error, &key))?;
+                    .map_err(|error| {
+                        let taken =
+                            StoreError::AlreadyExists { what: "key", name: key.name.clone() };
+                        StoreError::of_insert(error, taken, Some(key.workspace))
+                    })?;
                     let note = Note {
                         workspace: key.workspace,
                         change,
@@ -126,7 +130,7 @@ impl Keys<'_> {
             .bind(key.to_string())
             .fetch_optional(&mut *self.store.read().await?)
             .await?
-            .ok_or_else(|| StoreError::not_found("key", key))?;
+            .ok_or_else(|| StoreError::not_found("key", &key))?;
         read(&row, 0)
     }
 
@@ -158,7 +162,7 @@ impl Keys<'_> {
                     .fetch_optional(&mut session.db)
                     .await?;
                     match revoked {
-                        None => return Err(StoreError::not_found("key", key)),
+                        None => return Err(StoreError::not_found("key", &key)),
                         Some(Some(_)) => return Ok(Revoked::Before),
                         Some(None) => {}
                     }
@@ -224,13 +228,4 @@ fn read(row: &SqliteRow, first: usize) -> Result<ApiKey, StoreError> {
         last_used_at: maybe_instant(row, first + 6)?,
         revoked_at: maybe_instant(row, first + 7)?,
     })
-}
-
-fn or_no_workspace(error: sqlx::Error, key: &ApiKey) -> StoreError {
-    match &error {
-        sqlx::Error::Database(cause) if cause.is_foreign_key_violation() => {
-            StoreError::not_found("workspace", key.workspace)
-        }
-        _ => StoreError::or_exists(error, "key", &key.name),
-    }
 }

@@ -88,7 +88,7 @@ impl<'s> Monitors<'s> {
         .bind(id.to_string())
         .fetch_optional(&mut *self.store.read().await?)
         .await?
-        .ok_or_else(|| StoreError::not_found("monitor", id))?;
+        .ok_or_else(|| StoreError::not_found("monitor", &id))?;
         with_status(self.store.vault(), &row)
     }
 

@@ -25,7 +25,7 @@ pub struct KeepFor {
 impl Default for KeepFor {
     /// 30 days of results, 14 of evidence, one day for repetitions.
     fn default() -> Self {
-        const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+        const DAY: Duration = Duration::from_hours(24);
         Self { results: DAY * 30, evidence: DAY * 14, idempotency_keys: DAY }
     }
 }

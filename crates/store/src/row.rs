@@ -13,7 +13,7 @@ pub(crate) fn id<T, E: ToString>(
     parse: fn(&str) -> Result<T, E>,
 ) -> Result<T, StoreError> {
     let text: &str = row.try_get(column)?;
-    parse(text).map_err(|why| StoreError::corrupt(format!("column {column}"), why))
+    parse(text).map_err(|why| StoreError::corrupt(format!("column {column}"), why.to_string()))
 }
 
 /// The word in a column that may be empty.
@@ -23,7 +23,9 @@ pub(crate) fn optional<T, E: ToString>(
     parse: fn(&str) -> Result<T, E>,
 ) -> Result<Option<T>, StoreError> {
     let text: Option<&str> = row.try_get(column)?;
-    text.map(parse).transpose().map_err(|why| StoreError::corrupt(format!("column {column}"), why))
+    text.map(parse)
+        .transpose()
+        .map_err(|why| StoreError::corrupt(format!("column {column}"), why.to_string()))
 }
 
 /// The instant in a column.

@@ -66,14 +66,14 @@ impl Vault {
         place: Place<'_>,
         value: &T,
     ) -> Result<Vec<u8>, StoreError> {
-        let mut plain =
-            serde_json::to_vec(value).map_err(|why| StoreError::corrupt(place.column, why))?;
+        let mut plain = serde_json::to_vec(value)
+            .map_err(|why| StoreError::corrupt(place.column, why.to_string()))?;
         let nonce = XNonce::generate();
         let aad = place.bound();
         let sealed = self
             .cipher
             .encrypt(&nonce, Payload { msg: &plain, aad: &aad })
-            .map_err(|why| StoreError::corrupt(place.column, why));
+            .map_err(|why| StoreError::corrupt(place.column, why.to_string()));
         plain.zeroize();
         let sealed = sealed?;
         let mut envelope = Vec::with_capacity(HEAD_BYTES + sealed.len());

@@ -49,7 +49,11 @@ impl Workspaces<'_> {
                     .bind(workspace.created_at.as_millis())
                     .execute(&mut session.db)
                     .await
-                    .map_err(|error| StoreError::or_exists(error, "workspace", &workspace.slug))?;
+                    .map_err(|error| {
+                        let name = workspace.slug.clone();
+                        let taken = StoreError::AlreadyExists { what: "workspace", name };
+                        StoreError::of_insert(error, taken, None)
+                    })?;
                     let note = Note {
                         workspace: workspace.id,
                         change,

@@ -163,7 +163,7 @@ impl Session {
             }
         }
         for task in tasks {
-            task.answer(committed.as_ref().map(|()| ()).map_err(String::as_str));
+            task.answer(committed.as_ref().copied().map_err(String::as_str));
         }
     }
 

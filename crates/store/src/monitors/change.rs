@@ -122,7 +122,7 @@ impl Monitors<'_> {
                     .bind(id.to_string())
                     .fetch_optional(&mut session.db)
                     .await?
-                    .ok_or_else(|| StoreError::not_found("monitor", id))?;
+                    .ok_or_else(|| StoreError::not_found("monitor", &id))?;
                     wipe(&mut session.db, number, change).await?;
                     session.numbers.forget_monitor(id);
                     let note = Note {
@@ -223,11 +223,9 @@ async fn insert(session: &mut Session, monitor: &Monitor) -> Result<(), StoreErr
     .bind(monitor.updated_at.as_millis())
     .execute(&mut session.db)
     .await
-    .map_err(|error| match &error {
-        sqlx::Error::Database(cause) if cause.is_foreign_key_violation() => {
-            StoreError::not_found("workspace", monitor.workspace)
-        }
-        _ => StoreError::or_exists(error, "monitor", &id),
+    .map_err(|error| {
+        let taken = StoreError::AlreadyExists { what: "monitor", name: id };
+        StoreError::of_insert(error, taken, Some(monitor.workspace))
     })?;
     Ok(())
 }
@@ -277,7 +275,7 @@ async fn replace(
     Err(if is_there {
         StoreError::Conflict { what: "monitor", id }
     } else {
-        StoreError::not_found("monitor", id)
+        StoreError::not_found("monitor", &id)
     })
 }
 

@@ -65,6 +65,9 @@ pub(super) fn regions_text(regions: &[Region]) -> String {
 
 fn regions(text: &str) -> Result<Vec<Region>, StoreError> {
     text.split_whitespace()
-        .map(|word| Region::parse(word).map_err(|why| StoreError::corrupt("monitors.regions", why)))
+        .map(|word| {
+            Region::parse(word)
+                .map_err(|why| StoreError::corrupt("monitors.regions", why.to_string()))
+        })
         .collect()
 }

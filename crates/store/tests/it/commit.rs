@@ -1,0 +1,124 @@
+//! A batch of the pipeline: results, verdicts and incidents together or not at all.
+
+use domain::cadence::Missed;
+use domain::judge::{ClosedAs, IncidentChange, Transition, Why};
+use rules::{IncidentId, MonitorStatus, Region};
+use store::{Batch, StatusChange, StoreError};
+
+use crate::harness::{a_history, a_result, for_each_engine, instant, monitor_id};
+
+pub(crate) fn opened(incident: u64, at: i64) -> Transition {
+    Transition {
+        from: MonitorStatus::Active,
+        to: MonitorStatus::Error,
+        at: instant(at),
+        incident: IncidentChange::Opened(IncidentId::from_bits(incident)),
+        why: Why::NoVotes,
+    }
+}
+
+pub(crate) fn closed(incident: u64, at: i64) -> Transition {
+    let id = IncidentId::from_bits(incident);
+    Transition {
+        from: MonitorStatus::Error,
+        to: MonitorStatus::Active,
+        at: instant(at),
+        incident: IncidentChange::Closed { id, how: ClosedAs::Recovered },
+        why: Why::NoVotes,
+    }
+}
+
+// design: §2 "written in one transaction"
+#[tokio::test]
+async fn a_batch_whose_incident_cannot_open_leaves_nothing() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        let batch = |incident, slot| Batch {
+            results: vec![a_result(monitor, Region::FlyAms, slot)],
+            histories: vec![(monitor, a_history(MonitorStatus::Error, slot))],
+            transitions: vec![(monitor, opened(incident, slot))],
+            ..Batch::default()
+        };
+        home.commit(batch(1, 10)).await.unwrap();
+        let refusal = home.commit(batch(2, 20)).await.unwrap_err();
+        assert!(matches!(refusal, StoreError::Conflict { .. }), "{refusal}");
+        assert_eq!(home.store.results().count().await.unwrap(), 1);
+        let history = home.store.judge_states().history(monitor).await.unwrap();
+        assert_eq!(history, Some(a_history(MonitorStatus::Error, 10)));
+        assert_eq!(home.store.incidents().open(home.workspace).await.unwrap().len(), 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn changes_of_status_are_kept_in_their_order() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        let silent = Transition {
+            from: MonitorStatus::Unknown,
+            to: MonitorStatus::Unknown,
+            ..closed(1, 30)
+        };
+        let batch = Batch {
+            transitions: vec![
+                (monitor, opened(1, 10)),
+                (monitor, closed(1, 20)),
+                (monitor, silent),
+                (monitor_id(9), opened(2, 10)),
+            ],
+            ..Batch::default()
+        };
+        home.commit(batch).await.unwrap();
+        let changes =
+            home.store.judge_states().changes(home.workspace, monitor, instant(0), 10).await;
+        let (active, error) = (MonitorStatus::Active, MonitorStatus::Error);
+        assert_eq!(
+            changes.unwrap(),
+            [
+                StatusChange { at: instant(10), from: active, to: error },
+                StatusChange { at: instant(20), from: error, to: active },
+            ]
+        );
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_latest_memory_of_the_judge_is_kept() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        for (status, since) in [(MonitorStatus::Active, 1), (MonitorStatus::Degraded, 2)] {
+            let histories = vec![(monitor, a_history(status, since))];
+            home.commit(Batch { histories, ..Batch::default() }).await.unwrap();
+        }
+        let history = home.store.judge_states().history(monitor).await.unwrap();
+        assert_eq!(history, Some(a_history(MonitorStatus::Degraded, 2)));
+        assert_eq!(home.store.judge_states().history(monitor_id(9)).await.unwrap(), None);
+    })
+    .await;
+}
+
+// design: §5 "a slot nobody ran as missed: never silently lost"
+#[tokio::test]
+async fn missed_slots_are_counted_and_a_repeated_range_once() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        let range = |count: u32| Missed {
+            monitor,
+            region: Region::FlyAms,
+            first_slot: instant(0),
+            last_slot: instant(30_000 * (i64::from(count) - 1)),
+            count,
+        };
+        for count in [1, 4] {
+            let missed = vec![range(count), Missed { monitor: monitor_id(9), ..range(count) }];
+            home.commit(Batch { missed, ..Batch::default() }).await.unwrap();
+        }
+        let missed = home.store.missed();
+        let found = missed.since(home.workspace, monitor, instant(90_000), 10).await.unwrap();
+        assert_eq!(found, [range(4)]);
+        let later = missed.since(home.workspace, monitor, instant(90_001), 10).await.unwrap();
+        assert_eq!(later, []);
+    })
+    .await;
+}

@@ -1,0 +1,185 @@
+//! The data folder: one server at a time, its owner only, secrets encrypted, versions checked.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use domain::check::Outcome;
+use rules::monitor::MonitorSettings;
+use rules::{Region, Secret};
+use sqlx::ConnectOptions;
+use sqlx::sqlite::SqliteConnectOptions;
+use store::{Batch, KeyHash, MasterKeySource, Settings, Store, StoreError};
+
+use crate::harness::{
+    Home, a_result, a_workspace, at, check_with_secret, for_each_engine, key_id, open, settings,
+    settings_of, with_evidence,
+};
+
+const SECRET: &str = "correct-horse-battery-staple";
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+/// Whether any file of the folder contains the text.
+fn is_written(folder: &Path, text: &str) -> bool {
+    fs::read_dir(folder).unwrap().any(|entry| {
+        let bytes = fs::read(entry.unwrap().path()).unwrap();
+        bytes.windows(text.len()).any(|window| window == text.as_bytes())
+    })
+}
+
+async fn execute(folder: &Path, statement: &'static str) {
+    let mut db =
+        SqliteConnectOptions::new().filename(folder.join("aloft.db")).connect().await.unwrap();
+    sqlx::raw_sql(statement).execute(&mut db).await.unwrap();
+}
+
+// design: §6 "Secrets … are encrypted at rest from the first migration on"
+#[tokio::test]
+async fn no_secret_stands_in_the_files_as_it_is() {
+    for_each_engine(async |home| {
+        let check = check_with_secret(SECRET);
+        let monitor = home.monitor_with(1, MonitorSettings { check, ..settings() }).await;
+        let answer = a_result(monitor.id, Region::FlyAms, 1);
+        let results = vec![with_evidence(answer, Outcome::Failure, SECRET)];
+        home.commit(Batch { results, ..Batch::default() }).await.unwrap();
+        assert!(!is_written(home.folder.path(), SECRET), "in the log");
+        home.store.clone().close().await.unwrap();
+        assert!(!is_written(home.folder.path(), SECRET), "in the database");
+        assert!(is_written(home.folder.path(), "the front door"), "the search finds plain text");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_deleted_monitors_settings_are_wiped() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await;
+        home.store.monitors().delete(home.workspace, monitor.id, at(5)).await.unwrap();
+        let path = home.folder.path().join("aloft.db");
+        let mut db = SqliteConnectOptions::new().filename(path).connect().await.unwrap();
+        let wiped: bool = sqlx::query_scalar(
+            "SELECT check_sealed IS NULL AND description IS NULL FROM monitors WHERE id = $1",
+        )
+        .bind(monitor.id.to_string())
+        .fetch_one(&mut db)
+        .await
+        .unwrap();
+        assert!(wiped);
+    })
+    .await;
+}
+
+// design: §6 "the data folder is locked by its server"
+#[tokio::test]
+async fn a_second_server_is_refused_and_told_who_holds_the_folder() {
+    for_each_engine(async |home| {
+        let refusal = Store::open(settings_of(home.folder.path())).await.unwrap_err();
+        let holder = format!("process {}", std::process::id());
+        assert!(
+            matches!(&refusal, StoreError::Locked { holder: named, .. } if *named == holder),
+            "{refusal}"
+        );
+        home.store.clone().close().await.unwrap();
+        open(home.folder.path()).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_command_beside_the_server_sees_and_changes_the_same_data() {
+    for_each_engine(async |home| {
+        let beside = Store::open_or_join(settings_of(home.folder.path())).await.unwrap();
+        beside.workspaces().create(a_workspace(2), at(1)).await.unwrap();
+        assert_eq!(home.store.workspaces().by_slug("team-2").await.unwrap(), a_workspace(2));
+        home.store.workspaces().create(a_workspace(3), at(2)).await.unwrap();
+        assert_eq!(beside.workspaces().list().await.unwrap().len(), 3);
+        let key = store::ApiKey {
+            id: key_id(1),
+            workspace: home.workspace,
+            name: "ci".to_owned(),
+            scope: None,
+            created_at: at(3).at,
+            expires_at: None,
+            last_used_at: None,
+            revoked_at: None,
+        };
+        home.store.keys().create(key, KeyHash::of("k"), at(3)).await.unwrap();
+        beside.keys().revoke(home.workspace, key_id(1), at(4)).await.unwrap();
+        beside.close().await.unwrap();
+        let (found, _) = home.store.keys().find_for_auth(KeyHash::of("k")).await.unwrap().unwrap();
+        assert_eq!(found.revoked_at, Some(at(4).at));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn folder_and_key_are_their_owners_alone() {
+    let parent = tempfile::tempdir().unwrap();
+    let folder = parent.path().join("made/by/the/store");
+    open(&folder).await.close().await.unwrap();
+    assert_eq!(mode(&folder), 0o700);
+    let key = folder.join("aloft.key");
+    assert_eq!(mode(&key), 0o600);
+    fs::set_permissions(&key, fs::Permissions::from_mode(0o640)).unwrap();
+    let refusal = Store::open(settings_of(&folder)).await.unwrap_err();
+    assert!(refusal.to_string().ends_with("may be read by others (mode 640); chmod it to 600"));
+}
+
+#[tokio::test]
+async fn another_master_key_is_refused_before_anything_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let with = |byte| Settings {
+        folder: folder.path().to_owned(),
+        master_key: MasterKeySource::Bytes(Secret::new([byte; 32])),
+    };
+    Store::open(with(1)).await.unwrap().close().await.unwrap();
+    assert!(!folder.path().join("aloft.key").exists());
+    assert!(matches!(Store::open(with(2)).await, Err(StoreError::WrongMasterKey)));
+    Store::open(with(1)).await.unwrap().close().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_lost_key_file_is_not_replaced_by_a_new_one() {
+    let folder = tempfile::tempdir().unwrap();
+    open(folder.path()).await.close().await.unwrap();
+    let key = folder.path().join("aloft.key");
+    for broken in ["", "c2hvcnQ=", "no base 64 at all"] {
+        fs::write(&key, broken).unwrap();
+        let refusal = Store::open(settings_of(folder.path())).await;
+        assert!(matches!(refusal, Err(StoreError::KeyFile { .. })), "{broken}");
+    }
+    fs::remove_file(&key).unwrap();
+    let refusal = Store::open(settings_of(folder.path())).await;
+    assert!(matches!(refusal, Err(StoreError::KeyFile { .. })));
+    assert!(!key.exists());
+}
+
+// design: §6 "A database newer than the binary is refused"
+#[tokio::test]
+async fn a_database_of_a_newer_program_is_refused_with_the_way_out() {
+    for_each_engine(async |home: &Home| {
+        home.store.clone().close().await.unwrap();
+        execute(
+            home.folder.path(),
+            "INSERT INTO migrations (version, checksum) VALUES (999, x'00')",
+        )
+        .await;
+        let refusal = Store::open(settings_of(home.folder.path())).await.unwrap_err();
+        assert!(matches!(refusal, StoreError::NewerDatabase { found: 999, .. }), "{refusal}");
+        execute(home.folder.path(), "DELETE FROM migrations WHERE version = 999").await;
+        open(home.folder.path()).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_folder_that_cannot_be_made_is_named() {
+    let parent = tempfile::tempdir().unwrap();
+    let file = parent.path().join("file");
+    fs::write(&file, "").unwrap();
+    let refusal = Store::open(settings_of(&file.join("data"))).await.unwrap_err();
+    assert!(matches!(&refusal, StoreError::Folder { path, .. } if path.starts_with(&file)));
+}

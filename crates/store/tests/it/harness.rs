@@ -1,0 +1,215 @@
+//! What every test begins with: a home (an engine, a folder, an open store with one workspace), and
+//! short ways to write down monitors, results and histories.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::check::{
+    AttemptEvidence, CheckResult, Evidence, Identity, Outcome, Phases, ProbeId, Trigger,
+};
+use domain::judge::{History, RegionState};
+use rules::monitor::{Check, Header, HttpCheck, Monitor, MonitorSettings, TcpCheck};
+use rules::{KeyId, Method, MonitorId, MonitorStatus, Periodicity, Region, Timestamp, WorkspaceId};
+use store::{
+    Actor, Batch, Change, Committed, Created, FREE_PLAN, MasterKeySource, NewMonitor, Settings,
+    Store, StoreError, Workspace,
+};
+use tempfile::TempDir;
+
+/// The databases the store runs on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Engine {
+    Sqlite,
+}
+
+impl Engine {
+    const ALL: &[Self] = &[Self::Sqlite];
+}
+
+/// An open store with one workspace.
+pub(crate) struct Home {
+    pub(crate) store: Store,
+    pub(crate) folder: TempDir,
+    pub(crate) workspace: WorkspaceId,
+}
+
+/// Runs a test on each engine, each time in a home of its own.
+pub(crate) async fn for_each_engine(test: impl AsyncFn(&Home)) {
+    for engine in Engine::ALL {
+        test(&Home::new(*engine).await).await;
+    }
+}
+
+impl Home {
+    async fn new(engine: Engine) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store = match engine {
+            Engine::Sqlite => open(folder.path()).await,
+        };
+        let home = Self { store, folder, workspace: workspace_id(1) };
+        home.store.workspaces().create(a_workspace(1), at(0)).await.unwrap();
+        home
+    }
+
+    pub(crate) async fn commit(&self, batch: Batch) -> Result<Committed, StoreError> {
+        self.store.commit(Arc::new(batch)).await
+    }
+
+    /// A stored monitor, which checks every 30 seconds.
+    pub(crate) async fn monitor(&self, number: u64) -> Monitor {
+        self.monitor_with(number, settings()).await
+    }
+
+    pub(crate) async fn monitor_with(&self, number: u64, settings: MonitorSettings) -> Monitor {
+        let new = NewMonitor {
+            id: monitor_id(number),
+            workspace: self.workspace,
+            settings,
+            idempotency: None,
+        };
+        match self.store.monitors().create(new, at(number as i64)).await.unwrap() {
+            Created::Now(monitor) => monitor,
+            Created::Before(monitor) => panic!("{} was created before", monitor.id),
+        }
+    }
+}
+
+pub(crate) async fn open(folder: &Path) -> Store {
+    Store::open(settings_of(folder)).await.unwrap()
+}
+
+pub(crate) fn settings_of(folder: &Path) -> Settings {
+    Settings { folder: folder.to_owned(), master_key: MasterKeySource::File }
+}
+
+pub(crate) const fn instant(millis: i64) -> Timestamp {
+    Timestamp::from_millis(1_800_000_000_000 + millis)
+}
+
+/// A change at this instant, by somebody at the command line.
+pub(crate) const fn at(millis: i64) -> Change {
+    Change { actor: Actor::CommandLine, at: instant(millis) }
+}
+
+pub(crate) const fn workspace_id(number: u64) -> WorkspaceId {
+    WorkspaceId::from_bits(number)
+}
+
+pub(crate) const fn monitor_id(number: u64) -> MonitorId {
+    MonitorId::from_bits(number)
+}
+
+pub(crate) const fn key_id(number: u64) -> KeyId {
+    KeyId::from_bits(number)
+}
+
+pub(crate) fn a_workspace(number: u64) -> Workspace {
+    Workspace {
+        id: workspace_id(number),
+        slug: format!("team-{number}"),
+        name: format!("Team {number}"),
+        plan: FREE_PLAN.to_owned(),
+        created_at: instant(0),
+    }
+}
+
+pub(crate) fn settings() -> MonitorSettings {
+    MonitorSettings {
+        name: "API".to_owned(),
+        periodicity: Periodicity::ThirtySeconds,
+        timeout_ms: 45_000,
+        degraded_at_ms: None,
+        retry: 3,
+        active: true,
+        public: false,
+        description: Some("the front door".to_owned()),
+        regions: vec![Region::FlyAms, Region::KoyebSin],
+        check: Check::Tcp(TcpCheck { uri: "example.com:443".to_owned() }),
+    }
+}
+
+/// An HTTP check with a secret in a header and in its URL.
+pub(crate) fn check_with_secret(secret: &str) -> Check {
+    Check::Http(HttpCheck {
+        url: format!("https://user:{secret}@example.com/health"),
+        method: Method::Get,
+        body: String::new(),
+        follow_redirects: true,
+        headers: vec![Header { key: "Authorization".to_owned(), value: secret.to_owned() }],
+        status_code_assertions: Vec::new(),
+        body_assertions: Vec::new(),
+        header_assertions: Vec::new(),
+    })
+}
+
+/// A successful result of a slot, half a second after it.
+pub(crate) fn a_result(monitor: MonitorId, region: Region, slot: i64) -> CheckResult {
+    CheckResult {
+        identity: Identity {
+            monitor,
+            revision: 1,
+            region,
+            slot: instant(slot),
+            trigger: Trigger::Scheduled,
+        },
+        finished_at: instant(slot + 500),
+        outcome: Outcome::Success,
+        latency_us: 123_456,
+        phases: Phases {
+            dns_us: Some(900),
+            connect_us: Some(12_000),
+            tls_us: None,
+            first_byte_us: Some(80_000),
+            transfer_us: Some(0),
+        },
+        status: Some(200),
+        attempts: 1,
+        probe: ProbeId(Arc::from("embedded")),
+        evidence: None,
+    }
+}
+
+pub(crate) fn with_evidence(result: CheckResult, outcome: Outcome, body: &str) -> CheckResult {
+    let evidence = Evidence {
+        attempts: vec![AttemptEvidence {
+            started_at: result.identity.slot,
+            latency_us: result.latency_us,
+            failure: None,
+            reasons: Vec::new(),
+            assertions: Vec::new(),
+            hops: Vec::new(),
+            body: Some(body.to_owned()),
+            body_truncated: false,
+            answers: Vec::new(),
+        }],
+    };
+    CheckResult { outcome, evidence: Some(Arc::new(evidence)), ..result }
+}
+
+pub(crate) fn a_history(status: MonitorStatus, since: i64) -> History {
+    History {
+        status,
+        since: instant(since),
+        revision: 1,
+        incident: None,
+        hold: None,
+        tie_since: None,
+        slow: false,
+        asked_at: None,
+        regions: Box::new([RegionState { region: Region::FlyAms, latest: None, before: None }]),
+    }
+}
+
+/// Waits for something that another thread is about to do, without a clock of its own.
+pub(crate) async fn until<T>(mut ready: impl AsyncFnMut() -> Option<T>) -> T {
+    let waiting = async {
+        loop {
+            if let Some(value) = ready().await {
+                return value;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(10), waiting).await.expect("it happens in time")
+}

@@ -1,0 +1,51 @@
+//! Incidents: one open at most, closed under a name, kept when their monitor is deleted.
+
+use domain::judge::ClosedAs;
+use rules::IncidentId;
+use store::{Batch, Closed, Incident};
+
+use crate::commit::{closed, opened};
+use crate::harness::{at, for_each_engine, instant, workspace_id};
+
+#[tokio::test]
+async fn an_incident_opens_and_closes_with_its_transitions() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        let of =
+            |transition| Batch { transitions: vec![(monitor, transition)], ..Batch::default() };
+        let incident = |id, opened_at, closed| Incident {
+            id: IncidentId::from_bits(id),
+            monitor,
+            opened_at: instant(opened_at),
+            closed,
+        };
+        home.commit(of(opened(1, 10))).await.unwrap();
+        let open = home.store.incidents().open(home.workspace).await.unwrap();
+        assert_eq!(open, [incident(1, 10, None)]);
+
+        home.commit(of(closed(1, 20))).await.unwrap();
+        home.commit(of(opened(2, 30))).await.unwrap();
+        let recovered = Some(Closed { at: instant(20), how: ClosedAs::Recovered });
+        let all = home.store.incidents().of_monitor(home.workspace, monitor, 10).await.unwrap();
+        assert_eq!(all, [incident(2, 30, None), incident(1, 10, recovered)]);
+        let foreign = home.store.incidents().of_monitor(workspace_id(2), monitor, 10).await;
+        assert_eq!(foreign.unwrap(), []);
+    })
+    .await;
+}
+
+// design: §5 "Pausing or deleting closes it under that name"
+#[tokio::test]
+async fn deleting_a_monitor_closes_its_incident_and_keeps_it() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        let transitions = vec![(monitor, opened(1, 10))];
+        home.commit(Batch { transitions, ..Batch::default() }).await.unwrap();
+        home.store.monitors().delete(home.workspace, monitor, at(40)).await.unwrap();
+        assert_eq!(home.store.incidents().open(home.workspace).await.unwrap(), []);
+        let kept = home.store.incidents().of_monitor(home.workspace, monitor, 10).await.unwrap();
+        assert_eq!(kept.len(), 1);
+        assert_eq!(kept[0].closed, Some(Closed { at: instant(40), how: ClosedAs::Deleted }));
+    })
+    .await;
+}

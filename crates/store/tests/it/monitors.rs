@@ -1,0 +1,253 @@
+//! Monitors: stored as written, listed in a stable order, edited by who saw the last edit, created
+//! once per idempotency key, deleted with their secrets.
+
+use rules::monitor::{Check, DnsCheck, Monitor, MonitorSettings};
+use rules::{MonitorStatus, Periodicity};
+use store::{Batch, Created, Idempotency, NewMonitor, Page, StoreError};
+
+use crate::harness::{
+    Home, a_history, a_workspace, at, check_with_secret, for_each_engine, instant, monitor_id,
+    settings, workspace_id,
+};
+
+const FIRST_PAGE: Page = Page { limit: 50, offset: 0, after: None };
+
+async fn update(
+    home: &Home,
+    monitor: &Monitor,
+    edit: impl FnOnce(&mut MonitorSettings),
+) -> Result<Monitor, StoreError> {
+    let mut settings = monitor.settings.clone();
+    edit(&mut settings);
+    home.store.monitors().update(monitor.clone(), settings, at(100)).await
+}
+
+#[tokio::test]
+async fn a_monitor_reads_back_as_it_was_written() {
+    for_each_engine(async |home| {
+        let dns = Check::Dns(DnsCheck { uri: "example.com".to_owned(), record_assertions: vec![] });
+        let checks = [check_with_secret("hunter2"), settings().check, dns];
+        for (number, check) in (1..).zip(checks) {
+            let written = home.monitor_with(number, MonitorSettings { check, ..settings() }).await;
+            let read = home.store.monitors().get(home.workspace, written.id).await.unwrap();
+            assert_eq!(read.monitor, written);
+            assert_eq!((read.status, read.since), (MonitorStatus::Unknown, None));
+        }
+        let bare = MonitorSettings {
+            description: None,
+            regions: vec![],
+            degraded_at_ms: Some(0),
+            timeout_ms: 0,
+            ..settings()
+        };
+        let written = home.monitor_with(9, bare).await;
+        let read = home.store.monitors().get(home.workspace, written.id).await.unwrap();
+        assert_eq!(read.monitor, written);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn another_workspace_sees_and_changes_nothing() {
+    for_each_engine(async |home| {
+        home.store.workspaces().create(a_workspace(2), at(1)).await.unwrap();
+        let other = workspace_id(2);
+        let monitor = home.monitor(1).await;
+        let monitors = home.store.monitors();
+        assert!(matches!(
+            monitors.get(other, monitor.id).await,
+            Err(StoreError::NotFound { what: "monitor", .. })
+        ));
+        assert!(matches!(
+            monitors.delete(other, monitor.id, at(2)).await,
+            Err(StoreError::NotFound { what: "monitor", .. })
+        ));
+        let foreign = Monitor { workspace: other, ..monitor.clone() };
+        assert!(matches!(
+            monitors.update(foreign, settings(), at(2)).await,
+            Err(StoreError::NotFound { what: "monitor", .. })
+        ));
+        assert_eq!(monitors.list(other, FIRST_PAGE).await.unwrap().total, 0);
+        assert_eq!(monitors.get(home.workspace, monitor.id).await.unwrap().monitor, monitor);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_list_is_in_the_order_of_ids_and_says_how_many_there_are() {
+    for_each_engine(async |home| {
+        for number in [3, 1, 5, 2, 4] {
+            home.monitor(number).await;
+        }
+        let cases = [
+            (FIRST_PAGE, vec![1, 2, 3, 4, 5]),
+            (Page { limit: 2, ..FIRST_PAGE }, vec![1, 2]),
+            (Page { limit: 2, offset: 3, ..FIRST_PAGE }, vec![4, 5]),
+            (Page { after: Some(monitor_id(3)), ..FIRST_PAGE }, vec![4, 5]),
+            (Page { limit: 9, offset: 9, ..FIRST_PAGE }, vec![]),
+        ];
+        for (page, expected) in cases {
+            let part = home.store.monitors().list(home.workspace, page).await.unwrap();
+            let ids: Vec<u64> = part.monitors.iter().map(|row| row.monitor.id.bits()).collect();
+            assert_eq!((ids, part.total), (expected, 5), "{page:?}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_revision_grows_only_where_old_results_no_longer_count() {
+    type Edit = fn(&mut MonitorSettings);
+    let kept: [Edit; 3] = [
+        |settings| settings.name = "other".to_owned(),
+        |settings| settings.description = None,
+        |settings| settings.public = true,
+    ];
+    let grown: [Edit; 7] = [
+        |settings| settings.periodicity = Periodicity::OneHour,
+        |settings| settings.timeout_ms = 1,
+        |settings| settings.degraded_at_ms = Some(1),
+        |settings| settings.retry = 0,
+        |settings| settings.active = false,
+        |settings| settings.regions.clear(),
+        |settings| settings.check = check_with_secret("new"),
+    ];
+    for_each_engine(async |home| {
+        let mut monitor = home.monitor(1).await;
+        for (edits, growth) in [(&kept[..], 0), (&grown[..], 1)] {
+            for edit in edits {
+                let edited = update(home, &monitor, edit).await.unwrap();
+                assert_eq!(edited.revision, monitor.revision + growth, "{edited:?}");
+                assert!(edited.updated_at > monitor.updated_at);
+                monitor = edited;
+            }
+        }
+        let read = home.store.monitors().get(home.workspace, monitor.id).await.unwrap();
+        assert_eq!(read.monitor, monitor);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn of_two_edits_of_the_same_state_the_second_is_a_conflict() {
+    for_each_engine(async |home| {
+        let seen = home.monitor(1).await;
+        let first = update(home, &seen, |settings| settings.retry = 1).await.unwrap();
+        let second = update(home, &seen, |settings| settings.retry = 2).await;
+        assert!(matches!(second, Err(StoreError::Conflict { what: "monitor", .. })));
+        let read = home.store.monitors().get(home.workspace, seen.id).await.unwrap();
+        assert_eq!(read.monitor, first);
+    })
+    .await;
+}
+
+// design: §4 "a repeated create returns the first one's result"
+#[tokio::test]
+async fn a_repeated_create_returns_the_first_ones_result() {
+    for_each_engine(async |home| {
+        let call = |number, key: &str| NewMonitor {
+            id: monitor_id(number),
+            workspace: home.workspace,
+            settings: settings(),
+            idempotency: Some(Idempotency { method: "CreateTcpMonitor", key: key.to_owned() }),
+        };
+        let monitors = home.store.monitors();
+        let (first, again) = tokio::join!(
+            monitors.create(call(1, "k"), at(1)),
+            monitors.create(call(2, "k"), at(2)),
+        );
+        let Created::Now(created) = first.unwrap() else { panic!("the first is new") };
+        assert_eq!(again.unwrap(), Created::Before(created.clone()));
+        let other = monitors.create(call(3, "other"), at(3)).await.unwrap();
+        assert!(matches!(other, Created::Now(_)));
+        assert_eq!(monitors.list(home.workspace, FIRST_PAGE).await.unwrap().total, 2);
+
+        monitors.delete(home.workspace, created.id, at(4)).await.unwrap();
+        let deleted_since = monitors.create(call(4, "k"), at(5)).await;
+        assert!(matches!(deleted_since, Err(StoreError::NotFound { .. })));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_monitor_of_no_workspace_is_refused() {
+    for_each_engine(async |home| {
+        let new = NewMonitor {
+            id: monitor_id(1),
+            workspace: workspace_id(9),
+            settings: settings(),
+            idempotency: None,
+        };
+        let refusal = home.store.monitors().create(new, at(1)).await;
+        assert!(matches!(refusal, Err(StoreError::NotFound { what: "workspace", .. })));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_deleted_monitor_is_gone_from_every_list() {
+    for_each_engine(async |home| {
+        let (kept, deleted) = (home.monitor(1).await, home.monitor(2).await);
+        let monitors = home.store.monitors();
+        monitors.delete(home.workspace, deleted.id, at(5)).await.unwrap();
+        assert!(matches!(
+            monitors.get(home.workspace, deleted.id).await,
+            Err(StoreError::NotFound { .. })
+        ));
+        let part = monitors.list(home.workspace, FIRST_PAGE).await.unwrap();
+        assert_eq!((part.monitors.len(), part.total), (1, 1));
+        let booted = monitors.all_for_boot().next_batch().await.unwrap();
+        assert_eq!(booted.iter().map(|row| row.monitor.id).collect::<Vec<_>>(), [kept.id]);
+        let again = monitors.delete(home.workspace, deleted.id, at(6)).await;
+        assert!(matches!(again, Err(StoreError::NotFound { .. })));
+        let edit = update(home, &deleted, |settings| settings.retry = 0).await;
+        assert!(matches!(edit, Err(StoreError::NotFound { .. })));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn boot_brings_every_monitor_once_with_what_the_judge_knew() {
+    for_each_engine(async |home| {
+        let paused = MonitorSettings { active: false, ..settings() };
+        home.monitor_with(1_000, paused).await;
+        for number in 1..=600 {
+            home.monitor(number).await;
+        }
+        let history = a_history(MonitorStatus::Degraded, 7);
+        let batch =
+            Batch { histories: vec![(monitor_id(600), history.clone())], ..Batch::default() };
+        home.commit(batch).await.unwrap();
+
+        let mut boot = home.store.monitors().all_for_boot();
+        let mut seen = Vec::new();
+        loop {
+            let batch = boot.next_batch().await.unwrap();
+            if batch.is_empty() {
+                break;
+            }
+            seen.extend(batch);
+        }
+        assert_eq!(seen.len(), 601);
+        let known: Vec<_> = seen.iter().filter(|row| row.history.is_some()).collect();
+        assert_eq!(known.len(), 1);
+        assert_eq!((known[0].monitor.id, &known[0].history), (monitor_id(600), &Some(history)));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_status_is_shown_with_its_monitor_and_a_paused_one_is_unknown() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await;
+        let history = a_history(MonitorStatus::Error, 7);
+        let batch = Batch { histories: vec![(monitor.id, history)], ..Batch::default() };
+        home.commit(batch).await.unwrap();
+        let read = home.store.monitors().get(home.workspace, monitor.id).await.unwrap();
+        assert_eq!((read.status, read.since), (MonitorStatus::Error, Some(instant(7))));
+        update(home, &monitor, |settings| settings.active = false).await.unwrap();
+        let read = home.store.monitors().get(home.workspace, monitor.id).await.unwrap();
+        assert_eq!(read.status, MonitorStatus::Unknown);
+    })
+    .await;
+}
