@@ -1,0 +1,57 @@
+//! The demo's DNS zone `aloft.demo`: a few records, answered over UDP on loopback.
+
+use hickory_proto::op::{Message, MessageType, OpCode, ResponseCode};
+use hickory_proto::rr::rdata::{A, MX, TXT};
+use hickory_proto::rr::{Name, RData, Record, RecordType};
+use tokio::net::UdpSocket;
+
+/// The zone's name.
+pub(super) const ZONE: &str = "aloft.demo";
+/// Largest query that is read; anything longer is no query of a DNS monitor.
+const QUERY_BYTES: usize = 1_232;
+const TTL: u32 = 60;
+
+/// Answers queries until the process ends.
+pub(super) async fn serve(socket: UdpSocket) {
+    let mut buffer = [0_u8; QUERY_BYTES];
+    loop {
+        let Ok((length, from)) = socket.recv_from(&mut buffer).await else { continue };
+        let Ok(query) = Message::from_vec(&buffer[..length]) else { continue };
+        if let Ok(answer) = respond(&query).to_vec() {
+            // A lost answer is asked for again.
+            let _ = socket.send_to(&answer, from).await;
+        }
+    }
+}
+
+fn respond(query: &Message) -> Message {
+    let mut answer = Message::new(query.metadata.id, MessageType::Response, OpCode::Query);
+    answer.metadata.recursion_desired = query.metadata.recursion_desired;
+    answer.metadata.authoritative = true;
+    for question in &query.queries {
+        answer.add_query(question.clone());
+        match records(question.name(), question.query_type()) {
+            Some(records) => answer.answers.extend(records),
+            None => answer.metadata.response_code = ResponseCode::NXDomain,
+        }
+    }
+    answer
+}
+
+/// The records of a name and type; `None` where the zone does not have the name.
+fn records(name: &Name, kind: RecordType) -> Option<Vec<Record>> {
+    let zone = Name::from_ascii(format!("{ZONE}.")).expect("the zone's name is a name");
+    if *name != zone {
+        return None;
+    }
+    let data = if kind == RecordType::A {
+        vec![RData::A(A::new(203, 0, 113, 10)), RData::A(A::new(203, 0, 113, 11))]
+    } else if kind == RecordType::MX {
+        vec![RData::MX(MX::new(10, zone.prepend_label("mail").expect("`mail` is a label")))]
+    } else if kind == RecordType::TXT {
+        vec![RData::TXT(TXT::new(vec!["v=demo".to_owned()]))]
+    } else {
+        Vec::new()
+    };
+    Some(data.into_iter().map(|data| Record::from_rdata(name.clone(), TTL, data)).collect())
+}
