@@ -162,8 +162,8 @@ fn complaint(host: &str, why: &CertificateError, shown: Option<&Certificate>) ->
         return format!("the certificate of `{host}` holds only from {}", shown.not_before);
     }
     if let Why::NotValidForNameContext { presented, .. } = why {
-        let names = presented.join(", ");
-        return format!("the certificate is not for `{host}` but for {names}");
+        let names: Vec<_> = presented.iter().map(|name| bare(name)).collect();
+        return format!("the certificate is not for `{host}` but for {}", names.join(", "));
     }
     if shown.subject == shown.issuer && shown.chain.len() == 1 {
         return format!(
@@ -175,4 +175,9 @@ fn complaint(host: &str, why: &CertificateError, shown: Option<&Certificate>) ->
         return format!("the certificate of `{host}` is from `{issuer}`, which is not trusted");
     }
     format!("the certificate of `{host}` is bad: {why}")
+}
+
+/// A name out of what TLS writes around it: `DnsName("mail.example.com")`.
+fn bare(presented: &str) -> &str {
+    presented.split('"').nth(1).unwrap_or(presented)
 }

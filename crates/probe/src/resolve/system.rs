@@ -111,6 +111,8 @@ mod tests {
     #[test]
     fn without_a_nameserver_this_machine_is_asked() {
         let system = System::parse(b"", "");
-        assert_eq!(system.nameservers, ["127.0.0.1:53".parse().unwrap()]);
+        let local: Vec<SocketAddr> =
+            ["127.0.0.1:53", "[::1]:53"].map(|address| address.parse().unwrap()).into();
+        assert_eq!(system.nameservers, local);
     }
 }

@@ -133,6 +133,11 @@ impl Answer {
         self.header("content-encoding", "deflate")
     }
 
+    /// The body as it is sent.
+    pub fn bytes(&self) -> Bytes {
+        self.body.clone()
+    }
+
     /// Waits before the first byte.
     #[must_use]
     pub fn after(mut self, delay: Duration) -> Self {

@@ -194,7 +194,10 @@ trait Breakable: AsyncRead + AsyncWrite + Unpin {
 }
 
 async fn http1(mut stream: impl Breakable, stage: &Stage) -> io::Result<()> {
-    let Some(received) = read_request(&mut stream).await? else { return Ok(()) };
+    let Some(received) = read_request(&mut stream).await? else {
+        stream.write_all(b"HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n").await?;
+        return stream.shutdown().await;
+    };
     let method = received.method.clone();
     for step in stage.answer(received).steps(&method) {
         match step {
@@ -217,12 +220,14 @@ async fn http1(mut stream: impl Breakable, stage: &Stage) -> io::Result<()> {
 }
 
 async fn read_request(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<Option<Received>> {
-    let mut bytes = Vec::new();
+    let mut bytes: Vec<u8> = Vec::new();
     let end = loop {
         if let Some(at) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
             break at;
         }
-        if bytes.len() > HEAD_BYTES || stream.read_buf(&mut bytes).await? == 0 {
+        // Who does not begin with a method speaks something else, and would wait for ever.
+        let foreign = bytes.first().is_some_and(|first| !first.is_ascii_uppercase());
+        if foreign || bytes.len() > HEAD_BYTES || stream.read_buf(&mut bytes).await? == 0 {
             return Ok(None);
         }
     };

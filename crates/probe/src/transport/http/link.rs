@@ -192,7 +192,10 @@ fn of_the_connection(name: &HeaderName) -> bool {
 pub(super) fn broken(error: &hyper::Error, peer: Option<SocketAddr>) -> Failure {
     let peer = peer.map_or_else(|| "the target".to_owned(), |peer| peer.to_string());
     if error.is_parse_too_large() {
-        let detail = format!("the headers from {peer} are more than {} KiB", HEAD_BYTES / 1024);
+        let detail = format!(
+            "the headers from {peer} are more than {} KiB or {HEAD_LINES} lines",
+            HEAD_BYTES / 1024
+        );
         return Failure::new(FailureKind::ProtocolBroken, detail);
     }
     if error.is_incomplete_message() {

@@ -1,0 +1,144 @@
+//! Bodies: decoded, bounded, and read to their end.
+
+use domain::check::{FailureKind, Outcome};
+use rules::Method;
+use testkit::target::{Answer, HttpTarget};
+
+use crate::checking::{Outcomes, get};
+
+/// `uptime ` twenty times, in brotli (RFC 7932); made with the zlib of Node.js.
+const BROTLI: &str = "1b8b00f88d54b5bf066983ab93656974115b24f0df09";
+/// 64 MiB of `a` in 53 bytes of brotli.
+const BROTLI_BOMB: &str = concat!(
+    "cfffff7ff825c2e2b14020f7fe9ffffffff04b00c4610180eefd3fffffff",
+    "e1970088c32200ddfbfffcffffc72f0110870500baf7ff"
+);
+
+fn unhex(text: &str) -> Vec<u8> {
+    let digits: Vec<u8> = text.chars().map(|c| c.to_digit(16).unwrap() as u8).collect();
+    digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect()
+}
+
+async fn check(answer: Answer, wanted: &str) -> Outcomes {
+    let target = HttpTarget::start().await;
+    target.on("/", answer);
+    get(target.url("/")).body_contains(wanted).run().await
+}
+
+#[tokio::test]
+async fn content_encodings_are_undone() {
+    // design: §5 "content-encoding undone"
+    let text = "uptime ".repeat(20);
+    let plain = || Answer::ok(text.clone());
+    let cases = [
+        ("none", plain()),
+        ("identity", plain().header("content-encoding", "identity")),
+        ("chunks", plain().chunked()),
+        ("gzip", plain().gzipped()),
+        ("gzip in chunks", plain().gzipped().chunked()),
+        ("deflate as zlib", plain().zlibbed()),
+        ("bare deflate", plain().deflated()),
+        ("brotli", Answer::ok(unhex(BROTLI)).header("content-encoding", "br")),
+        ("gzip in gzip", plain().gzipped().gzipped()),
+        (
+            "deflate in gzip, in one line",
+            Answer::ok(plain().deflated().gzipped().bytes())
+                .header("content-encoding", "deflate, GZIP"),
+        ),
+    ];
+    for (what, answer) in cases {
+        let outcome = check(answer, "uptime uptime").await;
+        assert_eq!(outcome.outcome(), Outcome::Success, "{what}: {:?}", outcome.reasons());
+        let body = &outcome.http().body;
+        assert_eq!((&body.bytes[..], body.truncated), (text.as_bytes(), false), "{what}");
+    }
+}
+
+#[tokio::test]
+async fn a_broken_encoding_is_a_failure() {
+    let cut = Answer::ok("uptime ".repeat(20)).gzipped();
+    let cut = Answer::ok(cut.bytes().slice(..20)).header("content-encoding", "gzip");
+    let cases = [
+        cut,
+        Answer::ok("this is no gzip").header("content-encoding", "gzip"),
+        Answer::ok("\u{ff}this is no brotli").header("content-encoding", "br"),
+        Answer::ok(unhex(BROTLI)[..12].to_vec()).header("content-encoding", "br"),
+    ];
+    for answer in cases {
+        let outcome = check(answer.clone(), "uptime").await;
+        assert_eq!(outcome.failure_kind(), FailureKind::BodyUndecodable, "{answer:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_encoding_fails_where_something_is_asserted_of_the_body() {
+    let answer = Answer::ok("sealed").header("content-encoding", "zstd");
+    let outcome = check(answer.clone(), "sealed").await;
+    insta::assert_snapshot!(
+        outcome.failure().detail,
+        @"the body has content-encoding `zstd`, which is not known"
+    );
+    let target = HttpTarget::start().await;
+    target.on("/", answer);
+    get(target.url("/")).run().await.assert_success();
+}
+
+#[tokio::test]
+async fn a_few_bytes_that_unfold_to_many_are_not_unfolded() {
+    // design: §5 "up to 1 MiB decoded"
+    let zeros = vec![0; 64 * 1024 * 1024];
+    let cases = [
+        Answer::ok(zeros.clone()).gzipped(),
+        Answer::ok(zeros.clone()).gzipped().gzipped(),
+        Answer::ok(zeros).zlibbed(),
+        Answer::ok(unhex(BROTLI_BOMB)).header("content-encoding", "br"),
+    ];
+    for answer in cases {
+        let body = check(answer, "\0").await.http().body.bytes.len();
+        assert_eq!(body, 1024 * 1024);
+    }
+}
+
+#[tokio::test]
+async fn a_megabyte_is_kept_and_what_follows_is_not() {
+    // design: §5 "up to 1 MiB decoded; an assertion that the rest could still change fails"
+    const ROOM: usize = 1024 * 1024;
+    for (length, kept, truncated) in [(ROOM, ROOM, false), (ROOM + 1, ROOM, true)] {
+        for answer in [Answer::ok(vec![b'x'; length]), Answer::ok(vec![b'x'; length]).gzipped()] {
+            let body = check(answer, "x").await.kept_body();
+            assert_eq!(body, (kept, truncated), "{length}");
+        }
+    }
+    let mut late = vec![b'x'; ROOM];
+    late.extend_from_slice(b"needle");
+    assert_eq!(check(Answer::ok(late), "needle").await.outcome(), Outcome::Failure);
+}
+
+#[tokio::test]
+async fn a_body_that_nobody_asserts_anything_of_is_kept_for_evidence_only() {
+    let target = HttpTarget::start().await;
+    target.on("/", Answer::ok(vec![b'x'; 100_000]));
+    let outcome = get(target.url("/")).run().await;
+    outcome.assert_success();
+    assert_eq!(outcome.kept_body(), (4096, true));
+}
+
+#[tokio::test]
+async fn a_body_that_never_ends_is_left_at_the_bound() {
+    let target = HttpTarget::start().await;
+    target.on("/", Answer::endless());
+    let outcome = get(target.url("/")).run().await;
+    outcome.assert_success();
+    assert_eq!(outcome.kept_body(), (4096, true));
+    assert!(outcome.http().hops[0].phases.transfer_us.is_some());
+}
+
+#[tokio::test]
+async fn a_head_answer_has_no_body_whatever_its_headers_say() {
+    // design: §5 "a HEAD answer's body is empty"
+    let target = HttpTarget::start().await;
+    target.on("/", Answer::ok("uptime").gzipped());
+    let outcome = get(target.url("/")).method(Method::Head, "").run().await;
+    outcome.assert_success();
+    assert_eq!(outcome.kept_body(), (0, false));
+}

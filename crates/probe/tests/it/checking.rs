@@ -1,0 +1,235 @@
+//! How these tests check something: a plan from settings as a user wrote them, a probe that may
+//! reach loopback, one job, and what came of it in words.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use aloft_probe::{Egress, Nameservers, Probe, Settings};
+use domain::check::{
+    Assessment, Attempt, DnsSeen, Failure, FailureKind, HttpSeen, Job, Outcome, Plan, Seen,
+    TcpSeen, Trigger,
+};
+use rules::monitor::{
+    Check, DnsCheck, Header, HttpCheck, Monitor, MonitorSettings, TcpCheck, TextAssertion,
+};
+use rules::{Method, MonitorId, Periodicity, Region, TextComparator, Timestamp, WorkspaceId};
+use testkit::target::DnsTarget;
+
+/// The instant at which every slot of these tests is due.
+pub(crate) const SLOT: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+
+/// A check to run once.
+pub(crate) struct Checking {
+    pub(crate) check: Check,
+    pub(crate) settings: Settings,
+    pub(crate) timeout_ms: u32,
+    pub(crate) degraded_at_ms: u32,
+    pub(crate) retry: u8,
+}
+
+/// What came of it: the last attempt.
+#[derive(Debug)]
+pub(crate) struct Outcomes {
+    pub(crate) attempts: Vec<(Attempt, Assessment)>,
+}
+
+/// GET of `url`, at a probe that may reach loopback.
+pub(crate) fn get(url: impl Into<String>) -> Checking {
+    checking(Check::Http(HttpCheck {
+        url: url.into(),
+        method: Method::Get,
+        body: String::new(),
+        follow_redirects: true,
+        headers: Vec::new(),
+        status_code_assertions: Vec::new(),
+        body_assertions: Vec::new(),
+        header_assertions: Vec::new(),
+    }))
+}
+
+/// A connection to `host:port`.
+pub(crate) fn connect(uri: impl Into<String>) -> Checking {
+    checking(Check::Tcp(TcpCheck { uri: uri.into() }))
+}
+
+/// A look-up of `name`.
+pub(crate) fn look_up(name: &str, dns: &DnsTarget) -> Checking {
+    let check = DnsCheck { uri: name.to_owned(), record_assertions: Vec::new() };
+    checking(Check::Dns(check)).asking(dns)
+}
+
+fn checking(check: Check) -> Checking {
+    let settings = Settings {
+        egress: Egress::new(true, []),
+        nameservers: Nameservers::Given(Vec::new()),
+        ..Settings::default()
+    };
+    Checking { check, settings, timeout_ms: 30_000, degraded_at_ms: 0, retry: 0 }
+}
+
+impl Checking {
+    pub(crate) fn http(mut self, change: impl FnOnce(&mut HttpCheck)) -> Self {
+        if let Check::Http(http) = &mut self.check {
+            change(http);
+        }
+        self
+    }
+
+    pub(crate) fn dns(mut self, change: impl FnOnce(&mut DnsCheck)) -> Self {
+        if let Check::Dns(dns) = &mut self.check {
+            change(dns);
+        }
+        self
+    }
+
+    pub(crate) fn method(self, method: Method, body: &str) -> Self {
+        self.http(|http| {
+            http.method = method;
+            http.body = body.to_owned();
+        })
+    }
+
+    pub(crate) fn header(self, key: &str, value: &str) -> Self {
+        self.http(|http| http.headers.push(Header { key: key.to_owned(), value: value.to_owned() }))
+    }
+
+    pub(crate) fn body_contains(self, target: &str) -> Self {
+        let assertion =
+            TextAssertion { target: target.to_owned(), comparator: TextComparator::Contains };
+        self.http(|http| http.body_assertions.push(assertion))
+    }
+
+    pub(crate) fn asking(mut self, dns: &DnsTarget) -> Self {
+        self.settings.nameservers = Nameservers::Given(vec![dns.address()]);
+        self
+    }
+
+    pub(crate) fn behind(mut self, egress: Egress) -> Self {
+        self.settings.egress = egress;
+        self
+    }
+
+    pub(crate) fn trusting(mut self, pem: &str) -> Self {
+        self.settings.extra_roots = aloft_probe::read_roots(pem.as_bytes()).unwrap();
+        self
+    }
+
+    pub(crate) fn timeout_ms(mut self, timeout_ms: u32) -> Self {
+        self.timeout_ms = timeout_ms;
+        self
+    }
+
+    pub(crate) fn degraded_at_ms(mut self, degraded_at_ms: u32) -> Self {
+        self.degraded_at_ms = degraded_at_ms;
+        self
+    }
+
+    pub(crate) fn retry(mut self, retry: u8) -> Self {
+        self.retry = retry;
+        self
+    }
+
+    pub(crate) fn plan(&self) -> Plan {
+        let monitor = Monitor {
+            id: MonitorId::from_bits(7),
+            workspace: WorkspaceId::from_bits(1),
+            revision: 1,
+            settings: MonitorSettings {
+                name: "tested".to_owned(),
+                periodicity: Periodicity::TenMinutes,
+                timeout_ms: self.timeout_ms,
+                degraded_at_ms: Some(self.degraded_at_ms),
+                retry: self.retry,
+                active: true,
+                public: false,
+                description: None,
+                regions: Vec::new(),
+                check: self.check.clone(),
+            },
+            created_at: SLOT,
+            updated_at: SLOT,
+        };
+        Plan::of(&monitor).unwrap()
+    }
+
+    pub(crate) async fn run(self) -> Outcomes {
+        self.run_until(SLOT + Duration::from_secs(600)).await
+    }
+
+    /// Runs it, with the next slot due then.
+    pub(crate) async fn run_until(self, next_slot: Timestamp) -> Outcomes {
+        let job = Job {
+            plan: Arc::new(self.plan()),
+            region: Region::ALL[0],
+            slot: SLOT,
+            trigger: Trigger::Scheduled,
+            next_slot,
+            keep_evidence: true,
+        };
+        Outcomes { attempts: Probe::new(self.settings).run(&job, || SLOT).await }
+    }
+}
+
+impl Outcomes {
+    pub(crate) fn last(&self) -> &(Attempt, Assessment) {
+        self.attempts.last().unwrap()
+    }
+
+    pub(crate) fn outcome(&self) -> Outcome {
+        self.last().1.outcome
+    }
+
+    pub(crate) fn latency_us(&self) -> u32 {
+        self.last().0.latency_us
+    }
+
+    /// Why it is not a success.
+    pub(crate) fn reasons(&self) -> &[String] {
+        &self.last().1.reasons
+    }
+
+    pub(crate) fn failure(&self) -> &Failure {
+        self.last().0.failure.as_ref().unwrap_or_else(|| panic!("no failure, but {self:?}"))
+    }
+
+    pub(crate) fn failure_kind(&self) -> FailureKind {
+        self.failure().kind
+    }
+
+    pub(crate) fn http(&self) -> &HttpSeen {
+        match &self.last().0.seen {
+            Seen::Http(seen) => seen,
+            Seen::Tcp(_) | Seen::Dns(_) => panic!("no HTTP: {self:?}"),
+        }
+    }
+
+    /// How many bytes of the body were kept, and whether there was more.
+    pub(crate) fn kept_body(&self) -> (usize, bool) {
+        let body = &self.http().body;
+        (body.bytes.len(), body.truncated)
+    }
+
+    pub(crate) fn tcp(&self) -> &TcpSeen {
+        match &self.last().0.seen {
+            Seen::Tcp(seen) => seen,
+            Seen::Http(_) | Seen::Dns(_) => panic!("no TCP: {self:?}"),
+        }
+    }
+
+    pub(crate) fn dns(&self) -> &DnsSeen {
+        match &self.last().0.seen {
+            Seen::Dns(seen) => seen,
+            Seen::Http(_) | Seen::Tcp(_) => panic!("no DNS: {self:?}"),
+        }
+    }
+
+    #[track_caller]
+    pub(crate) fn assert_success(&self) {
+        assert_eq!(self.outcome(), Outcome::Success, "{:?}", self.attempts);
+    }
+}
+
+/// `text` with the port of a target, which differs from run to run, as `PORT`.
+pub(crate) fn portless(text: &str, port: u16) -> String {
+    text.replace(&port.to_string(), "PORT")
+}

@@ -1,0 +1,254 @@
+//! One hop: what is sent, what is measured, what is made of answers that are none.
+
+use std::time::Duration;
+
+use domain::check::{FailureKind, Outcome};
+use rules::Method;
+use testkit::target::{Answer, DnsTarget, HttpTarget, TcpTarget};
+
+use crate::checking::{get, portless};
+
+#[tokio::test]
+async fn an_answer_is_measured_phase_by_phase() {
+    // design: §5 "every phase is measured"
+    let target = HttpTarget::start().await;
+    target.on("/", Answer::ok("hello").chunked().pausing(Duration::from_millis(20)));
+    let dns = DnsTarget::start().await;
+    dns.address_of("api.test", "127.0.0.1");
+    let outcome = get(target.url_as("api.test", "/")).asking(&dns).run().await;
+    outcome.assert_success();
+    let hop = &outcome.http().hops[0];
+    assert_eq!((hop.status, hop.address), (Some(200), Some(target.address())));
+    let phases = hop.phases;
+    assert_eq!(phases.tls_us, None);
+    let measured = [phases.dns_us, phases.connect_us, phases.first_byte_us, phases.transfer_us];
+    let sum: u32 = measured.into_iter().map(|phase| phase.expect("the phase ended")).sum();
+    assert!(sum <= outcome.latency_us(), "{phases:?} in {}", outcome.latency_us());
+    assert!(phases.transfer_us >= Some(20_000), "the last byte came after a pause: {phases:?}");
+}
+
+#[tokio::test]
+async fn an_address_needs_no_look_up() {
+    let target = HttpTarget::start().await;
+    target.on("/", Answer::ok(""));
+    let outcome = get(target.url("/")).run().await;
+    outcome.assert_success();
+    assert_eq!(outcome.http().hops[0].phases.dns_us, None);
+}
+
+#[tokio::test]
+async fn a_slow_answer_is_degraded_and_not_failed() {
+    // design: §5 "slow means above degraded_at"
+    let target = HttpTarget::start().await;
+    target.on("/", Answer::ok("late").after(Duration::from_millis(200)));
+    let outcome = get(target.url("/")).degraded_at_ms(50).run().await;
+    assert_eq!(outcome.outcome(), Outcome::Degraded);
+    assert!(outcome.http().hops[0].phases.first_byte_us >= Some(200_000));
+}
+
+#[tokio::test]
+async fn an_answer_that_is_slow_in_its_body_is_degraded_too() {
+    // design: §5 "latency is the whole exchange to the last byte"
+    let target = HttpTarget::start().await;
+    target.on("/", Answer::ok("late").pausing(Duration::from_millis(200)));
+    let outcome = get(target.url("/")).degraded_at_ms(150).run().await;
+    assert_eq!(outcome.outcome(), Outcome::Degraded);
+}
+
+#[tokio::test]
+async fn a_connection_is_never_used_twice() {
+    // design: §5 "one connection per check and hop, no reuse"
+    let target = HttpTarget::start().await;
+    target.on("/", Answer::ok(""));
+    get(target.url("/")).run().await.assert_success();
+    assert_eq!(target.received()[0].header("connection"), Some("close"));
+}
+
+#[tokio::test]
+async fn what_is_configured_is_what_is_sent() {
+    // design: §5 "HTTP"
+    let target = HttpTarget::start().await;
+    target.on("/v1/things?a=b%20c", Answer::ok(""));
+    get(target.url("/v1/things?a=b%20c"))
+        .method(Method::Post, r#"{"ping":1}"#)
+        .header("X-Team", "core")
+        .header("X-Empty", "")
+        .run()
+        .await
+        .assert_success();
+    let received = &target.received()[0];
+    let head = format!("{} {} {}", received.method, received.target, received.version);
+    assert_eq!(head, "POST /v1/things?a=b%20c HTTP/1.1");
+    assert_eq!(received.body, r#"{"ping":1}"#);
+    assert_eq!(received.header("x-team"), Some("core"));
+    assert_eq!(received.header("x-empty"), Some(""));
+    assert_eq!(received.header("content-type"), Some("application/json"));
+    assert_eq!(received.header("content-length"), Some("10"));
+    assert_eq!(received.header("accept-encoding"), Some("gzip, deflate, br"));
+    assert_eq!(received.header("host"), Some(target.address().to_string().as_str()));
+    assert_eq!(received.headers[0].0, "host");
+}
+
+#[tokio::test]
+async fn a_configured_host_is_the_authority_asked_for() {
+    // design: §5 "`Host` sets the authority"
+    let target = HttpTarget::start().await;
+    target.on("/", Answer::ok(""));
+    get(target.url("/")).header("Host", "shop.example").run().await.assert_success();
+    let hosts: Vec<_> = target.received()[0]
+        .headers
+        .iter()
+        .filter(|(name, _)| name == "host")
+        .map(|(_, value)| value.clone())
+        .collect();
+    assert_eq!(hosts, ["shop.example"]);
+}
+
+#[tokio::test]
+async fn every_method_is_sent_as_itself() {
+    let target = HttpTarget::start().await;
+    target.on("/", Answer::status(200));
+    for method in Method::ALL {
+        get(target.url("/")).method(*method, "payload").run().await.assert_success();
+    }
+    let sent: Vec<_> = target
+        .received()
+        .iter()
+        .map(|received| format!("{} {:?}", received.method, received.body))
+        .collect();
+    insta::assert_snapshot!(sent.join("\n"), @r#"
+    GET ""
+    POST "payload"
+    HEAD ""
+    PUT "payload"
+    PATCH "payload"
+    DELETE ""
+    OPTIONS ""
+    "#);
+}
+
+#[tokio::test]
+async fn credentials_in_the_url_become_basic_authorisation() {
+    // design: §5 "Credentials in the URL become Basic authorisation … and are redacted everywhere"
+    let target = HttpTarget::start().await;
+    target.on("/", Answer::status(500));
+    let url = target.url("/").replace("http://", "http://user:s3cret@");
+    let outcome = get(url).run().await;
+    assert_eq!(target.received()[0].header("authorization"), Some("Basic dXNlcjpzM2NyZXQ="));
+    assert!(!format!("{:?}", outcome.attempts).contains("s3cret"));
+}
+
+#[tokio::test]
+async fn an_informational_answer_is_passed_over() {
+    let target = HttpTarget::start().await;
+    let early = "HTTP/1.1 103 Early Hints\r\nlink: </a.css>\r\n\r\n";
+    let real = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
+    target.on("/", Answer::raw(format!("{early}{real}")));
+    let outcome = get(target.url("/")).run().await;
+    outcome.assert_success();
+    assert_eq!(outcome.http().body.bytes, "ok");
+}
+
+#[tokio::test]
+async fn http_1_0_is_understood() {
+    let target = HttpTarget::start().await;
+    target.on("/", Answer::raw("HTTP/1.0 200 OK\r\n\r\nold but good"));
+    let outcome = get(target.url("/")).run().await;
+    outcome.assert_success();
+    let seen = outcome.http();
+    assert_eq!(format!("{:?}", seen.hops[0].version), "HTTP/1.0");
+    assert_eq!((&seen.body.bytes[..], seen.body.truncated), (&b"old but good"[..], false));
+}
+
+#[tokio::test]
+async fn answers_that_are_no_answers_fail_and_say_why() {
+    use FailureKind::{ConnectionFailed, ProtocolBroken};
+    let many: String = (0..1000).map(|n| format!("x-{n}: y\r\n")).collect();
+    let long = format!("HTTP/1.1 200 OK\r\nx: {}\r\n\r\n", "y".repeat(300_000));
+    let cases = [
+        ("garbage", Answer::raw("\u{1}\u{2}garbage\r\n\r\n"), ProtocolBroken),
+        ("another protocol", Answer::raw("220 mail.test ESMTP\r\n"), ProtocolBroken),
+        ("nothing", Answer::raw(""), ConnectionFailed),
+        ("half a head", Answer::raw("HTTP/1.1 200 OK\r\nx-a: b"), ConnectionFailed),
+        ("a reset", Answer::reset_after(""), ConnectionFailed),
+        ("too many headers", Answer::raw(format!("HTTP/1.1 200 OK\r\n{many}\r\n")), ProtocolBroken),
+        ("too long headers", Answer::raw(long), ProtocolBroken),
+        (
+            "half a body",
+            Answer::raw("HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf"),
+            ConnectionFailed,
+        ),
+        (
+            "a bad chunk",
+            Answer::raw("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n"),
+            ProtocolBroken,
+        ),
+    ];
+    let target = HttpTarget::start().await;
+    let mut said = Vec::new();
+    for (what, answer, kind) in cases {
+        target.on("/", answer);
+        let outcome = get(target.url("/")).run().await;
+        assert_eq!(outcome.failure_kind(), kind, "{what}: {}", outcome.failure().detail);
+        said.push(format!("{what}: {}", outcome.failure().detail));
+    }
+    insta::assert_snapshot!(portless(&said.join("\n"), target.address().port()), @"
+    garbage: what 127.0.0.1:PORT answers is no HTTP: invalid HTTP version parsed
+    another protocol: what 127.0.0.1:PORT answers is no HTTP: invalid HTTP version parsed
+    nothing: 127.0.0.1:PORT closed the connection before its answer was complete
+    half a head: 127.0.0.1:PORT closed the connection before its answer was complete
+    a reset: 127.0.0.1:PORT reset the connection before its answer was complete
+    too many headers: the headers from 127.0.0.1:PORT are more than 128 KiB or 256 lines
+    too long headers: the headers from 127.0.0.1:PORT are more than 128 KiB or 256 lines
+    half a body: 127.0.0.1:PORT closed the connection before its answer was complete
+    a bad chunk: what 127.0.0.1:PORT answers is no HTTP: Invalid chunk size line: missing size digit
+    ");
+}
+
+#[tokio::test]
+async fn a_port_where_nobody_listens_refuses() {
+    let target = TcpTarget::refusing();
+    let outcome = get(format!("http://{}/", target.address())).run().await;
+    assert_eq!(outcome.failure_kind(), FailureKind::ConnectionRefused);
+    let hop = &outcome.http().hops[0];
+    assert_eq!((hop.address, hop.phases.connect_us), (Some(target.address()), None));
+}
+
+#[tokio::test]
+async fn the_next_address_is_tried_where_one_fails() {
+    let target = HttpTarget::start_at("127.0.0.2:0").await;
+    target.on("/", Answer::ok(""));
+    let dns = DnsTarget::start().await;
+    dns.address_of("api.test", "127.0.0.1").address_of("api.test", "127.0.0.2");
+    let outcome = get(target.url_as("api.test", "/")).asking(&dns).run().await;
+    outcome.assert_success();
+    assert_eq!(outcome.http().hops[0].address, Some(target.address()));
+}
+
+#[tokio::test]
+async fn a_name_that_does_not_exist_fails_as_such() {
+    let dns = DnsTarget::start().await;
+    let outcome = get("http://nowhere.test/").asking(&dns).run().await;
+    assert_eq!(outcome.failure_kind(), FailureKind::NameNotFound);
+    insta::assert_snapshot!(
+        portless(&outcome.failure().detail, dns.address().port()),
+        @"`nowhere.test` does not exist (NXDOMAIN from 127.0.0.1:PORT)"
+    );
+}
+
+#[tokio::test]
+async fn an_international_name_is_looked_up_as_a_labels() {
+    // design: §5 "International names are stored as written and looked up as A-labels"
+    let target = HttpTarget::start().await;
+    target.on("/", Answer::ok(""));
+    let dns = DnsTarget::start().await;
+    dns.address_of("xn--bcher-kva.test", "127.0.0.1");
+    get(target.url_as("bücher.test", "/")).asking(&dns).run().await.assert_success();
+}
+
+#[tokio::test]
+async fn localhost_is_this_machine_whoever_is_asked() {
+    let target = HttpTarget::start().await;
+    target.on("/", Answer::ok(""));
+    get(target.url_as("localhost", "/")).run().await.assert_success();
+}

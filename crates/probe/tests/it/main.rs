@@ -1,0 +1,13 @@
+//! The probe against real servers: what design §5 and §6 promise, a test for each rule. One binary,
+//! so that it links once.
+
+mod body;
+mod checking;
+mod dns;
+mod egress;
+mod http;
+mod redirects;
+mod retry;
+mod tcp;
+mod timeout;
+mod tls;

@@ -1,0 +1,117 @@
+//! Redirects: how far they are followed, and what goes with them.
+
+use domain::check::{FailureKind, Outcome};
+use rules::Method;
+use testkit::target::{Answer, DnsTarget, HttpTarget};
+
+use crate::checking::get;
+
+#[tokio::test]
+async fn each_redirect_is_a_hop_of_its_own() {
+    let target = HttpTarget::start().await;
+    target.on("/a", Answer::redirect(301, "/b")).on("/b", Answer::redirect(307, target.url("/c")));
+    target.on("/c", Answer::ok("here"));
+    let outcome = get(target.url("/a")).run().await;
+    outcome.assert_success();
+    let hops: Vec<_> = outcome
+        .http()
+        .hops
+        .iter()
+        .map(|hop| {
+            assert!(hop.phases.connect_us.is_some() && hop.phases.first_byte_us.is_some());
+            format!("{} {:?}", hop.url.path(), hop.status)
+        })
+        .collect();
+    assert_eq!(hops, ["/a Some(301)", "/b Some(307)", "/c Some(200)"]);
+    assert_eq!(outcome.http().body.bytes, "here");
+}
+
+#[tokio::test]
+async fn ten_redirects_are_followed_and_eleven_are_a_failure() {
+    // design: §5 "up to 10, then a failure that says so"
+    let target = HttpTarget::start().await;
+    for n in 0..11 {
+        target.on(&format!("/{n}"), Answer::redirect(302, format!("/{}", n + 1)));
+    }
+    target.on("/11", Answer::ok(""));
+    get(target.url("/1")).run().await.assert_success();
+    let outcome = get(target.url("/0")).run().await;
+    assert_eq!(outcome.failure_kind(), FailureKind::RedirectsExhausted);
+    assert_eq!(outcome.http().hops.len(), 11);
+    insta::assert_snapshot!(outcome.failure().detail, @"more than 10 redirects");
+}
+
+#[tokio::test]
+async fn a_loop_ends() {
+    let target = HttpTarget::start().await;
+    target.on("/", Answer::redirect(302, "/"));
+    let outcome = get(target.url("/")).run().await;
+    assert_eq!(outcome.failure_kind(), FailureKind::RedirectsExhausted);
+    assert_eq!(target.hits(), 11);
+}
+
+#[tokio::test]
+async fn redirects_that_are_not_followed_are_final_answers() {
+    let target = HttpTarget::start().await;
+    target.on("/", Answer::redirect(302, "/elsewhere"));
+    let outcome = get(target.url("/")).http(|http| http.follow_redirects = false).run().await;
+    assert_eq!((outcome.outcome(), target.hits()), (Outcome::Failure, 1));
+    assert_eq!(outcome.http().hops[0].status, Some(302));
+}
+
+#[tokio::test]
+async fn method_and_body_change_as_the_status_says() {
+    // design: §5 "301 and 302 turn POST into GET, 303 anything but HEAD into GET, 307 and 308 keep"
+    let cases = [
+        (301, Method::Post, "GET "),
+        (302, Method::Post, "GET "),
+        (302, Method::Put, "PUT payload"),
+        (303, Method::Put, "GET "),
+        (303, Method::Head, "HEAD "),
+        (307, Method::Post, "POST payload"),
+        (308, Method::Patch, "PATCH payload"),
+    ];
+    for (status, method, arrives) in cases {
+        let target = HttpTarget::start().await;
+        target.on("/", Answer::redirect(status, "/next")).on("/next", Answer::ok(""));
+        get(target.url("/")).method(method, "payload").run().await.assert_success();
+        let second = &target.received()[1];
+        assert_eq!(format!("{} {}", second.method, second.body), arrives, "{status} {method:?}");
+    }
+}
+
+#[tokio::test]
+async fn another_host_hears_nothing_that_was_configured() {
+    // design: §5 "a hop to another host … drops configured headers"
+    let dns = DnsTarget::start().await;
+    dns.address_of("one.test", "127.0.0.1").address_of("two.test", "127.0.0.1");
+    let target = HttpTarget::start().await;
+    target.on("/", Answer::redirect(302, "/same"));
+    target.on("/same", Answer::redirect(302, target.url_as("two.test", "/other")));
+    target.on("/other", Answer::ok(""));
+    get(target.url_as("one.test", "/"))
+        .asking(&dns)
+        .header("Authorization", "Bearer secret")
+        .header("Host", "front.test")
+        .run()
+        .await
+        .assert_success();
+    let heard: Vec<_> = target
+        .received()
+        .iter()
+        .map(|r| (r.header("authorization").is_some(), r.header("host").unwrap().to_owned()))
+        .collect();
+    let port = target.address().port();
+    let front = "front.test".to_owned();
+    assert_eq!(heard, [(true, front.clone()), (true, front), (false, format!("two.test:{port}"))]);
+}
+
+#[tokio::test]
+async fn a_redirect_that_leads_nowhere_fails() {
+    let target = HttpTarget::start().await;
+    for location in ["ftp://files.test/", "http://", "file:///etc/passwd", "http://a b/"] {
+        target.on("/", Answer::redirect(302, location));
+        let outcome = get(target.url("/")).run().await;
+        assert_eq!(outcome.failure_kind(), FailureKind::RedirectInvalid, "{location}");
+    }
+}

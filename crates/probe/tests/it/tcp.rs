@@ -1,0 +1,48 @@
+//! TCP checks.
+
+use domain::check::{FailureKind, Outcome};
+use testkit::target::{DnsTarget, TcpTarget};
+
+use crate::checking::connect;
+
+#[tokio::test]
+async fn a_connection_is_a_success_with_its_phases() {
+    // design: §5 "TCP"
+    let target = TcpTarget::accepting().await;
+    let dns = DnsTarget::start().await;
+    dns.address_of("db.test", "127.0.0.1");
+    let port = target.address().port();
+    let outcome = connect(format!("db.test:{port}")).asking(&dns).run().await;
+    outcome.assert_success();
+    let seen = outcome.tcp();
+    assert_eq!(seen.address, Some(target.address()));
+    let sum = seen.phases.dns_us.unwrap() + seen.phases.connect_us.unwrap();
+    assert!(sum <= outcome.latency_us());
+}
+
+#[tokio::test]
+async fn addresses_of_both_families_are_targets() {
+    let v4 = TcpTarget::accepting().await;
+    connect(v4.address().to_string()).run().await.assert_success();
+    let v6 = TcpTarget::accepting_at("[::1]:0").await;
+    connect(v6.address().to_string()).run().await.assert_success();
+}
+
+#[tokio::test]
+async fn a_port_where_nobody_listens_refuses() {
+    let target = TcpTarget::refusing();
+    let outcome = connect(target.address().to_string()).run().await;
+    assert_eq!(outcome.failure_kind(), FailureKind::ConnectionRefused);
+    assert_eq!(outcome.failure().detail, format!("connection to {} refused", target.address()));
+}
+
+#[tokio::test]
+async fn a_connection_that_is_never_made_runs_out_of_time() {
+    let target = TcpTarget::full().await;
+    let outcome = connect(target.address().to_string()).timeout_ms(200).run().await;
+    assert_eq!(outcome.outcome(), Outcome::Failure);
+    let address = target.address();
+    let detail = format!("timed out after 200 ms while connecting to {address}");
+    assert_eq!(outcome.failure().detail, detail);
+    assert_eq!(outcome.tcp().phases.connect_us, None);
+}

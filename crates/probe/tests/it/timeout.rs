@@ -1,0 +1,101 @@
+//! The time limit of an attempt: it holds from the look-up to the last byte over all hops, and what
+//! was seen until then is kept.
+
+use std::time::Duration;
+
+use domain::check::FailureKind;
+use testkit::target::{Answer, DnsTarget, HttpTarget, Reply, TcpTarget};
+
+use crate::checking::{Outcomes, get, portless};
+
+/// Short, and long enough for everything that does not wait on purpose.
+const LIMIT_MS: u32 = 400;
+
+fn said(outcome: &Outcomes, port: u16) -> String {
+    assert_eq!(outcome.failure_kind(), FailureKind::Timeout);
+    assert!(outcome.latency_us() >= LIMIT_MS * 1000);
+    portless(&outcome.failure().detail, port)
+}
+
+#[tokio::test]
+async fn a_nameserver_that_is_silent_runs_out_the_time() {
+    let dns = DnsTarget::start().await;
+    dns.reply_addresses("slow.test", &Reply::Silence);
+    let outcome = get("http://slow.test/").asking(&dns).timeout_ms(LIMIT_MS).run().await;
+    insta::assert_snapshot!(said(&outcome, dns.address().port()), @"timed out after 400 ms while looking up `slow.test`");
+    assert_eq!(outcome.http().hops[0].phases.dns_us, None);
+}
+
+#[tokio::test]
+async fn a_connection_that_is_never_made_runs_out_the_time() {
+    let target = TcpTarget::full().await;
+    let outcome = get(format!("http://{}/", target.address())).timeout_ms(LIMIT_MS).run().await;
+    insta::assert_snapshot!(
+        said(&outcome, target.address().port()),
+        @"timed out after 400 ms while connecting to 127.0.0.1:PORT"
+    );
+}
+
+#[tokio::test]
+async fn a_handshake_that_never_ends_runs_out_the_time() {
+    let target = TcpTarget::accepting().await;
+    let outcome = get(format!("https://{}/", target.address())).timeout_ms(LIMIT_MS).run().await;
+    insta::assert_snapshot!(
+        said(&outcome, target.address().port()),
+        @"timed out after 400 ms while shaking hands (TLS) with 127.0.0.1:PORT"
+    );
+    assert!(outcome.http().hops[0].phases.connect_us.is_some());
+}
+
+#[tokio::test]
+async fn silence_runs_out_the_time_and_keeps_what_was_seen() {
+    let target = HttpTarget::start().await;
+    target.on("/", Answer::silent());
+    let outcome = get(target.url("/")).timeout_ms(LIMIT_MS).run().await;
+    insta::assert_snapshot!(
+        said(&outcome, target.address().port()),
+        @"timed out after 400 ms while waiting for the first byte from 127.0.0.1:PORT"
+    );
+    let hop = &outcome.http().hops[0];
+    assert_eq!(hop.address, Some(target.address()));
+    assert!(hop.phases.connect_us.is_some() && hop.phases.first_byte_us.is_none());
+}
+
+#[tokio::test]
+async fn headers_that_never_end_run_out_the_time() {
+    let target = HttpTarget::start().await;
+    target.on("/", Answer::stuck_after("HTTP/1.1 200 OK\r\nx-a: "));
+    let outcome = get(target.url("/")).timeout_ms(LIMIT_MS).run().await;
+    insta::assert_snapshot!(
+        said(&outcome, target.address().port()),
+        @"timed out after 400 ms while reading the headers from 127.0.0.1:PORT"
+    );
+    assert!(outcome.http().hops[0].phases.first_byte_us.is_some());
+}
+
+#[tokio::test]
+async fn a_body_that_stops_runs_out_the_time_and_is_kept_as_far_as_it_came() {
+    let target = HttpTarget::start().await;
+    target.on("/", Answer::stuck_after("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf"));
+    let outcome = get(target.url("/")).timeout_ms(LIMIT_MS).run().await;
+    insta::assert_snapshot!(
+        said(&outcome, target.address().port()),
+        @"timed out after 400 ms while reading the body from 127.0.0.1:PORT"
+    );
+    let seen = outcome.http();
+    assert_eq!((&seen.body.bytes[..], seen.body.truncated), (&b"half"[..], true));
+    assert_eq!((seen.hops[0].status, seen.hops[0].phases.transfer_us), (Some(200), None));
+}
+
+#[tokio::test]
+async fn the_limit_holds_over_all_hops_together() {
+    // design: §5 "The timeout holds for one attempt … over all hops"
+    let target = HttpTarget::start().await;
+    let pause = Duration::from_millis(u64::from(LIMIT_MS) * 2 / 3);
+    target.on("/", Answer::redirect(302, "/next").after(pause));
+    target.on("/next", Answer::ok("").after(pause));
+    let outcome = get(target.url("/")).timeout_ms(LIMIT_MS).run().await;
+    assert_eq!(outcome.failure_kind(), FailureKind::Timeout);
+    let statuses: Vec<_> = outcome.http().hops.iter().map(|hop| hop.status).collect();
+    assert_eq!(statuses, [Some(302), None]);
+}

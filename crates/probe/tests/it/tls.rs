@@ -1,0 +1,165 @@
+//! HTTPS: certificates, and what is spoken inside.
+
+use domain::check::{Certificate, FailureKind};
+use rules::Method;
+use testkit::target::{
+    Answer, Authority, DnsTarget, HttpTarget, Identity, Protocol, Received, Validity,
+};
+
+use crate::checking::{Outcomes, get};
+
+async fn check(authority: &Authority, identity: Identity, protocol: Protocol) -> Outcomes {
+    let target = HttpTarget::start_tls(identity, protocol).await;
+    target.on("/", Answer::ok("secret"));
+    let dns = DnsTarget::start().await;
+    dns.address_of("shop.test", "127.0.0.1");
+    get(target.url_as("shop.test", "/")).asking(&dns).trusting(&authority.pem()).run().await
+}
+
+fn certificate(outcome: &Outcomes) -> &Certificate {
+    outcome.http().hops[0].certificate.as_ref().expect("the certificate was recorded")
+}
+
+#[tokio::test]
+async fn both_versions_of_http_are_spoken_by_alpn() {
+    // design: §5 "HTTP/1.1 and HTTP/2 by ALPN"
+    for (protocol, version) in [(Protocol::Http1, "HTTP/1.1"), (Protocol::Http2, "HTTP/2.0")] {
+        let authority = Authority::new("Test CA");
+        let identity = authority.issue(&["shop.test"], Validity::Holds);
+        let outcome = check(&authority, identity, protocol).await;
+        outcome.assert_success();
+        let seen = outcome.http();
+        assert_eq!(format!("{:?}", seen.hops[0].version), version);
+        assert_eq!(seen.body.bytes, "secret");
+        let phases = seen.hops[0].phases;
+        let sum = [phases.dns_us, phases.connect_us, phases.tls_us, phases.first_byte_us]
+            .into_iter()
+            .chain([phases.transfer_us])
+            .map(|phase| phase.expect("the phase ended"))
+            .sum::<u32>();
+        assert!(sum <= outcome.latency_us(), "{phases:?}");
+    }
+}
+
+#[tokio::test]
+async fn http_2_carries_the_authority_and_nothing_of_a_connection() {
+    let authority = Authority::new("Test CA");
+    let identity = authority.issue(&["127.0.0.1"], Validity::Holds);
+    let target = HttpTarget::start_tls(identity, Protocol::Http2).await;
+    target.on("/things?a=b", Answer::redirect(307, "/next")).on("/next", Answer::ok("ok"));
+    get(target.url("/things?a=b"))
+        .method(Method::Put, "payload")
+        .header("X-Team", "core")
+        .trusting(&authority.pem())
+        .run()
+        .await
+        .assert_success();
+    let Received { method, target: uri, version, headers, body } = target.received().remove(1);
+    let authority = target.address();
+    assert_eq!(uri, format!("https://{authority}/next"));
+    assert_eq!((&*method, &*version, &*body), ("PUT", "HTTP/2.0", "payload"));
+    let mut names: Vec<_> = headers.iter().map(|(name, _)| name.as_str()).collect();
+    names.sort_unstable();
+    insta::assert_snapshot!(
+        names.join(" "),
+        @"accept accept-encoding content-length content-type user-agent x-team"
+    );
+}
+
+#[tokio::test]
+async fn a_configured_host_is_the_authority_and_not_the_tls_name() {
+    // design: §5 "`Host` sets the authority, not the TLS name"
+    let authority = Authority::new("Test CA");
+    let identity = authority.issue(&["127.0.0.1"], Validity::Holds);
+    let target = HttpTarget::start_tls(identity, Protocol::Http2).await;
+    target.on("/", Answer::ok("ok"));
+    get(target.url("/"))
+        .header("Host", "front.test")
+        .trusting(&authority.pem())
+        .run()
+        .await
+        .assert_success();
+    assert_eq!(target.received()[0].target, "https://front.test/");
+}
+
+#[tokio::test]
+async fn chain_and_expiry_are_recorded() {
+    // design: §5 "Certificate chain and expiry are recorded"
+    let authority = Authority::new("Test CA");
+    let identity = authority.issue(&["shop.test"], Validity::Holds);
+    let outcome = check(&authority, identity, Protocol::Http1).await;
+    outcome.assert_success();
+    let mut certificate = certificate(&outcome).clone();
+    assert_eq!(certificate.fingerprint.len(), 64);
+    certificate.fingerprint = "…".to_owned();
+    insta::assert_json_snapshot!(certificate, @r#"
+    {
+      "subject": "CN=shop.test",
+      "issuer": "CN=Test CA",
+      "not_before": 1577836800000,
+      "not_after": 3786912000000,
+      "chain_not_after": 3786912000000,
+      "chain": [
+        "CN=shop.test"
+      ],
+      "fingerprint": "…"
+    }
+    "#);
+}
+
+#[tokio::test]
+async fn certificates_that_do_not_hold_fail_each_in_its_words_and_are_recorded_too() {
+    let trusted = Authority::new("Test CA");
+    let other = Authority::new("Other CA");
+    let cases = [
+        ("expired", trusted.issue(&["shop.test"], Validity::Expired)),
+        ("not yet", trusted.issue(&["shop.test"], Validity::NotYet)),
+        ("wrong name", trusted.issue(&["mail.test", "www.test"], Validity::Holds)),
+        ("unknown issuer", other.issue(&["shop.test"], Validity::Holds)),
+        ("self-signed", Identity::self_signed(&["shop.test"])),
+    ];
+    let mut said = Vec::new();
+    for (what, identity) in cases {
+        let outcome = check(&trusted, identity, Protocol::Http1).await;
+        assert_eq!(outcome.failure_kind(), FailureKind::CertificateInvalid, "{what}");
+        assert_eq!(outcome.http().hops[0].phases.tls_us, None, "{what}");
+        let subject = &certificate(&outcome).subject;
+        said.push(format!("{what}: {} [{subject}]", outcome.failure().detail));
+    }
+    insta::assert_snapshot!(said.join("\n"), @"
+    expired: the certificate of `shop.test` expired at 2022-01-01T00:00:00.000Z [CN=shop.test]
+    not yet: the certificate of `shop.test` holds only from 2090-01-01T00:00:00.000Z [CN=shop.test]
+    wrong name: the certificate is not for `shop.test` but for mail.test, www.test [CN=mail.test]
+    unknown issuer: the certificate of `shop.test` is from `CN=Other CA`, which is not trusted [CN=shop.test]
+    self-signed: the certificate of `shop.test` is signed by itself, which nobody vouches for [CN=shop.test]
+    ");
+}
+
+#[tokio::test]
+async fn a_certificate_may_be_for_an_address() {
+    let authority = Authority::new("Test CA");
+    let identity = authority.issue(&["127.0.0.1"], Validity::Holds);
+    let target = HttpTarget::start_tls(identity, Protocol::Http1).await;
+    target.on("/", Answer::ok(""));
+    get(target.url("/")).trusting(&authority.pem()).run().await.assert_success();
+}
+
+#[tokio::test]
+async fn a_server_without_tls_fails_the_handshake() {
+    let target = HttpTarget::start().await;
+    target.on("/", Answer::ok(""));
+    let url = target.url("/").replace("http://", "https://");
+    let outcome = get(url).run().await;
+    assert_eq!(outcome.failure_kind(), FailureKind::TlsFailed);
+    assert_eq!(target.hits(), 0);
+}
+
+#[test]
+fn roots_that_are_none_are_refused_by_name() {
+    let refused = |pem: &str| aloft_probe::read_roots(pem.as_bytes()).unwrap_err().to_string();
+    let bad = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+    insta::assert_snapshot!([refused("none"), refused(bad)].join("\n"), @"
+    no certificate found; give PEM with `BEGIN CERTIFICATE`
+    certificate number 1 is of no authority: invalid peer certificate: BadEncoding
+    ");
+}
