@@ -69,14 +69,14 @@ pub(crate) async fn connect(
                 *tried = Some(address);
                 return Ok(stream);
             }
-            Some(Some((address, Err(error)))) => {
-                // That this machine has no way to one family says less than what a peer said.
-                if failure.as_ref().is_none_or(|(_, earlier)| no_way(earlier)) {
-                    failure = Some((address, error));
-                }
+            // That this machine has no way to one family says less than what a peer said.
+            Some(Some((address, Err(error))))
+                if failure.as_ref().is_none_or(|(_, earlier)| no_way(earlier)) =>
+            {
+                failure = Some((address, error));
             }
+            Some(Some(_)) | None => {}
             Some(None) => break,
-            None => {}
         }
     }
     Err(match failure {

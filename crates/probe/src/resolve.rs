@@ -11,7 +11,7 @@ use std::sync::Arc;
 use domain::check::{Failure, FailureKind};
 use futures_util::future::{Either, select};
 use hickory_proto::op::ResponseCode;
-use hickory_proto::rr::{Name, RData, RecordType};
+use hickory_proto::rr::{Name, RecordType};
 use tokio::time::timeout;
 
 pub(crate) use lookup::{Lookup, look_up};
@@ -147,15 +147,7 @@ fn has_addresses(found: &Found) -> bool {
 
 fn found(lookup: Option<&Found>) -> Vec<IpAddr> {
     let Some(Ok(lookup)) = lookup else { return Vec::new() };
-    lookup
-        .records
-        .iter()
-        .filter_map(|record| match &record.data {
-            RData::A(v4) => Some(IpAddr::V4(v4.0)),
-            RData::AAAA(v6) => Some(IpAddr::V6(v6.0)),
-            _ => None,
-        })
-        .collect()
+    lookup.records.iter().filter_map(|record| record.data.ip_addr()).collect()
 }
 
 fn in_turn(first: Vec<IpAddr>, second: Vec<IpAddr>) -> Vec<IpAddr> {

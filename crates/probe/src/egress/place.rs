@@ -86,45 +86,48 @@ pub fn classify(address: IpAddr) -> Place {
 
 /// The IPv4 address that `address` stands for, and how.
 pub(super) fn unmapped(address: Ipv6Addr) -> Option<(Mapping, Ipv4Addr)> {
-    let [a, b, c, d, e, f, high, low] = address.segments();
-    let last = join(high, low);
-    match (a, b, c, d, e, f) {
-        (0, 0, 0, 0, 0, 0xffff) | (0, 0, 0, 0, 0xffff, 0) => Some((Mapping::Ipv4Mapped, last)),
-        (0, 0, 0, 0, 0, 0) if u32::from(last) > 1 => Some((Mapping::Ipv4Compatible, last)),
-        (0x64, 0xff9b, 0, 0, 0, 0) | (0x64, 0xff9b, 1, ..) => Some((Mapping::Nat64, last)),
-        (0x2002, b, c, ..) => Some((Mapping::SixToFour, join(b, c))),
+    let segments = address.segments();
+    let last = join(segments[6], segments[7]);
+    match segments {
+        [0, 0, 0, 0, 0, 0xffff, ..] | [0, 0, 0, 0, 0xffff, 0, ..] => {
+            Some((Mapping::Ipv4Mapped, last))
+        }
+        [0, 0, 0, 0, 0, 0, ..] if u32::from(last) > 1 => Some((Mapping::Ipv4Compatible, last)),
+        [0x64, 0xff9b, 0, 0, 0, 0, ..] | [0x64, 0xff9b, 1, ..] => Some((Mapping::Nat64, last)),
+        [0x2002, high, low, ..] => Some((Mapping::SixToFour, join(high, low))),
         // The client's address is written with all its bits turned (RFC 4380 §4).
-        (0x2001, 0, ..) => Some((Mapping::Teredo, join(!high, !low))),
+        [0x2001, 0, .., high, low] => Some((Mapping::Teredo, join(!high, !low))),
         _ => None,
     }
 }
 
 fn zone_behind(mapping: Mapping, address: Ipv6Addr, inner: Ipv4Addr) -> Zone {
     let zone = classify(IpAddr::V4(inner)).zone;
-    let [_, _, c, d, ..] = address.segments();
-    match mapping {
-        Mapping::Ipv4Mapped | Mapping::Ipv4Compatible | Mapping::SixToFour => zone,
+    let [_, _, third, fourth, ..] = address.segments();
+    match (mapping, zone) {
         // What a local translator leads to is its network's business, so it counts as private.
-        Mapping::Nat64 if c == 1 && zone == Zone::Public => Zone::Private,
-        Mapping::Nat64 => zone,
+        (Mapping::Nat64, Zone::Public) if third == 1 => Zone::Private,
         // Packets go to the server named in the address as well as to the client.
-        Mapping::Teredo if zone == Zone::Public => classify(IpAddr::V4(join(c, d))).zone,
-        Mapping::Teredo => zone,
+        (Mapping::Teredo, Zone::Public) => classify(IpAddr::V4(join(third, fourth))).zone,
+        (_, zone) => zone,
     }
 }
 
 fn zone_of_v4(address: Ipv4Addr) -> Zone {
     match address.octets() {
         [0, ..] => Zone::Unspecified,
+        [255, 255, 255, 255] => Zone::Broadcast,
         [10, ..] | [172, 16..=31, ..] | [192, 168, ..] => Zone::Private,
         [100, 64..=127, ..] => Zone::Shared,
         [127, ..] => Zone::Loopback,
         [169, 254, ..] => Zone::LinkLocal,
-        [192, 0, 0 | 2, _] | [192, 88, 99, _] => Zone::Reserved,
-        [198, 18 | 19, ..] | [198, 51, 100, _] | [203, 0, 113, _] => Zone::Reserved,
         [224..=239, ..] => Zone::Multicast,
-        [255, 255, 255, 255] => Zone::Broadcast,
-        [240..=255, ..] => Zone::Reserved,
+        [192, 0, 0 | 2, _]
+        | [192, 88, 99, _]
+        | [198, 18 | 19, ..]
+        | [198, 51, 100, _]
+        | [203, 0, 113, _]
+        | [240..=255, ..] => Zone::Reserved,
         _ => Zone::Public,
     }
 }
@@ -137,7 +140,7 @@ fn zone_of_v6(address: Ipv6Addr) -> Zone {
         [0xfc00..=0xfdff, ..] => Zone::Private,
         [0xff00..=0xffff, ..] => Zone::Multicast,
         // Protocols' own addresses, documents.
-        [0x2001, 0..=0x1ff, ..] | [0x2001, 0xdb8, ..] | [0x3fff, 0..=0xfff, ..] => Zone::Reserved,
+        [0x2001, 0..=0x1ff | 0xdb8, ..] | [0x3fff, 0..=0xfff, ..] => Zone::Reserved,
         [0x2000..=0x3fff, ..] => Zone::Public,
         _ => Zone::Reserved,
     }

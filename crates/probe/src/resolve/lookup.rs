@@ -63,11 +63,8 @@ fn follow(answers: Vec<Record>, name: &Name, kind: RecordType) -> (Vec<Name>, Ve
     let mut aliases: Vec<Name> = Vec::new();
     while kind != RecordType::CNAME && aliases.len() <= DNS_ALIASES {
         let at = aliases.last().unwrap_or(name);
-        let next = answers.iter().find_map(|record| match &record.data {
-            RData::CNAME(alias) if record.name.eq_ignore_root(at) => Some(alias.0.clone()),
-            _ => None,
-        });
-        let Some(next) = next else { break };
+        let mut here = answers.iter().filter(|record| record.name.eq_ignore_root(at));
+        let Some(next) = here.find_map(alias).cloned() else { break };
         aliases.push(next);
     }
     let end = aliases.last().unwrap_or(name).clone();
@@ -76,4 +73,8 @@ fn follow(answers: Vec<Record>, name: &Name, kind: RecordType) -> (Vec<Name>, Ve
         .filter(|record| record.record_type() == kind && record.name.eq_ignore_root(&end))
         .collect();
     (aliases, records)
+}
+
+fn alias(record: &Record) -> Option<&Name> {
+    if let RData::CNAME(alias) = &record.data { Some(&alias.0) } else { None }
 }

@@ -246,20 +246,22 @@ fn is_unwilling(code: ResponseCode) -> bool {
 }
 
 fn unreachable(server: SocketAddr, error: &io::Error) -> Failure {
-    let detail = match error.kind() {
-        io::ErrorKind::InvalidData => {
-            format!("what nameserver {server} answers is no DNS: {error}")
-        }
-        io::ErrorKind::ConnectionRefused => format!("nobody listens at nameserver {server}"),
-        _ => format!("nameserver {server} cannot be reached: {error}"),
+    let detail = if error.kind() == io::ErrorKind::InvalidData {
+        format!("what nameserver {server} answers is no DNS: {error}")
+    } else if error.kind() == io::ErrorKind::ConnectionRefused {
+        format!("nobody listens at nameserver {server}")
+    } else {
+        format!("nameserver {server} cannot be reached: {error}")
     };
     Failure::new(failure_kind(error), detail)
 }
 
 fn failure_kind(error: &io::Error) -> FailureKind {
-    match error.kind() {
-        _ if exhausted(error) => FailureKind::ProbeExhausted,
-        io::ErrorKind::InvalidData => FailureKind::ProtocolBroken,
-        _ => FailureKind::NameUnresolved,
+    if exhausted(error) {
+        FailureKind::ProbeExhausted
+    } else if error.kind() == io::ErrorKind::InvalidData {
+        FailureKind::ProtocolBroken
+    } else {
+        FailureKind::NameUnresolved
     }
 }

@@ -1,5 +1,6 @@
 //! DNS checks: one question per type that the plan asks for, all at once, each answer as it came.
 
+use std::fmt::Write;
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -33,7 +34,7 @@ impl Progress {
         let server = self.servers.first().copied();
         let mut failure = Stage::LookUp.out_of_time(limit, &plan.name, server);
         if let Some(server) = server {
-            failure.detail.push_str(&format!(" at {server}"));
+            write!(failure.detail, " at {server}").expect("a string takes every text");
         }
         failure
     }
@@ -94,13 +95,17 @@ fn record_type(kind: RecordKind) -> RecordType {
 }
 
 fn record(record: &Record) -> Option<DnsRecord> {
-    let value = match &record.data {
-        RData::A(address) => address.0.to_string(),
-        RData::AAAA(address) => address.0.to_string(),
-        RData::CNAME(name) => bare(&name.0),
-        RData::MX(mx) => format!("{} {}", mx.preference, bare(&mx.exchange)),
-        RData::TXT(txt) => String::from_utf8_lossy(&txt.txt_data.concat()).into_owned(),
-        _ => return None,
+    let data = &record.data;
+    let value = if let Some(address) = data.ip_addr() {
+        address.to_string()
+    } else if let RData::CNAME(name) = data {
+        bare(&name.0)
+    } else if let RData::MX(mx) = data {
+        format!("{} {}", mx.preference, bare(&mx.exchange))
+    } else if let RData::TXT(txt) = data {
+        String::from_utf8_lossy(&txt.txt_data.concat()).into_owned()
+    } else {
+        return None;
     };
     Some(DnsRecord { value, ttl: record.ttl })
 }

@@ -37,14 +37,13 @@ pub(crate) async fn exchange(
     progress: &mut Progress,
 ) -> Result<(), Failure> {
     let Progress { stage, seen } = progress;
-    let addresses = match plan.host.parse::<IpAddr>() {
-        Ok(literal) => vec![literal],
-        Err(_) => {
-            let start = Instant::now();
-            let addresses = network.resolver.addresses(&plan.host).await?;
-            seen.phases.dns_us = Some(micros_since(start));
-            addresses
-        }
+    let addresses = if let Ok(literal) = plan.host.parse::<IpAddr>() {
+        vec![literal]
+    } else {
+        let start = Instant::now();
+        let addresses = network.resolver.addresses(&plan.host).await?;
+        seen.phases.dns_us = Some(micros_since(start));
+        addresses
     };
     let addresses = permitted(&network.egress, &plan.host, &addresses, plan.port)?;
     *stage = Stage::Connect;

@@ -86,7 +86,7 @@ async fn an_unknown_encoding_fails_where_something_is_asserted_of_the_body() {
 #[tokio::test]
 async fn a_few_bytes_that_unfold_to_many_are_not_unfolded() {
     // design: §5 "up to 1 MiB decoded"
-    let zeros = vec![0; 64 * 1024 * 1024];
+    let zeros = vec![0; 8 * 1024 * 1024];
     let cases = [
         Answer::ok(zeros.clone()).gzipped(),
         Answer::ok(zeros.clone()).gzipped().gzipped(),

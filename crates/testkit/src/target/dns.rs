@@ -189,7 +189,6 @@ fn packets(zone: &Mutex<Zone>, question: &Message, channel: Channel) -> Vec<Vec<
     };
     let scripted = zone.next_scripted(owner, kind);
     match scripted {
-        None => vec![written(&usual)],
         Some(Reply::Silence | Reply::LostOnce) => Vec::new(),
         Some(Reply::Code(code)) => with(&|message| message.metadata.response_code = code.wire()),
         Some(Reply::Records(records)) => with(&|message| {
@@ -201,7 +200,7 @@ fn packets(zone: &Mutex<Zone>, question: &Message, channel: Channel) -> Vec<Vec<
         Some(Reply::TooLong) if channel == Channel::Udp => {
             with(&|message| message.metadata.truncation = true)
         }
-        Some(Reply::TooLong) => vec![written(&usual)],
+        None | Some(Reply::TooLong) => vec![written(&usual)],
         Some(Reply::ForgedFirst) => {
             let mut other_id = usual.clone();
             other_id.metadata.id ^= 1;
@@ -238,10 +237,8 @@ impl Zone {
         let mut at = owner.clone();
         for _ in 0..=self.records.len() {
             let here = self.records.iter().filter(|(name, _)| *name == at);
-            let alias = here.clone().find_map(|(_, data)| match data {
-                RData::CNAME(alias) if kind != RecordType::CNAME => Some(alias.0.clone()),
-                _ => None,
-            });
+            let alias = here.clone().find_map(|(_, data)| alias(data));
+            let alias = alias.filter(|_| kind != RecordType::CNAME);
             for (name, data) in here {
                 if data.record_type() == kind || alias.is_some() {
                     message.add_answer(Record::from_rdata(name.clone(), TTL, data.clone()));
@@ -299,6 +296,10 @@ fn data(kind: RecordKind, value: &str) -> RData {
         }
         RecordKind::Txt => RData::TXT(TXT::new(value.split('|').map(str::to_owned).collect())),
     }
+}
+
+fn alias(data: &RData) -> Option<Name> {
+    if let RData::CNAME(alias) = data { Some(alias.0.clone()) } else { None }
 }
 
 fn record_type(kind: RecordKind) -> RecordType {

@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use http_body_util::{BodyExt, Full};
+use http_body_util::{BodyExt, Collected, Full};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use rustls::ServerConfig;
@@ -260,7 +260,7 @@ async fn http2(stream: TlsStream<TcpStream>, stage: Arc<Stage>) {
         let stage = Arc::clone(&stage);
         async move {
             let (head, body) = request.into_parts();
-            let body = body.collect().await.map(|body| body.to_bytes()).unwrap_or_default();
+            let body = body.collect().await.map(Collected::to_bytes).unwrap_or_default();
             let received = Received {
                 method: head.method.to_string(),
                 target: head.uri.to_string(),

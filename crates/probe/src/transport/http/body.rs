@@ -58,13 +58,13 @@ impl Collector {
         Body { bytes, truncated: self.truncated }
     }
 
-    /// Whether nothing that still comes would be kept.
-    fn push(&mut self, piece: Bytes, overflowed: &mut bool) -> Result<(), Failure> {
+    /// Takes the next piece; `overflowed` becomes true where there was no room for all of it.
+    fn push(&mut self, piece: &Bytes, overflowed: &mut bool) -> Result<(), Failure> {
         if *overflowed || piece.is_empty() {
             return Ok(());
         }
         if let Some(decoder) = &mut self.decoder {
-            *overflowed = decoder.push(&piece)? == Unfolded::PastTheRoom;
+            *overflowed = decoder.push(piece)? == Unfolded::PastTheRoom;
             return Ok(());
         }
         let fits = piece.len().min(self.room);
@@ -100,7 +100,7 @@ pub(super) async fn read(
         let frame = frame.map_err(|error| link::broken(&error, peer))?;
         let Ok(piece) = frame.into_data() else { continue };
         read += piece.len();
-        collector.push(piece, &mut overflowed)?;
+        collector.push(&piece, &mut overflowed)?;
         if read > BODY_READ {
             return Ok(());
         }

@@ -26,6 +26,7 @@ use crate::limits::{HEAD_BYTES, HEAD_LINES};
 use crate::wire::Wire;
 
 /// The connection's own work, to be done while its answer is waited for.
+#[expect(clippy::large_enum_variant, reason = "the usual variant costs no allocation this way")]
 pub(super) enum Link {
     /// HTTP/1.0 or 1.1.
     Http1(Option<http1::Connection<TokioIo<Wire>, Full<Bytes>>>),
@@ -215,24 +216,19 @@ pub(super) fn broken(error: &hyper::Error, peer: Option<SocketAddr>) -> Failure 
 
 fn broken_io(error: &std::io::Error, peer: &str) -> Failure {
     use std::io::ErrorKind as Io;
-    match error.kind() {
-        Io::ConnectionReset | Io::BrokenPipe | Io::ConnectionAborted => {
-            let detail = format!("{peer} reset the connection before its answer was complete");
-            Failure::new(FailureKind::ConnectionFailed, detail)
-        }
-        Io::UnexpectedEof => {
-            let detail = format!("{peer} closed the connection before its answer was complete");
-            Failure::new(FailureKind::ConnectionFailed, detail)
-        }
-        Io::InvalidData | Io::InvalidInput => {
-            let detail = format!("what {peer} answers is no HTTP: {error}");
-            Failure::new(FailureKind::ProtocolBroken, detail)
-        }
-        _ => {
-            let detail = format!("the connection to {peer} broke: {error}");
-            Failure::new(FailureKind::ConnectionFailed, detail)
-        }
+    let among = |kinds: &[Io]| kinds.contains(&error.kind());
+    if among(&[Io::InvalidData, Io::InvalidInput]) {
+        let detail = format!("what {peer} answers is no HTTP: {error}");
+        return Failure::new(FailureKind::ProtocolBroken, detail);
     }
+    let detail = if among(&[Io::ConnectionReset, Io::BrokenPipe, Io::ConnectionAborted]) {
+        format!("{peer} reset the connection before its answer was complete")
+    } else if among(&[Io::UnexpectedEof]) {
+        format!("{peer} closed the connection before its answer was complete")
+    } else {
+        format!("the connection to {peer} broke: {error}")
+    };
+    Failure::new(FailureKind::ConnectionFailed, detail)
 }
 
 fn chain(error: &hyper::Error) -> String {
