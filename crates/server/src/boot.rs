@@ -117,9 +117,17 @@ pub async fn start_demo(
     ctx: Context,
 ) -> Result<(Running, Option<Secret<String>>), BootError> {
     let store = open(settings).await?;
-    let demo = demo::prepare(&ctx, &store).await?;
-    let zones = vec![(demo::ZONE.to_owned(), demo.nameserver)];
-    Ok((start_on(store, settings, ctx, zones).await?, demo.key))
+    let targets = demo::Targets::serve(&ctx).await.map_err(DemoError::Listen)?;
+    let zones = vec![(demo::ZONE.to_owned(), targets.dns)];
+    // The demo is made last: a key that is made is shown, whatever else may fail.
+    let running = start_on(store, settings, ctx, zones).await?;
+    match demo::fill(&running.app, &targets).await {
+        Ok(key) => Ok((running, key)),
+        Err(why) => {
+            running.stop().await?;
+            Err(why.into())
+        }
+    }
 }
 
 async fn open(settings: &Settings) -> Result<Store, StoreError> {

@@ -4,8 +4,6 @@
 mod targets;
 mod zone;
 
-use std::net::SocketAddr;
-
 use rules::monitor::{
     CheckDraft, DnsDraft, HttpDraft, MonitorDraft, RecordAssertionDraft, TcpDraft,
     TextAssertionDraft,
@@ -14,12 +12,15 @@ use rules::{
     KeyId, Periodicity, RecordComparator, RecordKind, Region, Scope, Secret, TextComparator,
 };
 use store::{
-    Actor, ApiKey, Change, FREE_PLAN, KeyHash, NewMonitor, Page, Store, StoreError, Workspace,
+    Actor, ApiKey, Change, Created, FREE_PLAN, KeyHash, NewMonitor, Page, Store, StoreError,
+    Workspace,
 };
 
-use self::targets::Targets;
+pub(crate) use self::targets::Targets;
+use crate::app::App;
 use crate::auth::key;
 use crate::context::Context;
+use crate::pipeline::PipelineError;
 
 /// Slug of the demo's workspace.
 const WORKSPACE: &str = "demo";
@@ -27,15 +28,6 @@ const WORKSPACE: &str = "demo";
 const SLOW_ABOVE_MS: i32 = 500;
 /// The monitors of a demo; there are fewer.
 const PAGE: Page = Page { limit: 100, offset: 0, after: None };
-
-/// What a demo begins with.
-#[derive(Debug)]
-pub(crate) struct Demo {
-    /// The new key; `None` where the folder had its demo already, whose key was shown then.
-    pub(crate) key: Option<Secret<String>>,
-    /// Names of the demo's zone are asked for here.
-    pub(crate) nameserver: SocketAddr,
-}
 
 /// Why there is no demo.
 #[derive(Debug, thiserror::Error)]
@@ -46,25 +38,29 @@ pub enum DemoError {
     /// The store refused.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The stages did not take up a monitor.
+    #[error(transparent)]
+    Pipeline(#[from] PipelineError),
 }
 
 /// The zone whose names only the demo's name server knows.
 pub(crate) const ZONE: &str = zone::ZONE;
 
-/// Serves the targets, and stores what is not there yet. The server must not be up: what is stored
-/// is taken up when it starts.
-pub(crate) async fn prepare(ctx: &Context, store: &Store) -> Result<Demo, DemoError> {
-    let targets = targets::serve(ctx).await?;
-    let nameserver = targets.dns;
+/// Stores what is not there yet and hands it to the running stages, so that new monitors are checked
+/// at once. Answers the new key; `None` where the folder had its demo already, whose key was shown.
+pub(crate) async fn fill(
+    app: &App,
+    targets: &Targets,
+) -> Result<Option<Secret<String>>, DemoError> {
+    let App { ctx, store, .. } = app;
     let change = Change { actor: Actor::Server, at: ctx.now() };
-    let known = match store.workspaces().by_slug(WORKSPACE).await {
-        Ok(workspace) => Some(workspace),
-        Err(StoreError::NotFound { .. }) => None,
+    match store.workspaces().by_slug(WORKSPACE).await {
+        Ok(workspace) => {
+            repoint(app, &workspace, targets, change).await?;
+            return Ok(None);
+        }
+        Err(StoreError::NotFound { .. }) => {}
         Err(why) => return Err(why.into()),
-    };
-    if let Some(workspace) = known {
-        repoint(store, &workspace, &targets, change).await?;
-        return Ok(Demo { key: None, nameserver });
     }
     let workspace = Workspace {
         id: ctx.new_id(),
@@ -74,14 +70,15 @@ pub(crate) async fn prepare(ctx: &Context, store: &Store) -> Result<Demo, DemoEr
         created_at: change.at,
     };
     store.workspaces().create(workspace.clone(), change).await?;
-    for (_, draft) in monitors(&targets) {
+    for (_, draft) in monitors(targets) {
         let settings = draft.parse().expect("the demo's monitors keep every rule");
         let new =
             NewMonitor { id: ctx.new_id(), workspace: workspace.id, settings, idempotency: None };
-        store.monitors().create(new, change).await?;
+        let (Created::Now(monitor) | Created::Before(monitor)) =
+            store.monitors().create(new, change).await?;
+        app.pipeline.changed(&monitor).await?;
     }
-    let key = new_key(ctx, store, &workspace, change).await?;
-    Ok(Demo { key: Some(key), nameserver })
+    Ok(Some(new_key(ctx, store, &workspace, change).await?))
 }
 
 async fn new_key(
@@ -108,12 +105,12 @@ async fn new_key(
 
 /// Where the targets got other ports this time, the demo's monitors follow them.
 async fn repoint(
-    store: &Store,
+    app: &App,
     workspace: &Workspace,
     targets: &Targets,
     change: Change,
-) -> Result<(), StoreError> {
-    let stored = store.monitors().list(workspace.id, PAGE).await?.monitors;
+) -> Result<(), DemoError> {
+    let stored = app.store.monitors().list(workspace.id, PAGE).await?.monitors;
     for (name, draft) in monitors(targets) {
         let wanted = draft.parse().expect("the demo's monitors keep every rule");
         let moved = stored.iter().map(|stored| &stored.monitor).find(|monitor| {
@@ -122,7 +119,8 @@ async fn repoint(
         if let Some(monitor) = moved {
             let settings =
                 rules::monitor::MonitorSettings { check: wanted.check, ..monitor.settings.clone() };
-            store.monitors().update(monitor.clone(), settings, change).await?;
+            let moved = app.store.monitors().update(monitor.clone(), settings, change).await?;
+            app.pipeline.changed(&moved).await?;
         }
     }
     Ok(())

@@ -25,26 +25,31 @@ const FLAP: Duration = Duration::from_secs(75);
 
 /// Where the targets listen.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Targets {
+pub(crate) struct Targets {
+    /// The pages.
     pub(super) http: SocketAddr,
+    /// The port that takes connections.
     pub(super) tcp: SocketAddr,
-    pub(super) dns: SocketAddr,
+    /// The name server of the demo's zone.
+    pub(crate) dns: SocketAddr,
 }
 
-/// Binds the targets and serves them until the process ends.
-pub(super) async fn serve(ctx: &Context) -> std::io::Result<Targets> {
-    let http = listen(PREFERRED_HTTP).await?;
-    let tcp = listen(PREFERRED_TCP).await?;
-    let dns = match UdpSocket::bind((Ipv4Addr::LOCALHOST, PREFERRED_DNS)).await {
-        Ok(socket) => socket,
-        Err(_) => UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await?,
-    };
-    let targets =
-        Targets { http: http.local_addr()?, tcp: tcp.local_addr()?, dns: dns.local_addr()? };
-    tokio::spawn(serve_http(http, ctx.clone()));
-    tokio::spawn(serve_tcp(tcp));
-    tokio::spawn(zone::serve(dns));
-    Ok(targets)
+impl Targets {
+    /// Binds the targets and serves them until the process ends.
+    pub(crate) async fn serve(ctx: &Context) -> std::io::Result<Self> {
+        let http = listen(PREFERRED_HTTP).await?;
+        let tcp = listen(PREFERRED_TCP).await?;
+        let dns = match UdpSocket::bind((Ipv4Addr::LOCALHOST, PREFERRED_DNS)).await {
+            Ok(socket) => socket,
+            Err(_) => UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await?,
+        };
+        let targets =
+            Self { http: http.local_addr()?, tcp: tcp.local_addr()?, dns: dns.local_addr()? };
+        tokio::spawn(serve_http(http, ctx.clone()));
+        tokio::spawn(serve_tcp(tcp));
+        tokio::spawn(zone::serve(dns));
+        Ok(targets)
+    }
 }
 
 async fn listen(preferred: u16) -> std::io::Result<TcpListener> {
