@@ -162,6 +162,7 @@ async fn ask(folder: &Path, operation: &Operation) -> Result<Answer, anyhow::Err
         .method(Method::POST)
         .uri("/control")
         .header("host", "control")
+        .header("content-type", "application/json")
         .body(Full::new(Bytes::from(body)))?;
     let response = sender.send_request(request).await?;
     let status = response.status();
