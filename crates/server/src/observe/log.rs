@@ -1,6 +1,8 @@
 //! Log lines, on the standard error: for people, or one JSON object each. Never bodies, headers,
 //! keys.
 
+use std::io::{IsTerminal as _, stderr};
+
 use tracing_subscriber::EnvFilter;
 
 use crate::config::{LogFormat, Settings};
@@ -17,7 +19,10 @@ pub fn start(settings: &Settings) -> Result<(), UnreadableFilter> {
     let filter = EnvFilter::builder()
         .parse(&settings.log_level)
         .map_err(|error| UnreadableFilter(error.to_string()))?;
-    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let lines = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(stderr)
+        .with_ansi(stderr().is_terminal());
     // An error says that there is a logger; tests start several servers in one process.
     let _ = match settings.log_format {
         LogFormat::Text => lines.try_init(),
