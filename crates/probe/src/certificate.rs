@@ -95,3 +95,34 @@ fn parse(chain: &[CertificateDer<'_>]) -> Option<Certificate> {
 fn timestamp(time: ASN1Time) -> Timestamp {
     Timestamp::from_millis(time.timestamp().saturating_mul(1000))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(number: usize) -> [u8; 32] {
+        let mut key = [0; 32];
+        key[..8].copy_from_slice(&number.to_be_bytes());
+        key
+    }
+
+    #[test]
+    fn chains_that_are_asked_for_outlive_those_that_are_not() {
+        let certificate = Arc::new(Certificate {
+            subject: String::new(),
+            issuer: String::new(),
+            not_before: Timestamp::default(),
+            not_after: Timestamp::default(),
+            chain_not_after: Timestamp::default(),
+            chain: Vec::new(),
+            fingerprint: String::new(),
+        });
+        let mut kept = Generations::default();
+        for number in 0..10 * CERTIFICATES_KEPT {
+            kept.keep(key(number), Arc::clone(&certificate));
+            assert!(kept.find(key(0)).is_some(), "asked for after {number} others");
+        }
+        assert!(kept.find(key(1)).is_none());
+        assert!(kept.young.len() + kept.old.len() <= 2 * CERTIFICATES_KEPT);
+    }
+}

@@ -174,3 +174,38 @@ impl fmt::Display for Place {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_lies_in_the_same_zone_however_it_is_wrapped() {
+        // design: §6 "mapped addresses"
+        for block in 0..=u16::MAX {
+            let v4 = join(block, 0xa9fe);
+            let bits = u128::from(u32::from(v4));
+            let zone = classify(IpAddr::V4(v4)).zone;
+            let wrapped = [
+                0xffff_0000_0000 | bits,
+                0xffff_0000_0000_0000 | bits,
+                bits,
+                0x0064_ff9b << 96 | bits,
+                0x2002 << 112 | bits << 80,
+                0x2001_0000_0808_0808 << 64 | (!bits & 0xffff_ffff),
+                0x2001_0000 << 96 | bits << 64 | (!0x0808_0808_u128 & 0xffff_ffff),
+            ];
+            for address in wrapped.map(Ipv6Addr::from) {
+                assert_eq!(classify(IpAddr::V6(address)).zone, zone, "{address} wraps {v4}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_local_translator_is_private_whatever_it_leads_to() {
+        let public = "64:ff9b:1::808:808".parse().unwrap();
+        assert_eq!(classify(public).zone, Zone::Private);
+        let loopback = "64:ff9b:1::7f00:1".parse().unwrap();
+        assert_eq!(classify(loopback).zone, Zone::Loopback);
+    }
+}

@@ -158,15 +158,20 @@ impl Checking {
 
     /// Runs it, with the next slot due then.
     pub(crate) async fn run_until(self, next_slot: Timestamp) -> Outcomes {
-        let job = Job {
-            plan: Arc::new(self.plan()),
-            region: Region::ALL[0],
-            slot: SLOT,
-            trigger: Trigger::Scheduled,
-            next_slot,
-            keep_evidence: true,
-        };
+        let job = job(self.plan(), next_slot);
         Outcomes { attempts: Probe::new(self.settings).run(&job, || SLOT).await }
+    }
+}
+
+/// A scheduled job of `plan`, with the next slot due then.
+pub(crate) fn job(plan: Plan, next_slot: Timestamp) -> Job {
+    Job {
+        plan: Arc::new(plan),
+        region: Region::ALL[0],
+        slot: SLOT,
+        trigger: Trigger::Scheduled,
+        next_slot,
+        keep_evidence: true,
     }
 }
 

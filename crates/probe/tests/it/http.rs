@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use domain::check::{FailureKind, Outcome};
-use rules::Method;
-use testkit::target::{Answer, DnsTarget, HttpTarget, TcpTarget};
+use rules::{Method, RecordKind};
+use testkit::target::{Answer, Code, DnsTarget, HttpTarget, Reply, TcpTarget};
 
 use crate::checking::{get, portless};
 
@@ -193,15 +193,15 @@ async fn answers_that_are_no_answers_fail_and_say_why() {
         said.push(format!("{what}: {}", outcome.failure().detail));
     }
     insta::assert_snapshot!(portless(&said.join("\n"), target.address().port()), @"
-    garbage: what 127.0.0.1:PORT answers is no HTTP: invalid HTTP version parsed
-    another protocol: what 127.0.0.1:PORT answers is no HTTP: invalid HTTP version parsed
+    garbage: what 127.0.0.1:PORT answers is broken HTTP: invalid HTTP version parsed
+    another protocol: what 127.0.0.1:PORT answers is broken HTTP: invalid HTTP version parsed
     nothing: 127.0.0.1:PORT closed the connection before its answer was complete
     half a head: 127.0.0.1:PORT closed the connection before its answer was complete
     a reset: 127.0.0.1:PORT reset the connection before its answer was complete
     too many headers: the headers from 127.0.0.1:PORT are more than 128 KiB or 256 lines
     too long headers: the headers from 127.0.0.1:PORT are more than 128 KiB or 256 lines
     half a body: 127.0.0.1:PORT closed the connection before its answer was complete
-    a bad chunk: what 127.0.0.1:PORT answers is no HTTP: Invalid chunk size line: missing size digit
+    a bad chunk: what 127.0.0.1:PORT answers is broken HTTP: Invalid chunk size line: missing size digit
     ");
 }
 
@@ -223,6 +223,36 @@ async fn the_next_address_is_tried_where_one_fails() {
     let outcome = get(target.url_as("api.test", "/")).asking(&dns).run().await;
     outcome.assert_success();
     assert_eq!(outcome.http().hops[0].address, Some(target.address()));
+}
+
+#[tokio::test]
+async fn silence_about_one_family_of_addresses_does_not_hold_up_the_other() {
+    let target = HttpTarget::start().await;
+    target.on("/", Answer::ok(""));
+    let dns = DnsTarget::start().await;
+    dns.address_of("api.test", "127.0.0.1").reply("api.test", RecordKind::Aaaa, Reply::Silence);
+    get(target.url_as("api.test", "/")).asking(&dns).run().await.assert_success();
+}
+
+#[tokio::test]
+async fn a_name_without_addresses_fails_as_such() {
+    let dns = DnsTarget::start().await;
+    dns.record("mail.test", RecordKind::Mx, "10 mx.test");
+    let outcome = get("http://mail.test/").asking(&dns).run().await;
+    assert_eq!(outcome.failure_kind(), FailureKind::NameUnresolved);
+    assert_eq!(outcome.failure().detail, "`mail.test` has no address");
+}
+
+#[tokio::test]
+async fn a_nameserver_that_fails_is_named() {
+    let dns = DnsTarget::start().await;
+    dns.reply_addresses("api.test", &Reply::Code(Code::ServFail));
+    let outcome = get("http://api.test/").asking(&dns).run().await;
+    assert_eq!(outcome.failure_kind(), FailureKind::NameUnresolved);
+    insta::assert_snapshot!(
+        portless(&outcome.failure().detail, dns.address().port()),
+        @"`api.test` cannot be looked up: 127.0.0.1:PORT answers SERVFAIL"
+    );
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ mod dns;
 mod egress;
 mod http;
 mod redirects;
-mod retry;
+mod runner;
 mod tcp;
 mod timeout;
 mod tls;

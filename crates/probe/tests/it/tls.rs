@@ -108,6 +108,23 @@ async fn chain_and_expiry_are_recorded() {
 }
 
 #[tokio::test]
+async fn the_first_end_in_the_chain_counts() {
+    let authority = Authority::new("Test CA");
+    let holds = authority.intermediate("Intermediate", Validity::Holds);
+    let outcome =
+        check(&authority, holds.issue(&["shop.test"], Validity::Holds), Protocol::Http1).await;
+    outcome.assert_success();
+    assert_eq!(certificate(&outcome).chain, ["CN=shop.test", "CN=Intermediate"]);
+    let expired = authority.intermediate("Intermediate", Validity::Expired);
+    let outcome =
+        check(&authority, expired.issue(&["shop.test"], Validity::Holds), Protocol::Http1).await;
+    assert_eq!(outcome.failure_kind(), FailureKind::CertificateInvalid);
+    let certificate = certificate(&outcome);
+    assert!(certificate.chain_not_after < certificate.not_after);
+    assert!(outcome.failure().detail.ends_with("expired at 2022-01-01T00:00:00.000Z"));
+}
+
+#[tokio::test]
 async fn certificates_that_do_not_hold_fail_each_in_its_words_and_are_recorded_too() {
     let trusted = Authority::new("Test CA");
     let other = Authority::new("Other CA");

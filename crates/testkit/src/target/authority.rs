@@ -9,6 +9,8 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 #[derive(Debug)]
 pub struct Authority {
     issuer: CertifiedIssuer<'static, KeyPair>,
+    /// Those that vouch for it, nearest first, without the one at the top.
+    chain: Vec<CertificateDer<'static>>,
 }
 
 /// A certificate with its key.
@@ -32,10 +34,17 @@ pub enum Validity {
 impl Authority {
     /// A new authority called `name`.
     pub fn new(name: &str) -> Self {
-        let mut params = params(&[], name, Validity::Holds);
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        let issuer = CertifiedIssuer::self_signed(params, key()).expect("the parameters are good");
-        Self { issuer }
+        let issuer = CertifiedIssuer::self_signed(ca_params(name, Validity::Holds), key())
+            .expect("the parameters are good");
+        Self { issuer, chain: Vec::new() }
+    }
+
+    /// An authority called `name` that this one vouches for.
+    pub fn intermediate(&self, name: &str, validity: Validity) -> Self {
+        let issuer = CertifiedIssuer::signed_by(ca_params(name, validity), key(), &self.issuer)
+            .expect("the parameters are good");
+        let chain = std::iter::once(issuer.der().clone()).chain(self.chain.clone()).collect();
+        Self { issuer, chain }
     }
 
     /// Its own certificate, in PEM.
@@ -50,7 +59,8 @@ impl Authority {
         let certificate = params(names, name, validity)
             .signed_by(&key, &self.issuer)
             .expect("the parameters are good");
-        Identity { chain: vec![certificate.der().clone()], key: private(&key) }
+        let chain = std::iter::once(certificate.der().clone()).chain(self.chain.clone());
+        Identity { chain: chain.collect(), key: private(&key) }
     }
 }
 
@@ -72,6 +82,12 @@ fn key() -> KeyPair {
 
 fn private(key: &KeyPair) -> PrivateKeyDer<'static> {
     PrivatePkcs8KeyDer::from(key.serialize_der()).into()
+}
+
+fn ca_params(name: &str, validity: Validity) -> CertificateParams {
+    let mut params = params(&[], name, validity);
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    params
 }
 
 fn params(names: &[&str], name: &str, validity: Validity) -> CertificateParams {

@@ -199,7 +199,7 @@ pub(super) fn broken(error: &hyper::Error, peer: Option<SocketAddr>) -> Failure 
         );
         return Failure::new(FailureKind::ProtocolBroken, detail);
     }
-    if error.is_incomplete_message() {
+    if error.is_incomplete_message() || error.is_canceled() || error.is_closed() {
         let detail = format!("{peer} closed the connection before its answer was complete");
         return Failure::new(FailureKind::ConnectionFailed, detail);
     }
@@ -210,7 +210,7 @@ pub(super) fn broken(error: &hyper::Error, peer: Option<SocketAddr>) -> Failure 
         }
         cause = error.source();
     }
-    let detail = format!("what {peer} answers is no HTTP: {}", chain(error));
+    let detail = format!("what {peer} answers is broken HTTP: {}", chain(error));
     Failure::new(FailureKind::ProtocolBroken, detail)
 }
 
@@ -218,7 +218,7 @@ fn broken_io(error: &std::io::Error, peer: &str) -> Failure {
     use std::io::ErrorKind as Io;
     let among = |kinds: &[Io]| kinds.contains(&error.kind());
     if among(&[Io::InvalidData, Io::InvalidInput]) {
-        let detail = format!("what {peer} answers is no HTTP: {error}");
+        let detail = format!("what {peer} answers is broken HTTP: {error}");
         return Failure::new(FailureKind::ProtocolBroken, detail);
     }
     let detail = if among(&[Io::ConnectionReset, Io::BrokenPipe, Io::ConnectionAborted]) {

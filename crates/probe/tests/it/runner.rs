@@ -1,11 +1,31 @@
-//! Attempts: when another one follows, and that all are kept.
+//! Attempts: when another one follows, that all are kept, and how many run at a time.
 
 use std::time::Duration;
 
+use aloft_probe::Probe;
 use domain::check::Outcome;
 use testkit::target::{Answer, HttpTarget};
+use tokio::time::Instant;
 
-use crate::checking::{SLOT, get};
+use crate::checking::{SLOT, get, job};
+
+#[tokio::test]
+async fn no_more_attempts_run_at_a_time_than_the_probe_may() {
+    let target = HttpTarget::start().await;
+    let pause = Duration::from_millis(100);
+    target.on("/", Answer::ok("").after(pause));
+    let mut checking = get(target.url("/"));
+    checking.settings.concurrency = 1;
+    let probe = Probe::new(checking.settings.clone());
+    let job = job(checking.plan(), SLOT + Duration::from_secs(600));
+    let clone = probe.clone();
+    let start = Instant::now();
+    let runs = tokio::join!(probe.run(&job, || SLOT), clone.run(&job, || SLOT));
+    assert_eq!((runs.0.len(), runs.1.len(), target.hits()), (1, 1, 2));
+    assert!(start.elapsed() >= 2 * pause, "one waited for the other");
+    let latency = Duration::from_micros(u64::from(runs.1[0].0.latency_us));
+    assert!(latency < start.elapsed() - pause / 2, "waiting for a place is no latency");
+}
 
 #[tokio::test]
 async fn a_failure_is_tried_again_until_it_is_none() {
