@@ -2,13 +2,16 @@
 //! written so that PostgreSQL understands them too (`$1`, no functions of one engine) and stand
 //! with their aggregates; those of the hot path are the exception and say so.
 
+use std::fs::OpenOptions;
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, SqliteConnection, SqlitePool};
 
-use crate::StoreError;
+use crate::{StoreError, folder};
 
 /// The database's file in the data folder.
 pub(crate) const DATABASE_FILE: &str = "aloft.db";
@@ -31,18 +34,24 @@ pub(crate) fn database_path(folder: &Path) -> PathBuf {
     folder.join(DATABASE_FILE)
 }
 
-/// The one connection that writes.
+/// The one connection that writes; makes the database's file where there is none.
 pub(crate) async fn writer(folder: &Path) -> Result<SqliteConnection, StoreError> {
-    let options = options(folder)
-        .create_if_missing(true)
-        .journal_mode(SqliteJournalMode::Wal)
+    let path = database_path(folder);
+    let is_new = make(&path).map_err(folder::at(&path))?;
+    let mut options = options(folder)
         .synchronous(SqliteSynchronous::Full)
         .foreign_keys(true)
         .pragma("cache_size", format!("-{WRITER_CACHE_KIB}"))
         .pragma("wal_autocheckpoint", CHECKPOINT_PAGES.to_string())
         .pragma("journal_size_limit", LOG_BYTES.to_string())
         .thread_name(|_| "store-writer".to_owned());
-    Ok(options.connect().await?)
+    if is_new {
+        // How an empty file was before need not be on disk: spares the first start three waits.
+        options = options.journal_mode(SqliteJournalMode::Memory);
+    }
+    let mut db = options.connect().await?;
+    sqlx::raw_sql("PRAGMA journal_mode = WAL").execute(&mut db).await?;
+    Ok(db)
 }
 
 /// The connections that read, made when first needed.
@@ -57,6 +66,16 @@ pub(crate) fn readers(folder: &Path) -> SqlitePool {
         .idle_timeout(READER_IDLE)
         .test_before_acquire(false)
         .connect_lazy_with(options)
+}
+
+/// Makes the file where there is none, and says whether it did. The files that SQLite makes beside
+/// it are readable by whom this one is.
+fn make(path: &Path) -> io::Result<bool> {
+    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 fn options(folder: &Path) -> SqliteConnectOptions {

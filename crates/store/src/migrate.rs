@@ -1,5 +1,5 @@
 //! Migrations: forward only, embedded, each once. All that a database lacks are one transaction,
-//! and a copy of the file is taken before an existing one is changed.
+//! which `Store::open` commits, and a copy of the file is taken before an existing one is changed.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -20,7 +20,8 @@ pub(crate) struct Migration {
 pub(crate) const MIGRATIONS: &[Migration] =
     &[Migration { version: 1, sql: include_str!("../migrations/sqlite/0001_first.sql") }];
 
-/// Brings the database to the last of `migrations`.
+/// Brings the database to the last of `migrations`, in a transaction that it begins and leaves
+/// open: to be committed with what belongs to it, or undone with the connection.
 pub(crate) async fn migrate(
     db: &mut SqliteConnection,
     folder: &Path,
@@ -30,17 +31,14 @@ pub(crate) async fn migrate(
     refuse_foreign(&applied, migrations)?;
     let at = applied.last().map_or(0, |(version, _)| *version);
     let known = newest(migrations);
-    if at == known {
-        return Ok(());
-    }
-    if at > 0 {
+    if 0 < at && at < known {
         copy_before(db, folder, known).await?;
     }
     sqlx::raw_sql("BEGIN IMMEDIATE").execute(&mut *db).await?;
-    let done = run(db, migrations.iter().filter(|migration| migration.version > at)).await;
-    let end = if done.is_ok() { "COMMIT" } else { "ROLLBACK" };
-    sqlx::raw_sql(end).execute(&mut *db).await?;
-    done
+    if at == known {
+        return Ok(());
+    }
+    run(db, migrations.iter().filter(|migration| migration.version > at)).await
 }
 
 /// Refuses a database that is not exactly at the last of `migrations`: for a process that shares it
@@ -134,6 +132,8 @@ fn checksum_of(migration: &Migration) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
+    use sqlx::Connection;
+
     use super::*;
 
     const FIRST: Migration = Migration { version: 1, sql: "CREATE TABLE a (x INTEGER)" };
@@ -144,24 +144,31 @@ mod tests {
         engine::writer(folder).await.unwrap()
     }
 
+    /// As `Store::open` does it: the transaction is committed, or its connection given up.
+    async fn migrated(
+        db: &mut SqliteConnection,
+        folder: &Path,
+        migrations: &[Migration],
+    ) -> Result<(), StoreError> {
+        migrate(db, folder, migrations).await?;
+        sqlx::raw_sql("COMMIT").execute(db).await?;
+        Ok(())
+    }
+
     #[tokio::test]
     async fn a_copy_is_taken_before_an_existing_database_is_migrated() {
         let folder = tempfile::tempdir().unwrap();
         let mut db = database(folder.path()).await;
-        migrate(&mut db, folder.path(), &[FIRST]).await.unwrap();
+        migrated(&mut db, folder.path(), &[FIRST]).await.unwrap();
         let copy = folder.path().join("aloft.db.before-2");
         assert!(!copy.exists());
         sqlx::raw_sql("INSERT INTO a VALUES (7)").execute(&mut db).await.unwrap();
-        migrate(&mut db, folder.path(), &[FIRST, SECOND]).await.unwrap();
+        migrated(&mut db, folder.path(), &[FIRST, SECOND]).await.unwrap();
         assert_eq!(fs::metadata(&copy).unwrap().permissions().mode() & 0o777, 0o600);
 
-        fs::rename(&copy, engine::database_path(&folder.path().join("old")))
-            .or_else(|_| {
-                fs::create_dir(folder.path().join("old"))?;
-                fs::rename(&copy, engine::database_path(&folder.path().join("old")))
-            })
-            .unwrap();
-        let mut old = database(&folder.path().join("old")).await;
+        let beside = tempfile::tempdir().unwrap();
+        fs::copy(&copy, engine::database_path(beside.path())).unwrap();
+        let mut old = database(beside.path()).await;
         expect_current(&mut old, &[FIRST]).await.unwrap();
         let kept: i64 = sqlx::query_scalar("SELECT x FROM a").fetch_one(&mut old).await.unwrap();
         assert_eq!(kept, 7);
@@ -171,17 +178,19 @@ mod tests {
     async fn a_migration_that_fails_leaves_nothing_behind() {
         let folder = tempfile::tempdir().unwrap();
         let mut db = database(folder.path()).await;
-        migrate(&mut db, folder.path(), &[FIRST]).await.unwrap();
-        migrate(&mut db, folder.path(), &[FIRST, BROKEN]).await.unwrap_err();
+        migrated(&mut db, folder.path(), &[FIRST]).await.unwrap();
+        migrated(&mut db, folder.path(), &[FIRST, BROKEN]).await.unwrap_err();
+        db.close().await.unwrap();
+        let mut db = database(folder.path()).await;
         expect_current(&mut db, &[FIRST]).await.unwrap();
-        migrate(&mut db, folder.path(), &[FIRST, SECOND]).await.unwrap();
+        migrated(&mut db, folder.path(), &[FIRST, SECOND]).await.unwrap();
     }
 
     #[tokio::test]
     async fn a_database_that_is_newer_older_or_other_is_refused_by_name() {
         let folder = tempfile::tempdir().unwrap();
         let mut db = database(folder.path()).await;
-        migrate(&mut db, folder.path(), &[FIRST, SECOND]).await.unwrap();
+        migrated(&mut db, folder.path(), &[FIRST, SECOND]).await.unwrap();
         let newer = migrate(&mut db, folder.path(), &[FIRST]).await;
         assert!(matches!(newer, Err(StoreError::NewerDatabase { found: 2, known: 1 })));
         let other = migrate(&mut db, folder.path(), &[FIRST, BROKEN]).await;

@@ -1,5 +1,5 @@
 //! Small numbers in place of long names: the growing tables hold a monitor and a probe as integers
-//! of a byte or two. What the writer looked up it remembers, until a transaction is undone.
+//! of a byte or two. What the writer looked up it remembers, unless the transaction is undone.
 
 use std::collections::HashMap;
 
@@ -14,6 +14,9 @@ use crate::StoreError;
 pub(crate) struct Numbers {
     monitors: HashMap<MonitorId, i64>,
     probes: HashMap<ProbeId, i64>,
+    /// Looked up in this transaction: they may be of rows that it made.
+    new_monitors: Vec<MonitorId>,
+    new_probes: Vec<ProbeId>,
 }
 
 impl Numbers {
@@ -33,6 +36,7 @@ impl Numbers {
                 .await?;
         if let Some(number) = number {
             self.monitors.insert(id, number);
+            self.new_monitors.push(id);
         }
         Ok(number)
     }
@@ -55,6 +59,7 @@ impl Numbers {
             .fetch_one(db)
             .await?;
         self.probes.insert(probe.clone(), number);
+        self.new_probes.push(probe.clone());
         Ok(number)
     }
 
@@ -63,9 +68,19 @@ impl Numbers {
         self.monitors.remove(&id);
     }
 
-    /// Forgets everything: a transaction was undone.
+    /// The transaction is committed: what was looked up in it holds.
+    pub(crate) fn keep(&mut self) {
+        self.new_monitors.clear();
+        self.new_probes.clear();
+    }
+
+    /// The transaction, or a part of it, is undone: forgets what was looked up in it.
     pub(crate) fn forget(&mut self) {
-        self.monitors.clear();
-        self.probes.clear();
+        for monitor in self.new_monitors.drain(..) {
+            self.monitors.remove(&monitor);
+        }
+        for probe in self.new_probes.drain(..) {
+            self.probes.remove(&probe);
+        }
     }
 }

@@ -93,12 +93,19 @@ async fn step(
     .execute(&mut *db)
     .await?
     .rows_affected();
-    let evidence = sqlx::query(
-        "DELETE FROM evidence WHERE number IN (SELECT e.number FROM evidence e \
-         JOIN monitors m ON m.number = e.monitor \
-         WHERE e.slot < $1 OR m.deleted_at IS NOT NULL ORDER BY e.number LIMIT $2)",
+    let old_evidence = sqlx::query(
+        "DELETE FROM evidence WHERE number IN \
+         (SELECT number FROM evidence WHERE slot < $1 ORDER BY slot LIMIT $2)",
     )
     .bind((now - keep.evidence).as_millis())
+    .bind(STEP_ROWS)
+    .execute(&mut *db)
+    .await?
+    .rows_affected();
+    let ownerless_evidence = sqlx::query(
+        "DELETE FROM evidence WHERE number IN (SELECT e.number FROM monitors m \
+         JOIN evidence e ON e.monitor = m.number WHERE m.deleted_at IS NOT NULL LIMIT $1)",
+    )
     .bind(STEP_ROWS)
     .execute(&mut *db)
     .await?
@@ -112,5 +119,6 @@ async fn step(
     .execute(db)
     .await?
     .rows_affected();
+    let evidence = old_evidence + ownerless_evidence;
     Ok(Pruned { results, missed, evidence, idempotency_keys })
 }

@@ -48,7 +48,9 @@ impl Store {
         let lock = folder::lock(&settings.folder)?;
         let mut db = engine::writer(&settings.folder).await?;
         migrate::migrate(&mut db, &settings.folder, MIGRATIONS).await?;
-        Self::start(settings, db, Some(lock)).await
+        let vault = unlock_vault(&settings, &mut db).await?;
+        sqlx::raw_sql("COMMIT").execute(&mut db).await?;
+        Ok(Self::start(&settings, db, vault, Some(lock)))
     }
 
     /// Opens the store beside the server that holds its lock, for a command that reads or makes a
@@ -56,7 +58,8 @@ impl Store {
     pub async fn join(settings: Settings) -> Result<Self, StoreError> {
         let mut db = engine::writer(&settings.folder).await?;
         migrate::expect_current(&mut db, MIGRATIONS).await?;
-        Self::start(settings, db, None).await
+        let vault = unlock_vault(&settings, &mut db).await?;
+        Ok(Self::start(&settings, db, vault, None))
     }
 
     /// Opens the store, or joins the server that holds it.
@@ -74,8 +77,11 @@ impl Store {
         self.inner.writer.close().await
     }
 
-    /// Whether the database answers: for `/readyz`.
+    /// Whether the database answers and the writer works: for `/readyz`.
     pub async fn ready(&self) -> Result<(), StoreError> {
+        if !self.inner.writer.is_working() {
+            return Err(StoreError::Closed);
+        }
         sqlx::query("SELECT 1").execute(&mut *self.read().await?).await?;
         Ok(())
     }
@@ -151,15 +157,16 @@ impl Store {
         &self.inner.vault
     }
 
-    async fn start(
-        settings: Settings,
-        mut db: SqliteConnection,
+    fn start(
+        settings: &Settings,
+        db: SqliteConnection,
+        vault: Vault,
         lock: Option<FolderLock>,
-    ) -> Result<Self, StoreError> {
-        let vault = Arc::new(unlock_vault(&settings, &mut db).await?);
+    ) -> Self {
+        let vault = Arc::new(vault);
         let readers = engine::readers(&settings.folder);
         let writer = Writer::start(db, Arc::clone(&vault), lock);
-        Ok(Self { inner: Arc::new(Inner { writer, readers, vault }) })
+        Self { inner: Arc::new(Inner { writer, readers, vault }) }
     }
 }
 

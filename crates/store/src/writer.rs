@@ -63,6 +63,11 @@ impl Writer {
         answer.await.map_err(|_| StoreError::Closed)?
     }
 
+    /// Whether the writer takes work.
+    pub(crate) fn is_working(&self) -> bool {
+        !self.queue.is_closed()
+    }
+
     /// Ends the writer after what waits; the log is copied into the database and synced.
     pub(crate) async fn close(&self) -> Result<(), StoreError> {
         let (reply, answer) = oneshot::channel();
@@ -177,7 +182,9 @@ impl Session {
             }
             self.control("RELEASE task").await?;
         }
-        self.control("COMMIT").await
+        self.control("COMMIT").await?;
+        self.numbers.keep();
+        Ok(())
     }
 
     async fn control(&mut self, statement: &'static str) -> Result<(), sqlx::Error> {

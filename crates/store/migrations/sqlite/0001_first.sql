@@ -51,6 +51,7 @@ CREATE TABLE monitors (
     deleted_at     INTEGER
 ) STRICT;
 CREATE INDEX monitors_by_workspace ON monitors (workspace_id, id) WHERE deleted_at IS NULL;
+CREATE INDEX monitors_deleted ON monitors (number) WHERE deleted_at IS NOT NULL;
 
 CREATE TABLE judge_states (
     monitor  INTEGER PRIMARY KEY REFERENCES monitors (number),
@@ -113,6 +114,7 @@ CREATE TABLE evidence (
     sealed    BLOB NOT NULL,
     UNIQUE (monitor, slot, region, trigger, revision)
 ) STRICT;
+CREATE INDEX evidence_by_time ON evidence (slot);
 -- One success of each region is kept: the latest.
 CREATE UNIQUE INDEX evidence_of_success ON evidence (monitor, region) WHERE outcome = 0;
 

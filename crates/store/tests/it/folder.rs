@@ -119,10 +119,13 @@ async fn a_command_beside_the_server_sees_and_changes_the_same_data() {
 async fn folder_and_key_are_their_owners_alone() {
     let parent = tempfile::tempdir().unwrap();
     let folder = parent.path().join("made/by/the/store");
-    open(&folder).await.close().await.unwrap();
+    let store = open(&folder).await;
     assert_eq!(mode(&folder), 0o700);
+    for file in ["aloft.db", "aloft.db-wal", "aloft.key", "aloft.lock"] {
+        assert_eq!(mode(&folder.join(file)), 0o600, "{file}");
+    }
+    store.close().await.unwrap();
     let key = folder.join("aloft.key");
-    assert_eq!(mode(&key), 0o600);
     fs::set_permissions(&key, fs::Permissions::from_mode(0o640)).unwrap();
     let refusal = Store::open(settings_of(&folder)).await.unwrap_err();
     assert!(refusal.to_string().ends_with("may be read by others (mode 640); chmod it to 600"));
