@@ -3,6 +3,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a tool for a terminal")]
 #![expect(clippy::disallowed_methods, reason = "a tool reads the environment and the clock itself")]
 
+mod bench;
 mod checks;
 mod codegen;
 mod setup;
@@ -19,6 +20,7 @@ usage: cargo xtask <command>
 
   setup              install what the tests and the checks need (apt, npm, Go modules, cargo)
   test [ARGS…]       setup, then every test of the workspace; ARGS go to `cargo test`
+  bench engine       the figures of the check engine on this machine, as a table and as JSON
   tidy               the house rules that no compiler knows
   fmt                check the formatting
   lint               clippy on everything, warnings are errors
@@ -45,6 +47,7 @@ fn run() -> Result<()> {
     let rest: Vec<&str> = rest.iter().map(String::as_str).collect();
     match (command.as_str(), rest.as_slice()) {
         ("test", args) => test::run(args),
+        ("bench", words) => bench::run(words),
         ("setup", []) => setup::for_all(),
         ("tidy", []) => tidy::run(),
         ("codegen", []) => codegen::run(false),

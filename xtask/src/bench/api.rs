@@ -1,0 +1,156 @@
+//! The little HTTP the bench needs: one kept connection, JSON calls, and the metrics of the service.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+
+use super::process::connect;
+
+/// A kept connection to a service, with a key.
+pub(super) struct Api {
+    stream: BufReader<TcpStream>,
+    key: String,
+}
+
+/// The samples of `/metrics`, by name with labels.
+pub(super) struct Metrics(BTreeMap<String, f64>);
+
+/// Whether the service answers `/healthz`.
+pub(super) fn healthy(address: SocketAddr) -> bool {
+    connect(address)
+        .and_then(|stream| exchange(&mut BufReader::new(stream), "GET", "/healthz", "", ""))
+        .is_ok()
+}
+
+/// Reads the metrics of the service.
+pub(super) fn metrics(address: SocketAddr) -> Result<Metrics> {
+    let text = exchange(&mut BufReader::new(connect(address)?), "GET", "/metrics", "", "")?;
+    let samples = text
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .filter_map(|line| line.rsplit_once(' '))
+        .filter_map(|(name, value)| Some((name.to_owned(), value.parse().ok()?)))
+        .collect();
+    Ok(Metrics(samples))
+}
+
+impl Api {
+    pub(super) fn new(address: SocketAddr, key: &str) -> Result<Self> {
+        Ok(Self { stream: BufReader::new(connect(address)?), key: key.to_owned() })
+    }
+
+    /// Calls a method of the monitor service.
+    pub(super) fn call(&mut self, method: &str, request: &Value) -> Result<Value> {
+        let path = format!("/rpc/monitor.v1.MonitorService/{method}");
+        let text = exchange(&mut self.stream, "POST", &path, &self.key, &request.to_string())?;
+        Ok(serde_json::from_str(&text)?)
+    }
+}
+
+impl Metrics {
+    /// Sum of all samples whose name (before the labels) is `name`.
+    pub(super) fn sum(&self, name: &str) -> f64 {
+        self.0.iter().filter(|(key, _)| base(key) == name).map(|(_, value)| value).sum()
+    }
+
+    /// Sum of all samples of `name` among whose labels `label` stands.
+    pub(super) fn sum_where(&self, name: &str, label: &str) -> f64 {
+        self.0
+            .iter()
+            .filter(|(key, _)| base(key) == name && key.contains(label))
+            .map(|(_, value)| value)
+            .sum()
+    }
+
+    /// The value below which `share` of a histogram's observations since `before` lie, by linear
+    /// interpolation in its bucket.
+    pub(super) fn quantile(&self, before: &Self, name: &str, share: f64) -> Option<f64> {
+        let mut buckets: Vec<(f64, f64)> = self
+            .0
+            .iter()
+            .filter(|(key, _)| base(key) == format!("{name}_bucket"))
+            .filter_map(|(key, count)| {
+                let bound = key.split("le=\"").nth(1)?.split('"').next()?;
+                let bound = if bound == "+Inf" { f64::INFINITY } else { bound.parse().ok()? };
+                Some((bound, count - before.0.get(key).copied().unwrap_or(0.0)))
+            })
+            .collect();
+        buckets.sort_by(|left, right| left.0.total_cmp(&right.0));
+        let wanted = buckets.last()?.1 * share;
+        let mut below = (0.0, 0.0);
+        for bucket in buckets {
+            if bucket.1 >= wanted && bucket.1 > below.1 {
+                let within = (wanted - below.1) / (bucket.1 - below.1);
+                return Some(if bucket.0.is_finite() { below.0 + (bucket.0 - below.0) * within } else { below.0 });
+            }
+            below = bucket;
+        }
+        None
+    }
+}
+
+fn base(key: &str) -> &str {
+    key.split('{').next().unwrap_or(key)
+}
+
+fn exchange(
+    stream: &mut BufReader<TcpStream>,
+    method: &str,
+    path: &str,
+    key: &str,
+    body: &str,
+) -> Result<String> {
+    let key = if key.is_empty() { String::new() } else { format!("x-service-key: {key}\r\n") };
+    let request = format!(
+        "{method} {path} HTTP/1.1\r\nhost: bench\r\n{key}content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    stream.get_mut().write_all(request.as_bytes())?;
+    let mut line = String::new();
+    stream.read_line(&mut line)?;
+    let status = line.split(' ').nth(1).context("no status line")?.to_owned();
+    let mut length = 0;
+    let mut chunked = false;
+    loop {
+        line.clear();
+        stream.read_line(&mut line)?;
+        let header = line.trim_end().to_ascii_lowercase();
+        if header.is_empty() {
+            break;
+        }
+        if let Some(value) = header.strip_prefix("content-length:") {
+            length = value.trim().parse()?;
+        }
+        chunked |= header.starts_with("transfer-encoding:") && header.contains("chunked");
+    }
+    let body = if chunked { read_chunks(stream)? } else { read_exactly(stream, length)? };
+    let body = String::from_utf8(body)?;
+    if status != "200" {
+        bail!("{method} {path} answered {status}: {body}");
+    }
+    Ok(body)
+}
+
+fn read_exactly(stream: &mut BufReader<TcpStream>, length: usize) -> Result<Vec<u8>> {
+    let mut bytes = vec![0; length];
+    stream.read_exact(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn read_chunks(stream: &mut BufReader<TcpStream>) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    loop {
+        let mut size = String::new();
+        stream.read_line(&mut size)?;
+        let size = usize::from_str_radix(size.trim(), 16)?;
+        let mut chunk = read_exactly(stream, size + 2)?;
+        if size == 0 {
+            return Ok(bytes);
+        }
+        chunk.truncate(size);
+        bytes.append(&mut chunk);
+    }
+}

@@ -1,0 +1,150 @@
+//! The processes of a bench: the target, and a service on a folder of its own. Each is ended when
+//! its value is dropped. CPU time and memory come from `/proc`.
+
+use std::io::{BufRead, BufReader};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+/// How long a process may take to be there.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The target, ready to be checked.
+pub(super) struct Target {
+    child: Child,
+    pub(super) plain_port: u16,
+    pub(super) tls_port: u16,
+    pub(super) certificate: PathBuf,
+    _folder: tempfile::TempDir,
+}
+
+/// A service on an empty or used folder.
+pub(super) struct Service {
+    child: Child,
+    pub(super) address: SocketAddr,
+    /// From the start of the process to its first answer.
+    pub(super) first_answer: Duration,
+}
+
+/// What a process used so far.
+#[derive(Clone, Copy)]
+pub(super) struct Usage {
+    pub(super) cpu: Duration,
+    pub(super) rss_bytes: u64,
+}
+
+impl Target {
+    pub(super) fn start() -> Result<Self> {
+        let folder = tempfile::tempdir()?;
+        let mut child = Command::new("target/release/bench-target")
+            .stdout(Stdio::piped())
+            .spawn()
+            .context("starting the target")?;
+        let mut lines = BufReader::new(child.stdout.take().context("the target has no output")?).lines();
+        let ports = lines.next().context("the target said nothing")??;
+        let (plain, tls) = ports.split_once(' ').context("the target named no ports")?;
+        let mut certificate = String::new();
+        for line in lines {
+            let line = line?;
+            certificate.push_str(&line);
+            certificate.push('\n');
+            if line.starts_with("-----END") {
+                break;
+            }
+        }
+        let path = folder.path().join("target.pem");
+        std::fs::write(&path, certificate)?;
+        Ok(Self {
+            child,
+            plain_port: plain.parse()?,
+            tls_port: tls.parse()?,
+            certificate: path,
+            _folder: folder,
+        })
+    }
+}
+
+impl Service {
+    pub(super) fn start(data: &Path, more: &[&str]) -> Result<Self> {
+        let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
+        let begun = Instant::now();
+        let child = aloft()
+            .args(["serve", "--allow-private-networks", "--log-level", "warn", "--listen", &address.to_string()])
+            .arg("--data")
+            .arg(data)
+            .args(more)
+            .stdout(Stdio::null())
+            .spawn()
+            .context("starting the service")?;
+        let mut service = Self { child, address, first_answer: Duration::ZERO };
+        while begun.elapsed() < PATIENCE {
+            if super::api::healthy(address) {
+                service.first_answer = begun.elapsed();
+                return Ok(service);
+            }
+            if let Some(status) = service.child.try_wait()? {
+                bail!("the service ended with {status} before it answered");
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        bail!("the service did not answer within {PATIENCE:?}")
+    }
+
+    pub(super) fn usage(&self) -> Result<Usage> {
+        usage(self.child.id())
+    }
+
+    /// Asks the process to stop and waits for it.
+    pub(super) fn stop(mut self) -> Result<()> {
+        Command::new("kill").arg(self.child.id().to_string()).status()?;
+        self.child.wait()?;
+        Ok(())
+    }
+}
+
+impl Drop for Target {
+    fn drop(&mut self) {
+        // Both fail only where the process is gone already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The release binary.
+pub(super) fn aloft() -> Command {
+    Command::new("target/release/aloft")
+}
+
+/// Waits until something listens at `address`.
+pub(super) fn connect(address: SocketAddr) -> Result<TcpStream> {
+    let stream = TcpStream::connect(address)?;
+    stream.set_nodelay(true)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    Ok(stream)
+}
+
+fn usage(pid: u32) -> Result<Usage> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"))?;
+    let after_name = stat.rsplit_once(')').context("no process name in stat")?.1;
+    let fields: Vec<&str> = after_name.split_whitespace().collect();
+    let ticks: u64 = fields[11].parse::<u64>()? + fields[12].parse::<u64>()?;
+    // Linux counts CPU time of processes in hundredths of a second.
+    let cpu = Duration::from_millis(ticks * 10);
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status"))?;
+    let rss = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))
+        .and_then(|rest| rest.split_whitespace().next())
+        .context("no VmRSS in status")?;
+    Ok(Usage { cpu, rss_bytes: rss.parse::<u64>()? * 1_024 })
+}
