@@ -61,7 +61,7 @@ impl Audit<'_> {
              WHERE workspace_id = $1 ORDER BY number DESC LIMIT $2",
         )
         .bind(workspace.to_string())
-        .bind(limit)
+        .bind(i64::from(limit))
         .fetch_all(&mut *self.store.read().await?)
         .await?;
         rows.iter()

@@ -51,7 +51,7 @@ impl EvidenceStore<'_> {
         .bind(monitor.to_string())
         .bind(since.as_millis())
         .bind(until.as_millis())
-        .bind(limit)
+        .bind(i64::from(limit))
         .fetch_all(&mut *self.store.read().await?)
         .await?;
         let vault = self.store.vault();
@@ -87,7 +87,7 @@ pub(crate) async fn insert(
     .bind(identity.slot.as_millis())
     .bind(codes::of_region(identity.region))
     .bind(codes::of_trigger(identity.trigger))
-    .bind(identity.revision)
+    .bind(i64::from(identity.revision))
     .bind(codes::of_outcome(result.outcome))
     .bind(sealed)
     .execute(&mut session.db)

@@ -53,7 +53,7 @@ impl Incidents<'_> {
         )
         .bind(workspace.to_string())
         .bind(monitor.to_string())
-        .bind(limit)
+        .bind(i64::from(limit))
         .fetch_all(&mut *self.store.read().await?)
         .await?;
         rows.iter().map(read).collect()

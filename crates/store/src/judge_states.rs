@@ -58,7 +58,7 @@ impl JudgeStates<'_> {
         .bind(workspace.to_string())
         .bind(monitor.to_string())
         .bind(since.as_millis())
-        .bind(limit)
+        .bind(i64::from(limit))
         .fetch_all(&mut *self.store.read().await?)
         .await?;
         rows.iter()

@@ -31,7 +31,7 @@ impl Missed<'_> {
         .bind(workspace.to_string())
         .bind(monitor.to_string())
         .bind(since.as_millis())
-        .bind(limit)
+        .bind(i64::from(limit))
         .fetch_all(&mut *self.store.read().await?)
         .await?;
         rows.iter()
@@ -63,7 +63,7 @@ pub(crate) async fn insert(
     .bind(codes::of_region(missed.region))
     .bind(missed.first_slot.as_millis())
     .bind(missed.last_slot.as_millis())
-    .bind(missed.count)
+    .bind(i64::from(missed.count))
     .execute(db)
     .await?;
     Ok(())

@@ -111,8 +111,8 @@ impl<'s> Monitors<'s> {
         ))
         .bind(workspace.to_string())
         .bind(page.after.map(|id| id.to_string()).unwrap_or_default())
-        .bind(page.limit)
-        .bind(page.offset)
+        .bind(i64::from(page.limit))
+        .bind(i64::from(page.offset))
         .fetch_all(&mut *db)
         .await?;
         drop(db);

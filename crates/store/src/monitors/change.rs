@@ -207,13 +207,13 @@ async fn insert(session: &mut Session, monitor: &Monitor) -> Result<(), StoreErr
     )
     .bind(&id)
     .bind(monitor.workspace.to_string())
-    .bind(monitor.revision)
+    .bind(i64::from(monitor.revision))
     .bind(settings.check.kind().as_str())
     .bind(&settings.name)
     .bind(settings.periodicity.as_str())
-    .bind(settings.timeout_ms)
-    .bind(settings.degraded_at_ms)
-    .bind(settings.retry)
+    .bind(i64::from(settings.timeout_ms))
+    .bind(settings.degraded_at_ms.map(i64::from))
+    .bind(i64::from(settings.retry))
     .bind(settings.active)
     .bind(settings.public)
     .bind(&settings.description)
@@ -243,12 +243,12 @@ async fn replace(
          regions = $10, check_sealed = $11, updated_at = $12, kind = $13 \
          WHERE workspace_id = $14 AND id = $15 AND updated_at = $16 AND deleted_at IS NULL",
     )
-    .bind(monitor.revision)
+    .bind(i64::from(monitor.revision))
     .bind(&settings.name)
     .bind(settings.periodicity.as_str())
-    .bind(settings.timeout_ms)
-    .bind(settings.degraded_at_ms)
-    .bind(settings.retry)
+    .bind(i64::from(settings.timeout_ms))
+    .bind(settings.degraded_at_ms.map(i64::from))
+    .bind(i64::from(settings.retry))
     .bind(settings.active)
     .bind(settings.public)
     .bind(&settings.description)
@@ -281,10 +281,11 @@ async fn replace(
 
 async fn wipe(db: &mut SqliteConnection, number: i64, change: Change) -> Result<(), StoreError> {
     sqlx::query(
-        "UPDATE monitors SET deleted_at = $1, active = 0, description = NULL, regions = '', \
-         check_sealed = NULL WHERE number = $2",
+        "UPDATE monitors SET deleted_at = $1, active = $2, description = NULL, regions = '', \
+         check_sealed = NULL WHERE number = $3",
     )
     .bind(change.at.as_millis())
+    .bind(false)
     .bind(number)
     .execute(&mut *db)
     .await?;
