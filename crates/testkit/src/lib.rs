@@ -1,3 +1,4 @@
 //! For tests only: servers for the checks to talk to, and what else several crates' tests share.
 
+pub mod server;
 pub mod target;
