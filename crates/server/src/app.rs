@@ -48,7 +48,7 @@ impl App {
             .route("/readyz", get(health::ready))
             .route("/metrics", get(health::metrics))
             .with_state(self.clone())
-            .nest("/v1", v1::routes(self))
+            .merge(v1::routes(self))
             .fallback_service(services)
             .layer(from_fn_with_state(self.ctx.clone(), edge::edge))
     }
@@ -63,10 +63,10 @@ impl App {
     }
 }
 
-/// What a caller is told of an error of the store about `noun` `id`.
-pub(crate) fn refusal(error: StoreError, noun: &str, id: &str) -> rpc::Error {
+/// What a caller is told of an error of the store.
+pub(crate) fn refusal(error: StoreError) -> rpc::Error {
     match error {
-        StoreError::NotFound { .. } => rpc::not_found(noun, id),
+        StoreError::NotFound { what, id } => rpc::not_found(what, &id),
         StoreError::AlreadyExists { .. } => rpc::already_exists(error.to_string()),
         StoreError::Conflict { .. } => rpc::conflict(error.to_string()),
         StoreError::Closed => rpc::unavailable("the server is stopping; try again"),
@@ -80,7 +80,7 @@ pub(crate) fn refusal(error: StoreError, noun: &str, id: &str) -> rpc::Error {
         | StoreError::KeyFile { .. }
         | StoreError::WrongMasterKey
         | StoreError::Corrupt { .. } => {
-            tracing::error!(%error, "a call about {noun} `{id}` failed: {error}");
+            tracing::error!(%error, "a call failed: {error}");
             rpc::internal()
         }
     }

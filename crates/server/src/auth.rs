@@ -35,6 +35,15 @@ pub struct Caller {
     pub legacy: bool,
 }
 
+/// Why a key lets nobody in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Refused {
+    Missing,
+    Unknown,
+    Expired,
+    Revoked,
+}
+
 /// A caller who may come in.
 #[derive(Debug)]
 struct Admitted {
@@ -98,18 +107,17 @@ impl Auth {
         address: IpAddr,
     ) -> Result<(Caller, Arc<Workspace>), rpc::Error> {
         let Some(text) = headers.get(rpc::KEY_HEADER) else {
-            return Err(self.refuse(Reason::KeyMissing, address));
+            return Err(self.refuse(Refused::Missing, address));
         };
         let Some(presented) = key::read(text.as_bytes()) else {
-            return Err(self.refuse(Reason::KeyUnknown, address));
+            return Err(self.refuse(Refused::Unknown, address));
         };
         let now = self.ctx.now();
-        let verdict = match self.cache.get(&presented.hash, now) {
-            Some(verdict) => verdict,
-            None => {
-                self.limits.may_look_up(address)?;
-                self.look_up(presented, now).await?
-            }
+        let verdict = if let Some(verdict) = self.cache.get(&presented.hash, now) {
+            verdict
+        } else {
+            self.limits.may_look_up(address)?;
+            self.look_up(presented, now).await?
         };
         verdict.caller(now).map_err(|reason| self.refuse(reason, address))
     }
@@ -128,16 +136,32 @@ impl Auth {
         Ok(verdict)
     }
 
-    fn refuse(&self, reason: Reason, address: IpAddr) -> rpc::Error {
+    fn refuse(&self, reason: Refused, address: IpAddr) -> rpc::Error {
         if let Err(limited) = self.limits.failed(address) {
             return limited;
         }
-        let message = match reason {
-            Reason::KeyMissing => "the header x-service-key is missing; send an API key in it",
-            Reason::KeyExpired => "this key has expired; issue a new one",
-            Reason::KeyRevoked => "this key was revoked; issue a new one",
-            _ => "this key is unknown; check that it was copied whole",
-        };
-        rpc::unauthenticated(reason, message)
+        rpc::unauthenticated(reason.into(), reason.message())
+    }
+}
+
+impl Refused {
+    const fn message(self) -> &'static str {
+        match self {
+            Self::Missing => "the header x-service-key is missing; send an API key in it",
+            Self::Unknown => "this key is unknown; check that it was copied whole",
+            Self::Expired => "this key has expired; issue a new one",
+            Self::Revoked => "this key was revoked; issue a new one",
+        }
+    }
+}
+
+impl From<Refused> for Reason {
+    fn from(refused: Refused) -> Self {
+        match refused {
+            Refused::Missing => Self::KeyMissing,
+            Refused::Unknown => Self::KeyUnknown,
+            Refused::Expired => Self::KeyExpired,
+            Refused::Revoked => Self::KeyRevoked,
+        }
     }
 }

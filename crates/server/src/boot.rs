@@ -250,7 +250,6 @@ fn parts(
         zones,
         extra_roots,
         concurrency: in_flight_max,
-        ..probe::Settings::default()
     });
     Ok(Parts {
         ctx: ctx.clone(),

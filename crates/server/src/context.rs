@@ -121,7 +121,7 @@ fn system_now() -> Timestamp {
     Timestamp::from_millis(i64::try_from(since_1970.as_millis()).unwrap_or(i64::MAX))
 }
 
-/// The finaliser of SplitMix64: spreads a counter over all bits.
+/// The finaliser of `SplitMix64`: spreads a counter over all bits.
 const fn mix(counter: u64) -> u64 {
     let mut bits = counter.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

@@ -49,6 +49,7 @@ impl Protocol {
     pub(crate) fn answer(self, error: rpc::Error, request: &HeaderMap) -> Response {
         match self {
             Self::Rpc => error.into_http_response(request).map(Body::new),
+            // The edge writes its body.
             Self::V1 => Problem::from(error).into_response(),
         }
     }
@@ -80,6 +81,7 @@ pub(crate) async fn edge(State(ctx): State<Context>, mut request: Request, next:
         request.extensions_mut().insert(id.clone());
         guarded(request, next, &id).await
     };
+    response = Problem::finish(response, id.as_str());
     let headers = response.headers_mut();
     headers.insert(REQUEST_ID, id.0);
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, ANY);
@@ -128,7 +130,43 @@ fn is_sane(id: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use tower::ServiceExt as _;
+
     use super::*;
+
+    #[tokio::test]
+    async fn a_panic_is_answered_in_the_callers_protocol_and_tells_nothing() {
+        // issue 3: no input makes the server panic; a fault of ours must not take a connection along
+        let (ctx, _clock) = Context::manual(rules::Timestamp::from_millis(0));
+        let panics = || async { panic!("hunter2") };
+        let app = axum::Router::new()
+            .fallback(axum::routing::any(move || async move {
+                panics().await;
+            }))
+            .layer(axum::middleware::from_fn_with_state(ctx, edge));
+        let answer = async |path: &str, content_type: &'static str| {
+            let request = http::Request::post(path).header("content-type", content_type);
+            let request = request.body(Body::empty()).unwrap();
+            let response = app.clone().oneshot(request).await.unwrap();
+            let (parts, body) = response.into_parts();
+            let body = axum::body::to_bytes(body, 4096).await.unwrap();
+            assert!(!String::from_utf8_lossy(&body).contains("hunter2"));
+            (parts.status.as_u16(), parts.headers)
+        };
+        let (status, headers) = answer("/v1/whoami", "text/plain").await;
+        assert_eq!(
+            (status, &headers[header::CONTENT_TYPE]),
+            (500, &"application/problem+json".parse().unwrap())
+        );
+        let (status, headers) = answer("/rpc/a.B/C", "application/json").await;
+        assert_eq!(
+            (status, &headers[header::CONTENT_TYPE]),
+            (500, &"application/json".parse().unwrap())
+        );
+        let (status, headers) = answer("/rpc/a.B/C", "application/grpc").await;
+        assert_eq!((status, &headers["grpc-status"]), (200, &"13".parse().unwrap()));
+        assert!(headers.contains_key(REQUEST_ID));
+    }
 
     #[test]
     fn a_callers_request_id_is_taken_only_where_it_can_harm_no_log() {

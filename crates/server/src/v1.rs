@@ -9,8 +9,7 @@ mod whoami;
 use axum::Router;
 use axum::extract::Request;
 use axum::middleware::from_fn_with_state;
-use axum::response::{IntoResponse as _, Response};
-use axum::routing::{delete, get};
+use axum::routing::{any, delete, get};
 use http::StatusCode;
 
 pub(crate) use self::problem::Problem;
@@ -22,25 +21,27 @@ use crate::auth::Gate;
 const ROUTES: &[(&str, &str)] =
     &[("get", "/v1/whoami"), ("delete", "/v1/api-key/{id}"), ("get", "/v1/openapi.json")];
 
-/// The routes below `/v1`.
+/// The routes of `/v1`.
 pub(crate) fn routes(app: &App) -> Router {
     Router::new()
-        .route("/whoami", get(whoami::whoami))
-        .route("/api-key/{id}", delete(key::revoke))
+        .route("/v1/whoami", get(whoami::whoami))
+        .route("/v1/api-key/{id}", delete(key::revoke))
         .route_layer(from_fn_with_state(app.gate(), Gate::before_v1))
         // What the endpoints are is no secret, as with reflection.
-        .route("/openapi.json", get(openapi::description))
+        .route("/v1/openapi.json", get(openapi::description))
         .method_not_allowed_fallback(wrong_method)
-        .fallback(unknown_path)
+        .route("/v1", any(unknown_path))
+        .route("/v1/{*rest}", any(unknown_path))
         .with_state(app.clone())
 }
 
-async fn unknown_path(request: Request) -> Response {
+async fn unknown_path(request: Request) -> Problem {
     let detail = format!("there is no `{}`; see /v1/openapi.json", request.uri().path());
-    Problem::new(StatusCode::NOT_FOUND, "NOT_FOUND", detail).into_response()
+    Problem::new(StatusCode::NOT_FOUND, "NOT_FOUND", detail)
 }
 
-async fn wrong_method(request: Request) -> Response {
-    let detail = format!("{} is not for this path; see /v1/openapi.json", request.method());
-    Problem::new(StatusCode::METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED", detail).into_response()
+async fn wrong_method(request: Request) -> Problem {
+    let (method, path) = (request.method(), request.uri().path());
+    let detail = format!("{method} is not for `{path}`; see /v1/openapi.json");
+    Problem::new(StatusCode::METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED", detail)
 }

@@ -5,11 +5,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
-use contract::rpc::Reason;
 use rules::{KeyId, Scope, Timestamp};
 use store::{ApiKey, KeyHash, Workspace};
 
-use super::Caller;
+use super::{Caller, Refused};
 
 /// For how long an answer of the store holds (issue 3: within a second).
 const HOLDS: Duration = Duration::from_millis(900);
@@ -57,13 +56,13 @@ impl Verdict {
     }
 
     /// Who calls at `now`, or why the key is refused.
-    pub(super) fn caller(&self, now: Timestamp) -> Result<(Caller, Arc<Workspace>), Reason> {
-        let known = self.0.as_ref().ok_or(Reason::KeyUnknown)?;
+    pub(super) fn caller(&self, now: Timestamp) -> Result<(Caller, Arc<Workspace>), Refused> {
+        let known = self.0.as_ref().ok_or(Refused::Unknown)?;
         if known.is_revoked {
-            return Err(Reason::KeyRevoked);
+            return Err(Refused::Revoked);
         }
         if known.expires_at.is_some_and(|end| end <= now) {
-            return Err(Reason::KeyExpired);
+            return Err(Refused::Expired);
         }
         Ok((known.caller, Arc::clone(&known.workspace)))
     }
@@ -173,15 +172,15 @@ mod tests {
     fn a_key_is_refused_for_the_first_reason_that_holds() {
         let ended = Some(at(10));
         for (known, now, expected) in [
-            (None, 0, Err(Reason::KeyUnknown)),
+            (None, 0, Err(Refused::Unknown)),
             (Some(known()), 0, Ok(known().caller)),
             (Some(Known { expires_at: ended, ..known() }), 9, Ok(known().caller)),
-            (Some(Known { expires_at: ended, ..known() }), 10, Err(Reason::KeyExpired)),
-            (Some(Known { is_revoked: true, ..known() }), 0, Err(Reason::KeyRevoked)),
+            (Some(Known { expires_at: ended, ..known() }), 10, Err(Refused::Expired)),
+            (Some(Known { is_revoked: true, ..known() }), 0, Err(Refused::Revoked)),
             (
                 Some(Known { is_revoked: true, expires_at: ended, ..known() }),
                 20,
-                Err(Reason::KeyRevoked),
+                Err(Refused::Revoked),
             ),
         ] {
             let found = Verdict(known.clone()).caller(at(now)).map(|(caller, _)| caller);

@@ -44,7 +44,7 @@ impl Gate {
         }
         let method = rpc::method(path);
         let refused = |error: rpc::Error, request: &Request| {
-            gate.metrics.called(method.map_or("unknown", |it| &it.name), error.code.as_str());
+            gate.metrics.called(method.map_or("other", |it| &it.name), error.code.as_str());
             Protocol::Rpc.answer(error, request.headers())
         };
         let admitted = match gate.auth.admit(request.headers(), peer(&request)).await {

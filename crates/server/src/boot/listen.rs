@@ -28,7 +28,7 @@ const REFUSED_PAUSE: Duration = Duration::from_millis(50);
 /// Calls that one HTTP/2 connection may have under way.
 const STREAMS_MAX: u32 = 256;
 /// Time after which a silent HTTP/2 connection is asked whether it lives.
-const SILENCE: Duration = Duration::from_secs(60);
+const SILENCE: Duration = Duration::from_mins(1);
 
 /// Serves until `stop`, then lets the calls under way end.
 pub(super) async fn serve(listener: TcpListener, router: Router, stop: CancellationToken) {

@@ -49,7 +49,7 @@ pub struct Values(pub Vec<Value>);
 impl Layers {
     /// The values that hold. A key that no setting has is refused by name, wherever it stands.
     pub fn resolve(&self) -> Result<Values, ConfigError> {
-        let from_file = self.from_file()?;
+        let from_file = self.read_file()?;
         refuse_unknown(&self.flags, &Origin::Flag)?;
         refuse_unknown(&self.environment, &Origin::Environment)?;
         let value = |setting: &'static Setting| {
@@ -68,7 +68,7 @@ impl Layers {
         Ok(Values(SETTINGS.iter().map(value).collect()))
     }
 
-    fn from_file(&self) -> Result<BTreeMap<String, String>, ConfigError> {
+    fn read_file(&self) -> Result<BTreeMap<String, String>, ConfigError> {
         let Some((path, text)) = &self.file else { return Ok(BTreeMap::new()) };
         let syntax = |why: String| ConfigError::Syntax { path: path.display().to_string(), why };
         let table: toml::Table =
@@ -160,8 +160,8 @@ mod tests {
         pairs.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect()
     }
 
-    fn file(text: &str) -> Option<(PathBuf, String)> {
-        Some((PathBuf::from("aloft.toml"), text.to_owned()))
+    fn file(text: &str) -> (PathBuf, String) {
+        (PathBuf::from("aloft.toml"), text.to_owned())
     }
 
     #[test]
@@ -170,7 +170,7 @@ mod tests {
         let mut layers = Layers {
             flags: given(&[("listen", "127.0.0.1:1")]),
             environment: given(&[("listen", "127.0.0.1:2"), ("data", "/environment")]),
-            file: file("listen = '127.0.0.1:3'\ndata = '/file'\nlog_format = 'json'"),
+            file: Some(file("listen = '127.0.0.1:3'\ndata = '/file'\nlog_format = 'json'")),
         };
         let shown = |layers: &Layers| {
             let values = layers.resolve().unwrap();
@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn unknown_keys_are_refused_by_name_and_place() {
         for layers in [
-            Layers { file: file("liste = 'x'"), ..Layers::default() },
+            Layers { file: Some(file("liste = 'x'")), ..Layers::default() },
             Layers { environment: given(&[("liste", "x")]), ..Layers::default() },
             Layers { flags: given(&[("liste", "x")]), ..Layers::default() },
         ] {
@@ -205,9 +205,9 @@ mod tests {
     #[test]
     fn lists_and_numbers_of_the_file_read_like_texts() {
         let layers = Layers {
-            file: file(
+            file: Some(file(
                 "default_regions = ['fly-ams', 'fly-iad']\nretention_days = 7\nallow_private_networks = true",
-            ),
+            )),
             ..Layers::default()
         };
         let values = layers.resolve().unwrap();
@@ -223,7 +223,7 @@ mod tests {
         let values = layers.resolve().unwrap();
         assert_eq!(values.get("master_key").shown(), "…");
         assert!(!format!("{values:?}").contains("hunter2"));
-        let layers = Layers { file: file("master_key = 'hunter2'"), ..Layers::default() };
+        let layers = Layers { file: Some(file("master_key = 'hunter2'")), ..Layers::default() };
         let refusal = layers.resolve().unwrap_err().to_string();
         assert_eq!(
             refusal,
@@ -233,9 +233,9 @@ mod tests {
 
     #[test]
     fn a_file_that_is_no_toml_is_refused_with_its_path() {
-        let layers = Layers { file: file("listen = "), ..Layers::default() };
+        let layers = Layers { file: Some(file("listen = ")), ..Layers::default() };
         assert!(layers.resolve().unwrap_err().to_string().contains("`aloft.toml` is not readable"));
-        let layers = Layers { file: file("[listen]\nport = 1"), ..Layers::default() };
+        let layers = Layers { file: Some(file("[listen]\nport = 1")), ..Layers::default() };
         assert!(layers.resolve().unwrap_err().to_string().contains("`listen` must be a text"));
     }
 }

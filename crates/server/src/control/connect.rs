@@ -70,43 +70,44 @@ impl Admin {
         &self,
         new: CreateWorkspace,
     ) -> Result<WorkspaceRow, ControlError> {
-        match self.perform(Operation::CreateWorkspace(new)).await? {
-            Answer::Workspace(workspace) => Ok(workspace),
-            other => Err(self.misunderstood(&other)),
-        }
+        let Answer::Workspace(workspace) = self.perform(Operation::CreateWorkspace(new)).await?
+        else {
+            return Err(self.misunderstood());
+        };
+        Ok(workspace)
     }
 
     /// Every workspace, in the order of their creation.
     pub async fn list_workspaces(&self) -> Result<Vec<WorkspaceRow>, ControlError> {
-        match self.perform(Operation::ListWorkspaces).await? {
-            Answer::Workspaces(workspaces) => Ok(workspaces),
-            other => Err(self.misunderstood(&other)),
-        }
+        let Answer::Workspaces(workspaces) = self.perform(Operation::ListWorkspaces).await? else {
+            return Err(self.misunderstood());
+        };
+        Ok(workspaces)
     }
 
     /// Creates a key and shows it, once.
     pub async fn create_key(&self, new: CreateKey) -> Result<CreatedKey, ControlError> {
-        match self.perform(Operation::CreateKey(new)).await? {
-            Answer::Created(created) => Ok(created),
-            other => Err(self.misunderstood(&other)),
-        }
+        let Answer::Created(created) = self.perform(Operation::CreateKey(new)).await? else {
+            return Err(self.misunderstood());
+        };
+        Ok(created)
     }
 
     /// The keys of the workspace with this slug, or of all; revoked ones too.
     pub async fn list_keys(&self, workspace: Option<&str>) -> Result<Vec<KeyRow>, ControlError> {
         let workspace = workspace.map(ToOwned::to_owned);
-        match self.perform(Operation::ListKeys { workspace }).await? {
-            Answer::Keys(keys) => Ok(keys),
-            other => Err(self.misunderstood(&other)),
-        }
+        let Answer::Keys(keys) = self.perform(Operation::ListKeys { workspace }).await? else {
+            return Err(self.misunderstood());
+        };
+        Ok(keys)
     }
 
     /// Revokes a key; once more is no error.
     pub async fn revoke_key(&self, id: KeyId) -> Result<(), ControlError> {
-        match self.perform(Operation::RevokeKey { id }).await? {
-            Answer::Revoked => Ok(()),
-            other => Err(self.misunderstood(&other)),
-        }
+        let Answer::Revoked = self.perform(Operation::RevokeKey { id }).await? else {
+            return Err(self.misunderstood());
+        };
+        Ok(())
     }
 
     /// Lets go of the store, where there was no server.
@@ -124,26 +125,21 @@ impl Admin {
         };
         let unreachable =
             |why: String| ControlError::Unreachable { folder: folder.display().to_string(), why };
-        match ask(folder, &operation).await.map_err(|error| unreachable(error.to_string()))? {
-            Answer::Refused(why) => Err(ControlError::Refused(why)),
-            answer => Ok(answer),
+        let answer = ask(folder, &operation).await;
+        let answer = answer.map_err(|error| unreachable(error.to_string()))?;
+        if let Answer::Refused(why) = answer {
+            return Err(ControlError::Refused(why));
         }
+        Ok(answer)
     }
 
-    fn misunderstood(&self, answer: &Answer) -> ControlError {
+    fn misunderstood(&self) -> ControlError {
         let folder = match &self.0 {
             Way::Server(folder) => folder.display().to_string(),
             Way::Store(_) => "this command".to_owned(),
         };
-        let kind = match answer {
-            Answer::Workspace(_) => "a workspace",
-            Answer::Workspaces(_) => "workspaces",
-            Answer::Created(_) => "a key",
-            Answer::Keys(_) => "keys",
-            Answer::Revoked => "a revocation",
-            Answer::Refused(_) => "a refusal",
-        };
-        ControlError::Unreachable { folder, why: format!("it answered {kind} to another question") }
+        let why = "it answered another question; it may be of another version".to_owned();
+        ControlError::Unreachable { folder, why }
     }
 }
 

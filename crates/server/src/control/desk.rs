@@ -179,6 +179,8 @@ fn row(key: ApiKey, workspace: &str) -> KeyRow {
     }
 }
 
+/// For `map_err`, which gives what it has.
+#[expect(clippy::needless_pass_by_value, reason = "it stands where an error is mapped")]
 fn refused(error: StoreError) -> ControlError {
     ControlError::Refused(error.to_string())
 }

@@ -1,11 +1,12 @@
-//! Counts the calls that came past the gate: method, code, duration. What the gate refuses, it
-//! counts itself.
+//! Around every method: counts the calls that came past the gate (method, code, duration), and gives
+//! errors the id of their request. What the gate refuses, it counts itself.
 
 use connectrpc::interceptor::{StreamRequest, StreamResponse, UnaryRequest, UnaryResponse};
 use connectrpc::{Interceptor, Next, NextStream, PayloadStream};
 use contract::rpc::{self, Error};
 use tokio::time::Instant;
 
+use crate::edge::RequestId;
 use crate::observe::Metrics;
 
 /// The interceptor around every method.
@@ -20,10 +21,11 @@ impl Interceptor for Counted {
         next: Next<'_>,
     ) -> Result<UnaryResponse, Error> {
         let method = name(request.ctx.path());
+        let id = request.ctx.extensions().get::<RequestId>().cloned();
         let began = Instant::now();
         let answer = next.run(request).await;
         self.count(method, began, answer.as_ref().err());
-        answer
+        answer.map_err(|error| named(error, id.as_ref()))
     }
 
     async fn intercept_streaming(
@@ -33,10 +35,11 @@ impl Interceptor for Counted {
         next: NextStream<'_>,
     ) -> Result<StreamResponse, Error> {
         let method = name(request.ctx.path());
+        let id = request.ctx.extensions().get::<RequestId>().cloned();
         let began = Instant::now();
         let answer = next.run(request, inbound).await;
         self.count(method, began, answer.as_ref().err());
-        answer
+        answer.map_err(|error| named(error, id.as_ref()))
     }
 }
 
@@ -44,6 +47,14 @@ impl Counted {
     fn count(&self, method: &'static str, began: Instant, error: Option<&Error>) {
         self.0.call_seconds.observe(began.elapsed().as_secs_f64());
         self.0.called(method, error.map_or("ok", |error| error.code.as_str()));
+    }
+}
+
+/// The error with the request's id among its details, as in the header of every answer.
+fn named(error: Error, id: Option<&RequestId>) -> Error {
+    match id {
+        Some(id) => rpc::with_request_id(error, id.as_str()),
+        None => error,
     }
 }
 

@@ -1,7 +1,16 @@
 //! `monitor.v1.MonitorService`: reads what a caller sent, asks `rules` whether it is right, stores
 //! it, and tells the pipeline. Updates stand in `update`, pages of the list in `list`.
 
-use contract::monitor::wire::*;
+use contract::monitor::wire::{
+    CheckResult, CreateDnsMonitorRequest, CreateDnsMonitorResponse, CreateHttpMonitorRequest,
+    CreateHttpMonitorResponse, CreateTcpMonitorRequest, CreateTcpMonitorResponse,
+    DeleteMonitorRequest, DeleteMonitorResponse, GetMonitorRequest, GetMonitorResponse,
+    GetMonitorStatusRequest, GetMonitorStatusResponse, Kind, ListMonitorsRequest,
+    ListMonitorsResponse, MonitorService, Phases, RegionStatus, TriggerMonitorRequest,
+    TriggerMonitorResponse, UpdateDnsMonitorRequest, UpdateDnsMonitorResponse,
+    UpdateHttpMonitorRequest, UpdateHttpMonitorResponse, UpdateTcpMonitorRequest,
+    UpdateTcpMonitorResponse,
+};
 use contract::monitor::{Secrets, Shown, instant, mask};
 use contract::rpc::{self, Error, RequestContext, Response, ServiceRequest, ServiceResult};
 use domain::check::CheckResult as Checked;
@@ -125,7 +134,7 @@ impl MonitorService for Monitors {
         };
         let page = page.parse().map_err(|violations| rpc::invalid(&violations))?;
         let found = self.0.store.monitors().list(caller.workspace, page.with_one_more()).await;
-        let found = found.map_err(|error| refusal(error, "workspace", ""))?;
+        let found = found.map_err(refusal)?;
         let (monitors, next_page_token) = page.cut(found.monitors);
         let mut answer = ListMonitorsResponse {
             total_size: i32::try_from(found.total).unwrap_or(i32::MAX),
@@ -151,7 +160,7 @@ impl MonitorService for Monitors {
         let id = monitor_id(request.id)?;
         let change = change(&self.0, caller);
         let deleted = self.0.store.monitors().delete(caller.workspace, id, change).await;
-        deleted.map_err(|error| refusal(error, "monitor", request.id))?;
+        deleted.map_err(refusal)?;
         settle(self.0.pipeline.removed(id).await, id);
         Response::ok(DeleteMonitorResponse::default())
     }
@@ -206,7 +215,7 @@ impl Monitors {
         let id = app.ctx.new_id();
         let new = NewMonitor { id, workspace: caller.workspace, settings, idempotency };
         let created = app.store.monitors().create(new, change(app, caller)).await;
-        match created.map_err(|error| refusal(error, "monitor", "of this idempotency key"))? {
+        match created.map_err(refusal)? {
             Created::Now(monitor) => {
                 settle(app.pipeline.changed(&monitor).await, monitor.id);
                 Ok(MonitorWithStatus { monitor, status: MonitorStatus::Unknown, since: None })
@@ -255,7 +264,7 @@ pub(super) fn change(app: &App, caller: Caller) -> Change {
 /// The monitor with this id in the caller's workspace.
 pub(super) async fn find(app: &App, caller: Caller, id: &str) -> Result<MonitorWithStatus, Error> {
     let found = app.store.monitors().get(caller.workspace, monitor_id(id)?).await;
-    found.map_err(|error| refusal(error, "monitor", id))
+    found.map_err(refusal)
 }
 
 /// The pipeline heard of a committed change, or it will when it starts the next time.
@@ -268,13 +277,13 @@ pub(super) fn settle(heard: Result<(), PipelineError>, monitor: MonitorId) {
 /// A text that is no id of a monitor is the id of none.
 fn monitor_id(id: &str) -> Result<MonitorId, Error> {
     if id.is_empty() {
-        return Err(rpc::invalid(&Violation::unseen("id", "is required").into()));
+        return Err(rpc::invalid(&Violation::unseen("id", "must be given").into()));
     }
     MonitorId::parse(id).map_err(|_| rpc::not_found("monitor", id))
 }
 
 fn given<T>(monitor: Option<T>) -> Result<T, Error> {
-    monitor.ok_or_else(|| rpc::invalid(&Violation::unseen("monitor", "is required").into()))
+    monitor.ok_or_else(|| rpc::invalid(&Violation::unseen("monitor", "must be given").into()))
 }
 
 fn idempotency(

@@ -30,7 +30,7 @@ impl Wanted {
         mask: Option<&[String]>,
     ) -> Result<Self, Error> {
         let id = id.filter(|id| !id.is_empty());
-        let missing = || rpc::invalid(&Violation::unseen("monitor.id", "is required").into());
+        let missing = || rpc::invalid(&Violation::unseen("monitor.id", "must be given").into());
         Ok(Self { id: id.ok_or_else(missing)?, draft, mask: mask.map(<[String]>::to_vec) })
     }
 }
@@ -91,7 +91,7 @@ async fn try_update(
             Ok(Some(MonitorWithStatus { monitor, status, since }))
         }
         Err(StoreError::Conflict { .. }) => Ok(None),
-        Err(error) => Err(refusal(error, "monitor", &wanted.id)),
+        Err(error) => Err(refusal(error)),
     }
 }
 

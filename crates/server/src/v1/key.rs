@@ -8,7 +8,7 @@ use rules::KeyId;
 use store::{Actor, Change};
 
 use super::Problem;
-use crate::app::App;
+use crate::app::{App, refusal};
 use crate::auth::Caller;
 
 /// 204, also for a key that was revoked before.
@@ -28,11 +28,7 @@ pub(super) async fn revoke(
     let not_found = || Problem::from(rpc::not_found("key", &id));
     let key = KeyId::parse(&id).map_err(|_| not_found())?;
     let change = Change { actor: Actor::Key(caller.key), at: app.ctx.now() };
-    app.store
-        .keys()
-        .revoke(caller.workspace, key, change)
-        .await
-        .map_err(|error| crate::app::refusal(error, "key", &id))?;
+    app.store.keys().revoke(caller.workspace, key, change).await.map_err(refusal)?;
     app.auth.forget(key);
     Ok(StatusCode::NO_CONTENT)
 }

@@ -1,9 +1,9 @@
-//! Errors of `/v1` as `application/problem+json` (RFC 9457), with the reason that programs read.
-//! The request's id is in the header `x-request-id` and, put in by `with_request_id`, in the body.
+//! Errors of `/v1` as `application/problem+json` (RFC 9457), with the reason that programs read. The
+//! body is written by the edge, which knows the request's id.
 
 use axum::Json;
 use axum::response::{IntoResponse, Response};
-use contract::rpc::{self, Code};
+use contract::rpc;
 use http::header::{CONTENT_TYPE, HeaderMap};
 use http::{HeaderValue, StatusCode};
 use serde::Serialize;
@@ -16,13 +16,15 @@ pub(crate) struct Problem {
     body: Body,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 struct Body {
     r#type: &'static str,
     title: &'static str,
     status: u16,
     detail: String,
     reason: String,
+    request_id: String,
 }
 
 impl Problem {
@@ -42,8 +44,22 @@ impl Problem {
                 status: status.as_u16(),
                 detail: detail.into(),
                 reason: reason.into(),
+                request_id: String::new(),
             },
         }
+    }
+
+    /// Writes the body of a problem, with the id of its request; other answers pass untouched.
+    pub(crate) fn finish(mut response: Response, request_id: &str) -> Response {
+        let Some(mut body) = response.extensions_mut().remove::<Body>() else { return response };
+        request_id.clone_into(&mut body.request_id);
+        let mut finished = Json(body).into_response();
+        *finished.status_mut() = response.status();
+        *finished.headers_mut() = std::mem::take(response.headers_mut());
+        finished
+            .headers_mut()
+            .insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        finished
     }
 }
 
@@ -51,22 +67,16 @@ impl From<rpc::Error> for Problem {
     fn from(error: rpc::Error) -> Self {
         let reason = rpc::reason(&error).unwrap_or_else(|| "INTERNAL".to_owned());
         let detail = error.message.clone().unwrap_or_default();
-        let status = match error.code {
-            // The RPC writes what is not allowed by a precondition as 400 too.
-            Code::FailedPrecondition => StatusCode::CONFLICT,
-            _ => error.http_status(),
-        };
+        let status = error.http_status();
         Self { headers: error.response_headers().clone(), ..Self::new(status, reason, detail) }
     }
 }
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let mut response = (self.status, Json(self.body)).into_response();
-        response.headers_mut().extend(self.headers);
-        response
-            .headers_mut()
-            .insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        let mut response = self.status.into_response();
+        *response.headers_mut() = self.headers;
+        response.extensions_mut().insert(self.body);
         response
     }
 }

@@ -1,0 +1,181 @@
+//! Who may call what: every method of the contract, in every protocol, with every sort of key.
+
+use std::time::Duration;
+
+use contract::rpc::{Code, methods};
+use rules::{KeyId, Scope};
+use serde_json::json;
+use server::auth::key;
+use testkit::server::{Caller, Reply, TestServer};
+
+use crate::protocols::{Wire, a_monitor};
+
+const UNAUTHENTICATED: u32 = 16;
+const PERMISSION_DENIED: u32 = 7;
+const NOT_FOUND: u32 = 5;
+
+/// Callers whose key is none, with the reason that they are told.
+async fn refused(server: &TestServer) -> Vec<(&'static str, Caller)> {
+    let unknown = key::compose(KeyId::from_bits(42), &[7; 32]);
+    let whole = server.new_key(Scope::Write, None).await;
+    let mut damaged = whole.key.expose().clone();
+    damaged.pop();
+    let expired = server.new_key(Scope::Write, Some(Duration::from_mins(1))).await;
+    server.advance(Duration::from_mins(1));
+    let revoked = server.new_key(Scope::Write, None).await;
+    server.running().desk().revoke_key(revoked.id).await.unwrap();
+    vec![
+        ("KEY_MISSING", server.nobody()),
+        ("KEY_UNKNOWN", server.with_key("")),
+        ("KEY_UNKNOWN", server.with_key("hunter2")),
+        ("KEY_UNKNOWN", server.with_key(&damaged)),
+        ("KEY_UNKNOWN", server.with_key(unknown.expose())),
+        ("KEY_EXPIRED", server.with_key(expired.key.expose())),
+        ("KEY_REVOKED", server.with_key(revoked.key.expose())),
+    ]
+}
+
+async fn legacy(server: &TestServer) -> Caller {
+    let acme = server.running().app().store.workspaces().by_slug("acme").await.unwrap();
+    let key = server.running().desk().create_legacy_key(acme.id, "old".to_owned()).await.unwrap();
+    server.with_key(key.key.expose())
+}
+
+#[tokio::test]
+async fn no_method_answers_without_a_key_that_holds_in_any_protocol() {
+    // spec: §5; design: §4, errors
+    let server = TestServer::start().await;
+    let refused = refused(&server).await;
+    let mut calls = 0;
+    for method in methods().iter().filter(|method| !is_open(&method.service)) {
+        for wire in Wire::ALL.into_iter().filter(|wire| wire.is_for(method)) {
+            for (reason, caller) in &refused {
+                let reply = wire.call(caller, method, None).await;
+                let at = format!("{} over {wire:?} with {reason}: {reply}", method.path);
+                assert_eq!(wire.code(&reply), UNAUTHENTICATED, "{at}");
+                assert!(reply.reason().is_none_or(|told| told == *reason), "{at}");
+                assert!(reply.headers.contains_key("x-request-id"), "{at}");
+                calls += 1;
+            }
+        }
+    }
+    assert!(calls > 300, "{calls} calls");
+}
+
+#[tokio::test]
+async fn a_read_key_calls_exactly_the_methods_without_side_effects() {
+    // spec: §5.5, §7 row 1
+    let server = TestServer::start().await;
+    let read = server.caller(Scope::Read);
+    for method in methods().iter().filter(|method| !is_open(&method.service)) {
+        for wire in Wire::ALL.into_iter().filter(|wire| wire.is_for(method)) {
+            let reply = wire.call(&read, method, None).await;
+            let is_denied = wire.code(&reply) == PERMISSION_DENIED;
+            assert_eq!(is_denied, !method.reads_only, "{} over {wire:?}: {reply}", method.path);
+        }
+    }
+}
+
+#[tokio::test]
+async fn write_keys_and_legacy_keys_may_call_everything() {
+    // spec: §5.5, §5.6
+    let server = TestServer::start().await;
+    for caller in [server.caller(Scope::Write), legacy(&server).await] {
+        for method in methods().iter().filter(|method| !is_open(&method.service)) {
+            for wire in Wire::ALL.into_iter().filter(|wire| wire.is_for(method)) {
+                let code = wire.code(&wire.call(&caller, method, None).await);
+                let is_refused = [UNAUTHENTICATED, PERMISSION_DENIED].contains(&code);
+                assert!(!is_refused, "{} over {wire:?}: {code}", method.path);
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn another_workspaces_monitor_is_found_by_no_method_in_any_protocol() {
+    // design: §4, errors
+    let server = TestServer::start().await;
+    let created = server
+        .caller(Scope::Write)
+        .rpc("CreateTcpMonitor", json!({ "monitor": a_monitor("tcp") }))
+        .await;
+    let id = created.json()["monitor"]["id"].as_str().unwrap().to_owned();
+    let stranger = server.stranger();
+    for method in methods().iter().filter(|method| !is_open(&method.service)) {
+        for wire in Wire::ALL.into_iter().filter(|wire| wire.is_for(method)) {
+            let reply = wire.call(&stranger, method, Some(&id)).await;
+            let code = wire.code(&reply);
+            let at = format!("{} over {wire:?}: {reply}", method.path);
+            match method.name.as_str() {
+                "ListMonitors" => {
+                    assert_eq!(code, 0, "{at}");
+                    assert!(!String::from_utf8_lossy(&reply.body).contains(&id), "{at}");
+                }
+                name if name.starts_with("Create") => {
+                    assert_eq!(code, Code::InvalidArgument.grpc_code(), "{at}");
+                }
+                _ => assert_eq!(code, NOT_FOUND, "{at}"),
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_revocation_holds_for_the_next_call() {
+    // issue 3: keys
+    let server = TestServer::start().await;
+    let key = server.new_key(Scope::Read, None).await;
+    let caller = server.with_key(key.key.expose());
+    assert_eq!(list(&caller).await.status, 200);
+    server.running().desk().revoke_key(key.id).await.unwrap();
+    assert_eq!(list(&caller).await.status, 401);
+}
+
+#[tokio::test]
+async fn a_revocation_by_another_process_holds_within_a_second() {
+    let server = TestServer::start().await;
+    let key = server.new_key(Scope::Read, None).await;
+    let caller = server.with_key(key.key.expose());
+    assert_eq!(list(&caller).await.status, 200);
+    // Past the server's back, as another process does it.
+    let store = &server.running().app().store;
+    let acme = store.workspaces().by_slug("acme").await.unwrap().id;
+    let change = store::Change { actor: store::Actor::CommandLine, at: testkit::server::START };
+    store.keys().revoke(acme, key.id, change).await.unwrap();
+    server.advance(Duration::from_secs(1));
+    assert_eq!(list(&caller).await.status, 401);
+}
+
+#[tokio::test]
+async fn a_key_ends_when_its_time_is_over_also_while_it_is_remembered() {
+    let server = TestServer::start().await;
+    let key = server.new_key(Scope::Read, Some(Duration::from_secs(1))).await;
+    let caller = server.with_key(key.key.expose());
+    server.advance(Duration::from_millis(999));
+    assert_eq!(list(&caller).await.status, 200);
+    server.advance(Duration::from_millis(1));
+    let reply = list(&caller).await;
+    assert_eq!((reply.status.as_u16(), reply.reason().as_deref()), (401, Some("KEY_EXPIRED")));
+}
+
+#[tokio::test]
+async fn the_last_use_of_a_key_is_written_down() {
+    let server = TestServer::start().await;
+    server.advance(Duration::from_secs(5));
+    assert_eq!(list(&server.caller(Scope::Read)).await.status, 200);
+    server.running().app().auth.save_last_uses().await.unwrap();
+    let keys = server.running().desk().list_keys(Some("acme")).await.unwrap();
+    let used = keys.iter().find(|key| key.id == server.key_id(Scope::Read)).unwrap();
+    assert_eq!(used.last_used_at, Some(testkit::server::START + Duration::from_secs(5)));
+    let unused = keys.iter().find(|key| key.id == server.key_id(Scope::Write)).unwrap();
+    assert_eq!(unused.last_used_at, None);
+}
+
+/// Services that everybody may ask.
+fn is_open(service: &str) -> bool {
+    service.starts_with("grpc.")
+}
+
+async fn list(caller: &Caller) -> Reply {
+    caller.rpc("ListMonitors", json!({})).await
+}

@@ -1,0 +1,63 @@
+//! Starting and stopping in order.
+
+use rules::Scope;
+use serde_json::json;
+use server::boot::{self, BootError};
+use server::config::Settings;
+use server::context::Context;
+use testkit::server::TestServer;
+
+use crate::protocols::a_monitor;
+
+#[tokio::test]
+async fn what_was_stored_is_there_after_a_restart_on_the_same_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let server = TestServer::start_with(|settings| settings.data.clone_from(&data)).await;
+    let caller = server.caller(Scope::Write);
+    let created = caller.rpc("CreateTcpMonitor", json!({ "monitor": a_monitor("tcp") })).await;
+    let key = caller.key().unwrap().to_owned();
+    server.stop().await;
+
+    let settings = Settings { data, listen: ([127, 0, 0, 1], 0).into(), ..Settings::defaults() };
+    let running = boot::start(&settings, Context::system()).await.unwrap();
+    let caller = testkit::server::Caller::at(running.address(), Some(key));
+    let id = &created.json()["monitor"]["id"];
+    let read = caller.rpc("GetMonitor", json!({ "id": id })).await;
+    assert_eq!(read.json()["monitor"]["tcp"], created.json()["monitor"]);
+    running.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_second_server_on_the_same_folder_is_refused() {
+    let server = TestServer::start().await;
+    let settings = Settings { listen: ([127, 0, 0, 1], 0).into(), ..server.settings().clone() };
+    let refusal = boot::start(&settings, Context::system()).await.unwrap_err();
+    assert!(matches!(refusal, BootError::Store(store::StoreError::Locked { .. })), "{refusal}");
+    assert_eq!(server.nobody().get("/readyz").await.status, 200, "the first goes on");
+}
+
+#[tokio::test]
+async fn an_address_that_is_taken_is_named() {
+    let server = TestServer::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let settings = Settings { listen: server.address(), data, ..Settings::defaults() };
+    let refusal = boot::start(&settings, Context::system()).await.unwrap_err().to_string();
+    assert!(refusal.starts_with(&format!("cannot listen on {}: ", server.address())), "{refusal}");
+}
+
+#[tokio::test]
+async fn a_stopped_server_accepts_nobody_and_frees_its_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = Settings {
+        data: folder.path().join("data"),
+        listen: ([127, 0, 0, 1], 0).into(),
+        ..Settings::defaults()
+    };
+    let running = boot::start(&settings, Context::system()).await.unwrap();
+    let address = running.address();
+    running.stop().await.unwrap();
+    assert!(tokio::net::TcpStream::connect(address).await.is_err());
+    boot::start(&settings, Context::system()).await.unwrap().stop().await.unwrap();
+}

@@ -1,0 +1,125 @@
+//! Workspaces and keys from the command line: by the socket of a running server, or without one.
+
+use std::os::unix::fs::PermissionsExt as _;
+
+use rules::Scope;
+use serde_json::json;
+use server::boot::master_key;
+use server::context::Context;
+use server::control::{Admin, CreateKey, CreateWorkspace, connect};
+use store::MasterKeySource;
+use testkit::server::TestServer;
+
+async fn beside(server: &TestServer) -> Admin {
+    let settings = server.settings();
+    connect(&Context::system(), &settings.data, master_key(settings)).await.unwrap()
+}
+
+fn a_key(workspace: &str) -> CreateKey {
+    CreateKey {
+        workspace: workspace.to_owned(),
+        name: "ci".to_owned(),
+        scope: Scope::Write,
+        expires_in_seconds: None,
+    }
+}
+
+#[tokio::test]
+async fn with_a_server_running_its_socket_is_used_and_a_new_key_works_at_once() {
+    // issue 3: keys, also while it runs
+    let server = TestServer::start().await;
+    let admin = beside(&server).await;
+    assert!(admin.is_remote());
+    let created = admin.create_key(a_key("acme")).await.unwrap();
+    let caller = server.with_key(created.key.expose());
+    assert_eq!(caller.rpc("ListMonitors", json!({})).await.status, 200);
+    let keys = admin.list_keys(Some("acme")).await.unwrap();
+    assert!(keys.iter().any(|key| key.id == created.id && key.name == "ci"));
+    admin.revoke_key(created.id).await.unwrap();
+    assert_eq!(caller.rpc("ListMonitors", json!({})).await.status, 401);
+}
+
+#[tokio::test]
+async fn the_socket_belongs_to_its_owner_and_goes_with_its_server() {
+    let server = TestServer::start().await;
+    let socket = server.settings().data.join("control.sock");
+    let mode = std::fs::metadata(&socket).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let mode = std::fs::metadata(&server.settings().data).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o700);
+    server.stop().await;
+    assert!(!socket.exists());
+}
+
+#[tokio::test]
+async fn without_a_server_the_same_operations_work_on_the_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let ctx = Context::system();
+    let admin = connect(&ctx, &data, MasterKeySource::File).await.unwrap();
+    assert!(!admin.is_remote());
+    let new = CreateWorkspace { slug: "acme".to_owned(), name: "Acme".to_owned() };
+    let workspace = admin.create_workspace(new).await.unwrap();
+    assert_eq!(admin.list_workspaces().await.unwrap(), [workspace]);
+    let created = admin.create_key(a_key("acme")).await.unwrap();
+    admin.revoke_key(created.id).await.unwrap();
+    let keys = admin.list_keys(None).await.unwrap();
+    assert!(keys[0].revoked_at.is_some());
+    admin.close().await.unwrap();
+    let again = connect(&ctx, &data, MasterKeySource::File).await.unwrap();
+    assert_eq!(again.list_keys(None).await.unwrap(), keys);
+    again.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn what_breaks_a_rule_is_refused_the_same_way_by_socket_and_by_folder() {
+    let server = TestServer::start().await;
+    let remote = beside(&server).await;
+    let folder = tempfile::tempdir().unwrap();
+    let local = connect(&Context::system(), &folder.path().join("data"), MasterKeySource::File)
+        .await
+        .unwrap();
+    let acme = CreateWorkspace { slug: "acme".to_owned(), name: "Acme".to_owned() };
+    local.create_workspace(acme.clone()).await.unwrap();
+    let mut shown = Vec::new();
+    for admin in [&remote, &local] {
+        let mut refusals = Vec::new();
+        let new = |slug: &str, name: &str| CreateWorkspace {
+            slug: slug.to_owned(),
+            name: name.to_owned(),
+        };
+        for new in [acme.clone(), new("No Slug", "x"), new("x", "")] {
+            refusals.push(admin.create_workspace(new).await.unwrap_err().to_string());
+        }
+        refusals.push(admin.create_key(a_key("nobody")).await.unwrap_err().to_string());
+        let nameless = CreateKey { name: String::new(), ..a_key("acme") };
+        refusals.push(admin.create_key(nameless).await.unwrap_err().to_string());
+        let strange = rules::KeyId::from_bits(1);
+        refusals.push(admin.revoke_key(strange).await.unwrap_err().to_string());
+        refusals.push(admin.list_keys(Some("nobody")).await.unwrap_err().to_string());
+        shown.push(refusals.join("\n"));
+    }
+    assert_eq!(shown[0], shown[1]);
+    insta::assert_snapshot!(shown[0], @"
+    there is a workspace `acme` already; choose another name
+    `slug` must be words of a–z and 0–9 joined by single hyphens, such as my-page (given: `No Slug`)
+    `name` must not be empty
+    there is no workspace `nobody`
+    `name` must not be empty
+    there is no key `key_0000000000001`; see `aloft keys list`
+    there is no workspace `nobody`
+    ");
+}
+
+#[tokio::test]
+async fn a_change_from_the_command_line_is_in_the_audit() {
+    // design: §6
+    let server = TestServer::start().await;
+    let created = beside(&server).await.create_key(a_key("acme")).await.unwrap();
+    let store = &server.running().app().store;
+    let acme = store.workspaces().by_slug("acme").await.unwrap().id;
+    let entry = store.audit().newest(acme, 1).await.unwrap().remove(0);
+    let key = created.id.to_string();
+    assert_eq!((entry.action.as_str(), entry.actor.as_str()), ("key.create", "command line"));
+    assert_eq!(entry.resource_id, key);
+}

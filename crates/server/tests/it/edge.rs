@@ -1,0 +1,138 @@
+//! What every answer has: a request id and leave for browsers; limits of calls.
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use http::Request;
+use rules::Scope;
+use serde_json::json;
+use testkit::server::{MONITORS, TestServer};
+
+const PATHS: [&str; 6] = [
+    "/",
+    "/healthz",
+    "/v1/whoami",
+    "/v1/nonsense",
+    "/rpc/monitor.v1.MonitorService/GetMonitor",
+    "/rpc/x",
+];
+
+#[tokio::test]
+async fn every_answer_carries_a_request_id_and_takes_the_callers_own() {
+    // design: §4, errors
+    let server = TestServer::start().await;
+    for path in PATHS {
+        let reply = server.nobody().get(path).await;
+        let id = reply.headers["x-request-id"].to_str().unwrap();
+        assert!(id.starts_with("req_"), "{path}: {id}");
+        let request = Request::get(path)
+            .header("host", "localhost")
+            .header("x-request-id", "mine-1")
+            .body(bytes::Bytes::new().into())
+            .unwrap();
+        assert_eq!(server.nobody().request(request).await.headers["x-request-id"], "mine-1");
+    }
+}
+
+#[tokio::test]
+async fn a_problem_carries_the_request_id_in_its_body_too() {
+    let server = TestServer::start().await;
+    let reply = server.nobody().get("/v1/whoami").await;
+    assert_eq!(reply.json()["requestId"], reply.headers["x-request-id"].to_str().unwrap());
+}
+
+#[tokio::test]
+async fn browsers_of_any_origin_may_ask_before_they_have_a_key() {
+    // design: §4: CORS without credentials
+    let server = TestServer::start().await;
+    for path in ["/v1/whoami", "/rpc/monitor.v1.MonitorService/ListMonitors"] {
+        let preflight = Request::options(path)
+            .header("host", "localhost")
+            .header("origin", "https://dashboard.example")
+            .header("access-control-request-method", "POST")
+            .header("access-control-request-headers", "x-service-key,content-type")
+            .body(bytes::Bytes::new().into())
+            .unwrap();
+        let reply = server.nobody().request(preflight).await;
+        assert_eq!(reply.status, 204, "{path}");
+        assert_eq!(reply.headers["access-control-allow-origin"], "*");
+        assert_eq!(reply.headers["access-control-allow-headers"], "x-service-key,content-type");
+        assert!(!reply.headers.contains_key("access-control-allow-credentials"));
+    }
+    let refused = server.nobody().get("/v1/whoami").await;
+    assert_eq!(refused.headers["access-control-allow-origin"], "*", "errors are read too");
+}
+
+#[tokio::test]
+async fn a_key_past_its_burst_waits_and_is_told_how_long() {
+    // design: §6
+    let number = |it| NonZeroU32::new(it).unwrap();
+    let server = TestServer::start_with(|settings| {
+        settings.calls_per_second = number(2);
+        settings.calls_burst = number(3);
+    })
+    .await;
+    let caller = server.caller(Scope::Read);
+    for remaining in ["2", "1", "0"] {
+        let reply = caller.rpc("ListMonitors", json!({})).await;
+        assert_eq!(reply.status, 200);
+        assert_eq!(reply.headers["ratelimit-remaining"], remaining);
+        assert_eq!(reply.headers["ratelimit-limit"], "3");
+    }
+    let refused = caller.rpc("ListMonitors", json!({})).await;
+    assert_eq!(refused.status, 429);
+    assert_eq!(refused.reason().as_deref(), Some("RATE_LIMITED"));
+    assert_eq!(refused.headers["retry-after"], "1");
+    let problem = caller.get("/v1/whoami").await;
+    assert_eq!(
+        (problem.status.as_u16(), &problem.headers["retry-after"]),
+        (429, &"1".parse().unwrap())
+    );
+    assert_eq!(server.stranger().rpc("ListMonitors", json!({})).await.status, 200);
+    server.advance(Duration::from_millis(500));
+    assert_eq!(caller.rpc("ListMonitors", json!({})).await.status, 200);
+}
+
+#[tokio::test]
+async fn wrong_keys_are_limited_by_address_and_right_ones_in_use_are_not_concerned() {
+    // design: §6
+    let server = TestServer::start_with(|settings| {
+        settings.failed_calls_per_minute = NonZeroU32::new(5).unwrap();
+    })
+    .await;
+    let known = server.caller(Scope::Read);
+    assert_eq!(known.get("/v1/whoami").await.status, 200);
+    for _ in 0..5 {
+        assert_eq!(server.with_key("guess").get("/v1/whoami").await.status, 401);
+    }
+    let refused = server.with_key("guess").get("/v1/whoami").await;
+    assert_eq!((refused.status.as_u16(), refused.reason().as_deref()), (429, Some("RATE_LIMITED")));
+    assert!(refused.headers.contains_key("retry-after"));
+    assert_eq!(known.get("/v1/whoami").await.status, 200);
+    server.advance(Duration::from_mins(1));
+    assert_eq!(server.with_key("guess").get("/v1/whoami").await.status, 401);
+}
+
+#[tokio::test]
+async fn unknown_paths_answer_in_the_callers_protocol() {
+    // issue 3: bad input
+    let server = TestServer::start().await;
+    let nobody = server.nobody();
+    let read = server.caller(Scope::Read);
+    assert_eq!(nobody.get("/").await.status, 404);
+    assert_eq!(nobody.get("/favicon.ico").await.reason().as_deref(), Some("UNKNOWN_METHOD"));
+    let path = format!("/rpc/{MONITORS}/Nonsense");
+    for (path, caller, code) in [
+        (path.as_str(), &read, 12),
+        (path.as_str(), &nobody, 16),
+        ("/rpc/no.such.v1.Service/Get", &read, 12),
+        ("/rpc/nonsense", &nobody, 12),
+    ] {
+        let reply = caller.send_h2(path, "application/grpc", crate::protocols::framed(b"")).await;
+        assert_eq!((reply.status.as_u16(), reply.grpc_status()), (200, Some(code)), "{path}");
+        let json = caller.send(http::Method::POST, path, "application/json", "{}").await;
+        let code = json.error().unwrap_or_else(|| panic!("{path}: {json}")).code.grpc_code();
+        assert_eq!(code, if json.status == 401 { 16 } else { 12 }, "{path}: {json}");
+        assert!(json.status == 401 || json.status == 404, "{path}: {json}");
+    }
+}

@@ -1,0 +1,124 @@
+//! Bad input: an answer in the caller's protocol, nothing stored, and no panic.
+
+use http::Method;
+use rules::Scope;
+use rules::limits::MESSAGE_BYTES_MAX;
+use serde_json::json;
+use testkit::server::{Caller, MONITORS, TestServer};
+
+use crate::protocols::{a_monitor, framed};
+
+async fn create(
+    caller: &Caller,
+    content_type: &str,
+    body: impl Into<bytes::Bytes>,
+) -> testkit::server::Reply {
+    let path = format!("/rpc/{MONITORS}/CreateTcpMonitor");
+    caller.send(Method::POST, &path, content_type, body).await
+}
+
+async fn stored(server: &TestServer) -> i64 {
+    let list = server.caller(Scope::Read).rpc("ListMonitors", json!({})).await;
+    list.json()["totalSize"].as_i64().unwrap()
+}
+
+#[tokio::test]
+async fn unknown_fields_are_refused_by_name() {
+    // issue 3: bad input
+    let server = TestServer::start().await;
+    let mut monitor = a_monitor("tcp");
+    monitor["interval"] = json!("30s");
+    let request = json!({ "monitor": monitor });
+    let refused = server.caller(Scope::Write).rpc("CreateTcpMonitor", request).await;
+    insta::assert_snapshot!(refused, @r#"400 {"code":"invalid_argument","message":"`monitor.interval` is not a field of monitor.v1.TcpMonitor"}"#);
+    assert_eq!(stored(&server).await, 0);
+}
+
+#[tokio::test]
+async fn bodies_past_4_mib_are_refused_in_every_protocol() {
+    let server = TestServer::start().await;
+    let caller = server.caller(Scope::Write);
+    let large = vec![b' '; MESSAGE_BYTES_MAX + 1];
+    for content_type in ["application/json", "application/proto"] {
+        let refused = create(&caller, content_type, large.clone()).await;
+        assert_eq!(refused.error().unwrap().code.as_str(), "resource_exhausted", "{content_type}");
+    }
+    let path = format!("/{MONITORS}/CreateTcpMonitor");
+    let grpc = caller.send_h2(&path, "application/grpc", framed(&large)).await;
+    assert_eq!(grpc.grpc_status(), Some(8));
+    let web = create(&caller, "application/grpc-web+proto", framed(&large)).await;
+    assert_eq!(web.grpc_status(), Some(8));
+    assert_eq!(stored(&server).await, 0);
+}
+
+#[tokio::test]
+async fn malformed_messages_are_refused_in_every_protocol() {
+    let server = TestServer::start().await;
+    let caller = server.caller(Scope::Write);
+    for garbage in
+        [&b"\xff"[..], b"\x0a\xff\xff\xff\xff\x0f", b"\x0a\x05abc", b"{\"monitor\":", b"\0\0\0"]
+    {
+        for content_type in ["application/json", "application/proto"] {
+            let refused = create(&caller, content_type, garbage).await;
+            assert_eq!(refused.status, 400, "{garbage:?} as {content_type}: {refused}");
+            assert!(refused.reason().is_some(), "{garbage:?} as {content_type}: {refused}");
+        }
+        let path = format!("/{MONITORS}/CreateTcpMonitor");
+        let grpc = caller.send_h2(&path, "application/grpc", framed(garbage)).await;
+        assert_eq!(grpc.grpc_status(), Some(3), "{garbage:?}");
+        let torn = caller.send_h2(&path, "application/grpc", garbage).await;
+        assert!(torn.grpc_status().is_some_and(|status| status != 0), "{garbage:?}: {torn}");
+    }
+    assert_eq!(stored(&server).await, 0);
+}
+
+#[tokio::test]
+async fn wrong_content_types_are_415() {
+    let server = TestServer::start().await;
+    for content_type in
+        ["text/plain", "application/xml", "application/json; charset=latin1", "*/*", "x"]
+    {
+        let refused = create(&server.caller(Scope::Write), content_type, "{}").await;
+        assert!([415, 400].contains(&refused.status.as_u16()), "{content_type}: {refused}");
+    }
+    let refused = create(&server.caller(Scope::Write), "text/plain", "{}").await;
+    assert_eq!(refused.status, 415);
+}
+
+#[tokio::test]
+async fn a_header_that_breaks_the_protocol_is_no_panic() {
+    let server = TestServer::start().await;
+    for (name, value) in [
+        ("connect-timeout-ms", "soon"),
+        ("connect-timeout-ms", "-1"),
+        ("connect-protocol-version", "9"),
+        ("content-encoding", "rot13"),
+        ("idempotency-key", ""),
+        ("x-request-id", "\u{7f}"),
+    ] {
+        let value = http::HeaderValue::from_bytes(value.as_bytes())
+            .unwrap_or_else(|_| http::HeaderValue::from_static("x"));
+        let request = http::Request::post(format!("/rpc/{MONITORS}/CreateTcpMonitor"))
+            .header("host", "localhost")
+            .header("content-type", "application/json")
+            .header(name, value)
+            .body(bytes::Bytes::from("{}").into())
+            .unwrap();
+        let reply = server.caller(Scope::Write).request(request).await;
+        // A compression that is not known is 501 in Connect; the rest is the caller's fault.
+        assert!([400, 501].contains(&reply.status.as_u16()), "{name}: {reply}");
+        assert!(reply.error().is_some(), "{name}: {reply}");
+    }
+    assert_eq!(server.nobody().get("/healthz").await.status, 200);
+}
+
+#[tokio::test]
+async fn a_get_of_a_method_that_changes_something_is_405() {
+    let server = TestServer::start().await;
+    let path = format!("/rpc/{MONITORS}/DeleteMonitor?connect=v1&encoding=json&message=%7B%7D");
+    assert_eq!(server.caller(Scope::Write).get(&path).await.status, 405);
+    let broken = format!("/rpc/{MONITORS}/GetMonitor?connect=v1&encoding=json&message=%7B");
+    assert_eq!(server.caller(Scope::Write).get(&broken).await.status, 400);
+    let bare = format!("/rpc/{MONITORS}/GetMonitor");
+    assert_eq!(server.caller(Scope::Write).get(&bare).await.status, 400);
+}

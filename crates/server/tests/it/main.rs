@@ -1,0 +1,18 @@
+//! The server as callers meet it: over HTTP, with keys, through every protocol. Mirrors the folders
+//! of the server.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on ends")]
+
+// Under the name by which the other crates know it.
+extern crate aloft_server as server;
+
+mod auth;
+mod boot;
+mod control;
+mod edge;
+mod input;
+mod limits;
+mod observe;
+mod protocols;
+mod rpc;
+mod v1;

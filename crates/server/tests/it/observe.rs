@@ -1,0 +1,66 @@
+//! What machines ask: health, readiness, figures.
+
+use rules::Scope;
+use serde_json::json;
+use testkit::server::TestServer;
+
+use crate::protocols::a_monitor;
+
+#[tokio::test]
+async fn a_running_server_is_alive_and_ready() {
+    let server = TestServer::start().await;
+    let nobody = server.nobody();
+    assert_eq!(nobody.get("/healthz").await.to_string(), "200 ok\n");
+    let ready = nobody.get("/readyz").await;
+    assert_eq!(ready.to_string(), r#"200 {"ready":true,"store":"ok","pipeline":"ok"}"#);
+}
+
+#[tokio::test]
+async fn a_server_whose_store_is_closed_says_so() {
+    let server = TestServer::start().await;
+    server.running().app().store.clone().close().await.unwrap();
+    let ready = server.nobody().get("/readyz").await;
+    assert_eq!(
+        (ready.status.as_u16(), &ready.json()["store"]),
+        (503, &json!("the store is closed"))
+    );
+    assert_eq!(server.nobody().get("/healthz").await.status, 200);
+}
+
+#[tokio::test]
+async fn calls_are_counted_by_method_and_code_also_refused_ones() {
+    let server = TestServer::start().await;
+    server.caller(Scope::Read).rpc("ListMonitors", json!({})).await;
+    server.caller(Scope::Read).rpc("DeleteMonitor", json!({})).await;
+    server.nobody().rpc("ListMonitors", json!({})).await;
+    server.caller(Scope::Write).rpc("GetMonitor", json!({ "id": "mon_x" })).await;
+    let page = server.nobody().get("/metrics").await;
+    assert_eq!(
+        page.headers["content-type"],
+        "application/openmetrics-text; version=1.0.0; charset=utf-8"
+    );
+    let page = page.to_string();
+    for line in [
+        "aloft_calls_total{method=\"ListMonitors\",code=\"ok\"} 1",
+        "aloft_calls_total{method=\"DeleteMonitor\",code=\"permission_denied\"} 1",
+        "aloft_calls_total{method=\"ListMonitors\",code=\"unauthenticated\"} 1",
+        "aloft_calls_total{method=\"GetMonitor\",code=\"not_found\"} 1",
+        "aloft_call_seconds_count 2",
+    ] {
+        assert!(page.contains(line), "no `{line}` in\n{page}");
+    }
+}
+
+#[tokio::test]
+async fn the_figures_tell_nothing_of_workspaces() {
+    let server = TestServer::start().await;
+    let created = server
+        .caller(Scope::Write)
+        .rpc("CreateTcpMonitor", json!({ "monitor": a_monitor("tcp") }))
+        .await;
+    let id = created.json()["monitor"]["id"].as_str().unwrap().to_owned();
+    let page = server.nobody().get("/metrics").await.to_string();
+    for secret in [id.as_str(), "acme", "db.example.com"] {
+        assert!(!page.contains(secret), "{secret}");
+    }
+}

@@ -1,0 +1,164 @@
+//! The same call in each protocol, and the few messages that tests write by hand.
+
+use bytes::Bytes;
+use contract::rpc::{Method, methods};
+use http::Method as Verb;
+use serde_json::{Value, json};
+use testkit::server::{Caller, Reply, TestServer};
+
+/// A way to call a method.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wire {
+    ConnectJson,
+    ConnectProto,
+    ConnectGet,
+    Grpc,
+    GrpcAtRoot,
+    GrpcWeb,
+}
+
+impl Wire {
+    pub(crate) const ALL: [Self; 6] = [
+        Self::ConnectJson,
+        Self::ConnectProto,
+        Self::ConnectGet,
+        Self::Grpc,
+        Self::GrpcAtRoot,
+        Self::GrpcWeb,
+    ];
+
+    /// Calls a method about the monitor `id`, or with an empty request.
+    pub(crate) async fn call(self, caller: &Caller, method: &Method, id: Option<&str>) -> Reply {
+        let path = format!("/rpc{}", method.path);
+        let message = message(method, id);
+        match self {
+            Self::ConnectJson => {
+                let body = json_of(method, id).to_string();
+                caller.send(Verb::POST, &path, "application/json", body).await
+            }
+            Self::ConnectProto => {
+                caller.send(Verb::POST, &path, "application/proto", message).await
+            }
+            Self::ConnectGet => {
+                let json = percent(&json_of(method, id).to_string());
+                caller.get(&format!("{path}?connect=v1&encoding=json&message={json}")).await
+            }
+            Self::Grpc => caller.send_h2(&path, "application/grpc+proto", framed(&message)).await,
+            Self::GrpcAtRoot => {
+                caller.send_h2(&method.path, "application/grpc", framed(&message)).await
+            }
+            Self::GrpcWeb => {
+                let body = framed(&message);
+                caller.send(Verb::POST, &path, "application/grpc-web+proto", body).await
+            }
+        }
+    }
+
+    /// Whether a method can be called this way at all: Connect's GET is for reads.
+    pub(crate) fn is_for(self, method: &Method) -> bool {
+        self != Self::ConnectGet || method.reads_only
+    }
+
+    /// The answer's code as gRPC counts it; 0 is success.
+    pub(crate) fn code(self, reply: &Reply) -> u32 {
+        match self {
+            Self::ConnectJson | Self::ConnectProto | Self::ConnectGet => {
+                if reply.status == 200 {
+                    return 0;
+                }
+                let error = reply.error().unwrap_or_else(|| panic!("{self:?}: {reply}"));
+                assert_eq!(error.code.http_status(), reply.status, "{self:?}: {reply}");
+                error.code.grpc_code()
+            }
+            Self::Grpc | Self::GrpcAtRoot | Self::GrpcWeb => {
+                assert_eq!(reply.status, 200, "{self:?}: {reply}");
+                reply
+                    .grpc_status()
+                    .unwrap_or_else(|| panic!("{self:?}: {reply} {:?}", reply.headers))
+            }
+        }
+    }
+}
+
+/// The least that a monitor of this kind must have.
+pub(crate) fn a_monitor(kind: &str) -> Value {
+    match kind {
+        "http" => json!({ "name": "API", "url": "https://example.com/", "periodicity": "1m" }),
+        "tcp" => json!({ "name": "db", "uri": "db.example.com:5432", "periodicity": "1m" }),
+        "dns" => json!({ "name": "zone", "uri": "example.com", "periodicity": "1m" }),
+        other => panic!("there is no kind `{other}`"),
+    }
+}
+
+/// One frame of gRPC, not compressed.
+pub(crate) fn framed(message: &[u8]) -> Bytes {
+    let mut frame = vec![0];
+    frame.extend((message.len() as u32).to_be_bytes());
+    frame.extend(message);
+    frame.into()
+}
+
+fn message(method: &Method, id: Option<&str>) -> Bytes {
+    // Field 1 is a text in these requests and in the monitors alike.
+    let text = |inner: &[u8]| [&[0x0A, inner.len() as u8], inner].concat();
+    match id {
+        None => Bytes::new(),
+        Some(_) if takes_nothing(method) => Bytes::new(),
+        Some(id) if method.name.starts_with("Update") => text(&text(id.as_bytes())).into(),
+        Some(id) => text(id.as_bytes()).into(),
+    }
+}
+
+fn json_of(method: &Method, id: Option<&str>) -> Value {
+    match id {
+        None => json!({}),
+        Some(_) if takes_nothing(method) => json!({}),
+        Some(id) if method.name.starts_with("Update") => json!({ "monitor": { "id": id } }),
+        Some(id) => json!({ "id": id }),
+    }
+}
+
+fn takes_nothing(method: &Method) -> bool {
+    method.name.starts_with("Create") || method.name.starts_with("List")
+}
+
+fn percent(text: &str) -> String {
+    text.bytes().fold(String::new(), |escaped, byte| format!("{escaped}%{byte:02X}"))
+}
+
+#[tokio::test]
+async fn health_and_reflection_need_no_key() {
+    // issue 3: grpcurl and buf curl work without files
+    let server = TestServer::start().await;
+    let nobody = server.nobody();
+    for base in ["", "/rpc"] {
+        let path = format!("{base}/grpc.health.v1.Health/Check");
+        let health = nobody.send_h2(&path, "application/grpc", framed(b"")).await;
+        assert_eq!((health.status.as_u16(), health.grpc_status()), (200, Some(0)), "{path}");
+        for version in ["v1", "v1alpha"] {
+            let path =
+                format!("{base}/grpc.reflection.{version}.ServerReflection/ServerReflectionInfo");
+            // ServerReflectionRequest { list_services: "" }
+            let reply = nobody.send_h2(&path, "application/grpc", framed(b"\x3a\x00")).await;
+            assert_eq!((reply.status.as_u16(), reply.grpc_status()), (200, Some(0)), "{path}");
+            let body = String::from_utf8_lossy(&reply.body);
+            assert!(body.contains("monitor.v1.MonitorService"), "{body}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn every_read_answers_over_every_protocol() {
+    let server = TestServer::start().await;
+    let caller = server.caller(rules::Scope::Write);
+    let created = caller.rpc("CreateTcpMonitor", json!({ "monitor": a_monitor("tcp") })).await;
+    let id = created.json()["monitor"]["id"].as_str().unwrap().to_owned();
+    for method in methods().iter().filter(|it| it.reads_only && it.service.starts_with("monitor."))
+    {
+        for wire in Wire::ALL {
+            let reply = wire.call(&caller, method, Some(&id)).await;
+            assert_eq!(wire.code(&reply), 0, "{} over {wire:?}: {reply}", method.path);
+            assert!(!reply.body.is_empty(), "{} over {wire:?}", method.path);
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Pages of the list of monitors.
+
+use insta::assert_snapshot;
+use rules::Scope;
+use serde_json::{Value, json};
+use testkit::server::{Caller, TestServer};
+
+use crate::protocols::a_monitor;
+
+const LISTS: [&str; 3] = ["httpMonitors", "tcpMonitors", "dnsMonitors"];
+
+/// The ids of an answer's three lists, each list in its order.
+fn ids(list: &Value) -> Vec<String> {
+    let lists = LISTS.iter().flat_map(|name| list[name].as_array().unwrap());
+    lists.map(|monitor| monitor["id"].as_str().unwrap().to_owned()).collect()
+}
+
+async fn create(caller: &Caller, count: usize) -> Vec<String> {
+    let mut created = Vec::new();
+    for index in 0..count {
+        let (kind, method) = match index % 3 {
+            0 => ("http", "CreateHttpMonitor"),
+            1 => ("tcp", "CreateTcpMonitor"),
+            _ => ("dns", "CreateDnsMonitor"),
+        };
+        let reply = caller.rpc(method, json!({ "monitor": a_monitor(kind) })).await.json();
+        created.push(reply["monitor"]["id"].as_str().unwrap().to_owned());
+    }
+    created.sort();
+    created
+}
+
+#[tokio::test]
+async fn an_empty_workspace_answers_its_empty_lists() {
+    // spec: §4.3: an empty object is accepted, httpMonitors is there
+    let server = TestServer::start().await;
+    let reply = server.caller(Scope::Read).rpc("ListMonitors", json!({})).await;
+    assert_snapshot!(reply, @r#"200 {"httpMonitors":[],"tcpMonitors":[],"dnsMonitors":[],"totalSize":0,"nextPageToken":""}"#);
+}
+
+#[tokio::test]
+async fn pages_by_token_and_by_offset_cover_all_kinds_once_in_the_order_of_ids() {
+    // design: §4
+    let server = TestServer::start().await;
+    let caller = server.caller(Scope::Write);
+    let created = create(&caller, 11).await;
+    let mut by_token = Vec::new();
+    let mut token = String::new();
+    loop {
+        let request = json!({ "limit": 3, "pageToken": token });
+        let page = caller.rpc("ListMonitors", request).await.json();
+        assert_eq!(page["totalSize"], 11);
+        let mut page_ids = ids(&page);
+        page_ids.sort();
+        assert_eq!(page_ids, created[by_token.len()..][..page_ids.len()]);
+        by_token.extend(page_ids);
+        token = page["nextPageToken"].as_str().unwrap().to_owned();
+        if token.is_empty() {
+            break;
+        }
+    }
+    assert_eq!(by_token, created);
+    let mut by_offset = Vec::new();
+    for offset in [0, 4, 8, 12] {
+        let request = json!({ "limit": 4, "offset": offset });
+        let mut page = ids(&caller.rpc("ListMonitors", request).await.json());
+        page.sort();
+        by_offset.extend(page);
+    }
+    assert_eq!(by_offset, created);
+}
+
+#[tokio::test]
+async fn a_full_last_page_has_no_next_one() {
+    let server = TestServer::start().await;
+    let caller = server.caller(Scope::Write);
+    create(&caller, 3).await;
+    let page = caller.rpc("ListMonitors", json!({ "limit": 3 })).await.json();
+    assert_eq!((ids(&page).len(), &page["nextPageToken"]), (3, &json!("")));
+}
+
+#[tokio::test]
+async fn limits_out_of_range_and_foreign_tokens_are_refused() {
+    // spec: §2.8, §8.1
+    let server = TestServer::start().await;
+    let caller = server.caller(Scope::Read);
+    for (request, status) in [
+        (json!({ "limit": 0 }), 400),
+        (json!({ "limit": 1 }), 200),
+        (json!({ "limit": 100 }), 200),
+        (json!({ "limit": 101 }), 400),
+        (json!({ "limit": -1 }), 400),
+        (json!({ "offset": 0 }), 200),
+        (json!({ "offset": -1 }), 400),
+        (json!({ "offset": 2_147_483_647 }), 200),
+        (json!({ "pageToken": "made up" }), 400),
+    ] {
+        let reply = caller.rpc("ListMonitors", request.clone()).await;
+        assert_eq!(reply.status, status, "{request}: {reply}");
+    }
+}

@@ -1,0 +1,100 @@
+//! What the service says of monitors that run: trigger, status, and that changes reach the pipeline.
+
+use rules::Scope;
+use serde_json::{Value, json};
+use testkit::server::TestServer;
+use tokio::net::TcpListener;
+
+/// A monitor of a TCP target of the test's own.
+async fn listening() -> (TcpListener, Value) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let monitor = json!({
+        "name": "local",
+        "uri": listener.local_addr().unwrap().to_string(),
+        "periodicity": "30s",
+        "retry": 0,
+        "active": true,
+    });
+    (listener, monitor)
+}
+
+#[tokio::test]
+async fn a_trigger_answers_a_result_per_region() {
+    let (_target, monitor) = listening().await;
+    let server = TestServer::start().await;
+    let caller = server.caller(Scope::Write);
+    let created = caller.rpc("CreateTcpMonitor", json!({ "monitor": monitor })).await.json();
+    let id = &created["monitor"]["id"];
+    let reply = caller.rpc("TriggerMonitor", json!({ "id": id })).await;
+    assert_eq!(reply.status, 200, "{reply}");
+    let results = reply.json()["results"].clone();
+    let results = results.as_array().unwrap();
+    let regions: Vec<&str> =
+        results.iter().map(|result| result["region"].as_str().unwrap()).collect();
+    assert_eq!(regions, ["fly-ams", "fly-iad", "fly-sin"]);
+    for result in results {
+        assert_eq!(result["outcome"], "success", "{result}");
+        assert_eq!(result["servedBy"], "embedded");
+        assert_eq!(result["attempts"], 1);
+        assert_eq!(result["reasons"], json!([]));
+        assert!(result["phases"]["connectUs"].is_u64(), "{result}");
+        assert!(result["latencyMs"].as_i64().unwrap() >= 1, "{result}");
+    }
+}
+
+#[tokio::test]
+async fn a_trigger_of_a_target_that_nobody_serves_says_why() {
+    let (target, mut monitor) = listening().await;
+    drop(target);
+    monitor["regions"] = json!(["fly-ams"]);
+    monitor["active"] = json!(false);
+    let server = TestServer::start().await;
+    let caller = server.caller(Scope::Write);
+    let created = caller.rpc("CreateTcpMonitor", json!({ "monitor": monitor })).await.json();
+    let reply =
+        caller.rpc("TriggerMonitor", json!({ "id": created["monitor"]["id"] })).await.json();
+    let result = &reply["results"][0];
+    assert_eq!(result["outcome"], "failure", "{result}");
+    assert_eq!(result["reasons"].as_array().unwrap().len(), 1, "{result}");
+}
+
+#[tokio::test]
+async fn a_paused_monitor_is_unknown_in_each_of_its_regions() {
+    let (_target, mut monitor) = listening().await;
+    monitor["active"] = json!(false);
+    let server = TestServer::start().await;
+    let caller = server.caller(Scope::Write);
+    let created = caller.rpc("CreateTcpMonitor", json!({ "monitor": monitor })).await.json();
+    let id = &created["monitor"]["id"];
+    let status =
+        server.caller(Scope::Read).rpc("GetMonitorStatus", json!({ "id": id })).await.json();
+    assert_eq!(status["status"], "unknown");
+    let regions = status["regions"].as_array().unwrap();
+    assert_eq!(regions.len(), 3);
+    assert!(regions.iter().all(|region| region["status"] == "unknown"), "{status}");
+}
+
+#[tokio::test]
+async fn a_new_monitor_is_checked_at_once_and_becomes_active() {
+    // design: §5, slots
+    let (target, monitor) = listening().await;
+    let server = TestServer::start_on_system_clock().await;
+    let caller = server.caller(Scope::Write);
+    let created = caller.rpc("CreateTcpMonitor", json!({ "monitor": monitor })).await.json();
+    let id = &created["monitor"]["id"];
+    // One connection per region arrives; the results are committed within 100 ms after.
+    for _ in 0..3 {
+        target.accept().await.unwrap();
+    }
+    loop {
+        let status = caller.rpc("GetMonitorStatus", json!({ "id": id })).await.json();
+        if status["status"] == "active" {
+            assert_eq!(status["regions"].as_array().unwrap().len(), 3);
+            assert!(status["regions"][0]["latencyMs"].is_u64(), "{status}");
+            break;
+        }
+        tokio::task::yield_now().await;
+    }
+    let read = caller.rpc("GetMonitor", json!({ "id": id })).await.json();
+    assert_eq!(read["monitor"]["tcp"]["status"], "active");
+}
