@@ -100,8 +100,8 @@ async fn change_incident(
         IncidentChange::Opened(id) => {
             incidents::open(&mut session.db, id, monitor, transition.at).await
         }
-        IncidentChange::Closed { how, .. } => {
-            incidents::close_open(&mut session.db, monitor, transition.at, how).await
+        IncidentChange::Closed { id, how } => {
+            incidents::close(&mut session.db, id, transition.at, how).await
         }
     }
 }

@@ -73,13 +73,25 @@ impl Incidents<'_> {
     }
 }
 
-/// Opens an incident; a conflict where the monitor has one open.
+/// Opens an incident. The same one again is no other, so that a batch can be tried again. An older
+/// one that is still open, which only a judge that lost its memory leaves behind, ends here.
 pub(crate) async fn open(
     db: &mut SqliteConnection,
     incident: IncidentId,
     monitor: i64,
     at: Timestamp,
 ) -> Result<(), StoreError> {
+    let is_known = sqlx::query("SELECT 1 FROM incidents WHERE id = $1")
+        .bind(incident.to_string())
+        .fetch_optional(&mut *db)
+        .await?
+        .is_some();
+    if is_known {
+        return Ok(());
+    }
+    if close_open(db, monitor, at, ClosedAs::Recovered).await? > 0 {
+        tracing::warn!(incident.id = %incident, "an older incident was still open when `{incident}` opened, and was closed");
+    }
     sqlx::query(
         "INSERT INTO incidents (id, workspace_id, monitor, opened_at) \
          SELECT $1, workspace_id, number, $2 FROM monitors WHERE number = $3",
@@ -88,22 +100,36 @@ pub(crate) async fn open(
     .bind(at.as_millis())
     .bind(monitor)
     .execute(db)
-    .await
-    .map_err(|error| {
-        let what = "the open incident of the monitor of";
-        StoreError::of_insert(error, StoreError::Conflict { what, id: incident.to_string() }, None)
-    })?;
+    .await?;
     Ok(())
 }
 
-/// Closes the incident that the monitor has open, where it has one.
+/// Closes an incident, where it is open.
+pub(crate) async fn close(
+    db: &mut SqliteConnection,
+    incident: IncidentId,
+    at: Timestamp,
+    how: ClosedAs,
+) -> Result<(), StoreError> {
+    sqlx::query(
+        "UPDATE incidents SET closed_at = $1, closed_how = $2 WHERE id = $3 AND closed_at IS NULL",
+    )
+    .bind(at.as_millis())
+    .bind(how.as_str())
+    .bind(incident.to_string())
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+/// Closes the incident that the monitor has open, and says how many those were: one or none.
 pub(crate) async fn close_open(
     db: &mut SqliteConnection,
     monitor: i64,
     at: Timestamp,
     how: ClosedAs,
-) -> Result<(), StoreError> {
-    sqlx::query(
+) -> Result<u64, StoreError> {
+    let closed = sqlx::query(
         "UPDATE incidents SET closed_at = $1, closed_how = $2 \
          WHERE monitor = $3 AND closed_at IS NULL",
     )
@@ -112,7 +138,7 @@ pub(crate) async fn close_open(
     .bind(monitor)
     .execute(db)
     .await?;
-    Ok(())
+    Ok(closed.rows_affected())
 }
 
 fn read(row: &SqliteRow) -> Result<Incident, StoreError> {

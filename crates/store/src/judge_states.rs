@@ -1,12 +1,12 @@
 //! What the judge knows: its memory of each monitor, whole, and the changes of status in their
 //! order, of which uptime is counted later.
 
-use domain::judge::{History, Transition};
+use domain::judge::{ClosedAs, History, Transition};
 use rules::{MonitorId, MonitorStatus, Timestamp, WorkspaceId};
 use sqlx::SqliteConnection;
 
 use crate::row::{id, instant};
-use crate::{Store, StoreError};
+use crate::{Store, StoreError, incidents};
 
 /// The handle of the judge's states.
 #[derive(Clone, Copy, Debug)]
@@ -95,7 +95,22 @@ pub(crate) async fn put(
     Ok(())
 }
 
-/// Notes a change of status. A pause of a monitor that was `unknown` is none.
+/// Forgets a monitor that runs no more, and closes its incident under the name of what ended it.
+pub(crate) async fn end(
+    db: &mut SqliteConnection,
+    monitor: i64,
+    at: Timestamp,
+    how: ClosedAs,
+) -> Result<(), StoreError> {
+    sqlx::query("DELETE FROM judge_states WHERE monitor = $1")
+        .bind(monitor)
+        .execute(&mut *db)
+        .await?;
+    incidents::close_open(db, monitor, at, how).await?;
+    Ok(())
+}
+
+/// Notes a change of status, once however often its batch is tried. A pause of a monitor that was `unknown` is none.
 pub(crate) async fn note_change(
     db: &mut SqliteConnection,
     monitor: i64,
@@ -105,7 +120,8 @@ pub(crate) async fn note_change(
         return Ok(());
     }
     sqlx::query(
-        "INSERT INTO status_changes (monitor, at, from_status, to_status) VALUES ($1, $2, $3, $4)",
+        "INSERT INTO status_changes (monitor, at, from_status, to_status) VALUES ($1, $2, $3, $4) \
+         ON CONFLICT (monitor, at, to_status) DO NOTHING",
     )
     .bind(monitor)
     .bind(transition.at.as_millis())

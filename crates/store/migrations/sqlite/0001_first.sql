@@ -65,9 +65,9 @@ CREATE TABLE status_changes (
     monitor      INTEGER NOT NULL REFERENCES monitors (number),
     at           INTEGER NOT NULL,
     from_status  TEXT NOT NULL,
-    to_status    TEXT NOT NULL
+    to_status    TEXT NOT NULL,
+    UNIQUE (monitor, at, to_status)
 ) STRICT;
-CREATE INDEX status_changes_by_monitor ON status_changes (monitor, at);
 
 CREATE TABLE incidents (
     id            TEXT PRIMARY KEY,

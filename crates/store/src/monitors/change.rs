@@ -13,7 +13,7 @@ use super::Monitors;
 use super::columns::{self, check_of, regions_text, select};
 use crate::audit::{self, Note};
 use crate::writer::Session;
-use crate::{Change, StoreError, incidents};
+use crate::{Change, StoreError, judge_states};
 
 /// A monitor to create, at the time of the change.
 #[derive(Clone, Debug)]
@@ -76,7 +76,8 @@ impl Monitors<'_> {
 
     /// Gives a monitor that was read as `seen` other settings. The revision grows where results of
     /// the old ones no longer count: not where only name, description or visibility change. Where
-    /// somebody else changed it since, nothing happens and the answer is a conflict.
+    /// somebody else changed it since, nothing happens and the answer is a conflict. A pause closes
+    /// the open incident with it, so that none outlives a server that ends right after.
     pub async fn update(
         &self,
         seen: Monitor,
@@ -87,6 +88,7 @@ impl Monitors<'_> {
             .write(move |session| {
                 Box::pin(async move {
                     let revised = is_revised(&seen.settings, &settings);
+                    let paused = seen.settings.active && !settings.active;
                     let monitor = Monitor {
                         revision: seen.revision + u32::from(revised),
                         settings,
@@ -95,6 +97,9 @@ impl Monitors<'_> {
                         ..seen
                     };
                     replace(session, &monitor, seen.updated_at).await?;
+                    if paused {
+                        pause(session, &monitor).await?;
+                    }
                     note(session, &monitor, change, "monitor.update").await?;
                     Ok(monitor)
                 })
@@ -279,6 +284,13 @@ async fn replace(
     })
 }
 
+async fn pause(session: &mut Session, monitor: &Monitor) -> Result<(), StoreError> {
+    let Some(number) = session.numbers.monitor(&mut session.db, monitor.id).await? else {
+        return Ok(());
+    };
+    judge_states::end(&mut session.db, number, monitor.updated_at, ClosedAs::Paused).await
+}
+
 async fn wipe(db: &mut SqliteConnection, number: i64, change: Change) -> Result<(), StoreError> {
     sqlx::query(
         "UPDATE monitors SET deleted_at = $1, active = $2, description = NULL, regions = '', \
@@ -289,11 +301,7 @@ async fn wipe(db: &mut SqliteConnection, number: i64, change: Change) -> Result<
     .bind(number)
     .execute(&mut *db)
     .await?;
-    sqlx::query("DELETE FROM judge_states WHERE monitor = $1")
-        .bind(number)
-        .execute(&mut *db)
-        .await?;
-    incidents::close_open(db, number, change.at, ClosedAs::Deleted).await
+    judge_states::end(db, number, change.at, ClosedAs::Deleted).await
 }
 
 async fn note(

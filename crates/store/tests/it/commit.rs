@@ -1,9 +1,11 @@
 //! A batch of the pipeline: results, verdicts and incidents together or not at all.
 
+use std::sync::Arc;
+
 use domain::cadence::Missed;
 use domain::judge::{ClosedAs, IncidentChange, Transition, Why};
 use rules::{IncidentId, MonitorStatus, Region};
-use store::{Batch, StatusChange, StoreError};
+use store::{Batch, StatusChange};
 
 use crate::harness::{a_history, a_result, for_each_engine, instant, monitor_id};
 
@@ -33,19 +35,55 @@ pub(crate) fn closed(incident: u64, at: i64) -> Transition {
 async fn a_batch_whose_incident_cannot_open_leaves_nothing() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
-        let batch = |incident, slot| Batch {
-            results: vec![a_result(monitor, Region::FlyAms, slot)],
-            histories: vec![(monitor, a_history(MonitorStatus::Error, slot))],
-            transitions: vec![(monitor, opened(incident, slot))],
+        let batch = Arc::new(Batch {
+            results: vec![a_result(monitor, Region::FlyAms, 10)],
+            histories: vec![(monitor, a_history(MonitorStatus::Error, 10))],
+            transitions: vec![(monitor, opened(1, 10))],
             ..Batch::default()
-        };
-        home.commit(batch(1, 10)).await.unwrap();
-        let refusal = home.commit(batch(2, 20)).await.unwrap_err();
-        assert!(matches!(refusal, StoreError::Conflict { .. }), "{refusal}");
+        });
+        let incidents = home.store.incidents();
+        let history = async || home.store.judge_states().history(monitor).await.unwrap();
+        home.execute(
+            "CREATE TRIGGER refuse BEFORE INSERT ON incidents \
+             BEGIN SELECT RAISE(ABORT, 'refused'); END",
+        )
+        .await;
+        home.store.commit(Arc::clone(&batch)).await.unwrap_err();
+        assert_eq!(home.store.results().count().await.unwrap(), 0);
+        assert_eq!(history().await, None);
+
+        home.execute("DROP TRIGGER refuse").await;
+        home.store.commit(batch).await.unwrap();
         assert_eq!(home.store.results().count().await.unwrap(), 1);
-        let history = home.store.judge_states().history(monitor).await.unwrap();
-        assert_eq!(history, Some(a_history(MonitorStatus::Error, 10)));
-        assert_eq!(home.store.incidents().open(home.workspace).await.unwrap().len(), 1);
+        assert_eq!(history().await, Some(a_history(MonitorStatus::Error, 10)));
+        assert_eq!(incidents.open(home.workspace).await.unwrap().len(), 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_batch_that_is_tried_again_changes_nothing_more() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        let batch = Arc::new(Batch {
+            results: vec![a_result(monitor, Region::FlyAms, 10)],
+            histories: vec![(monitor, a_history(MonitorStatus::Active, 20))],
+            transitions: vec![
+                (monitor, opened(1, 10)),
+                (monitor, closed(1, 20)),
+                (monitor, opened(2, 30)),
+            ],
+            ..Batch::default()
+        });
+        for _ in 0..2 {
+            home.store.commit(Arc::clone(&batch)).await.unwrap();
+            let (incidents, states) = (home.store.incidents(), home.store.judge_states());
+            assert_eq!(home.store.results().count().await.unwrap(), 1);
+            let all = incidents.of_monitor(home.workspace, monitor, 10).await.unwrap();
+            assert_eq!(all.iter().map(|it| it.closed.is_some()).collect::<Vec<_>>(), [false, true]);
+            let changes = states.changes(home.workspace, monitor, instant(0), 10).await.unwrap();
+            assert_eq!(changes.len(), 3);
+        }
     })
     .await;
 }

@@ -30,12 +30,6 @@ fn is_written(folder: &Path, text: &str) -> bool {
     })
 }
 
-async fn execute(folder: &Path, statement: &'static str) {
-    let mut db =
-        SqliteConnectOptions::new().filename(folder.join("aloft.db")).connect().await.unwrap();
-    sqlx::raw_sql(statement).execute(&mut db).await.unwrap();
-}
-
 // design: §6 "Secrets … are encrypted at rest from the first migration on"
 #[tokio::test]
 async fn no_secret_stands_in_the_files_as_it_is() {
@@ -165,14 +159,10 @@ async fn a_lost_key_file_is_not_replaced_by_a_new_one() {
 async fn a_database_of_a_newer_program_is_refused_with_the_way_out() {
     for_each_engine(async |home: &Home| {
         home.store.clone().close().await.unwrap();
-        execute(
-            home.folder.path(),
-            "INSERT INTO migrations (version, checksum) VALUES (999, x'00')",
-        )
-        .await;
+        home.execute("INSERT INTO migrations (version, checksum) VALUES (999, x'00')").await;
         let refusal = Store::open(settings_of(home.folder.path())).await.unwrap_err();
         assert!(matches!(refusal, StoreError::NewerDatabase { found: 999, .. }), "{refusal}");
-        execute(home.folder.path(), "DELETE FROM migrations WHERE version = 999").await;
+        home.execute("DELETE FROM migrations WHERE version = 999").await;
         open(home.folder.path()).await;
     })
     .await;

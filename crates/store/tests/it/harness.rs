@@ -11,6 +11,8 @@ use domain::check::{
 use domain::judge::{History, RegionState};
 use rules::monitor::{Check, Header, HttpCheck, Monitor, MonitorSettings, TcpCheck};
 use rules::{KeyId, Method, MonitorId, MonitorStatus, Periodicity, Region, Timestamp, WorkspaceId};
+use sqlx::ConnectOptions;
+use sqlx::sqlite::SqliteConnectOptions;
 use store::{
     Actor, Batch, Change, Committed, Created, FREE_PLAN, MasterKeySource, NewMonitor, Settings,
     Store, StoreError, Workspace,
@@ -54,6 +56,13 @@ impl Home {
 
     pub(crate) async fn commit(&self, batch: Batch) -> Result<Committed, StoreError> {
         self.store.commit(Arc::new(batch)).await
+    }
+
+    /// Does something to the database behind the store's back.
+    pub(crate) async fn execute(&self, statement: &'static str) {
+        let path = self.folder.path().join("aloft.db");
+        let mut db = SqliteConnectOptions::new().filename(path).connect().await.unwrap();
+        sqlx::raw_sql(statement).execute(&mut db).await.unwrap();
     }
 
     /// A stored monitor, which checks every 30 seconds.

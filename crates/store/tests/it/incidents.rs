@@ -1,11 +1,12 @@
 //! Incidents: one open at most, closed under a name, kept when their monitor is deleted.
 
 use domain::judge::ClosedAs;
-use rules::IncidentId;
+use rules::monitor::MonitorSettings;
+use rules::{IncidentId, MonitorStatus};
 use store::{Batch, Closed, Incident};
 
 use crate::commit::{closed, opened};
-use crate::harness::{at, for_each_engine, instant, workspace_id};
+use crate::harness::{a_history, at, for_each_engine, instant, workspace_id};
 
 #[tokio::test]
 async fn an_incident_opens_and_closes_with_its_transitions() {
@@ -30,6 +31,38 @@ async fn an_incident_opens_and_closes_with_its_transitions() {
         assert_eq!(all, [incident(2, 30, None), incident(1, 10, recovered)]);
         let foreign = home.store.incidents().of_monitor(workspace_id(2), monitor, 10).await;
         assert_eq!(foreign.unwrap(), []);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_incident_left_open_ends_when_the_next_one_opens() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        for transition in [opened(1, 10), opened(2, 30)] {
+            let transitions = vec![(monitor, transition)];
+            home.commit(Batch { transitions, ..Batch::default() }).await.unwrap();
+        }
+        let all = home.store.incidents().of_monitor(home.workspace, monitor, 10).await.unwrap();
+        let ends: Vec<_> = all.iter().map(|incident| incident.closed.map(|end| end.at)).collect();
+        assert_eq!(ends, [None, Some(instant(30))]);
+    })
+    .await;
+}
+
+// design: §5 "Pausing or deleting closes it under that name"
+#[tokio::test]
+async fn pausing_a_monitor_closes_its_incident_in_the_same_transaction() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await;
+        let transitions = vec![(monitor.id, opened(1, 10))];
+        let histories = vec![(monitor.id, a_history(MonitorStatus::Error, 10))];
+        home.commit(Batch { transitions, histories, ..Batch::default() }).await.unwrap();
+        let paused = MonitorSettings { active: false, ..monitor.settings.clone() };
+        home.store.monitors().update(monitor.clone(), paused, at(40)).await.unwrap();
+        let all = home.store.incidents().of_monitor(home.workspace, monitor.id, 10).await.unwrap();
+        assert_eq!(all[0].closed, Some(Closed { at: instant(40), how: ClosedAs::Paused }));
+        assert_eq!(home.store.judge_states().history(monitor.id).await.unwrap(), None);
     })
     .await;
 }
