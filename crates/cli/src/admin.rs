@@ -9,16 +9,22 @@ use clap::{Args, Subcommand};
 use rules::{KeyId, Scope, Timestamp};
 use serde_json::json;
 use server::boot;
+use server::config::Settings;
 use server::context::Context;
-use server::control::{self, Admin, CreateKey, CreateWorkspace, KeyRow};
+use server::control::{self, Admin, CreateKey, CreateWorkspace, KeyRow, WorkspaceRow};
 
 use crate::flags::Flags;
+use crate::output;
 
 /// Which database, and how to answer.
 #[derive(Debug, Args)]
 pub(crate) struct Place {
-    /// Folder of the server's database [default: ./aloft-data] [env: `ALOFT_DATA`]
-    #[arg(long, value_name = "DIR", global = true)]
+    #[arg(
+        long,
+        value_name = "DIR",
+        global = true,
+        help = "Folder of the server's database [default: ./aloft-data] [env: ALOFT_DATA]"
+    )]
     data: Option<String>,
     /// Print JSON
     #[arg(long, global = true)]
@@ -73,23 +79,19 @@ pub(crate) enum KeyAction {
 }
 
 pub(crate) async fn workspaces(action: WorkspaceAction, place: Place) -> Result<ExitCode> {
-    let admin = place.open().await?;
+    let admin = match &action {
+        WorkspaceAction::Create { .. } => place.open_or_make().await?,
+        WorkspaceAction::List => place.open().await?,
+    };
     match action {
         WorkspaceAction::Create { slug, name } => {
             let made = admin.create_workspace(CreateWorkspace { slug, name }).await?;
-            match place.json {
-                true => crate::print(&serde_json::to_value(&made)?),
-                false => crate::say(&format!("made workspace `{}` ({})", made.slug, made.id)),
-            }
+            let words = || format!("made workspace `{}` ({})", made.slug, made.id);
+            place.answer(serde_json::to_value(&made)?, words);
         }
         WorkspaceAction::List => {
             let all = admin.list_workspaces().await?;
-            if place.json {
-                crate::print(&serde_json::to_value(&all)?);
-            }
-            for row in all.iter().filter(|_| !place.json) {
-                crate::say(&format!("{}  {:<24} {:<32} {}", row.id, row.slug, row.name, row.plan));
-            }
+            place.answer(serde_json::to_value(&all)?, || table_of_workspaces(&all));
         }
     }
     admin.close().await?;
@@ -103,30 +105,23 @@ pub(crate) async fn keys(action: KeyAction, place: Place) -> Result<ExitCode> {
             let expires_in_seconds = expires.map(|time| time.as_secs());
             let new = CreateKey { workspace, name, scope, expires_in_seconds };
             let made = admin.create_key(new).await?;
-            match place.json {
-                true => crate::print(&json!({ "id": made.id, "key": made.key.expose() })),
-                false => crate::say(&format!(
-                    "{}\n\nThis is key `{}`. It is shown this once; send it in the header `x-service-key`.",
-                    made.key.expose(),
-                    made.id
-                )),
-            }
+            let (id, key) = (made.id, made.key.expose());
+            let words = || {
+                format!(
+                    "{key}\n\nThis is key `{id}`, shown this once. Send it in the header `x-service-key`."
+                )
+            };
+            place.answer(json!({ "id": id, "key": key }), words);
         }
         KeyAction::List { workspace } => {
             let rows = admin.list_keys(workspace.as_deref()).await?;
-            if place.json {
-                crate::print(&serde_json::to_value(&rows)?);
-            }
-            for row in rows.iter().filter(|_| !place.json) {
-                crate::say(&line(row, Context::system().now()));
-            }
+            let now = Context::system().now();
+            place.answer(serde_json::to_value(&rows)?, || table_of_keys(&rows, now));
         }
         KeyAction::Revoke { id } => {
             admin.revoke_key(id).await?;
-            match place.json {
-                true => crate::print(&json!({ "id": id, "revoked": true })),
-                false => crate::say(&format!("revoked key `{id}`")),
-            }
+            let words = || format!("revoked key `{id}`");
+            place.answer(json!({ "id": id, "revoked": true }), words);
         }
     }
     admin.close().await?;
@@ -134,28 +129,74 @@ pub(crate) async fn keys(action: KeyAction, place: Place) -> Result<ExitCode> {
 }
 
 impl Place {
+    /// Opens a folder that is there. A folder by a mistyped name is not made: nobody would find in
+    /// it what they look for.
     async fn open(&self) -> Result<Admin> {
+        let settings = self.settings()?;
+        if !settings.data.is_dir() {
+            bail!(
+                "there is no data folder `{}`; name the server's with --data, or begin one with `aloft workspaces create`",
+                settings.data.display()
+            );
+        }
+        Self::connect(&settings).await
+    }
+
+    async fn open_or_make(&self) -> Result<Admin> {
+        Self::connect(&self.settings()?).await
+    }
+
+    fn settings(&self) -> Result<Settings> {
         let mut flags = Flags::default();
         if let Some(data) = &self.data {
             flags.values.insert("data".to_owned(), data.clone());
         }
-        let (_, settings) = boot::load(flags.values, flags.file)?;
-        control::connect(&Context::system(), &settings.data, boot::master_key(&settings))
-            .await
-            .with_context(|| format!("opening `{}`", settings.data.display()))
+        Ok(boot::load(flags.values, flags.file)?.1)
+    }
+
+    async fn connect(settings: &Settings) -> Result<Admin> {
+        let master_key = boot::master_key(settings);
+        Ok(control::connect(&Context::system(), &settings.data, master_key).await?)
+    }
+
+    fn answer(&self, value: serde_json::Value, words: impl FnOnce() -> String) {
+        match self.json {
+            true => output::print(value),
+            false => output::say(&words()),
+        }
     }
 }
 
-fn line(row: &KeyRow, now: Timestamp) -> String {
-    let state = match (row.revoked_at, row.expires_at) {
-        (Some(at), _) => format!("revoked {at}"),
-        (None, Some(at)) if at <= now => format!("expired {at}"),
-        (None, Some(at)) => format!("holds until {at}"),
-        (None, None) => "holds".to_owned(),
+fn table_of_workspaces(rows: &[WorkspaceRow]) -> String {
+    let heads = ["SLUG", "NAME", "ID", "MADE"].map(str::to_owned);
+    let row = |row: &WorkspaceRow| {
+        [row.slug.clone(), row.name.clone(), row.id.to_string(), output::moment(row.created_at)]
     };
-    let used = row.last_used_at.map_or_else(|| "never used".to_owned(), |at| format!("used {at}"));
-    let scope = row.scope.map_or("write (made before scopes)", Scope::as_str);
-    format!("{}  {:<20} {:<24} {scope:<6} {state}, {used}", row.id, row.workspace, row.name)
+    output::table(&[heads].into_iter().chain(rows.iter().map(row)).collect::<Vec<_>>())
+}
+
+fn table_of_keys(rows: &[KeyRow], now: Timestamp) -> String {
+    let heads = ["ID", "WORKSPACE", "NAME", "SCOPE", "STATE", "LAST USED"].map(str::to_owned);
+    let row = |row: &KeyRow| {
+        [
+            row.id.to_string(),
+            row.workspace.clone(),
+            row.name.clone(),
+            row.scope.map_or("write (legacy)", Scope::as_str).to_owned(),
+            state(row, now),
+            row.last_used_at.map_or_else(|| "never".to_owned(), output::moment),
+        ]
+    };
+    output::table(&[heads].into_iter().chain(rows.iter().map(row)).collect::<Vec<_>>())
+}
+
+fn state(row: &KeyRow, now: Timestamp) -> String {
+    match (row.revoked_at, row.expires_at) {
+        (Some(at), _) => format!("revoked {}", output::moment(at)),
+        (None, Some(at)) if at <= now => format!("expired {}", output::moment(at)),
+        (None, Some(at)) => format!("holds until {}", output::moment(at)),
+        (None, None) => "holds".to_owned(),
+    }
 }
 
 /// Reads a time such as `30d`, `12h`, `45m` or `90s`.

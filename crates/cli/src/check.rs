@@ -2,21 +2,24 @@
 //! rules as a monitor's; nothing is stored.
 
 mod draft;
+mod sheet;
 mod waterfall;
 
-use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use clap::{Args, Subcommand};
-use domain::check::{AttemptEvidence, Evidence, Job, Outcome, Plan, Trigger};
+use domain::check::{Evidence, Job, Outcome, Plan, Trigger};
 use probe::{Egress, Nameservers, Probe};
 use rules::monitor::{Monitor, MonitorDraft};
 use rules::{MonitorId, Region, WorkspaceId};
 use serde_json::json;
 use server::context::Context;
+
+use self::sheet::Paper;
+use crate::output;
 
 /// What to check.
 #[derive(Debug, Subcommand)]
@@ -31,6 +34,7 @@ pub(crate) enum Target {
 
 /// How to check, for every kind.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "How to check")]
 pub(crate) struct Manner {
     /// Milliseconds for one attempt; 0 means the most there is
     #[arg(long, value_name = "MS", global = true)]
@@ -59,10 +63,10 @@ pub(crate) struct Manner {
 /// where it failed.
 pub(crate) async fn run(target: Target, manner: Manner) -> Result<ExitCode> {
     let ctx = Context::system();
-    let mut draft = match target {
-        Target::Http(http) => http.draft()?,
-        Target::Tcp(tcp) => tcp.draft(),
-        Target::Dns(dns) => dns.draft()?,
+    let (target, mut draft) = match target {
+        Target::Http(http) => (without_credentials(&http.url), http.draft()?),
+        Target::Tcp(tcp) => (tcp.uri.clone(), tcp.draft()),
+        Target::Dns(dns) => (dns.uri.clone(), dns.draft()?),
     };
     manner.complete(&mut draft);
     let job = job(&ctx, draft)?;
@@ -71,10 +75,11 @@ pub(crate) async fn run(target: Target, manner: Manner) -> Result<ExitCode> {
     let outcome = attempts.last().map_or(Outcome::Failure, |(_, assessment)| assessment.outcome);
     let evidence = Evidence::of(attempts);
     if manner.json {
-        crate::print(&json!({ "outcome": word(outcome), "attempts": evidence.attempts }));
+        let attempts = evidence.attempts;
+        output::print(json!({ "target": target, "outcome": word(outcome), "attempts": attempts }));
     } else {
-        let colours = std::io::stdout().is_terminal();
-        crate::say(&waterfall::draw(&evidence.attempts, word(outcome), colours));
+        let paper = Paper::of_stdout();
+        output::say(&waterfall::draw(&target, &evidence.attempts, outcome, paper));
     }
     Ok(ExitCode::from(match outcome {
         Outcome::Success => 0,
@@ -140,22 +145,28 @@ const fn word(outcome: Outcome) -> &'static str {
     }
 }
 
-/// The time that the phases of an attempt begin at, hop after hop.
-fn begins(attempt: &AttemptEvidence) -> Vec<u32> {
-    attempt
-        .hops
-        .iter()
-        .scan(0_u32, |begin, hop| {
-            let this = *begin;
-            let spent = [
-                hop.phases.dns_us,
-                hop.phases.connect_us,
-                hop.phases.tls_us,
-                hop.phases.first_byte_us,
-                hop.phases.transfer_us,
-            ];
-            *begin = spent.iter().flatten().fold(this, |sum, phase| sum.saturating_add(*phase));
-            Some(this)
-        })
-        .collect()
+/// The address as it was given, but for a name and a password in it.
+fn without_credentials(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (authority, path) = rest.split_at(end);
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    format!("{scheme}://{host}{path}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credentials_of_an_address_are_not_shown() {
+        for (given, shown) in [
+            ("https://me:pass@example.com/a@b", "https://example.com/a@b"),
+            ("http://a@b@example.com?c", "http://example.com?c"),
+            ("http://example.com", "http://example.com"),
+            ("example.com", "example.com"),
+        ] {
+            assert_eq!(without_credentials(given), shown);
+        }
+    }
 }

@@ -4,13 +4,26 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use server::boot;
+use server::config::{Origin, Value};
 
 use crate::flags::Flags;
+use crate::output;
 
 pub(crate) fn run(flags: Flags) -> Result<ExitCode> {
     let (values, _) = boot::load(flags.values, flags.file)?;
-    for value in &values.0 {
-        crate::say(&format!("{:<24} {:<28} {}", value.setting.name, value.shown(), value.origin));
-    }
+    let rows: Vec<[String; 3]> = values.0.iter().map(row).collect();
+    output::say(&output::table(&rows));
     Ok(ExitCode::SUCCESS)
+}
+
+fn row(value: &Value) -> [String; 3] {
+    let name = value.setting.name.to_owned();
+    let shown = if value.shown().is_empty() { "-" } else { value.shown() };
+    let origin = match &value.origin {
+        Origin::Flag => value.setting.flag().unwrap_or_default(),
+        Origin::Environment => value.setting.variable(),
+        Origin::File(path) => path.display().to_string(),
+        Origin::Default => "default".to_owned(),
+    };
+    [name, shown.to_owned(), origin]
 }

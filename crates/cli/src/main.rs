@@ -5,9 +5,9 @@ mod admin;
 mod check;
 mod config;
 mod flags;
+mod output;
 mod serve;
 
-use std::io::Write as _;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -20,9 +20,17 @@ use crate::flags::Flags;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Uptime monitoring in one binary.
+/// What the numbers mean that a command ends with.
+const EXIT_CODES: &str = "Exit codes: 0, it is done; 1, it is not, and the standard error says why; \
+2, the command line is wrong. `aloft check` has its own, see `aloft check --help`.";
+const CHECK_EXIT_CODES: &str = "Exit codes: 0, the target is well; 3, it is slow; 1, it fails; \
+2, the check could not be made, and the standard error says why.";
+/// What `check` ends with where it could not be made.
+const UNUSABLE: u8 = 2;
+
+/// Uptime monitoring in one binary
 #[derive(Debug, Parser)]
-#[command(name = "aloft", version, about, propagate_version = true)]
+#[command(name = "aloft", version, about, after_help = EXIT_CODES)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -39,6 +47,7 @@ enum Command {
         flags: Flags,
     },
     /// Run one check from here and draw its phases
+    #[command(after_help = CHECK_EXIT_CODES)]
     Check {
         #[command(subcommand)]
         target: check::Target,
@@ -68,13 +77,17 @@ enum Command {
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    match run(cli.command) {
-        Ok(code) => code,
-        Err(why) => {
-            complain(&format!("error: {why:#}"));
-            ExitCode::FAILURE
-        }
-    }
+    let on_error = match &cli.command {
+        Command::Check { .. } => ExitCode::from(UNUSABLE),
+        Command::Serve { .. }
+        | Command::Keys { .. }
+        | Command::Workspaces { .. }
+        | Command::Config { .. } => ExitCode::FAILURE,
+    };
+    run(cli.command).unwrap_or_else(|why| {
+        output::complain(&format!("error: {why:#}"));
+        on_error
+    })
 }
 
 fn run(command: Command) -> Result<ExitCode> {
@@ -96,18 +109,4 @@ fn runtime(threads: Option<usize>) -> Result<tokio::runtime::Runtime> {
         builder.worker_threads(threads);
     }
     Ok(builder.enable_all().build()?)
-}
-
-/// Prints for people; a reader that went away, such as `head`, is no error.
-fn say(text: &str) {
-    let _ = writeln!(std::io::stdout(), "{}", text.trim_end_matches('\n'));
-}
-
-/// Prints for programs.
-fn print(value: &serde_json::Value) {
-    say(&value.to_string());
-}
-
-fn complain(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{text}");
 }

@@ -2,6 +2,7 @@
 //! that a newcomer can look at.
 
 use std::net::SocketAddr;
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -11,6 +12,7 @@ use server::context::Context;
 use server::observe::log;
 
 use crate::flags::Flags;
+use crate::output;
 
 pub(crate) async fn run(mut flags: Flags, demo: bool) -> Result<ExitCode> {
     if demo {
@@ -22,7 +24,7 @@ pub(crate) async fn run(mut flags: Flags, demo: bool) -> Result<ExitCode> {
     let ctx = Context::system();
     let running = if demo {
         let (running, key) = boot::start_demo(&settings, ctx).await?;
-        crate::say(&welcome(running.address(), key.as_ref()));
+        output::say(&welcome(running.address(), &settings.data, key.as_ref()));
         running
     } else {
         boot::start(&settings, ctx).await?
@@ -32,30 +34,46 @@ pub(crate) async fn run(mut flags: Flags, demo: bool) -> Result<ExitCode> {
 }
 
 /// What a newcomer needs: the address, the key, and what to try next.
-fn welcome(address: SocketAddr, key: Option<&Secret<String>>) -> String {
-    let shown = key.map_or("$KEY", |key| key.expose().as_str());
-    let about = match key {
-        Some(_) => "This is its key, shown this once:",
-        None => {
-            "Its key was shown when it was made; another one: aloft keys create --workspace demo --name me --scope write"
+fn welcome(address: SocketAddr, data: &Path, key: Option<&Secret<String>>) -> String {
+    let program = std::env::args().next().unwrap_or_else(|| "aloft".to_owned());
+    let data = data.display();
+    let (shown, about) = match key {
+        Some(key) => {
+            let shown = key.expose().as_str();
+            (shown, format!("Its key, shown this once:\n\n    {shown}"))
         }
+        None => (
+            "KEY",
+            format!(
+                "Its key was shown when the folder `{data}` was new. Another one:\n\n    \
+                 {program} keys create --data '{data}' --workspace demo --name me --scope write"
+            ),
+        ),
     };
-    let key_line = key.map(|key| format!("\n    {}\n", key.expose())).unwrap_or_default();
+    let call = format!(
+        "curl -s -H 'x-service-key: {shown}' -H 'content-type: application/json' \\\n      \
+         http://{address}/rpc/monitor.v1.MonitorService"
+    );
     format!(
         "
-Aloft is up at http://{address} with six monitors of targets it serves itself.
+Aloft is up at http://{address} with six monitors of targets that it serves itself.
 {about}
-{key_line}
-Try, and again after half a minute:
 
-    curl -s -H 'x-service-key: {shown}' http://{address}/v1/whoami
+See how they are, and again after a minute: one of them flaps.
 
-    curl -s -H 'x-service-key: {shown}' -H 'content-type: application/json' \\
-      -d '{{}}' http://{address}/rpc/monitor.v1.MonitorService/ListMonitors
+    {call}/ListMonitors -d '{{}}' \\
+      | grep -oE '\"(name|status)\":\"[^\"]*\"' | paste - -
 
-    curl -s -H 'x-service-key: {shown}' -H 'content-type: application/json' \\
-      -d '{{\"monitor\":{{\"name\":\"Mine\",\"url\":\"https://example.com/\",\"periodicity\":\"30s\",\"active\":true}}}}' \\
-      http://{address}/rpc/monitor.v1.MonitorService/CreateHttpMonitor
+Add one of your own: it is checked at once.
+
+    {call}/CreateHttpMonitor \\
+      -d '{{\"monitor\":{{\"name\":\"Mine\",\"url\":\"http://{address}/healthz\",\"periodicity\":\"30s\",\"active\":true}}}}'
+
+Check anything once, without a server:
+
+    {program} check http http://{address}/healthz --allow-private-networks
+
+Ctrl-C stops it; what was stored stays in `{data}`.
 "
     )
 }

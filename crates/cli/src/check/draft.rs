@@ -11,8 +11,8 @@ use rules::monitor::{
 /// Flags of an HTTP check.
 #[derive(Debug, Args)]
 pub(crate) struct HttpArgs {
-    /// Address, such as <https://example.com/health>
-    url: String,
+    #[arg(help = "Address, such as https://example.com/health")]
+    pub(super) url: String,
     /// Request method
     #[arg(long, default_value = "GET")]
     method: String,
@@ -40,14 +40,14 @@ pub(crate) struct HttpArgs {
 #[derive(Debug, Args)]
 pub(crate) struct TcpArgs {
     /// Where to connect to, such as example.com:443
-    uri: String,
+    pub(super) uri: String,
 }
 
 /// Flags of a DNS check.
 #[derive(Debug, Args)]
 pub(crate) struct DnsArgs {
     /// Domain name, such as example.com
-    uri: String,
+    pub(super) uri: String,
     /// What must hold of the records, such as 'MX contains mail'; may be repeated
     #[arg(long = "expect-record", value_name = "TYPE COMPARATOR TEXT")]
     records: Vec<String>,

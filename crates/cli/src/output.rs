@@ -1,0 +1,93 @@
+//! What the commands print: for people as lines and tables, for programs as JSON with times as
+//! RFC 3339.
+
+use std::io::Write as _;
+
+use rules::Timestamp;
+use serde_json::Value;
+
+/// Spaces between two columns.
+const GAP: usize = 2;
+
+/// Prints for people; a reader that went away, such as `head`, is no error.
+pub(crate) fn say(text: &str) {
+    let _ = writeln!(std::io::stdout(), "{}", text.trim_end_matches('\n'));
+}
+
+/// Prints for programs: one line.
+pub(crate) fn print(mut value: Value) {
+    write_times(&mut value);
+    say(&value.to_string());
+}
+
+/// Prints to the standard error.
+pub(crate) fn complain(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+/// Lines whose columns stand below each other.
+pub(crate) fn table<const COLUMNS: usize>(rows: &[[String; COLUMNS]]) -> String {
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
+    let widths: Vec<usize> = (0..COLUMNS).map(|column| width(column).unwrap_or(0)).collect();
+    let mut text = String::new();
+    for row in rows {
+        let line: String = row
+            .iter()
+            .zip(&widths)
+            .map(|(cell, width)| format!("{cell:<width$}", width = width + GAP))
+            .collect();
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+/// An instant for people: to the minute.
+pub(crate) fn moment(at: Timestamp) -> String {
+    let text = at.to_string();
+    let minute = text.get(..16).unwrap_or(&text).replace('T', " ");
+    format!("{minute} UTC")
+}
+
+/// Instants are milliseconds where they are kept, and texts where others read them.
+fn write_times(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(write_times),
+        Value::Object(fields) => {
+            for (name, field) in fields {
+                let is_time =
+                    name.ends_with("_at") || name == "not_before" || name.ends_with("not_after");
+                match field.as_i64().filter(|_| is_time) {
+                    Some(millis) => {
+                        *field = Value::String(Timestamp::from_millis(millis).to_string());
+                    }
+                    None => write_times(field),
+                }
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn times_are_written_as_texts_wherever_they_stand() {
+        let mut value = json!({
+            "created_at": 1_500, "revoked_at": null, "latency_us": 7,
+            "hops": [{ "certificate": { "not_before": 0, "chain_not_after": 60_000 } }],
+        });
+        write_times(&mut value);
+        insta::assert_snapshot!(value, @r#"{"created_at":"1970-01-01T00:00:01.500Z","revoked_at":null,"latency_us":7,"hops":[{"certificate":{"not_before":"1970-01-01T00:00:00.000Z","chain_not_after":"1970-01-01T00:01:00.000Z"}}]}"#);
+    }
+
+    #[test]
+    fn columns_stand_below_each_other() {
+        let rows = [["a", "long", ""], ["longer", "é", "end"]].map(|row| row.map(str::to_owned));
+        assert_eq!(table(&rows), "a       long\nlonger  é     end\n");
+    }
+}
