@@ -2,6 +2,7 @@
 //! callers within their limits. What a caller may do follows from the contract and is decided in
 //! `gate`; keys are made and revoked by `control` and `/v1`.
 
+mod address;
 mod cache;
 mod gate;
 pub mod key;
@@ -13,10 +14,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use contract::rpc::{self, Reason};
 use http::HeaderMap;
+use ipnet::IpNet;
 use rules::{KeyId, Scope, Timestamp, WorkspaceId};
 use store::{Store, StoreError, Workspace};
 
-use self::cache::{Cache, Verdict};
+use self::cache::{Cache, Remembered, Verdict};
 pub(crate) use self::gate::{Gate, Peer};
 use self::limits::{Limits, Standing};
 use crate::config::Settings;
@@ -59,6 +61,7 @@ pub struct Auth {
     store: Store,
     cache: Cache,
     limits: Limits,
+    trusted_proxies: Vec<IpNet>,
     used: Mutex<HashMap<KeyId, Timestamp>>,
 }
 
@@ -67,6 +70,7 @@ impl Auth {
     pub fn new(ctx: Context, store: Store, settings: &Settings) -> Self {
         Self {
             limits: Limits::new(ctx.clone(), settings),
+            trusted_proxies: settings.trusted_proxies.clone(),
             cache: Cache::default(),
             used: Mutex::default(),
             ctx,
@@ -74,8 +78,10 @@ impl Auth {
         }
     }
 
-    /// Says who calls from `address` with these headers, and how far from the limit the key is.
-    async fn admit(&self, headers: &HeaderMap, address: IpAddr) -> Result<Admitted, rpc::Error> {
+    /// Says who calls with these headers over a connection from `peer`, and how far from the limit
+    /// the key is.
+    async fn admit(&self, headers: &HeaderMap, peer: IpAddr) -> Result<Admitted, rpc::Error> {
+        let address = address::caller(peer, headers, &self.trusted_proxies);
         let (caller, workspace) = self.identify(headers, address).await?;
         let standing = self.limits.call(caller.key)?;
         Ok(Admitted { caller, workspace, standing })
@@ -113,11 +119,13 @@ impl Auth {
             return Err(self.refuse(Refused::Unknown, address));
         };
         let now = self.ctx.now();
-        let verdict = if let Some(verdict) = self.cache.get(&presented.hash, now) {
-            verdict
-        } else {
-            self.limits.may_look_up(address)?;
-            self.look_up(presented, now).await?
+        let verdict = match self.cache.get(&presented.hash, now) {
+            Remembered::Now(verdict) => verdict,
+            Remembered::Before => self.look_up(presented, now).await?,
+            Remembered::No => {
+                self.limits.may_look_up(address)?;
+                self.look_up(presented, now).await?
+            }
         };
         verdict.caller(now).map_err(|reason| self.refuse(reason, address))
     }

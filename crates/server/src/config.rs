@@ -75,6 +75,12 @@ pub static SETTINGS: &[Setting] = &[
         "Calls a minute with a wrong key that one address may make.",
     ),
     Setting::new(
+        "trusted_proxies",
+        "",
+        "NETWORKS",
+        "Proxies whose X-Forwarded-For is believed, such as 10.0.0.0/8, joined by commas.",
+    ),
+    Setting::new(
         "log_format",
         "text",
         "text|json",

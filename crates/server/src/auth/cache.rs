@@ -12,6 +12,9 @@ use super::{Caller, Refused};
 
 /// For how long an answer of the store holds (issue 3: within a second).
 const HOLDS: Duration = Duration::from_millis(900);
+/// For how long a key that held is known to have held: its caller is no guesser, whatever others at
+/// the same address do.
+const KNOWN: Duration = Duration::from_mins(10);
 /// Most keys that are remembered; past it all are forgotten, which costs one look-up each.
 const KEYS_MAX: usize = 16_384;
 
@@ -26,6 +29,17 @@ struct Known {
     workspace: Arc<Workspace>,
     expires_at: Option<Timestamp>,
     is_revoked: bool,
+}
+
+/// What is remembered of a hash.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Remembered {
+    /// What the store said a moment ago.
+    Now(Verdict),
+    /// That it held a while ago; the store has to be asked again.
+    Before,
+    /// Nothing.
+    No,
 }
 
 /// Verdicts by the hash of the key, with the time they were read.
@@ -73,10 +87,13 @@ impl Verdict {
 }
 
 impl Cache {
-    pub(super) fn get(&self, hash: &KeyHash, now: Timestamp) -> Option<Verdict> {
+    pub(super) fn get(&self, hash: &KeyHash, now: Timestamp) -> Remembered {
         let entries = self.read();
-        let (verdict, read_at) = entries.by_hash.get(hash)?;
-        (now.since(*read_at) < HOLDS && now >= *read_at).then(|| verdict.clone())
+        let Some((verdict, read_at)) = entries.by_hash.get(hash) else { return Remembered::No };
+        if now.since(*read_at) < HOLDS && now >= *read_at {
+            return Remembered::Now(verdict.clone());
+        }
+        if verdict.caller(now).is_ok() { Remembered::Before } else { Remembered::No }
     }
 
     /// To be asked before the store is, and given to [`Self::put`].
@@ -102,7 +119,7 @@ impl Cache {
     }
 
     pub(super) fn tidy(&self, now: Timestamp) {
-        self.write().by_hash.retain(|_, (_, read_at)| now.since(*read_at) < HOLDS);
+        self.write().by_hash.retain(|_, (_, read_at)| now.since(*read_at) < KNOWN);
     }
 
     fn read(&self) -> RwLockReadGuard<'_, Entries> {
@@ -151,9 +168,9 @@ mod tests {
         let cache = Cache::default();
         let verdict = Verdict(Some(known()));
         cache.put(hash(), verdict.clone(), at(5_000), cache.generation());
-        assert_eq!(cache.get(&hash(), at(5_899)), Some(verdict));
-        assert_eq!(cache.get(&hash(), at(6_000)), None);
-        assert_eq!(cache.get(&hash(), at(4_999)), None, "the clock was set back");
+        assert_eq!(cache.get(&hash(), at(5_899)), Remembered::Now(verdict));
+        assert_eq!(cache.get(&hash(), at(6_000)), Remembered::Before);
+        assert_eq!(cache.get(&hash(), at(4_999)), Remembered::Before, "the clock was set back");
     }
 
     #[test]
@@ -163,9 +180,9 @@ mod tests {
         cache.put(hash(), verdict.clone(), at(0), cache.generation());
         let asked = cache.generation();
         cache.forget(known().caller.key);
-        assert_eq!(cache.get(&hash(), at(0)), None);
+        assert_eq!(cache.get(&hash(), at(0)), Remembered::No);
         cache.put(hash(), verdict.clone(), at(0), asked);
-        assert_eq!(cache.get(&hash(), at(0)), None);
+        assert_eq!(cache.get(&hash(), at(0)), Remembered::No);
     }
 
     #[test]

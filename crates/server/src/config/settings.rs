@@ -1,11 +1,12 @@
 //! What the values of the settings mean: parsed once, at the start, into types.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use base64::Engine as _;
+use ipnet::IpNet;
 use rules::{Region, Secret};
 
 use super::{ConfigError, Layers, Value, Values};
@@ -44,6 +45,8 @@ pub struct Settings {
     pub calls_burst: NonZeroU32,
     /// Calls a minute with a wrong key that one address may make.
     pub failed_calls_per_minute: NonZeroU32,
+    /// Proxies whose `X-Forwarded-For` is believed.
+    pub trusted_proxies: Vec<IpNet>,
     /// How log lines are written.
     pub log_format: LogFormat,
     /// What is logged, as a filter of `tracing`.
@@ -88,6 +91,11 @@ impl Settings {
                 "failed_calls_per_minute",
                 "must be a whole number from 1 on",
             )?,
+            trusted_proxies: read(
+                values.get("trusted_proxies"),
+                "must be networks such as 10.0.0.0/8, joined by commas",
+                |text| items(text).map(network).collect(),
+            )?,
             log_format: read(
                 values.get("log_format"),
                 "must be text or json",
@@ -130,6 +138,11 @@ fn items(text: &str) -> impl Iterator<Item = &str> {
 
 fn address(text: &str) -> Option<SocketAddr> {
     text.parse().ok()
+}
+
+/// A network, or a single address.
+fn network(text: &str) -> Option<IpNet> {
+    text.parse().ok().or_else(|| Some(IpNet::from(text.parse::<IpAddr>().ok()?)))
 }
 
 fn path(text: &str) -> Option<PathBuf> {
@@ -198,6 +211,7 @@ mod tests {
             ("max_checks_in_flight", "-1"),
             ("nameservers", "9.9.9.9"),
             ("calls_per_second", "0"),
+            ("trusted_proxies", "10.0.0.0/33"),
             ("log_format", "xml"),
             ("master_key", "hunter2"),
         ]
@@ -215,6 +229,7 @@ mod tests {
         `max_checks_in_flight` must be a whole number, or 0, not `-1` (from the environment)
         `nameservers` must be addresses such as 9.9.9.9:53, joined by commas, not `9.9.9.9` (from the environment)
         `calls_per_second` must be a whole number from 1 on, not `0` (from the environment)
+        `trusted_proxies` must be networks such as 10.0.0.0/8, joined by commas, not `10.0.0.0/33` (from the environme
         `log_format` must be text or json, not `xml` (from the environment)
         `master_key` must be 32 bytes in base64 (from the environment)
         ");

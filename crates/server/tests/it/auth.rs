@@ -8,7 +8,7 @@ use serde_json::json;
 use server::auth::key;
 use testkit::server::{Caller, Reply, TestServer};
 
-use crate::protocols::{Wire, a_monitor};
+use crate::protocols::{Wire, a_monitor, framed};
 
 const UNAUTHENTICATED: u32 = 16;
 const PERMISSION_DENIED: u32 = 7;
@@ -60,6 +60,23 @@ async fn no_method_answers_without_a_key_that_holds_in_any_protocol() {
         }
     }
     assert!(calls > 300, "{calls} calls");
+}
+
+#[tokio::test]
+async fn streams_do_not_pass_the_gate() {
+    // design: §4: authentication stands before the protocols
+    let server = TestServer::start().await;
+    for method in methods().iter().filter(|method| !is_open(&method.service)) {
+        let path = format!("/rpc{}", method.path);
+        for codec in ["json", "proto"] {
+            let kind = format!("application/connect+{codec}");
+            let reply = server.nobody().send(http::Method::POST, &path, &kind, framed(b"")).await;
+            // A stream's error travels in its last message.
+            assert_eq!((reply.status.as_u16(), reply.body.first()), (200, Some(&2)), "{path}");
+            let end = String::from_utf8_lossy(&reply.body[5..]).into_owned();
+            assert!(end.contains(r#""code":"unauthenticated""#), "{path}: {end}");
+        }
+    }
 }
 
 #[tokio::test]

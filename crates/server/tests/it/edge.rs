@@ -108,9 +108,33 @@ async fn wrong_keys_are_limited_by_address_and_right_ones_in_use_are_not_concern
     let refused = server.with_key("guess").get("/v1/whoami").await;
     assert_eq!((refused.status.as_u16(), refused.reason().as_deref()), (429, Some("RATE_LIMITED")));
     assert!(refused.headers.contains_key("retry-after"));
+    // Also when it has to be looked up again, while a key that nobody used yet has to wait.
+    server.advance(Duration::from_secs(1));
     assert_eq!(known.get("/v1/whoami").await.status, 200);
+    assert_eq!(server.stranger().get("/v1/whoami").await.status, 429);
     server.advance(Duration::from_mins(1));
     assert_eq!(server.with_key("guess").get("/v1/whoami").await.status, 401);
+}
+
+#[tokio::test]
+async fn behind_a_trusted_proxy_the_callers_address_counts() {
+    // design: §6: forwarded addresses are believed from configured proxies only
+    let server = TestServer::start_with(|settings| {
+        settings.failed_calls_per_minute = NonZeroU32::MIN;
+        settings.trusted_proxies = vec!["127.0.0.0/8".parse().unwrap()];
+    })
+    .await;
+    let guess = async |from: &str| {
+        let request = Request::get("/v1/whoami")
+            .header("host", "localhost")
+            .header("x-forwarded-for", from)
+            .body(bytes::Bytes::new().into())
+            .unwrap();
+        server.nobody().request(request).await.status.as_u16()
+    };
+    assert_eq!(guess("192.0.2.1").await, 401);
+    assert_eq!(guess("192.0.2.1").await, 429);
+    assert_eq!(guess("192.0.2.2").await, 401);
 }
 
 #[tokio::test]

@@ -1,0 +1,65 @@
+//! Where a call came from. What proxies say of it is believed from those that the operator named,
+//! and from nobody else (design §6): anybody can write a header.
+
+use std::net::IpAddr;
+
+use http::HeaderMap;
+use ipnet::IpNet;
+
+const FORWARDED_FOR: &str = "x-forwarded-for";
+/// Most hops that are looked at; a chain of proxies that an operator named is shorter.
+const HOPS_MAX: usize = 32;
+
+/// The address of the caller whose connection comes from `peer`: that itself, or, where it is a
+/// trusted proxy, the last address of `X-Forwarded-For` that is not one.
+pub(super) fn caller(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
+    let is_trusted =
+        |address: &IpAddr| trusted.iter().any(|network| network.contains(&address.to_canonical()));
+    let mut address = peer;
+    if !is_trusted(&address) {
+        return address;
+    }
+    let lines = headers.get_all(FORWARDED_FOR).iter().rev();
+    let hops = lines.filter_map(|line| line.to_str().ok()).flat_map(|line| line.rsplit(','));
+    for hop in hops.take(HOPS_MAX) {
+        // What a trusted proxy wrote is an address; anything else ends what can be believed.
+        let Ok(before) = hop.trim().parse() else { break };
+        address = before;
+        if !is_trusted(&address) {
+            break;
+        }
+    }
+    address
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn from(peer: &str, forwarded: &[&'static str]) -> String {
+        let mut headers = HeaderMap::new();
+        for line in forwarded {
+            headers.append(FORWARDED_FOR, http::HeaderValue::from_static(line));
+        }
+        let trusted = ["10.0.0.0/8".parse().unwrap(), "2001:db8::/32".parse().unwrap()];
+        caller(peer.parse().unwrap(), &headers, &trusted).to_string()
+    }
+
+    #[test]
+    fn only_trusted_proxies_are_believed() {
+        // design: §6
+        for (peer, forwarded, expected) in [
+            ("192.0.2.1", &[][..], "192.0.2.1"),
+            ("192.0.2.1", &["198.51.100.7"], "192.0.2.1"),
+            ("10.0.0.1", &[], "10.0.0.1"),
+            ("10.0.0.1", &["198.51.100.7"], "198.51.100.7"),
+            ("::ffff:10.0.0.1", &["198.51.100.7"], "198.51.100.7"),
+            ("10.0.0.1", &["1.1.1.1, 198.51.100.7, 10.0.0.2"], "198.51.100.7"),
+            ("10.0.0.1", &["1.1.1.1", "198.51.100.7,2001:db8::2"], "198.51.100.7"),
+            ("10.0.0.1", &["198.51.100.7, unknown"], "10.0.0.1"),
+            ("10.0.0.1", &["10.0.0.3"], "10.0.0.3"),
+        ] {
+            assert_eq!(from(peer, forwarded), expected, "{peer} {forwarded:?}");
+        }
+    }
+}
