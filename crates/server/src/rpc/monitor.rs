@@ -13,8 +13,8 @@ use contract::monitor::wire::{
 };
 use contract::monitor::{Secrets, Shown, instant, mask};
 use contract::rpc::{self, Error, RequestContext, Response, ServiceRequest, ServiceResult};
-use domain::check::CheckResult as Checked;
-use rules::monitor::MonitorDraft;
+use domain::check::{CheckResult as Checked, Plan};
+use rules::monitor::{Monitor as Stored, MonitorDraft};
 use rules::{MonitorId, MonitorStatus, Violation, Violations, limits};
 use store::{Actor, Change, Created, Idempotency, MonitorWithStatus, NewMonitor};
 
@@ -212,9 +212,13 @@ impl Monitors {
         let idempotency = idempotency(context, method)?;
         let settings =
             draft.parse().map_err(|violations| rpc::invalid(&violations.under("monitor")))?;
-        let id = app.ctx.new_id();
-        let new = NewMonitor { id, workspace: caller.workspace, settings, idempotency };
-        let created = app.store.monitors().create(new, change(app, caller)).await;
+        let (id, workspace, change) = (app.ctx.new_id(), caller.workspace, change(app, caller));
+        let revision = 1;
+        let (created_at, updated_at) = (change.at, change.at);
+        let monitor = Stored { id, workspace, revision, settings, created_at, updated_at };
+        refuse_unplannable(&monitor)?;
+        let new = NewMonitor { id, workspace, settings: monitor.settings, idempotency };
+        let created = app.store.monitors().create(new, change).await;
         match created.map_err(refusal)? {
             Created::Now(monitor) => {
                 settle(app.pipeline.changed(&monitor).await, monitor.id);
@@ -265,6 +269,13 @@ pub(super) fn change(app: &App, caller: Caller) -> Change {
 pub(super) async fn find(app: &App, caller: Caller, id: &str) -> Result<MonitorWithStatus, Error> {
     let found = app.store.monitors().get(caller.workspace, monitor_id(id)?).await;
     found.map_err(refusal)
+}
+
+/// What passes the rules can be planned; where that is not so, better nothing is stored than a
+/// monitor that never runs.
+pub(super) fn refuse_unplannable(monitor: &Stored) -> Result<(), Error> {
+    let planned = Plan::of(monitor).map(drop);
+    planned.map_err(|error| rpc::invalid(&Violation::unseen("monitor", error.why).into()))
 }
 
 /// The pipeline heard of a committed change, or it will when it starts the next time.

@@ -2,11 +2,11 @@
 //! argument is replaced (design §4). Somebody else's edit in between is not overwritten.
 
 use contract::rpc::{self, Error, Reason};
-use rules::monitor::{CheckDraft, MonitorDraft};
+use rules::monitor::{CheckDraft, Monitor, MonitorDraft};
 use rules::{MonitorKind, Violation, Violations};
 use store::{MonitorWithStatus, StoreError};
 
-use super::monitor::{change, find, settle};
+use super::monitor::{change, find, refuse_unplannable, settle};
 use crate::app::{App, refusal};
 use crate::auth::Caller;
 
@@ -79,6 +79,8 @@ async fn try_update(
     if settings == seen.monitor.settings {
         return Ok(Some(seen));
     }
+    let candidate = Monitor { settings: settings.clone(), ..seen.monitor.clone() };
+    refuse_unplannable(&candidate)?;
     let revision = seen.monitor.revision;
     let (status, since) = (seen.status, seen.since);
     match app.store.monitors().update(seen.monitor, settings, change(app, caller)).await {

@@ -6,6 +6,8 @@ use server::boot::{self, BootError};
 use server::config::Settings;
 use server::context::Context;
 use testkit::server::TestServer;
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::TcpListener;
 
 use crate::protocols::a_monitor;
 
@@ -45,6 +47,28 @@ async fn an_address_that_is_taken_is_named() {
     let settings = Settings { listen: server.address(), data, ..Settings::defaults() };
     let refusal = boot::start(&settings, Context::system()).await.unwrap_err().to_string();
     assert!(refusal.starts_with(&format!("cannot listen on {}: ", server.address())), "{refusal}");
+}
+
+#[tokio::test]
+async fn a_call_under_way_is_answered_while_the_server_stops() {
+    let target = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let server = TestServer::start().await;
+    let caller = server.caller(Scope::Write);
+    let monitor = json!({
+        "name": "slow", "url": format!("http://{}/", target.local_addr().unwrap()),
+        "periodicity": "1h", "retry": 0, "regions": ["fly-ams"],
+    });
+    let created = caller.rpc("CreateHttpMonitor", json!({ "monitor": monitor })).await.json();
+    let id = &created["monitor"]["id"];
+    let answering = async {
+        let (mut connection, _) = target.accept().await.unwrap();
+        // The call is under way: only now the server is asked to stop, and then it is answered.
+        let stopping = tokio::spawn(server.stop());
+        connection.write_all(b"HTTP/1.1 204 No Content\r\n\r\n").await.unwrap();
+        stopping.await.unwrap();
+    };
+    let (reply, ()) = tokio::join!(caller.rpc("TriggerMonitor", json!({ "id": id })), answering);
+    assert_eq!(reply.json()["results"][0]["statusCode"], 204, "{reply}");
 }
 
 #[tokio::test]
