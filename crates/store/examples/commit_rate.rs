@@ -29,7 +29,11 @@ async fn main() -> Result<(), StoreError> {
     let folder = tempfile::tempdir().expect("the machine has room for temporary files");
     let opening = Instant::now();
     let store = open(folder.path()).await?;
-    println!("open an empty folder, migrations included: {:?}", opening.elapsed());
+    println!(
+        "open an empty folder, migrations included: {:?}; memory then {} KiB",
+        opening.elapsed(),
+        memory_kib()
+    );
     let creating = Instant::now();
     create_monitors(&store).await?;
     println!("create {MONITORS} monitors, 64 callers at once: {:?}", creating.elapsed());
@@ -43,6 +47,7 @@ async fn main() -> Result<(), StoreError> {
     let stored = store.results().count().await?;
     store.close().await?;
     println!("bytes/row: {:.1}", (size(folder.path()) - before) as f64 / stored as f64);
+    println!("memory in the end: {} KiB", memory_kib());
     let opening = Instant::now();
     let store = open(folder.path()).await?;
     println!("open it again: {:?}", opening.elapsed());
@@ -156,6 +161,13 @@ fn a_result(row: u64, slot: i64, probe: &ProbeId) -> CheckResult {
 
 fn size(folder: &Path) -> u64 {
     fs::metadata(folder.join("aloft.db")).map_or(0, |metadata| metadata.len())
+}
+
+/// Memory of this process that is in use.
+fn memory_kib() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
 }
 
 /// What this process has used of all cores so far.
