@@ -1,7 +1,7 @@
 //! The way to the operations: the running server's socket, or the store itself where no server
 //! runs. Whoever calls need not know which.
 
-use std::io;
+use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -148,7 +148,7 @@ async fn answers(folder: &Path) -> bool {
     UnixStream::connect(folder.join(SOCKET_FILE)).await.is_ok()
 }
 
-async fn ask(folder: &Path, operation: &Operation) -> Result<Answer, anyhow::Error> {
+async fn ask(folder: &Path, operation: &Operation) -> Result<Answer, Box<dyn Error + Send + Sync>> {
     let stream = UnixStream::connect(folder.join(SOCKET_FILE)).await?;
     let (mut sender, connection) =
         hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
@@ -163,9 +163,11 @@ async fn ask(folder: &Path, operation: &Operation) -> Result<Answer, anyhow::Err
     let response = sender.send_request(request).await?;
     let status = response.status();
     let body = Limited::new(response.into_body(), ANSWER_BYTES_MAX).collect().await;
-    let body = body.map_err(io::Error::other)?.to_bytes();
+    let body = body?.to_bytes();
     drop(sender);
     connection.abort();
-    anyhow::ensure!(status == StatusCode::OK, "it answered {status}");
+    if status != StatusCode::OK {
+        return Err(format!("it answered {status}").into());
+    }
     Ok(serde_json::from_slice(&body)?)
 }
