@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::{Result, bail};
 
 use crate::{codegen, setup, shell, tidy};
 
@@ -19,13 +19,25 @@ const ALL: &[Check] = &[
     ("licences", licences),
 ];
 
-/// All checks, each under its heading and with the time it took; ends at the first that fails.
+/// All checks, each under its heading and with the time it took; every one runs, so that one look
+/// at the output is enough.
 pub(crate) fn run() -> Result<()> {
+    let mut failed = Vec::new();
     for (name, check) in ALL {
         println!("\n== {name}");
         let started = Instant::now();
-        check().with_context(|| format!("the check `{name}` failed"))?;
-        println!("== {name}: fine after {:.1} s", started.elapsed().as_secs_f32());
+        let outcome = check();
+        let seconds = started.elapsed().as_secs_f32();
+        match outcome {
+            Ok(()) => println!("== {name}: fine after {seconds:.1} s"),
+            Err(why) => {
+                println!("== {name}: FAILED after {seconds:.1} s: {why:#}");
+                failed.push(*name);
+            }
+        }
+    }
+    if !failed.is_empty() {
+        bail!("{} of {} checks failed: {}", failed.len(), ALL.len(), failed.join(", "));
     }
     Ok(())
 }
