@@ -81,7 +81,7 @@ async fn measure(what: &str, probe: &Probe, job: &Job) {
     run(probe, job, 100).await;
     let (start, cpu) = (Instant::now(), thread_cpu());
     run(probe, job, CHECKS).await;
-    let (took, cpu) = (start.elapsed(), thread_cpu() - cpu);
+    let (took, cpu) = (start.elapsed(), thread_cpu().saturating_sub(cpu));
     println!(
         "{what}: {:.1} µs CPU a check, {:.0} checks/s, {} bytes of future",
         cpu.as_secs_f64() * 1e6 / f64::from(CHECKS),

@@ -9,9 +9,9 @@ use domain::check::Certificate;
 use rules::Timestamp;
 use rustls::pki_types::CertificateDer;
 use sha2::{Digest, Sha256};
-use x509_parser::prelude::{ASN1Time, FromDer, X509Certificate};
+use x509_parser::prelude::{ASN1Time, FromDer, X509Certificate, X509Name};
 
-use crate::limits::CERTIFICATES_KEPT;
+use crate::limits::{CERTIFICATE_NAME_CHARS, CERTIFICATES_KEPT, CERTIFICATES_NAMED};
 
 /// Chains read before.
 #[derive(Default)]
@@ -70,26 +70,37 @@ impl Generations {
 fn parse(chain: &[CertificateDer<'_>]) -> Option<Certificate> {
     let leaf_der = chain.first()?;
     let (_, leaf) = X509Certificate::from_der(leaf_der).ok()?;
-    let mut subjects = Vec::with_capacity(chain.len());
+    let mut subjects = Vec::with_capacity(chain.len().min(CERTIFICATES_NAMED));
     let mut first_end = timestamp(leaf.validity().not_after);
     for der in chain {
         let Ok((_, certificate)) = X509Certificate::from_der(der) else { continue };
         first_end = first_end.min(timestamp(certificate.validity().not_after));
-        subjects.push(certificate.subject().to_string());
+        if subjects.len() < CERTIFICATES_NAMED {
+            subjects.push(shown(certificate.subject()));
+        }
     }
     let mut fingerprint = String::with_capacity(64);
     for byte in Sha256::digest(leaf_der) {
         write!(fingerprint, "{byte:02x}").expect("a string takes every text");
     }
     Some(Certificate {
-        subject: leaf.subject().to_string(),
-        issuer: leaf.issuer().to_string(),
+        subject: shown(leaf.subject()),
+        issuer: shown(leaf.issuer()),
         not_before: timestamp(leaf.validity().not_before),
         not_after: timestamp(leaf.validity().not_after),
         chain_not_after: first_end,
         chain: subjects,
         fingerprint,
     })
+}
+
+/// A name as text, cut where it is no name any more but a load.
+fn shown(name: &X509Name<'_>) -> String {
+    let mut text = name.to_string();
+    if let Some((end, _)) = text.char_indices().nth(CERTIFICATE_NAME_CHARS) {
+        text.truncate(end);
+    }
+    text
 }
 
 fn timestamp(time: ASN1Time) -> Timestamp {

@@ -39,6 +39,9 @@ pub(crate) const DNS_UDP_ROOM: usize = 4096;
 /// `/etc/resolv.conf` and `/etc/hosts` are read again when they were read longer ago.
 pub(crate) const SYSTEM_FILES_KEPT: Duration = Duration::from_secs(5);
 
+/// Characters of a name in a certificate that are kept, and certificates of a chain that are named.
+pub(crate) const CERTIFICATE_NAME_CHARS: usize = 256;
+pub(crate) const CERTIFICATES_NAMED: usize = 10;
 /// Parsed certificate chains in each of two generations.
 pub(crate) const CERTIFICATES_KEPT: usize = 1024;
 

@@ -7,9 +7,11 @@ use domain::check::{Certificate, Failure, FailureKind};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{Resumption, WebPkiServerVerifier};
 use rustls::crypto::aws_lc_rs;
+use rustls::crypto::hash::HashAlgorithm;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{
     CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
+    SupportedCipherSuite,
 };
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
@@ -32,7 +34,11 @@ impl Tls {
     pub(crate) fn new(extra_roots: &[CertificateDer<'static>]) -> Self {
         let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
         roots.add_parsable_certificates(extra_roots.iter().cloned());
-        let provider = Arc::new(aws_lc_rs::default_provider());
+        let mut provider = aws_lc_rs::default_provider();
+        // As browsers do: SHA-256 has instructions of its own on today's processors, SHA-384 often
+        // none, and a handshake is mostly hashing once its curves are done.
+        provider.cipher_suites.sort_by_key(needs_sha384);
+        let provider = Arc::new(provider);
         let trust =
             WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider))
                 .build()
@@ -137,6 +143,14 @@ impl ServerCertVerifier for Recorder {
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         self.trust.supported_verify_schemes()
     }
+}
+
+fn needs_sha384(suite: &SupportedCipherSuite) -> bool {
+    let hash = match suite {
+        SupportedCipherSuite::Tls12(suite) => suite.common.hash_provider,
+        SupportedCipherSuite::Tls13(suite) => suite.common.hash_provider,
+    };
+    hash.algorithm() == HashAlgorithm::SHA384
 }
 
 fn failure(host: &str, error: &std::io::Error, shown: Option<&Certificate>) -> Failure {

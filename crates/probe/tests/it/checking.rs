@@ -85,7 +85,7 @@ impl Checking {
     pub(crate) fn method(self, method: Method, body: &str) -> Self {
         self.http(|http| {
             http.method = method;
-            http.body = body.to_owned();
+            body.clone_into(&mut http.body);
         })
     }
 

@@ -40,6 +40,7 @@ impl Authority {
     }
 
     /// An authority called `name` that this one vouches for.
+    #[must_use]
     pub fn intermediate(&self, name: &str, validity: Validity) -> Self {
         let issuer = CertifiedIssuer::signed_by(ca_params(name, validity), key(), &self.issuer)
             .expect("the parameters are good");

@@ -246,3 +246,80 @@ fn undecodable(why: &io::Error) -> Failure {
     let detail = format!("the body's content-encoding cannot be undone: {why}");
     Failure::new(FailureKind::BodyUndecodable, detail)
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const ROOM: usize = 10_000;
+
+    fn encoded(coding: Coding, text: &[u8]) -> Vec<u8> {
+        let level = flate2::Compression::fast();
+        match coding {
+            Coding::Gzip => {
+                let mut encoder = flate2::write::GzEncoder::new(Vec::new(), level);
+                encoder.write_all(text).unwrap();
+                encoder.finish().unwrap()
+            }
+            Coding::Deflate | Coding::Brotli => {
+                let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), level);
+                encoder.write_all(text).unwrap();
+                encoder.finish().unwrap()
+            }
+        }
+    }
+
+    fn a_coding() -> impl Strategy<Value = Coding> {
+        prop_oneof![Just(Coding::Gzip), Just(Coding::Deflate), Just(Coding::Brotli)]
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_a_decoder_panic_or_keep_too_much(
+            codings in vec(a_coding(), 1..=CODINGS),
+            text in vec(any::<u8>(), 0..2_000),
+            broken_at in any::<prop::sample::Index>(),
+            with in any::<u8>(),
+            pieces in 1_usize..700,
+        ) {
+            let mut bytes = encoded(codings[0], &text);
+            let at = broken_at.index(bytes.len());
+            bytes[at] = with;
+            let mut decoder = Decoder::new(&codings, ROOM);
+            let whole = bytes
+                .chunks(pieces)
+                .try_for_each(|piece| match decoder.push(piece) {
+                    Ok(Unfolded::Whole) => Ok(()),
+                    Ok(Unfolded::PastTheRoom) | Err(_) => Err(()),
+                })
+                .is_ok();
+            if whole {
+                let _ = decoder.finish();
+            }
+            prop_assert!(decoder.into_bytes().len() <= ROOM);
+        }
+
+        #[test]
+        fn what_was_encoded_is_what_is_decoded_in_whatever_pieces_it_comes(
+            coding in prop_oneof![Just(Coding::Gzip), Just(Coding::Deflate)],
+            text in vec(0_u8..4, 0..2 * ROOM),
+            pieces in 1_usize..700,
+        ) {
+            let mut decoder = Decoder::new(&[coding], ROOM);
+            let mut unfolded = Unfolded::Whole;
+            for piece in encoded(coding, &text).chunks(pieces) {
+                if unfolded == Unfolded::Whole {
+                    unfolded = decoder.push(piece).unwrap();
+                }
+            }
+            if unfolded == Unfolded::Whole {
+                unfolded = decoder.finish().unwrap();
+            }
+            prop_assert_eq!(unfolded == Unfolded::PastTheRoom, text.len() > ROOM);
+            prop_assert_eq!(decoder.into_bytes(), text[..text.len().min(ROOM)].to_vec());
+        }
+    }
+}
