@@ -28,7 +28,7 @@ pub enum Refusal {
     #[error("address {0} is a metadata service of a cloud, which checks never reach")]
     Metadata(IpAddr),
     /// No host of the internet has such an address.
-    #[error("address {0} is {1}, which checks never reach; an operator can allow its network")]
+    #[error("address {0} is {1}, which checks never reach")]
     Unreachable(IpAddr, Place),
 }
 
@@ -174,7 +174,7 @@ mod tests {
         address 10.0.0.1 is private; `--allow-private-networks` opens private and loopback networks
         address ::ffff:127.0.0.1 is loopback (as an IPv4-mapped address); `--allow-private-networks` opens private and loopback networks
         address 169.254.169.254 is a metadata service of a cloud, which checks never reach
-        address 224.0.0.1 is multicast, which checks never reach; an operator can allow its network
+        address 224.0.0.1 is multicast, which checks never reach
         "
         );
     }

@@ -153,7 +153,7 @@ impl Checking {
     }
 
     pub(crate) async fn run(self) -> Outcomes {
-        self.run_until(SLOT + Duration::from_secs(600)).await
+        self.run_until(SLOT + Duration::from_mins(10)).await
     }
 
     /// Runs it, with the next slot due then.

@@ -17,7 +17,7 @@ async fn no_more_attempts_run_at_a_time_than_the_probe_may() {
     let mut checking = get(target.url("/"));
     checking.settings.concurrency = 1;
     let probe = Probe::new(checking.settings.clone());
-    let job = job(checking.plan(), SLOT + Duration::from_secs(600));
+    let job = job(checking.plan(), SLOT + Duration::from_mins(10));
     let clone = probe.clone();
     let start = Instant::now();
     let runs = tokio::join!(probe.run(&job, || SLOT), clone.run(&job, || SLOT));
