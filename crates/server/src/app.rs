@@ -73,7 +73,6 @@ pub(crate) fn refusal(error: StoreError) -> rpc::Error {
         StoreError::NotCommitted { .. }
         | StoreError::Database(_)
         | StoreError::NewerDatabase { .. }
-        | StoreError::OlderDatabase { .. }
         | StoreError::ChangedMigration { .. }
         | StoreError::Locked { .. }
         | StoreError::Folder { .. }

@@ -43,16 +43,6 @@ pub enum StoreError {
         /// Newest version this program knows.
         known: i64,
     },
-    /// The database waits for a migration, which only the server that owns the folder makes.
-    #[error(
-        "the database has version {found}, and this program needs version {known}; restart its server with this program first"
-    )]
-    OlderDatabase {
-        /// Version of the database.
-        found: i64,
-        /// Version this program needs.
-        known: i64,
-    },
     /// A migration that ran once reads differently today.
     #[error(
         "migration {version} of the database is not the one this program has; use the program that made the database"

@@ -50,24 +50,7 @@ impl Store {
         migrate::migrate(&mut db, &settings.folder, MIGRATIONS).await?;
         let vault = unlock_vault(&settings, &mut db).await?;
         sqlx::raw_sql("COMMIT").execute(&mut db).await?;
-        Ok(Self::start(&settings, db, vault, Some(lock)))
-    }
-
-    /// Opens the store beside the server that holds its lock, for a command that reads or makes a
-    /// small change: nothing is migrated, and the database must be of this program's version.
-    pub async fn join(settings: Settings) -> Result<Self, StoreError> {
-        let mut db = engine::writer(&settings.folder).await?;
-        migrate::expect_current(&mut db, MIGRATIONS).await?;
-        let vault = unlock_vault(&settings, &mut db).await?;
-        Ok(Self::start(&settings, db, vault, None))
-    }
-
-    /// Opens the store, or joins the server that holds it.
-    pub async fn open_or_join(settings: Settings) -> Result<Self, StoreError> {
-        match Self::open(settings.clone()).await {
-            Err(StoreError::Locked { .. }) => Self::join(settings).await,
-            opened => opened,
-        }
+        Ok(Self::start(&settings, db, vault, lock))
     }
 
     /// Ends everything in order: what waits is committed, the log is copied into the database and
@@ -157,12 +140,7 @@ impl Store {
         &self.inner.vault
     }
 
-    fn start(
-        settings: &Settings,
-        db: SqliteConnection,
-        vault: Vault,
-        lock: Option<FolderLock>,
-    ) -> Self {
+    fn start(settings: &Settings, db: SqliteConnection, vault: Vault, lock: FolderLock) -> Self {
         let vault = Arc::new(vault);
         let readers = engine::readers(&settings.folder);
         let writer = Writer::start(db, Arc::clone(&vault), lock);

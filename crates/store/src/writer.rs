@@ -25,7 +25,7 @@ pub(crate) struct Session {
     pub(crate) vault: Arc<Vault>,
     pub(crate) numbers: Numbers,
     /// Let go after the connection, which is why it stands last.
-    _lock: Option<FolderLock>,
+    _lock: FolderLock,
 }
 
 /// The future of a piece of work.
@@ -44,7 +44,7 @@ enum Message {
 
 impl Writer {
     /// Starts the writer, which runs until it is closed or nobody can bring work any more.
-    pub(crate) fn start(db: SqliteConnection, vault: Arc<Vault>, lock: Option<FolderLock>) -> Self {
+    pub(crate) fn start(db: SqliteConnection, vault: Arc<Vault>, lock: FolderLock) -> Self {
         let (queue, waiting) = mpsc::channel(QUEUE_MAX);
         let session = Session { db, vault, numbers: Numbers::default(), _lock: lock };
         tokio::spawn(run(session, waiting));

@@ -9,11 +9,11 @@ use rules::monitor::MonitorSettings;
 use rules::{Region, Secret};
 use sqlx::ConnectOptions;
 use sqlx::sqlite::SqliteConnectOptions;
-use store::{Batch, KeyHash, MasterKeySource, Settings, Store, StoreError};
+use store::{Batch, MasterKeySource, Settings, Store, StoreError};
 
 use crate::harness::{
-    Home, a_result, a_workspace, at, check_with_secret, for_each_engine, key_id, open, settings,
-    settings_of, with_evidence,
+    Home, a_result, at, check_with_secret, for_each_engine, open, settings, settings_of,
+    with_evidence,
 };
 
 const SECRET: &str = "correct-horse-battery-staple";
@@ -78,33 +78,6 @@ async fn a_second_server_is_refused_and_told_who_holds_the_folder() {
         );
         home.store.clone().close().await.unwrap();
         open(home.folder.path()).await;
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn a_command_beside_the_server_sees_and_changes_the_same_data() {
-    for_each_engine(async |home| {
-        let beside = Store::open_or_join(settings_of(home.folder.path())).await.unwrap();
-        beside.workspaces().create(a_workspace(2), at(1)).await.unwrap();
-        assert_eq!(home.store.workspaces().by_slug("team-2").await.unwrap(), a_workspace(2));
-        home.store.workspaces().create(a_workspace(3), at(2)).await.unwrap();
-        assert_eq!(beside.workspaces().list().await.unwrap().len(), 3);
-        let key = store::ApiKey {
-            id: key_id(1),
-            workspace: home.workspace,
-            name: "ci".to_owned(),
-            scope: None,
-            created_at: at(3).at,
-            expires_at: None,
-            last_used_at: None,
-            revoked_at: None,
-        };
-        home.store.keys().create(key, KeyHash::of("k"), at(3)).await.unwrap();
-        beside.keys().revoke(home.workspace, key_id(1), at(4)).await.unwrap();
-        beside.close().await.unwrap();
-        let (found, _) = home.store.keys().find_for_auth(KeyHash::of("k")).await.unwrap().unwrap();
-        assert_eq!(found.revoked_at, Some(at(4).at));
     })
     .await;
 }
