@@ -263,12 +263,16 @@ impl Judge {
         }
         let batch = Arc::new(self.pending.batch());
         let begun = Instant::now();
-        while let Err(why) = self.store.commit(batch.clone()).await {
-            error!("results could not be stored, trying again: {why}");
+        let committed = loop {
+            match self.store.commit(batch.clone()).await {
+                Ok(committed) => break committed,
+                Err(why) => error!("results could not be stored, trying again: {why}"),
+            }
             tokio::time::sleep(COMMIT_AGAIN).await;
-        }
+        };
         self.metrics.commit_seconds.observe(begun.elapsed().as_secs_f64());
-        self.metrics.results_committed.inc_by(ran(&batch.results));
+        let dropped = committed.duplicates + committed.ownerless;
+        self.metrics.results_committed.inc_by(ran(&batch.results).saturating_sub(dropped));
         self.published.publish(self.pending.statuses());
         self.pending.answer(&batch);
     }
