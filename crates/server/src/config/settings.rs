@@ -182,6 +182,8 @@ fn master_key(value: &Value) -> Result<Option<Secret<[u8; 32]>>, ConfigError> {
 
 #[cfg(test)]
 mod tests {
+    use rules::limits;
+
     use super::*;
 
     fn parse(name: &str, text: &str) -> Result<Settings, String> {
@@ -197,6 +199,9 @@ mod tests {
         assert_eq!(settings.listen.to_string(), "127.0.0.1:8080");
         assert!(!settings.allow_private_networks);
         assert_eq!(settings.default_regions, [Region::FlyAms, Region::FlyIad, Region::FlySin]);
+        // The table of settings is text; the numbers are those of `rules`.
+        assert_eq!(settings.calls_per_second.get(), limits::CALLS_PER_SECOND_DEFAULT);
+        assert_eq!(settings.calls_burst.get(), limits::CALLS_BURST_DEFAULT);
     }
 
     #[test]

@@ -8,6 +8,7 @@ extern crate aloft_server as server;
 
 mod auth;
 mod boot;
+mod config;
 mod control;
 mod edge;
 mod input;

@@ -1,0 +1,31 @@
+//! The table of settings, as operators read it.
+
+use server::config::SETTINGS;
+
+const PAGE: &str = include_str!("../../../../docs/reference/settings.md");
+
+#[test]
+fn the_reference_lists_every_setting_as_the_table_has_it() {
+    let mut rows = String::from(
+        "| Flag | Variable | Key in the file | Default | What it does |\n|---|---|---|---|---|\n",
+    );
+    for setting in SETTINGS {
+        let flag = match (setting.flag(), setting.shape) {
+            (Some(flag), Some(shape)) => format!("`{flag} {}`", shape.replace('|', "\\|")),
+            (Some(flag), None) => format!("`{flag}`"),
+            (None, _) => "none".to_owned(),
+        };
+        let key = if setting.secret { "none".to_owned() } else { format!("`{}`", setting.name) };
+        let default = if setting.default.is_empty() {
+            String::new()
+        } else {
+            format!("`{}`", setting.default)
+        };
+        rows.push_str(&format!(
+            "| {flag} | `{}` | {key} | {default} | {} |\n",
+            setting.variable(),
+            setting.description,
+        ));
+    }
+    assert!(PAGE.contains(&rows), "docs/reference/settings.md lacks this table:\n{rows}");
+}
