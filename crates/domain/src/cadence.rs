@@ -6,4 +6,4 @@ mod schedule;
 mod slot;
 
 pub use schedule::{Call, Due, First, Handle, Schedule};
-pub use slot::{Missed, Regions, Slots, missed_while_down};
+pub use slot::{Downtime, Missed, Regions, Slots, missed_while_down};

@@ -5,22 +5,23 @@
 mod cadence;
 mod check;
 mod judge;
+mod restart;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::cadence::{First, Regions, missed_while_down};
+use domain::cadence::{First, Regions};
 use domain::check::{CheckResult, Job, Plan, ProbeId, Trigger};
 use domain::judge::{History, Policy, ProbeSlot, Serving};
 use probe::Probe;
 use rules::monitor::{Monitor, MonitorSettings};
 use rules::{MonitorId, MonitorStatus, Region, Timestamp};
-use store::{BootMonitor, Store, StoreError};
+use store::{Store, StoreError};
 use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use tracing::{info, warn};
+use tracing::warn;
 
 use self::cadence::{Cadence, Entry, Order};
 use self::check::Checkers;
@@ -153,7 +154,7 @@ impl Pipeline {
             give_up: give_up.clone(),
         });
         let this = Self { ctx, store, default_regions, orders, commands, jobs, published };
-        this.take_up(&mut judge, &mut cadence).await?;
+        restart::take_up(&this, &mut judge, &mut cadence).await?;
         let running = Running {
             cadence: tokio::spawn(cadence.run(orders_end)),
             checkers: tokio::spawn(checkers.run(jobs_end)),
@@ -249,43 +250,6 @@ impl Pipeline {
 
     async fn stored_history(&self, monitor: MonitorId) -> Result<Option<History>, PipelineError> {
         Ok(self.store.judge_states().history(monitor).await?)
-    }
-
-    async fn take_up(&self, judge: &mut Judge, cadence: &mut Cadence) -> Result<(), PipelineError> {
-        let now = self.ctx.now();
-        let alive_at = self.store.results().latest_slot().await?;
-        let mut stored = self.store.monitors().all_for_boot();
-        let mut count = 0_usize;
-        loop {
-            let batch = stored.next_batch().await?;
-            if batch.is_empty() {
-                break;
-            }
-            for BootMonitor { monitor, history } in batch {
-                if !monitor.settings.active {
-                    continue;
-                }
-                count += 1;
-                match self.prepare(&monitor, history) {
-                    Ok((watched, entry)) => {
-                        if let Some(alive_at) = alive_at {
-                            judge.note_missed(missed_while_down(
-                                monitor.id,
-                                entry.period,
-                                entry.regions,
-                                alive_at.max(monitor.updated_at),
-                                now,
-                            ));
-                        }
-                        judge.take_up(watched);
-                        cadence.put(entry, First::Regular);
-                    }
-                    Err(why) => warn!(monitor.id = %monitor.id, "left out: {why}"),
-                }
-            }
-        }
-        info!(monitors = count, "took up {count} active monitors");
-        Ok(())
     }
 
     fn prepare(

@@ -37,7 +37,7 @@ pub use monitors::{
     BootMonitor, BootMonitors, Created, Idempotency, MonitorPage, MonitorWithStatus, Monitors,
     NewMonitor, Page,
 };
-pub use results::Results;
+pub use results::{BootResult, Results};
 pub use retention::{KeepFor, Pruned, Retention};
 pub use store::{Settings, Store};
 pub use vault::MasterKeySource;

@@ -2,9 +2,10 @@
 
 use domain::cadence::Missed as MissedSlots;
 use rules::{MonitorId, Timestamp, WorkspaceId};
+use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
-use crate::row::{instant, narrow};
+use crate::row::{id, instant, narrow};
 use crate::{Store, StoreError, codes};
 
 /// The handle of the missed slots.
@@ -34,18 +35,34 @@ impl Missed<'_> {
         .bind(i64::from(limit))
         .fetch_all(&mut *self.store.read().await?)
         .await?;
-        rows.iter()
-            .map(|row| {
-                Ok(MissedSlots {
-                    monitor,
-                    region: codes::region(row.try_get(0)?)?,
-                    first_slot: instant(row, 1)?,
-                    last_slot: instant(row, 2)?,
-                    count: narrow(row, 3)?,
-                })
-            })
-            .collect()
+        rows.iter().map(|row| read(row, monitor)).collect()
     }
+}
+
+impl Missed<'_> {
+    /// Ranges of all monitors that end later than `since`: for the pipeline at boot.
+    pub async fn since_for_boot(&self, since: Timestamp) -> Result<Vec<MissedSlots>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT s.region, s.first_slot, s.last_slot, s.slots, m.id \
+             FROM missed s JOIN monitors m ON m.number = s.monitor \
+             WHERE s.last_slot > $1 AND m.deleted_at IS NULL",
+        )
+        .bind(since.as_millis())
+        .fetch_all(&mut *self.store.read().await?)
+        .await?;
+        rows.iter().map(|row| read(row, id(row, 4, MonitorId::parse)?)).collect()
+    }
+}
+
+/// Reads the first four columns.
+fn read(row: &SqliteRow, monitor: MonitorId) -> Result<MissedSlots, StoreError> {
+    Ok(MissedSlots {
+        monitor,
+        region: codes::region(row.try_get(0)?)?,
+        first_slot: instant(row, 1)?,
+        last_slot: instant(row, 2)?,
+        count: narrow(row, 3)?,
+    })
 }
 
 /// Stores a range; one with the same beginning is the same range.

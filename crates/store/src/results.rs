@@ -6,7 +6,7 @@ mod pack;
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
-use domain::check::{CheckResult, Identity, ProbeId};
+use domain::check::{CheckResult, Identity, Outcome, ProbeId};
 use rules::{MonitorId, Timestamp, WorkspaceId};
 use sqlx::sqlite::{SqliteArguments, SqliteRow};
 use sqlx::{Arguments, Row, SqliteConnection};
@@ -18,6 +18,17 @@ use crate::{Store, StoreError, codes};
 #[derive(Clone, Copy, Debug)]
 pub struct Results<'s> {
     pub(crate) store: &'s Store,
+}
+
+/// A result as far as the pipeline remembers it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BootResult {
+    /// Which slot of which monitor.
+    pub identity: Identity,
+    /// When it ended.
+    pub finished_at: Timestamp,
+    /// What it came to.
+    pub outcome: Outcome,
 }
 
 /// A result with the numbers of its monitor and its probe.
@@ -61,6 +72,20 @@ impl Results<'_> {
             .fetch_one(&mut *self.store.read().await?)
             .await?;
         Ok(slot.map(Timestamp::from_millis))
+    }
+
+    /// What the pipeline wants to know at boot of every result with a slot later than `since`, of all
+    /// monitors: which slot it was, and what came of it. In the order of slots.
+    pub async fn since_for_boot(&self, since: Timestamp) -> Result<Vec<BootResult>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT m.id, r.slot, r.region, r.trigger, r.revision, r.outcome, r.finished_after \
+             FROM results r JOIN monitors m ON m.number = r.monitor \
+             WHERE r.slot > $1 AND m.deleted_at IS NULL ORDER BY r.slot",
+        )
+        .bind(since.as_millis())
+        .fetch_all(&mut *self.store.read().await?)
+        .await?;
+        rows.iter().map(read_for_boot).collect()
     }
 
     /// How many results are stored: for the operator; reads the whole table.
@@ -149,12 +174,11 @@ fn bind(
     arguments.add(pack::phases(&result.phases))
 }
 
-fn read(row: &SqliteRow) -> Result<CheckResult, StoreError> {
+/// Reads the first seven columns, which every reading statement has in this order.
+fn read_for_boot(row: &SqliteRow) -> Result<BootResult, StoreError> {
     let slot: i64 = row.try_get(1)?;
     let finished_after: i64 = row.try_get(6)?;
-    let status: Option<i64> = row.try_get(8)?;
-    let probe: &str = row.try_get(10)?;
-    Ok(CheckResult {
+    Ok(BootResult {
         identity: Identity {
             monitor: id(row, 0, MonitorId::parse)?,
             revision: narrow(row, 4)?,
@@ -164,6 +188,17 @@ fn read(row: &SqliteRow) -> Result<CheckResult, StoreError> {
         },
         finished_at: Timestamp::from_millis(slot + finished_after),
         outcome: codes::outcome(row.try_get(5)?)?,
+    })
+}
+
+fn read(row: &SqliteRow) -> Result<CheckResult, StoreError> {
+    let BootResult { identity, finished_at, outcome } = read_for_boot(row)?;
+    let status: Option<i64> = row.try_get(8)?;
+    let probe: &str = row.try_get(10)?;
+    Ok(CheckResult {
+        identity,
+        finished_at,
+        outcome,
         latency_us: narrow(row, 7)?,
         phases: pack::read_phases(row.try_get(11)?)?,
         status: status.map(|_| narrow(row, 8)).transpose()?,

@@ -121,22 +121,64 @@ impl Slots {
     }
 }
 
-/// What nobody ran of a monitor while the process was down: in each region the slots later than
-/// `since`, the last instant the process is known to have worked, and not later than `now`. After
-/// it, [`super::First::Regular`] goes on with the slots later than `now`.
+/// The time that a process looks back over when it starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Downtime {
+    /// Slots later than this are looked at one by one: some ran, and some were under way when the
+    /// process before ended.
+    pub looked_at_since: Timestamp,
+    /// The last instant at which that process is known to have worked; slots after it ran nowhere.
+    pub worked_until: Timestamp,
+    /// The present.
+    pub now: Timestamp,
+}
+
+/// What nobody ran of a monitor while the process was down: in each region the slots of that time
+/// for which `is_known` does not say otherwise. After it, [`super::First::Regular`] goes on with
+/// the slots later than `now`.
 pub fn missed_while_down(
     monitor: MonitorId,
     period: Duration,
     regions: Regions,
-    since: Timestamp,
-    now: Timestamp,
-) -> impl Iterator<Item = Missed> {
-    regions.iter().filter_map(move |region| {
+    time: Downtime,
+    is_known: impl Fn(Region, Timestamp) -> bool,
+) -> Vec<Missed> {
+    let mut found = Vec::new();
+    for region in regions.iter() {
         let slots = Slots::of(monitor, period, regions, region);
-        let count = slots.count_between(since, now);
-        let (first_slot, last_slot) = (slots.after(since), slots.at_or_before(now));
-        (count > 0).then_some(Missed { monitor, region, first_slot, last_slot, count })
-    })
+        let mut range: Option<Missed> = None;
+        let mut slot = slots.after(time.looked_at_since);
+        while slot <= time.worked_until.min(time.now) {
+            if is_known(region, slot) {
+                found.extend(range.take());
+            } else {
+                extend(
+                    &mut range,
+                    Missed { monitor, region, first_slot: slot, last_slot: slot, count: 1 },
+                );
+            }
+            slot = slots.after(slot);
+        }
+        let since = time.worked_until.max(time.looked_at_since);
+        let count = slots.count_between(since, time.now);
+        if count > 0 {
+            let (first_slot, last_slot) = (slots.after(since), slots.at_or_before(time.now));
+            extend(&mut range, Missed { monitor, region, first_slot, last_slot, count });
+        }
+        found.extend(range);
+    }
+    found
+}
+
+/// Adds to a range the one that follows it.
+fn extend(range: &mut Option<Missed>, next: Missed) {
+    match range {
+        Some(range) => {
+            range.last_slot = next.last_slot;
+            range.count += next.count;
+        }
+        None => *range = Some(next),
+    }
 }
 
 const fn bit(region: Region) -> u32 {
@@ -201,25 +243,33 @@ mod tests {
         }
 
         #[test]
-        fn every_slot_of_a_time_down_is_missed_once(
+        fn every_slot_of_a_time_down_is_missed_once_unless_it_is_known(
             monitor: u64, regions in any_regions(), period in any_period(),
-            since in 0_i64..1 << 42, down_ms in 0_i64..100_000_000,
+            since in 0_i64..1 << 42, worked_ms in 0_u64..1_000_000, down_ms in 0_u64..100_000_000,
+            known_modulo in 1_i64..5,
         ) {
-            let (monitor, since) = (MonitorId::from_bits(monitor), Timestamp::from_millis(since));
-            let now = since + Duration::from_millis(down_ms as u64);
-            let missed: Vec<Missed> = missed_while_down(monitor, period, regions, since, now).collect();
+            let (monitor, looked_at_since) = (MonitorId::from_bits(monitor), Timestamp::from_millis(since));
+            let worked_until = looked_at_since + Duration::from_millis(worked_ms);
+            let now = worked_until + Duration::from_millis(down_ms);
+            let period_ms = period.as_millis() as i64;
+            let is_known = |slot: Timestamp| slot <= worked_until && (slot.as_millis() / period_ms) % known_modulo == 0;
+            let time = Downtime { looked_at_since, worked_until, now };
+            let missed = missed_while_down(monitor, period, regions, time, |_, slot| is_known(slot));
             for region in regions.iter() {
                 let slots = Slots::of(monitor, period, regions, region);
-                let mut expected = Vec::new();
-                let mut slot = slots.after(since);
+                let mut slot = slots.after(looked_at_since);
+                let mut expected = 0;
                 while slot <= now {
-                    expected.push(slot);
+                    let holding = missed.iter().filter(|missed| {
+                        missed.region == region && missed.first_slot <= slot && slot <= missed.last_slot
+                    });
+                    prop_assert_eq!(holding.count(), usize::from(!is_known(slot)));
+                    expected += u32::from(!is_known(slot));
                     slot = slots.after(slot);
                 }
-                let found = missed.iter().find(|missed| missed.region == region);
-                prop_assert_eq!(found.map(|missed| missed.first_slot), expected.first().copied());
-                prop_assert_eq!(found.map(|missed| missed.last_slot), expected.last().copied());
-                prop_assert_eq!(found.map_or(0, |missed| missed.count as usize), expected.len());
+                let counted: u32 =
+                    missed.iter().filter(|missed| missed.region == region).map(|missed| missed.count).sum();
+                prop_assert_eq!(counted, expected);
             }
         }
     }

@@ -30,6 +30,9 @@ use crate::observe::metrics::Metrics;
 const COMMIT_WITHIN: Duration = Duration::from_millis(80);
 /// Reports heard before the next commit, at most.
 const REPORTS_AT_ONCE: usize = 2_048;
+/// From this period on a history is stored with every result: a restart finds the last results of
+/// the others among those of the last minutes (see `restart`).
+const RARE: Duration = Duration::from_secs(300);
 /// Between a commit that failed and the next try.
 const COMMIT_AGAIN: Duration = Duration::from_secs(1);
 
@@ -99,7 +102,7 @@ impl Judge {
     }
 
     /// Notes slots that nobody ran while no process was there.
-    pub(super) fn note_missed(&mut self, missed: impl Iterator<Item = Missed>) {
+    pub(super) fn note_missed(&mut self, missed: Vec<Missed>) {
         for missed in missed {
             self.metrics.missed_slots.inc_by(u64::from(missed.count));
             self.pending.add_missed(missed);
@@ -175,7 +178,8 @@ impl Judge {
     fn follow(&mut self, monitor: MonitorId, effects: Effects) {
         self.wake(monitor, effects.wake_at);
         let Some(watched) = self.watched.get(&monitor) else { return };
-        if effects.changed > Changed::Nothing {
+        let is_rare = watched.policy.period >= RARE;
+        if effects.changed > Changed::Nothing || is_rare {
             self.pending.add_history(monitor, &watched.history);
         }
         if let Some(transition) = effects.transition {
@@ -202,7 +206,6 @@ impl Judge {
         match command {
             Command::Watch { watched, done } => {
                 self.watch_again(*watched);
-                self.commit().await;
                 let _ = done.send(());
             }
             Command::Pause { monitor, revision, done } => {
