@@ -11,6 +11,8 @@ use serde_json::{Value, json};
 
 use crate::shell;
 
+const USAGE: &str = "usage: cargo xtask bench engine [--quick] [--built]";
+
 /// One measured figure.
 pub(crate) struct Figure {
     /// What was measured.
@@ -21,17 +23,23 @@ pub(crate) struct Figure {
     unit: &'static str,
 }
 
-/// Runs the benches that `words` name.
+/// Runs the benches that `words` name: `engine`, with `--quick` for a look in a minute and `--built`
+/// to measure the binaries that are there.
 pub(crate) fn run(words: &[&str]) -> Result<()> {
-    match words {
-        ["engine"] => engine(&scenario::Sizes::FULL),
-        ["engine", "--quick"] => engine(&scenario::Sizes::QUICK),
-        _ => bail!("usage: cargo xtask bench engine [--quick]"),
+    let ["engine", flags @ ..] = words else { bail!("{USAGE}") };
+    if flags.iter().any(|flag| !["--quick", "--built"].contains(flag)) {
+        bail!("{USAGE}");
     }
+    if !flags.contains(&"--built") {
+        let packages = ["--package", "aloft", "--package", "aloft-testkit"];
+        shell::run("cargo", &[&["build", "--release", "--bins"][..], &packages].concat())?;
+    }
+    let sizes =
+        if flags.contains(&"--quick") { &scenario::Sizes::QUICK } else { &scenario::Sizes::FULL };
+    engine(sizes)
 }
 
 fn engine(sizes: &scenario::Sizes) -> Result<()> {
-    shell::run("cargo", &["build", "--release", "--package", "aloft", "--package", "aloft-testkit", "--bins"])?;
     let target = process::Target::start()?;
     let mut figures = scenario::idle()?;
     figures.extend(scenario::scheduled(&target, sizes)?);

@@ -1,10 +1,10 @@
 //! The processes of a bench: the target, and a service on a folder of its own. Each is ended when
 //! its value is dropped. CPU time and memory come from `/proc`.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Lines};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -19,6 +19,8 @@ pub(super) struct Target {
     pub(super) tls_port: u16,
     pub(super) certificate: PathBuf,
     _folder: tempfile::TempDir,
+    /// Held open, so that nothing it prints breaks.
+    _output: Lines<BufReader<ChildStdout>>,
 }
 
 /// A service on an empty or used folder.
@@ -47,7 +49,7 @@ impl Target {
         let ports = lines.next().context("the target said nothing")??;
         let (plain, tls) = ports.split_once(' ').context("the target named no ports")?;
         let mut certificate = String::new();
-        for line in lines {
+        for line in lines.by_ref() {
             let line = line?;
             certificate.push_str(&line);
             certificate.push('\n');
@@ -63,6 +65,7 @@ impl Target {
             tls_port: tls.parse()?,
             certificate: path,
             _folder: folder,
+            _output: lines,
         })
     }
 }

@@ -35,7 +35,7 @@ async fn serve() -> anyhow::Result<()> {
         .with_single_cert(vec![made.cert.der().clone()], key)?;
     config.send_tls13_tickets = 0;
     println!("{} {}", plain.local_addr()?.port(), secure.local_addr()?.port());
-    println!("{}", made.cert.pem());
+    println!("{}", made.cert.pem().trim_end());
     tokio::join!(serve_plain(plain), serve_secure(secure, TlsAcceptor::from(Arc::new(config))));
     Ok(())
 }
