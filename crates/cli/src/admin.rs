@@ -160,9 +160,10 @@ impl Place {
     }
 
     fn answer(&self, value: serde_json::Value, words: impl FnOnce() -> String) {
-        match self.json {
-            true => output::print(value),
-            false => output::say(&words()),
+        if self.json {
+            output::print(value);
+        } else {
+            output::say(&words());
         }
     }
 }
@@ -224,8 +225,8 @@ mod tests {
 
     #[test]
     fn lifetimes_are_read_with_their_unit_and_refused_without() {
-        assert_eq!(lifetime("30d").unwrap(), Duration::from_secs(30 * 86_400));
-        assert_eq!(lifetime("45m").unwrap(), Duration::from_secs(2_700));
+        assert_eq!(lifetime("30d").unwrap(), Duration::from_hours(30 * 24));
+        assert_eq!(lifetime("45m").unwrap(), Duration::from_mins(45));
         for wrong in ["", "30", "d", "0d", "-1d", "1.5h", "30é"] {
             assert!(lifetime(wrong).is_err(), "{wrong}");
         }

@@ -1,6 +1,7 @@
 //! What the commands print: for people as lines and tables, for programs as JSON with times as
 //! RFC 3339.
 
+use std::fmt::Write as _;
 use std::io::Write as _;
 
 use rules::Timestamp;
@@ -31,11 +32,10 @@ pub(crate) fn table<const COLUMNS: usize>(rows: &[[String; COLUMNS]]) -> String 
     let widths: Vec<usize> = (0..COLUMNS).map(|column| width(column).unwrap_or(0)).collect();
     let mut text = String::new();
     for row in rows {
-        let line: String = row
-            .iter()
-            .zip(&widths)
-            .map(|(cell, width)| format!("{cell:<width$}", width = width + GAP))
-            .collect();
+        let mut line = String::new();
+        for (cell, width) in row.iter().zip(&widths) {
+            write!(line, "{cell:<width$}", width = width + GAP).expect("a string takes every text");
+        }
         text.push_str(line.trim_end());
         text.push('\n');
     }

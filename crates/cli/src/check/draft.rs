@@ -1,7 +1,7 @@
 //! The flags of `aloft check` as a monitor's draft. Which values are valid is decided by `rules`,
 //! as for every other caller.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use clap::Args;
 use rules::monitor::{
     CheckDraft, DnsDraft, HeaderAssertionDraft, HeaderDraft, HttpDraft, MonitorDraft,
@@ -100,10 +100,9 @@ fn header(text: &str) -> Result<HeaderDraft> {
 
 fn status(text: &str) -> Result<StatusCodeAssertionDraft> {
     let (comparator, target) = first_word(text);
-    let target = target
-        .trim()
-        .parse()
-        .with_context(|| format!("--expect-status `{text}` has no code; write `eq 200`"))?;
+    let Ok(target) = target.trim().parse() else {
+        bail!("--expect-status `{text}` has no code; write `eq 200`");
+    };
     Ok(StatusCodeAssertionDraft { target: Some(target), comparator: Some(comparator.to_owned()) })
 }
 

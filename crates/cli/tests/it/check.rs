@@ -1,0 +1,269 @@
+//! `aloft check`: what it prints, and what it ends with.
+
+use std::time::Duration;
+
+use rules::RecordKind;
+use serde_json::Value;
+use testkit::target::{Answer, Authority, DnsTarget, HttpTarget, Protocol, TcpTarget, Validity};
+
+use crate::process::Home;
+
+const OPEN: &str = "--allow-private-networks";
+
+/// Times and ports as names: what is left is the same at each run.
+fn stable(text: &str, ports: &[(u16, &str)]) -> String {
+    let mut text = text.to_owned();
+    for (port, name) in ports {
+        text = text.replace(&format!(":{port}"), &format!(":{name}"));
+    }
+    text
+}
+
+fn still(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            for (name, field) in fields {
+                match name.as_str() {
+                    "latency_us" | "dns_us" | "connect_us" | "tls_us" | "first_byte_us"
+                    | "transfer_us"
+                        if field.is_number() =>
+                    {
+                        *field = "[µs]".into();
+                    }
+                    "started_at" | "fingerprint" => *field = format!("[{name}]").into(),
+                    _ => still(field),
+                }
+            }
+        }
+        Value::Array(pair) if pair.first().is_some_and(|name| name == "date") => {
+            pair[1] = "[date]".into();
+        }
+        Value::Array(items) => items.iter_mut().for_each(still),
+        Value::String(_) | Value::Number(_) | Value::Bool(_) | Value::Null => {}
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_exit_code_says_what_the_check_came_to() {
+    let target = HttpTarget::start().await;
+    target.on("/well", Answer::ok("all is well"));
+    target.on("/slow", Answer::ok("at last").after(Duration::from_millis(20)));
+    target.on("/failing", Answer::status(503));
+    let home = Home::new();
+    let (well, slow, failing) = (target.url("/well"), target.url("/slow"), target.url("/failing"));
+    let refusing = TcpTarget::refusing().address().to_string();
+    for (args, code, last) in [
+        (&["http", &well, OPEN][..], 0, "  ✓ success"),
+        (&["http", &well, OPEN, "--expect-body", "contains well"], 0, "  ✓ success"),
+        (&["http", &slow, OPEN, "--degraded-at", "1"], 3, "  ! degraded: took "),
+        (&["http", &failing, OPEN], 1, "  ✗ failure: status is 503, expected 2xx"),
+        (&["http", &failing, OPEN, "--expect-status", "eq 503"], 0, "  ✓ success"),
+        (&["http", &well, OPEN, "--expect-status", "gte 300"], 1, "  ✗ failure: status is 200"),
+        (&["tcp", &refusing, OPEN], 1, "  ✗ failure: connection to "),
+        (&["http", &well], 1, "  ✗ failure: `127.0.0.1` may not be reached: "),
+    ] {
+        let ran = home.run(&[&["check"], args].concat());
+        assert_eq!((ran.code, ran.err.as_str()), (Some(code), ""), "{args:?} {}", ran.out);
+        let drawn = ran.out.lines().last().unwrap();
+        assert!(drawn.starts_with(last), "{args:?}: {drawn}");
+        assert!(!ran.out.contains('\u{1b}'), "{args:?} writes colours into a pipe");
+    }
+}
+
+#[test]
+fn a_refused_address_names_the_flag_that_opens_it() {
+    // design: §6
+    let ran = Home::new().run(&["check", "tcp", "10.0.0.1:80", "--json"]);
+    assert_eq!(ran.code, Some(1));
+    let value: Value = serde_json::from_str(&ran.out).unwrap();
+    insta::assert_snapshot!(value["attempts"][0]["reasons"][0].as_str().unwrap(), @"`10.0.0.1` may not be reached: address 10.0.0.1 is private; `--allow-private-networks` opens private and loopback networks");
+}
+
+#[test]
+fn a_check_that_cannot_be_made_is_told_from_one_that_failed() {
+    let home = Home::new();
+    let refusals = [
+        &["http", "ftp://example.com"][..],
+        &["http", "http://example.com", "--method", "FETCH"],
+        &["http", "http://example.com", "--header", "no colon"],
+        &["http", "http://example.com", "--expect-status", "eq"],
+        &["http", "http://example.com", "--expect-status", "about 200"],
+        &["http", "http://example.com", "--expect-header", "server"],
+        &["http", "http://example.com", "--timeout", "120001"],
+        &["tcp", "example.com"],
+        &["dns", "example.com", "--expect-record", "A"],
+        &["dns", "example.com", "--expect-record", "SRV eq x"],
+        &["dns", "example.com", "--retry", "11"],
+        &["http", "http://example.com", "--extra-ca-file", "nowhere.pem"],
+    ]
+    .map(|args| {
+        let refused = home.run(&[&["check"], args].concat());
+        assert_eq!((refused.code, refused.out.as_str()), (Some(2), ""), "{args:?}");
+        refused.err.trim_end().to_owned()
+    });
+    insta::assert_snapshot!(refusals.join("\n"), @"
+    error: `url` must be an absolute URL that begins with http:// or https:// (given: `ftp://example.com`)
+    error: `method` must be one of GET, POST, HEAD, PUT, PATCH, DELETE, OPTIONS (given: `FETCH`)
+    error: --header `no colon` has no colon; write `Name: value`
+    error: --expect-status `eq` has no code; write `eq 200`
+    error: `status_code_assertions[0].comparator` must be one of eq, neq, gt, gte, lt, lte (given: `about`)
+    error: --expect-header `server` has no comparator; write `content-type contains json`
+    error: `timeout` must be a whole number from 0 to 120000 (given: `120001`)
+    error: `uri` must be host:port, such as example.com:443 (given: `example.com`)
+    error: --expect-record `A` has no comparator; write `A eq 203.0.113.10`
+    error: `record_assertions[0].record` must be one of A, AAAA, CNAME, MX, TXT (given: `SRV`)
+    error: `retry` must be a whole number from 0 to 10 (given: `11`)
+    error: reading `nowhere.pem`: No such file or directory (os error 2)
+    ");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn redirects_are_told_hop_by_hop_with_the_certificate_that_was_shown() {
+    let authority = Authority::new("Example Authority");
+    let identity = authority.issue(&["localhost"], Validity::Holds);
+    let secure = HttpTarget::start_tls(identity, Protocol::Http2).await;
+    secure.on("/", Answer::ok("hello"));
+    let plain = HttpTarget::start().await;
+    plain.on("/", Answer::redirect(302, secure.url_as("localhost", "/")));
+    let home = Home::new();
+    std::fs::write(home.path().join("ca.pem"), authority.pem()).unwrap();
+    let url = plain.url("/");
+    let args =
+        ["check", "http", &url, OPEN, "--extra-ca-file", "ca.pem", "--expect-body", "eq hello"];
+    let ports = [(plain.address().port(), "PLAIN"), (secure.address().port(), "SECURE")];
+
+    let mut value = home.json(&args);
+    still(&mut value);
+    let pretty = serde_json::to_string_pretty(&value).unwrap();
+    insta::assert_snapshot!(stable(&pretty, &ports), @r#"
+    {
+      "target": "http://127.0.0.1:PLAIN/",
+      "outcome": "success",
+      "attempts": [
+        {
+          "started_at": "[started_at]",
+          "latency_us": "[µs]",
+          "failure": null,
+          "reasons": [],
+          "assertions": [
+            {
+              "assertion": "body eq `hello`",
+              "holds": true,
+              "seen": "hello"
+            }
+          ],
+          "hops": [
+            {
+              "url": "http://127.0.0.1:PLAIN/",
+              "address": "127.0.0.1:PLAIN",
+              "phases": {
+                "dns_us": null,
+                "connect_us": "[µs]",
+                "tls_us": null,
+                "first_byte_us": "[µs]",
+                "transfer_us": null
+              },
+              "version": "HTTP/1.1",
+              "status": 302,
+              "headers": [
+                [
+                  "location",
+                  "https://localhost:SECURE/"
+                ],
+                [
+                  "content-length",
+                  "0"
+                ],
+                [
+                  "connection",
+                  "close"
+                ]
+              ],
+              "certificate": null
+            },
+            {
+              "url": "https://localhost:SECURE/",
+              "address": "127.0.0.1:SECURE",
+              "phases": {
+                "dns_us": "[µs]",
+                "connect_us": "[µs]",
+                "tls_us": "[µs]",
+                "first_byte_us": "[µs]",
+                "transfer_us": "[µs]"
+              },
+              "version": "HTTP/2.0",
+              "status": 200,
+              "headers": [
+                [
+                  "date",
+                  "[date]"
+                ],
+                [
+                  "content-length",
+                  "5"
+                ]
+              ],
+              "certificate": {
+                "subject": "CN=localhost",
+                "issuer": "CN=Example Authority",
+                "not_before": "2020-01-01T00:00:00.000Z",
+                "not_after": "2090-01-01T00:00:00.000Z",
+                "chain_not_after": "2090-01-01T00:00:00.000Z",
+                "chain": [
+                  "CN=localhost"
+                ],
+                "fingerprint": "[fingerprint]"
+              }
+            }
+          ],
+          "body": "hello",
+          "body_truncated": false,
+          "answers": []
+        }
+      ]
+    }
+    "#);
+
+    let drawn = home.run(&args).out;
+    let told: Vec<&str> = drawn
+        .lines()
+        .filter(|line| !line.contains(" ms  ") && !line.is_empty())
+        .map(|line| line.split(", 2").next().unwrap())
+        .collect();
+    insta::assert_snapshot!(stable(&told.join("\n"), &ports), @"
+    http://127.0.0.1:PLAIN/
+      302 Found  HTTP/1.1  127.0.0.1:PLAIN
+    ↳ https://localhost:SECURE/
+      200 OK  HTTP/2  127.0.0.1:SECURE
+      certificate  localhost, by Example Authority
+    ✓ body eq `hello`
+    ✓ success
+    ");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn dns_answers_are_held_against_what_is_expected() {
+    let zone = DnsTarget::start().await;
+    zone.address_of("example.test", "192.0.2.7");
+    zone.record("example.test", RecordKind::Mx, "10 mail.example.test");
+    let server = zone.address().to_string();
+    let home = Home::new();
+    let check = |args: &[&str]| {
+        home.run(&[&["check", "dns", "example.test", "--nameservers", &server], args].concat())
+    };
+    let held = check(&["--expect-record", "A eq 192.0.2.7", "--expect-record", "MX contains mail"]);
+    assert_eq!(held.code, Some(0), "{}", held.out);
+    let broken = check(&["--expect-record", "A eq 192.0.2.8"]);
+    assert_eq!(broken.code, Some(1));
+    let seen = "  ✗ A eq `192.0.2.8`; seen: 192.0.2.7";
+    assert!(broken.out.lines().any(|line| line == seen), "{}", broken.out);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_check_is_repeated_as_often_as_it_is_asked_to() {
+    let target = HttpTarget::start().await;
+    target.on_each("/", vec![Answer::status(500), Answer::ok("now")]);
+    let ran = Home::new().run(&["check", "http", &target.url("/"), OPEN, "--retry", "1"]);
+    assert_eq!((ran.code, target.hits()), (Some(0), 2), "{}", ran.out);
+    assert!(ran.out.contains("attempt 1 of 2") && ran.out.contains("attempt 2 of 2"));
+}

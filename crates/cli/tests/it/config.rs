@@ -1,0 +1,56 @@
+//! `aloft config`: what holds, and where it came from.
+
+use std::fs;
+
+use crate::process::Home;
+
+#[test]
+fn flags_are_stronger_than_the_environment_that_is_stronger_than_the_file() {
+    // spec of the command: issue 3, point 9
+    let home = Home::new();
+    fs::write(
+        home.path().join("aloft.toml"),
+        "listen = '127.0.0.1:3'\nretention_days = 7\nlog_level = 'warn'\ndefault_regions = ['fly-ams', 'fly-iad']\n",
+    )
+    .unwrap();
+    let variables = [
+        ("ALOFT_LISTEN", "127.0.0.1:2"),
+        ("ALOFT_LOG_LEVEL", "debug"),
+        ("ALOFT_MASTER_KEY", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="),
+    ];
+    let shown = home.run_with(&["config", "--listen", "127.0.0.1:1"], &variables);
+    assert_eq!((shown.code, shown.err.as_str()), (Some(0), ""));
+    let (default, set): (Vec<_>, Vec<_>) =
+        shown.out.lines().partition(|line| line.ends_with(" default"));
+    insta::assert_snapshot!(set.join("\n"), @"
+    listen                   127.0.0.1:1      --listen
+    data                     data             ALOFT_DATA
+    default_regions          fly-ams,fly-iad  aloft.toml
+    retention_days           7                aloft.toml
+    log_level                debug            ALOFT_LOG_LEVEL
+    master_key               …                ALOFT_MASTER_KEY
+    ");
+    assert!(default.contains(&"nameservers              -                default"), "{default:?}");
+}
+
+#[test]
+fn an_unknown_key_of_the_file_is_refused_by_name() {
+    let home = Home::new();
+    fs::write(home.path().join("aloft.toml"), "listn = '127.0.0.1:3'\n").unwrap();
+    for command in ["config", "serve"] {
+        let refused = home.run(&[command]);
+        assert_eq!(refused.code, Some(1), "{command}");
+        assert!(
+            refused.err.starts_with("error: `listn` is no setting (from `aloft.toml`); known are "),
+            "{command}: {}",
+            refused.err
+        );
+    }
+}
+
+#[test]
+fn a_file_that_was_asked_for_must_be_there() {
+    let refused = Home::new().run(&["config", "--config", "nowhere.toml"]);
+    assert_eq!(refused.code, Some(1));
+    insta::assert_snapshot!(refused.err, @"error: the configuration file `nowhere.toml` cannot be read: No such file or directory (os error 2)");
+}

@@ -1,0 +1,208 @@
+//! kill -9, twenty times, while monitors run and callers write: what was answered as stored is there
+//! after each start; an orderly stop at the end loses nothing.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Sender, channel};
+
+use serde_json::{Value, json};
+use store::{MasterKeySource, Settings, Store};
+
+use crate::process::{Home, PATIENCE, Server, http_monitor, rpc};
+use crate::target::Target;
+
+const KILLS: u64 = 20;
+/// Answers after which, at most, a round ends.
+const ANSWERS_MAX: u64 = 40;
+const METRIC: &str = "aloft_results_committed_total ";
+
+/// What a monitor may be called after a crash: an edit without an answer may have happened or not.
+/// `None` is a monitor that is not there.
+type Expected = BTreeMap<String, Vec<Option<String>>>;
+
+/// What a caller was answered.
+enum Answered {
+    /// A monitor is there and has this name.
+    Stored { id: String, name: String },
+    /// A change was sent: the monitor has this name now, or the one before; `None` deletes.
+    Sent { id: String, name: Option<String> },
+    /// A monitor is gone.
+    Deleted { id: String },
+    /// A trigger answered so many results.
+    Checked,
+}
+
+/// Who calls, where, of what.
+#[derive(Clone)]
+struct Work {
+    address: SocketAddr,
+    key: String,
+    url: String,
+    answers: Sender<Answered>,
+}
+
+#[test]
+fn what_was_answered_as_stored_survives_twenty_kills() {
+    // issue 3, point 8
+    let (home, key) = Home::with_key();
+    let target = Target::start();
+    let mut expected = Expected::new();
+    let mut committed = 0;
+    for round in 0..KILLS {
+        let server = home.serve();
+        is_as_expected(&server, &key, &expected);
+        let (answers, answered) = channel();
+        let url = target.url("/");
+        let work = Work { address: server.address, key: key.clone(), url, answers };
+        // The last number that was read is a lower bound of what the next start must find.
+        let reported = AtomicU64::new(0);
+        std::thread::scope(|scope| {
+            scope.spawn(|| write(work.clone(), round));
+            scope.spawn(|| trigger(&work));
+            scope.spawn(|| count(&work, &reported));
+            for _ in 0..1 + chance(round) % ANSWERS_MAX {
+                note(&mut expected, answered.recv_timeout(PATIENCE).expect("callers are answered"));
+            }
+            server.kill();
+            target.forget();
+        });
+        drop(work);
+        answered.iter().for_each(|answer| note(&mut expected, answer));
+        committed += reported.load(Ordering::SeqCst);
+        let stored = stored_results(&home.data());
+        assert!(stored >= committed, "round {round}: {stored} stored, {committed} reported");
+        // More may be stored than was reported; from here on it must stay.
+        committed = stored;
+    }
+    let server = home.serve();
+    is_as_expected(&server, &key, &expected);
+    let last = rpc_ids(&server, &key);
+    assert!(last.len() > 5, "too few monitors were made to prove anything: {}", last.len());
+    server.rpc(&key, "TriggerMonitor", &json!({ "id": last.keys().next().unwrap() }));
+    let reported = results_committed(&server);
+    assert_eq!(server.stop().code(), Some(0));
+    assert!(stored_results(&home.data()) >= committed + reported);
+    is_as_expected(&home.serve(), &key, &expected);
+}
+
+/// Creates, edits and deletes until the server is gone.
+fn write(work: Work, round: u64) -> Option<()> {
+    for number in 0_u64.. {
+        let name = format!("round {round} number {number}");
+        let monitor = http_monitor(&name, &work.url, &["fly-ams"]);
+        let made = work.call("CreateHttpMonitor", &json!({ "monitor": monitor }))?;
+        let id = made["monitor"]["id"].as_str()?.to_owned();
+        work.tell(Answered::Stored { id: id.clone(), name: name.clone() })?;
+        let name = format!("{name}, edited");
+        work.tell(Answered::Sent { id: id.clone(), name: Some(name.clone()) })?;
+        let edit = json!({ "monitor": { "id": id, "name": name }, "updateMask": "name" });
+        work.call("UpdateHttpMonitor", &edit)?;
+        work.tell(Answered::Stored { id: id.clone(), name })?;
+        if number % 2 == 0 {
+            work.tell(Answered::Sent { id: id.clone(), name: None })?;
+            work.call("DeleteMonitor", &json!({ "id": id }))?;
+            work.tell(Answered::Deleted { id })?;
+        }
+    }
+    None
+}
+
+/// Checks the first monitor again and again until the server is gone.
+fn trigger(work: &Work) -> Option<()> {
+    loop {
+        let listed = work.call("ListMonitors", &json!({ "limit": 1 }))?;
+        let Some(id) = listed["httpMonitors"][0]["id"].as_str() else { continue };
+        // The monitor may be deleted in between; that is an answer too.
+        let reply = rpc(work.address, &work.key, "TriggerMonitor", &json!({ "id": id })).ok()?;
+        if reply.status == 200 {
+            work.tell(Answered::Checked)?;
+        }
+    }
+}
+
+/// Reads what the server reports as stored until it is gone.
+fn count(work: &Work, reported: &AtomicU64) -> Option<()> {
+    loop {
+        let page = crate::process::get(work.address, "/metrics").ok()?.body;
+        reported.store(number_in(&page)?, Ordering::SeqCst);
+    }
+}
+
+impl Work {
+    fn call(&self, method: &str, request: &Value) -> Option<Value> {
+        let reply = rpc(self.address, &self.key, method, request).ok()?;
+        assert_eq!(reply.status, 200, "{method} {request}: {}", reply.body);
+        Some(reply.json())
+    }
+
+    fn tell(&self, answered: Answered) -> Option<()> {
+        self.answers.send(answered).ok()
+    }
+}
+
+fn note(expected: &mut Expected, answered: Answered) {
+    match answered {
+        Answered::Stored { id, name } => {
+            expected.insert(id, vec![Some(name)]);
+        }
+        Answered::Sent { id, name } => expected.entry(id).or_default().push(name),
+        Answered::Deleted { id } => {
+            expected.insert(id, vec![None]);
+        }
+        Answered::Checked => {}
+    }
+}
+
+fn is_as_expected(server: &Server, key: &str, expected: &Expected) {
+    let stored = rpc_ids(server, key);
+    for (id, names) in expected {
+        let name = stored.get(id).cloned();
+        assert!(names.contains(&name), "{id} is {name:?}, expected one of {names:?}");
+    }
+}
+
+/// Names of all monitors, by their ids.
+fn rpc_ids(server: &Server, key: &str) -> BTreeMap<String, String> {
+    let mut all = BTreeMap::new();
+    let mut token = String::new();
+    loop {
+        let page = json!({ "limit": 100, "pageToken": token });
+        let listed = server.rpc(key, "ListMonitors", &page);
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        for monitor in listed["httpMonitors"].as_array().unwrap() {
+            all.insert(text(&monitor["id"]), text(&monitor["name"]));
+        }
+        token = listed["nextPageToken"].as_str().unwrap_or_default().to_owned();
+        if token.is_empty() {
+            return all;
+        }
+    }
+}
+
+fn results_committed(server: &Server) -> u64 {
+    number_in(&server.get("/metrics", None).body).expect("the server counts what it stores")
+}
+
+fn number_in(page: &str) -> Option<u64> {
+    page.lines().find_map(|line| line.strip_prefix(METRIC))?.parse().ok()
+}
+
+/// Opens the database as the next server would, and counts.
+fn stored_results(folder: &Path) -> u64 {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let settings = Settings { folder: folder.to_owned(), master_key: MasterKeySource::File };
+        let store = Store::open(settings).await.unwrap();
+        let count = store.results().count().await.unwrap();
+        store.close().await.unwrap();
+        count
+    })
+}
+
+/// Spreads the rounds over the moments at which a server can be killed; the same at each run.
+fn chance(round: u64) -> u64 {
+    let bits = (round + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    (bits ^ (bits >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9) >> 33
+}

@@ -1,0 +1,112 @@
+//! `aloft serve --demo`: what a newcomer sees.
+
+use std::collections::BTreeMap;
+use std::net::{TcpListener, UdpSocket};
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::process::{Home, PATIENCE, Server, until};
+
+/// Reads what the demo prints, to its last line.
+fn welcome(server: &Server) -> String {
+    let mut text = String::new();
+    while !text.contains("Ctrl-C") {
+        text.push_str(&server.out.recv_timeout(PATIENCE).expect("the demo says what to try"));
+        text.push('\n');
+    }
+    text
+}
+
+fn key_in(welcome: &str) -> String {
+    let is_key = |line: &&str| line.starts_with("aloft_");
+    welcome.lines().map(str::trim).find(is_key).expect("a new demo shows its key").to_owned()
+}
+
+/// Statuses of all monitors by their names, once each of them has one.
+fn statuses(server: &Server, key: &str) -> BTreeMap<String, String> {
+    until("each monitor has a status", || {
+        let listed = server.rpc(key, "ListMonitors", &json!({}));
+        let monitors = ["httpMonitors", "tcpMonitors", "dnsMonitors"]
+            .iter()
+            .flat_map(|kind| listed[kind].as_array().unwrap());
+        let text = |value: &Value| value.as_str().unwrap_or("none").to_owned();
+        let found: BTreeMap<_, _> =
+            monitors.map(|it| (text(&it["name"]), text(&it["status"]))).collect();
+        (!found.is_empty() && found.values().all(|status| status != "unknown")).then_some(found)
+    })
+}
+
+/// The commands that the demo prints, as a newcomer would paste them.
+fn commands(welcome: &str) -> Vec<String> {
+    let mut commands: Vec<String> = Vec::new();
+    let mut goes_on = false;
+    for line in welcome.lines().filter(|line| line.starts_with("    ")) {
+        match commands.last_mut().filter(|_| goes_on) {
+            Some(command) => *command = format!("{command}\n{line}"),
+            None => commands.push(line.to_owned()),
+        }
+        goes_on = line.ends_with('\\');
+    }
+    commands.retain(|command| !command.trim().starts_with("aloft_"));
+    commands
+}
+
+fn paste(home: &Home, command: &str) -> String {
+    let ran = Command::new("sh")
+        .args(["-c", command])
+        .current_dir(home.path())
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let (out, err) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+    assert!(ran.status.success(), "{command}: {out}{err}");
+    out.into_owned()
+}
+
+#[test]
+fn the_demo_begins_with_six_monitors_that_run_and_its_lines_work_when_pasted() {
+    // issue 3, point 2
+    let home = Home::new();
+    let server = home.serve_with(&["--demo"]);
+    let welcome = welcome(&server);
+    let mut statuses = statuses(&server, &key_in(&welcome));
+    let flapping = statuses.remove("Flapping page").unwrap();
+    assert!(["active", "error", "degraded"].contains(&flapping.as_str()), "{flapping}");
+    // Two slow results make it degraded, the first one does not.
+    let slow = statuses.remove("Slow page").unwrap();
+    assert!(["active", "degraded"].contains(&slow.as_str()), "{slow}");
+    insta::assert_snapshot!(json!(statuses), @r#"{"DNS records":"active","Failing page":"error","Healthy page":"active","TCP port":"active"}"#);
+
+    let [listing, creating, checking] = commands(&welcome).try_into().expect("three commands");
+    assert_eq!(paste(&home, &listing).lines().count(), 6);
+    assert!(paste(&home, &creating).contains(r#""name":"Mine""#));
+    let mine = paste(&home, &listing);
+    assert!(mine.lines().any(|line| line.starts_with("\"name\":\"Mine\"")), "{mine}");
+    assert!(paste(&home, &checking).contains("✓ success"));
+}
+
+#[test]
+fn a_demo_starts_again_in_its_folder_also_where_its_ports_are_taken() {
+    let home = Home::new();
+    let first = home.serve_with(&["--demo"]);
+    let key = key_in(&welcome(&first));
+    let before = statuses(&first, &key);
+    assert_eq!(first.stop().code(), Some(0));
+
+    // Held by this test, or by whoever has them already.
+    let _pages = TcpListener::bind("127.0.0.1:8090");
+    let _port = TcpListener::bind("127.0.0.1:8091");
+    let _zone = UdpSocket::bind("127.0.0.1:8053");
+    let second = home.serve_with(&["--demo"]);
+    let welcome = welcome(&second);
+    assert!(!welcome.contains(&key), "a key is shown once");
+    let making = commands(&welcome).into_iter().next().unwrap();
+    let another = paste(&home, &making);
+    let another = another.lines().next().unwrap();
+    let after = until("the healthy page is found at its new port", || {
+        let after = statuses(&second, another);
+        (after["Healthy page"] == "active" && after["DNS records"] == "active").then_some(after)
+    });
+    assert_eq!(before.keys().collect::<Vec<_>>(), after.keys().collect::<Vec<_>>());
+}

@@ -1,0 +1,145 @@
+//! `aloft workspaces` and `aloft keys`, beside a running server and without one.
+
+use serde_json::Value;
+
+use crate::process::{Home, until};
+
+/// A value of which only its shape is the same at each run.
+fn shaped(value: &Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            fields.iter().map(|(name, it)| (name.clone(), shaped(it))).collect()
+        }
+        Value::Array(items) => items.iter().map(shaped).collect(),
+        Value::String(text) if text.starts_with("key_") => "[key id]".into(),
+        Value::String(text) if text.starts_with("ws_") => "[workspace id]".into(),
+        Value::String(text) if text.starts_with("aloft_") => "[key]".into(),
+        Value::String(text) if text.len() == 24 && text.ends_with('Z') => "[time]".into(),
+        Value::String(_) | Value::Number(_) | Value::Bool(_) | Value::Null => value.clone(),
+    }
+}
+
+#[test]
+fn keys_and_workspaces_are_printed_as_json_of_these_shapes() {
+    // issue 3, point 5: `{"id":"key_…","key":"…"}`
+    let home = Home::new();
+    let workspace = home.json(&["workspaces", "create", "--slug", "acme", "--name", "Acme"]);
+    insta::assert_snapshot!(shaped(&workspace), @r#"{"id":"[workspace id]","slug":"acme","name":"Acme","plan":"free","created_at":"[time]"}"#);
+    let made = home.new_key(&["--scope", "read", "--expires", "30d"]);
+    insta::assert_snapshot!(shaped(&made), @r#"{"id":"[key id]","key":"[key]"}"#);
+    let id = made["id"].as_str().unwrap();
+    insta::assert_snapshot!(shaped(&home.json(&["keys", "revoke", id])), @r#"{"id":"[key id]","revoked":true}"#);
+    insta::assert_snapshot!(shaped(&home.json(&["keys", "list"])), @r#"[{"id":"[key id]","workspace":"acme","name":"test","scope":"read","created_at":"[time]","expires_at":"[time]","last_used_at":null,"revoked_at":"[time]"}]"#);
+    insta::assert_snapshot!(shaped(&home.json(&["workspaces", "list"])), @r#"[{"id":"[workspace id]","slug":"acme","name":"Acme","plan":"free","created_at":"[time]"}]"#);
+}
+
+#[test]
+fn a_key_is_shown_when_it_is_made_and_never_again() {
+    let (home, key) = Home::with_key();
+    let listed = home.run(&["keys", "list"]);
+    assert_eq!(listed.out.lines().count(), 2, "{}", listed.out);
+    assert!(!listed.out.contains(&key) && !home.json(&["keys", "list"]).to_string().contains(&key));
+    let shown =
+        home.run(&["keys", "create", "--workspace", "acme", "--name", "ci", "--scope", "read"]);
+    let (key, about) = shown.out.split_once("\n\n").unwrap();
+    assert!(key.starts_with("aloft_") && about.contains("shown this once"), "{}", shown.out);
+}
+
+#[test]
+fn a_key_made_before_the_server_and_one_made_beside_it_open_it() {
+    let (home, before) = Home::with_key();
+    let server = home.serve();
+    let beside = home.new_key(&["--scope", "read"]);
+    let whoami = server.get("/v1/whoami", Some(&before));
+    assert_eq!(
+        (whoami.status, &whoami.json()["actor"]["scopes"]),
+        (200, &serde_json::json!(["write"]))
+    );
+    let whoami = server.get("/v1/whoami", beside["key"].as_str());
+    assert_eq!(
+        (whoami.status, &whoami.json()["actor"]["scopes"]),
+        (200, &serde_json::json!(["read"]))
+    );
+}
+
+#[test]
+fn a_revocation_holds_for_the_next_call() {
+    let (home, key) = Home::with_key();
+    let server = home.serve();
+    assert_eq!(server.get("/v1/whoami", Some(&key)).status, 200);
+    let id = home.json(&["keys", "list"])[0]["id"].as_str().unwrap().to_owned();
+    assert_eq!(home.run(&["keys", "revoke", &id]).code, Some(0));
+    assert_eq!(server.get("/v1/whoami", Some(&key)).status, 401);
+    let rows = home.json(&["keys", "list"]);
+    assert!(rows[0]["revoked_at"].is_string(), "{rows}");
+}
+
+#[test]
+fn an_expired_key_is_refused() {
+    let (home, _) = Home::with_key();
+    let server = home.serve();
+    let made = home.new_key(&["--scope", "read", "--expires", "1s"]);
+    let key = made["key"].as_str();
+    assert_eq!(server.get("/v1/whoami", key).status, 200);
+    let refused = until("the key expires", || {
+        let reply = server.get("/v1/whoami", key);
+        (reply.status != 200).then_some(reply)
+    });
+    assert_eq!((refused.status, &refused.json()["reason"]), (401, &"KEY_EXPIRED".into()));
+}
+
+#[test]
+fn a_key_says_until_when_it_holds() {
+    let (home, _) = Home::with_key();
+    home.new_key(&["--scope", "read", "--expires", "30d"]);
+    let rows = home.json(&["keys", "list"]);
+    let row = rows.as_array().unwrap().iter().find(|row| row["expires_at"].is_string()).unwrap();
+    let day = |field: &str| row[field].as_str().unwrap().get(..10).unwrap().to_owned();
+    let until = day("expires_at");
+    assert!(day("created_at") < until, "{row}");
+    let listed = home.run(&["keys", "list"]).out;
+    assert!(listed.contains(&format!("holds until {until}")), "{listed}");
+}
+
+#[test]
+fn what_cannot_be_is_refused_with_the_way_out() {
+    let (home, _) = Home::with_key();
+    let refusals = [
+        &["keys", "list", "--data", "nowhere"][..],
+        &["keys", "create", "--workspace", "other", "--name", "ci", "--scope", "read"],
+        &["keys", "create", "--workspace", "acme", "--name", "ci", "--scope", "all"],
+        &["keys", "create", "--workspace", "acme", "--name", "", "--scope", "read"],
+        &[
+            "keys",
+            "create",
+            "--workspace",
+            "acme",
+            "--name",
+            "a",
+            "--scope",
+            "read",
+            "--expires",
+            "1",
+        ],
+        &["keys", "revoke", "key_0000000000000"],
+        &["keys", "revoke", "mon_1"],
+        &["workspaces", "create", "--slug", "acme", "--name", "Acme"],
+        &["workspaces", "create", "--slug", "Ac me", "--name", "Acme"],
+    ]
+    .map(|args| {
+        let refused = home.run(args);
+        format!("{} {}", refused.code.unwrap(), refused.err.lines().next().unwrap())
+    });
+    insta::assert_snapshot!(refusals.join("\n"), @"
+    1 error: there is no data folder `nowhere`; name the server's with --data, or begin one with `aloft workspaces create`
+    1 error: there is no workspace `other`
+    2 error: invalid value 'all' for '--scope <SCOPE>': `all` is no scope; known are read, write
+    1 error: `name` must not be empty
+    2 error: invalid value '1' for '--expires <TIME>': `1` has no unit; write it as 30d, 12h, 45m or 90s
+    1 error: there is no key `key_0000000000000`; see `aloft keys list`
+    2 error: invalid value 'mon_1' for '<ID>': `mon_1` is no identifier of the form `key_…`
+    1 error: there is a workspace `acme` already; choose another name
+    1 error: `slug` must be words of a–z and 0–9 joined by single hyphens, such as my-page (given: `Ac me`)
+    ");
+    assert!(!home.path().join("nowhere").exists());
+}

@@ -1,0 +1,57 @@
+//! `aloft serve`: how it starts, how it refuses to, and how it ends.
+
+use std::net::TcpListener;
+
+use crate::process::Home;
+
+#[test]
+fn a_server_answers_what_machines_ask_and_ends_in_order() {
+    let server = Home::new();
+    let server = server.serve();
+    assert_eq!(server.get("/healthz", None).body, "ok\n");
+    let ready = server.get("/readyz", None);
+    assert_eq!((ready.status, ready.json()["ready"].as_bool()), (200, Some(true)));
+    assert!(server.get("/metrics", None).body.contains("\naloft_"));
+    assert_eq!(server.get("/v1/whoami", None).status, 401);
+    assert_eq!(server.stop().code(), Some(0));
+}
+
+#[test]
+fn a_second_server_on_the_same_folder_is_refused() {
+    // design: §6
+    let home = Home::new();
+    let first = home.serve();
+    let second = home.run(&["serve", "--listen", "127.0.0.1:0"]);
+    assert_eq!((second.code, second.out.as_str()), (Some(1), ""));
+    insta::assert_snapshot!(second.err.replace(&first.pid().to_string(), "[pid]"), @"error: the data folder `data` is in use by process [pid]; stop that server, or give this one another folder");
+    assert_eq!(first.get("/healthz", None).status, 200);
+}
+
+#[test]
+fn a_taken_port_is_named_with_the_way_out() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let refused = Home::new().run(&["serve", "--listen", &address]);
+    assert_eq!(refused.code, Some(1));
+    insta::assert_snapshot!(refused.err.replace(&address, "[address]"), @"error: cannot listen on [address]: Address already in use (os error 98); choose another with --listen");
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_is_named() {
+    let home = Home::new();
+    std::fs::write(home.path().join("file"), "").unwrap();
+    let refused = home.run(&["serve", "--data", "file/data"]);
+    assert_eq!(refused.code, Some(1));
+    insta::assert_snapshot!(refused.err, @"error: `file/data` cannot be used: Not a directory (os error 20)");
+}
+
+#[test]
+fn a_command_line_that_is_wrong_is_told_from_a_command_that_failed() {
+    let home = Home::new();
+    let refused = home.run(&["serve", "--frobnicate"]);
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.err.contains("unexpected argument '--frobnicate'"), "{}", refused.err);
+    assert_eq!(home.run(&[]).code, Some(2));
+    let version = home.run(&["--version"]);
+    assert_eq!((version.code, version.out.as_str()), (Some(0), "aloft 0.1.0\n"));
+}
