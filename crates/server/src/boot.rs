@@ -285,11 +285,16 @@ fn find(data: &str) -> Result<Option<(PathBuf, String)>, ConfigError> {
     for path in [PathBuf::from(FILE_NAME), Path::new(data).join(FILE_NAME)] {
         match fs::read_to_string(&path) {
             Ok(text) => return Ok(Some((path, text))),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) if is_nowhere(&error) => {}
             Err(error) => return Err(unreadable(&path, &error)),
         }
     }
     Ok(None)
+}
+
+/// Whether there is no such file, also because there is no such folder.
+fn is_nowhere(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> ConfigError {
