@@ -7,6 +7,8 @@ use super::tree::{File, Tree};
 
 /// The map of the house.
 const MAP: &str = "ARCHITECTURE.md";
+/// Where the specification is silent, and which tests hold what was decided.
+const GAPS: &str = "docs/spec-gaps.md";
 /// One noun per idea; a new one stands here and in the glossary.
 const NOUNS: [&str; 19] = [
     "monitor",
@@ -75,6 +77,17 @@ pub(super) fn tests(tree: &Tree) -> Vec<Finding> {
         }
     }
     findings
+}
+
+/// Each gap of the specification has something that holds it, or is not in this release.
+pub(super) fn gaps(tree: &Tree) -> Vec<Finding> {
+    let text = tree.file(GAPS).map_or("", |file| file.text.as_str());
+    let rows = text.lines().enumerate().filter(|(_, line)| line.starts_with("| §"));
+    let open = rows.filter(|(_, line)| {
+        let held_by = line.trim_end_matches('|').rsplit('|').next().unwrap_or_default();
+        held_by.trim().is_empty() && !line.to_lowercase().contains("not in this release")
+    });
+    open.map(|(at, _)| Finding::line(GAPS, at + 1, "names no test that holds it")).collect()
 }
 
 /// A folder of documents with a `README.md` lists every one of them there.
@@ -243,6 +256,12 @@ mod tests {
         let text = "`crates/rules/src/shape.rs::texts_are_counted`\n`crates/rules/src/shape.rs::texts`\n\
                     `crates/gone.rs::texts_are_counted`\n";
         assert_eq!(lines(text, tests), [Some(2), Some(3)]);
+    }
+
+    #[test]
+    fn a_gap_that_nothing_holds_is_found() {
+        let rows = "| Where | Held by |\n| §1 | A | `a.rs::b` |\n| §2 | A | |\n| §3 | Not in this release. | |\n";
+        assert_eq!(Tree::found(&[(GAPS, rows)], gaps), [(GAPS.to_owned(), Some(3))]);
     }
 
     #[test]

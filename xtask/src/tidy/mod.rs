@@ -45,6 +45,7 @@ const CHECKS: &[Check] = &[
     Check { name: "files are small enough to clone", run: modules::weight },
     Check { name: "paths in documents exist", run: documents::paths },
     Check { name: "tests named in documents exist", run: documents::tests },
+    Check { name: "gaps of the specification are held", run: documents::gaps },
     Check { name: "an index lists its pages", run: documents::listed },
     Check { name: "the map names every crate and stage", run: documents::map },
     Check { name: "the glossary has every noun", run: documents::glossary },
