@@ -1,5 +1,7 @@
 //! The table of settings, as operators read it.
 
+use std::fmt::Write as _;
+
 use server::config::SETTINGS;
 
 const PAGE: &str = include_str!("../../../../docs/reference/settings.md");
@@ -21,11 +23,13 @@ fn the_reference_lists_every_setting_as_the_table_has_it() {
         } else {
             format!("`{}`", setting.default)
         };
-        rows.push_str(&format!(
-            "| {flag} | `{}` | {key} | {default} | {} |\n",
+        writeln!(
+            rows,
+            "| {flag} | `{}` | {key} | {default} | {} |",
             setting.variable(),
             setting.description,
-        ));
+        )
+        .unwrap();
     }
     assert!(PAGE.contains(&rows), "docs/reference/settings.md lacks this table:\n{rows}");
 }

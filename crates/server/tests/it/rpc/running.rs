@@ -98,3 +98,26 @@ async fn a_new_monitor_is_checked_at_once_and_becomes_active() {
     let read = caller.rpc("GetMonitor", json!({ "id": id })).await.json();
     assert_eq!(read["monitor"]["tcp"]["status"], "active");
 }
+
+#[tokio::test]
+async fn an_edit_reaches_the_checks_at_once() {
+    // issue 3: editing, pausing or deleting takes effect within a second
+    let (before, monitor) = listening().await;
+    let (after, changed) = listening().await;
+    let server = TestServer::start_on_system_clock().await;
+    let caller = server.caller(Scope::Write);
+    let created = caller.rpc("CreateTcpMonitor", json!({ "monitor": monitor })).await.json();
+    let id = &created["monitor"]["id"];
+    before.accept().await.unwrap();
+    let change = json!({ "id": id, "uri": changed["uri"] });
+    let request = json!({ "monitor": change, "updateMask": "uri" });
+    assert_eq!(caller.rpc("UpdateTcpMonitor", request).await.status, 200);
+    for _ in 0..3 {
+        after.accept().await.unwrap();
+    }
+    let pause = json!({ "monitor": { "id": id, "active": false }, "updateMask": "active" });
+    let paused = caller.rpc("UpdateTcpMonitor", pause).await.json();
+    assert_eq!(paused["monitor"]["status"], "unknown");
+    let status = caller.rpc("GetMonitorStatus", json!({ "id": id })).await.json();
+    assert_eq!(status["status"], "unknown", "{status}");
+}
