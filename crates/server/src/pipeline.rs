@@ -17,7 +17,7 @@ use probe::Probe;
 use rules::monitor::{Monitor, MonitorSettings};
 use rules::{MonitorId, MonitorStatus, Region, Timestamp};
 use store::{Store, StoreError};
-use tokio::sync::{Semaphore, mpsc, oneshot};
+use tokio::sync::{Mutex, Semaphore, mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -34,6 +34,8 @@ use crate::observe::metrics::Metrics;
 pub const EMBEDDED: &str = "embedded";
 /// Orders and commands that may wait.
 const ORDERS_WAITING: usize = 256;
+/// Changes of monitors that may be under way at a time; those of one monitor wait for each other.
+const CHANGED_AT_A_TIME: usize = 64;
 /// How long a stop waits for checks that still run; their slots are missed ones after that.
 const STOP_WITHIN: Duration = Duration::from_secs(10);
 
@@ -64,6 +66,7 @@ pub struct Pipeline {
     commands: mpsc::Sender<Command>,
     jobs: mpsc::Sender<Errand>,
     published: Published,
+    changing: Arc<[Mutex<()>; CHANGED_AT_A_TIME]>,
 }
 
 /// The tasks of the pipeline, for the one who stops it.
@@ -153,7 +156,9 @@ impl Pipeline {
             stop: stop.clone(),
             give_up: give_up.clone(),
         });
-        let this = Self { ctx, store, default_regions, orders, commands, jobs, published };
+        let changing = Arc::new(std::array::from_fn(|_| Mutex::new(())));
+        let this =
+            Self { ctx, store, default_regions, orders, commands, jobs, published, changing };
         restart::take_up(&this, &mut judge, &mut cadence).await?;
         let running = Running {
             cadence: tokio::spawn(cadence.run(orders_end)),
@@ -164,6 +169,22 @@ impl Pipeline {
             give_up,
         };
         Ok((this, running))
+    }
+
+    /// Does a change of a monitor, its commit and [`Self::changed`] or [`Self::removed`] with it, to
+    /// its end, also where the caller goes away in the middle; changes of one monitor come one after
+    /// the other. So what is stored is what runs.
+    pub async fn change<T: Send + 'static>(
+        &self,
+        monitor: MonitorId,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> Result<T, PipelineError> {
+        let changing = self.changing.clone();
+        let whole = async move {
+            let _alone = changing[monitor.bits() as usize % CHANGED_AT_A_TIME].lock().await;
+            work.await
+        };
+        tokio::spawn(whole).await.map_err(|_| PipelineError::Stopping)
     }
 
     /// Takes up a monitor that was just created or edited and is committed. Returns when cadence

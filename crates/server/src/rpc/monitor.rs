@@ -158,10 +158,13 @@ impl MonitorService for Monitors {
     ) -> ServiceResult<DeleteMonitorResponse> {
         let caller = caller(&context);
         let id = monitor_id(request.id)?;
-        let change = change(&self.0, caller);
-        let deleted = self.0.store.monitors().delete(caller.workspace, id, change).await;
-        deleted.map_err(refusal)?;
-        settle(self.0.pipeline.removed(id).await, id);
+        let (app, change) = (self.0.clone(), change(&self.0, caller));
+        let delete = async move {
+            app.store.monitors().delete(caller.workspace, id, change).await.map_err(refusal)?;
+            settle(app.pipeline.removed(id).await, id);
+            Ok::<(), Error>(())
+        };
+        whole(&self.0, id, delete).await?;
         Response::ok(DeleteMonitorResponse::default())
     }
 
@@ -218,10 +221,18 @@ impl Monitors {
         let monitor = Stored { id, workspace, revision, settings, created_at, updated_at };
         refuse_unplannable(&monitor)?;
         let new = NewMonitor { id, workspace, settings: monitor.settings, idempotency };
-        let created = app.store.monitors().create(new, change).await;
-        match created.map_err(refusal)? {
+        let create = {
+            let app = app.clone();
+            async move {
+                let created = app.store.monitors().create(new, change).await.map_err(refusal)?;
+                if let Created::Now(monitor) = &created {
+                    settle(app.pipeline.changed(monitor).await, monitor.id);
+                }
+                Ok::<Created, Error>(created)
+            }
+        };
+        match whole(app, id, create).await? {
             Created::Now(monitor) => {
-                settle(app.pipeline.changed(&monitor).await, monitor.id);
                 Ok(MonitorWithStatus { monitor, status: MonitorStatus::Unknown, since: None })
             }
             Created::Before(monitor) => find(app, caller, &monitor.id.to_string()).await,
@@ -278,6 +289,16 @@ pub(super) fn refuse_unplannable(monitor: &Stored) -> Result<(), Error> {
     planned.map_err(|error| rpc::invalid(&Violation::unseen("monitor", error.why).into()))
 }
 
+/// Does a change of a monitor to its end, even if the caller goes away; see `Pipeline::change`.
+pub(super) async fn whole<T: Send + 'static>(
+    app: &App,
+    monitor: MonitorId,
+    work: impl Future<Output = Result<T, Error>> + Send + 'static,
+) -> Result<T, Error> {
+    let done = app.pipeline.change(monitor, work).await;
+    done.map_err(|error| unavailable(&error, &monitor.to_string()))?
+}
+
 /// The pipeline heard of a committed change, or it will when it starts the next time.
 pub(super) fn settle(heard: Result<(), PipelineError>, monitor: MonitorId) {
     if let Err(error) = heard {
@@ -286,7 +307,7 @@ pub(super) fn settle(heard: Result<(), PipelineError>, monitor: MonitorId) {
 }
 
 /// A text that is no id of a monitor is the id of none.
-fn monitor_id(id: &str) -> Result<MonitorId, Error> {
+pub(super) fn monitor_id(id: &str) -> Result<MonitorId, Error> {
     if id.is_empty() {
         return Err(rpc::invalid(&Violation::unseen("id", "must be given").into()));
     }

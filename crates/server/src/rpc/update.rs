@@ -1,12 +1,14 @@
 //! Updates of a monitor: with a mask what it names is changed or cleared, without one every
 //! argument is replaced (design §4). Somebody else's edit in between is not overwritten.
 
+use std::sync::Arc;
+
 use contract::rpc::{self, Error, Reason};
 use rules::monitor::{CheckDraft, Monitor, MonitorDraft};
 use rules::{MonitorKind, Violation, Violations};
 use store::{MonitorWithStatus, StoreError};
 
-use super::monitor::{change, find, refuse_unplannable, settle};
+use super::monitor::{change, find, monitor_id, refuse_unplannable, settle, whole};
 use crate::app::{App, refusal};
 use crate::auth::Caller;
 
@@ -41,9 +43,12 @@ pub(super) async fn update(
     caller: Caller,
     wanted: Wanted,
 ) -> Result<MonitorWithStatus, Error> {
+    let wanted = Arc::new(wanted);
+    let id = monitor_id(&wanted.id)?;
     for _ in 1..TRIES {
-        let stored = try_update(app, caller, &wanted).await?;
-        if let Some(stored) = stored {
+        let (this, wanted) = (app.clone(), wanted.clone());
+        let work = async move { try_update(&this, caller, &wanted).await };
+        if let Some(stored) = whole(app, id, work).await? {
             return Ok(stored);
         }
     }
