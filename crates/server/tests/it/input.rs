@@ -122,3 +122,54 @@ async fn a_get_of_a_method_that_changes_something_is_405() {
     let bare = format!("/rpc/{MONITORS}/GetMonitor");
     assert_eq!(server.caller(Scope::Write).get(&bare).await.status, 400);
 }
+
+#[tokio::test]
+async fn nothing_that_is_sent_makes_the_server_panic() {
+    // issue 3: no input makes the server panic; a caught panic is 500 and code 13
+    let server = TestServer::start().await;
+    let (chance, _clock) = server::context::Context::manual(testkit::server::START);
+    let pick = |count: usize| (chance.chance() % count as u64) as usize;
+    let bodies = [
+        json!({ "monitor": a_monitor("http"), "updateMask": "name,retry" }).to_string(),
+        json!({ "monitor": { "regions": ["fly-ams"], "headers": [{ "key": "a", "value": "b" }] } })
+            .to_string(),
+        json!({ "id": "mon_0123456789abc", "limit": 5, "pageToken": "bW9u" }).to_string(),
+        "\u{a}\u{11}mon_0123456789abc\u{10}\u{1}\u{1a}\u{2}ab".to_owned(),
+    ];
+    let kinds = [
+        "application/json",
+        "application/proto",
+        "application/connect+json",
+        "application/grpc-web+proto",
+        "application/grpc+json",
+        "text/plain",
+    ];
+    let caller = server.caller(Scope::Write);
+    for _ in 0..600 {
+        let method = &contract::rpc::methods()[pick(contract::rpc::methods().len())];
+        let mut body = bodies[pick(bodies.len())].clone().into_bytes();
+        for _ in 0..pick(4) {
+            let at = pick(body.len());
+            match pick(3) {
+                0 => body[at] = pick(256) as u8,
+                1 => drop(body.drain(at..)),
+                _ => body.insert(at, pick(256) as u8),
+            }
+            if body.is_empty() {
+                body.push(b'{');
+            }
+        }
+        let kind = kinds[pick(kinds.len())];
+        let body = if kind.contains("grpc") || kind.contains("connect") {
+            framed(&body)
+        } else {
+            body.into()
+        };
+        let path = format!("/rpc{}", method.path);
+        let reply = caller.send(Method::POST, &path, kind, body.clone()).await;
+        let at = format!("{path} {kind} {body:?}: {reply}");
+        assert_ne!(reply.status, 500, "{at}");
+        assert_ne!(reply.grpc_status(), Some(13), "{at}");
+    }
+    assert_eq!(server.nobody().get("/readyz").await.status, 200);
+}
