@@ -35,7 +35,6 @@ enum Answered {
 }
 
 /// Who calls, where, of what.
-#[derive(Clone)]
 struct Work {
     address: SocketAddr,
     key: String,
@@ -59,17 +58,19 @@ fn what_was_answered_as_stored_survives_twenty_kills() {
         // The last number that was read is a lower bound of what the next start must find.
         let reported = AtomicU64::new(0);
         std::thread::scope(|scope| {
-            scope.spawn(|| write(work.clone(), round));
+            scope.spawn(|| write(&work, round));
             scope.spawn(|| trigger(&work));
             scope.spawn(|| count(&work, &reported));
-            for _ in 0..1 + chance(round) % ANSWERS_MAX {
+            for _ in 0..=chance(round) % ANSWERS_MAX {
                 note(&mut expected, answered.recv_timeout(PATIENCE).expect("callers are answered"));
             }
             server.kill();
             target.forget();
         });
         drop(work);
-        answered.iter().for_each(|answer| note(&mut expected, answer));
+        for answer in &answered {
+            note(&mut expected, answer);
+        }
         committed += reported.load(Ordering::SeqCst);
         let stored = stored_results(&home.data());
         assert!(stored >= committed, "round {round}: {stored} stored, {committed} reported");
@@ -88,7 +89,7 @@ fn what_was_answered_as_stored_survives_twenty_kills() {
 }
 
 /// Creates, edits and deletes until the server is gone.
-fn write(work: Work, round: u64) -> Option<()> {
+fn write(work: &Work, round: u64) -> Option<()> {
     for number in 0_u64.. {
         let name = format!("round {round} number {number}");
         let monitor = http_monitor(&name, &work.url, &["fly-ams"]);
@@ -174,7 +175,7 @@ fn rpc_ids(server: &Server, key: &str) -> BTreeMap<String, String> {
         for monitor in listed["httpMonitors"].as_array().unwrap() {
             all.insert(text(&monitor["id"]), text(&monitor["name"]));
         }
-        token = listed["nextPageToken"].as_str().unwrap_or_default().to_owned();
+        token = text(&listed["nextPageToken"]);
         if token.is_empty() {
             return all;
         }

@@ -1,5 +1,7 @@
 //! The binary as people and machines use it: started as a process, spoken to over loopback.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests, which clippy takes for the product's")]
+
 mod check;
 mod config;
 mod crash;

@@ -1,9 +1,10 @@
 //! What a change of a monitor does to what is checked: within a second, counted at the target.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rules::Region;
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use crate::process::{Home, PATIENCE, Server, http_monitor};
 use crate::target::Target;
