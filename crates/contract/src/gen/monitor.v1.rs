@@ -20942,8 +20942,8 @@ pub trait MonitorService: Send + Sync + 'static {
     > + Send;
     /// Changes an HTTP monitor, within a second also where it runs.
     ///
-    /// Errors: `invalid_argument`; `not_found`, also for an id of another workspace and for a
-    /// monitor of another kind.
+    /// Errors: `invalid_argument`, with the reason MONITOR_TYPE_MISMATCH for a monitor of another
+    /// kind; `not_found`, also for an id of another workspace.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///
