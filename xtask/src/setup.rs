@@ -34,6 +34,12 @@ const NPM: Installer = Installer {
 };
 const CARGO: Installer =
     Installer { program: "cargo", package: "cargo", by_hand: "install Rust (https://rustup.rs/)" };
+/// Pastes the lines that the demo prints.
+const CURL: Installer = Installer {
+    program: "curl",
+    package: "curl",
+    by_hand: "install curl (https://curl.se/) and put it on the PATH",
+};
 
 /// A stock gRPC client: proves that the services answer one that is not ours. This is the newest
 /// version that the Go of Debian 12 and Ubuntu 22.04 compiles.
@@ -53,6 +59,7 @@ pub(crate) fn for_all() -> Result<()> {
 
 /// What the tests call.
 pub(crate) fn for_tests() -> Result<()> {
+    present(&CURL).context("`curl` is missing")?;
     ready(&GRPCURL)?;
     ready(&BUF)
 }
