@@ -4,4 +4,5 @@
 
 pub mod cadence;
 pub mod check;
+pub mod history;
 pub mod judge;
