@@ -155,8 +155,7 @@ impl Place {
     }
 
     async fn connect(settings: &Settings) -> Result<Admin> {
-        let master_key = boot::master_key(settings);
-        Ok(control::connect(&Context::system(), &settings.data, master_key).await?)
+        Ok(control::connect(&Context::system(), boot::store_settings(settings)).await?)
     }
 
     fn answer(&self, value: serde_json::Value, words: impl FnOnce() -> String) {

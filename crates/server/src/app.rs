@@ -75,6 +75,10 @@ pub(crate) fn refusal(error: StoreError) -> rpc::Error {
         | StoreError::NewerDatabase { .. }
         | StoreError::ChangedMigration { .. }
         | StoreError::Locked { .. }
+        | StoreError::DatabaseInUse { .. }
+        | StoreError::TakenOver
+        | StoreError::Address { .. }
+        | StoreError::Unconfirmed { .. }
         | StoreError::Folder { .. }
         | StoreError::KeyFile { .. }
         | StoreError::WrongMasterKey

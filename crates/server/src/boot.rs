@@ -132,8 +132,7 @@ pub async fn start_demo(
 
 async fn open(settings: &Settings) -> Result<Store, StoreError> {
     raise_file_limit();
-    let folder = settings.data.clone();
-    Store::open(store::Settings { folder, master_key: master_key(settings) }).await
+    Store::open(store_settings(settings)).await
 }
 
 async fn start_on(
@@ -164,9 +163,14 @@ async fn start_on(
     Ok(Running { address, app, stop, serving, control, housekeeping, stages })
 }
 
-/// Where the key of the settings' secrets comes from.
-pub fn master_key(settings: &Settings) -> MasterKeySource {
-    settings.master_key.clone().map_or(MasterKeySource::File, MasterKeySource::Bytes)
+/// Where the store lives, and where the key of its secrets comes from.
+pub fn store_settings(settings: &Settings) -> store::Settings {
+    let given = settings.master_key.clone();
+    store::Settings {
+        folder: settings.data.clone(),
+        database: settings.database.clone(),
+        master_key: given.map_or(MasterKeySource::File, MasterKeySource::Bytes),
+    }
 }
 
 impl Running {

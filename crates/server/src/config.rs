@@ -32,6 +32,12 @@ pub static SETTINGS: &[Setting] = &[
         "DIR",
         "Folder of the embedded database, its key file and the socket for commands.",
     ),
+    Setting::new(
+        "database",
+        "",
+        "URL",
+        "PostgreSQL that holds everything, such as postgres://aloft@db.example.com/aloft; empty is the embedded database.",
+    ),
     Setting::switch(
         "allow_private_networks",
         "Lets checks reach private and loopback addresses; metadata addresses stay closed.",

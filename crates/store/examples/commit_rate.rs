@@ -14,8 +14,8 @@ use domain::check::{CheckResult, Identity, Outcome, Phases, ProbeId, Trigger};
 use rules::monitor::{Check, MonitorSettings, TcpCheck};
 use rules::{MonitorId, Periodicity, Region, Timestamp, WorkspaceId};
 use store::{
-    Actor, Batch, Change, FREE_PLAN, MasterKeySource, NewMonitor, Settings, Store, StoreError,
-    Workspace,
+    Actor, Batch, Change, Database, FREE_PLAN, MasterKeySource, NewMonitor, Settings, Store,
+    StoreError, Workspace,
 };
 use tokio::time::Instant;
 
@@ -55,7 +55,11 @@ async fn main() -> Result<(), StoreError> {
 }
 
 async fn open(folder: &Path) -> Result<Store, StoreError> {
-    let settings = Settings { folder: folder.to_owned(), master_key: MasterKeySource::File };
+    let settings = Settings {
+        folder: folder.to_owned(),
+        database: Database::Embedded,
+        master_key: MasterKeySource::File,
+    };
     Store::open(settings).await
 }
 

@@ -2,8 +2,8 @@
 //! transaction. Secrets never stand here.
 
 use rules::{KeyId, Timestamp, WorkspaceId};
-use sqlx::{Row, SqliteConnection};
 
+use crate::db::{Connection, query};
 use crate::{Store, StoreError};
 
 /// A change that is being made: by whom and when. Whatever changes a resource asks for it.
@@ -56,13 +56,13 @@ impl Audit<'_> {
         workspace: WorkspaceId,
         limit: u32,
     ) -> Result<Vec<AuditEntry>, StoreError> {
-        let rows = sqlx::query(
+        let rows = query(
             "SELECT number, at, actor, action, resource_id, detail FROM audit \
              WHERE workspace_id = $1 ORDER BY number DESC LIMIT $2",
         )
         .bind(workspace.to_string())
         .bind(i64::from(limit))
-        .fetch_all(&mut *self.store.read().await?)
+        .fetch_all(&mut self.store.read().await?)
         .await?;
         rows.iter()
             .map(|row| {
@@ -89,8 +89,8 @@ pub(crate) struct Note<'n> {
 }
 
 /// Writes the row of a change, in the change's transaction.
-pub(crate) async fn note(db: &mut SqliteConnection, note: Note<'_>) -> Result<(), StoreError> {
-    sqlx::query(
+pub(crate) async fn note(db: &mut Connection, note: Note<'_>) -> Result<(), StoreError> {
+    query(
         "INSERT INTO audit (workspace_id, at, actor, action, resource_id, detail) \
          VALUES ($1, $2, $3, $4, $5, $6)",
     )

@@ -1,89 +1,110 @@
-//! The embedded engine: how SQLite is opened for the writer and for the readers. Statements are
-//! written so that PostgreSQL understands them too (`$1`, no functions of one engine) and stand
-//! with their aggregates; those of the hot path are the exception and say so.
+//! The engines: SQLite in the data folder, or PostgreSQL beside. How each is opened stands in its
+//! file, how both are asked in `db`.
 
-use std::fs::OpenOptions;
-use std::io;
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+mod postgres;
+mod sqlite;
 
-use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
-use sqlx::{ConnectOptions, SqliteConnection, SqlitePool};
+use std::path::PathBuf;
 
-use crate::{StoreError, folder};
+use rules::Secret;
+use sqlx::postgres::PgConnectOptions;
+use sqlx::{PgPool, SqlitePool};
 
-/// The database's file in the data folder.
-pub(crate) const DATABASE_FILE: &str = "aloft.db";
+use crate::db::{Connection, Link};
+use crate::{Settings, StoreError};
 
-/// Readers at one time; each has a thread and a page cache, made when first needed.
-const READERS_MAX: u32 = 4;
-/// A reader that nobody needed for so long is let go, with its memory.
-const READER_IDLE: Duration = Duration::from_secs(30);
-/// How long a writer waits for another process's transaction, a reader for a checkpoint.
-const BUSY: Duration = Duration::from_secs(5);
-const WRITER_CACHE_KIB: u32 = 8 * 1024;
-const READER_CACHE_KIB: u32 = 2 * 1024;
-/// The log is copied into the database every so many pages (8 MiB): a page changed by many
-/// transactions is copied once.
-const CHECKPOINT_PAGES: u32 = 2_000;
-/// The log's file is cut back to this when it grew beyond it.
-const LOG_BYTES: u32 = 32 * 1024 * 1024;
+pub(crate) use postgres::Owner;
+pub(crate) use sqlite::DATABASE_FILE;
+#[cfg(test)]
+pub(crate) use sqlite::database_path;
 
-pub(crate) fn database_path(folder: &Path) -> PathBuf {
-    folder.join(DATABASE_FILE)
+/// Which database the store lives in.
+#[derive(Clone, Debug)]
+pub enum Database {
+    /// SQLite, in the data folder.
+    Embedded,
+    /// PostgreSQL at this address, such as `postgres://user:password@host/database`.
+    Postgres(Secret<String>),
 }
 
-/// The one connection that writes; makes the database's file where there is none.
-pub(crate) async fn writer(folder: &Path) -> Result<SqliteConnection, StoreError> {
-    let path = database_path(folder);
-    let is_new = make(&path).map_err(folder::at(&path))?;
-    let mut options = options(folder)
-        .synchronous(SqliteSynchronous::Full)
-        .foreign_keys(true)
-        .pragma("cache_size", format!("-{WRITER_CACHE_KIB}"))
-        .pragma("wal_autocheckpoint", CHECKPOINT_PAGES.to_string())
-        .pragma("journal_size_limit", LOG_BYTES.to_string())
-        .thread_name(|_| "store-writer".to_owned());
-    if is_new {
-        // How an empty file was before need not be on disk: spares the first start three waits.
-        options = options.journal_mode(SqliteJournalMode::Memory);
-    }
-    let mut db = options.connect().await?;
-    sqlx::raw_sql("PRAGMA journal_mode = WAL").execute(&mut db).await?;
-    Ok(db)
+/// An engine with what it takes to reach it.
+pub(crate) enum Engine {
+    Sqlite(PathBuf),
+    Postgres(Box<PgConnectOptions>),
 }
 
 /// The connections that read, made when first needed.
-pub(crate) fn readers(folder: &Path) -> SqlitePool {
-    let options = options(folder)
-        .read_only(true)
-        .pragma("cache_size", format!("-{READER_CACHE_KIB}"))
-        .thread_name(|number| format!("store-reader-{number}"));
-    SqlitePoolOptions::new()
-        .min_connections(0)
-        .max_connections(READERS_MAX)
-        .idle_timeout(READER_IDLE)
-        .test_before_acquire(false)
-        .connect_lazy_with(options)
+pub(crate) enum Readers {
+    Sqlite(SqlitePool),
+    Postgres(PgPool),
 }
 
-/// Makes the file where there is none, and says whether it did. The files that SQLite makes beside
-/// it are readable by whom this one is.
-fn make(path: &Path) -> io::Result<bool> {
-    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
-        Ok(_) => Ok(true),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
-        Err(error) => Err(error),
+impl Engine {
+    /// The engine that the settings name.
+    pub(crate) fn of(settings: &Settings) -> Result<Self, StoreError> {
+        Ok(match &settings.database {
+            Database::Embedded => Self::Sqlite(settings.folder.clone()),
+            Database::Postgres(address) => Self::Postgres(Box::new(postgres::options(address)?)),
+        })
+    }
+
+    /// The one connection that writes. PostgreSQL's holds the lock on its database for as long as
+    /// it lives.
+    pub(crate) async fn writer(&self) -> Result<Connection, StoreError> {
+        match self {
+            Self::Sqlite(folder) => sqlite::writer(folder).await.map(Connection::Sqlite),
+            Self::Postgres(options) => postgres::writer(options).await.map(Connection::Postgres),
+        }
+    }
+
+    /// Notes in the opening transaction who owns the database from now on. The data folder's lock
+    /// says it for SQLite.
+    pub(crate) async fn claim(self, db: &mut Connection) -> Result<Option<Owner>, StoreError> {
+        match self {
+            Self::Sqlite(_) => Ok(None),
+            Self::Postgres(options) => Owner::claim(*options, db).await.map(Some),
+        }
+    }
+
+    pub(crate) fn readers(&self) -> Readers {
+        match self {
+            Self::Sqlite(folder) => Readers::Sqlite(sqlite::readers(folder)),
+            Self::Postgres(options) => Readers::Postgres(postgres::readers(options)),
+        }
     }
 }
 
-fn options(folder: &Path) -> SqliteConnectOptions {
-    SqliteConnectOptions::new()
-        .filename(database_path(folder))
-        .busy_timeout(BUSY)
-        .statement_cache_capacity(64)
-        .pragma("temp_store", "memory")
-        .pragma("trusted_schema", "OFF")
-        .disable_statement_logging()
+impl Readers {
+    /// A connection to read with, of what is committed.
+    pub(crate) async fn acquire(&self) -> Result<Connection, sqlx::Error> {
+        match self {
+            Self::Sqlite(pool) => pool.acquire().await.map(Connection::SqliteReader),
+            Self::Postgres(pool) => pool.acquire().await.map(Connection::PostgresReader),
+        }
+    }
+
+    pub(crate) async fn close(&self) {
+        match self {
+            Self::Sqlite(pool) => pool.close().await,
+            Self::Postgres(pool) => pool.close().await,
+        }
+    }
+}
+
+/// The statement that begins a transaction which will write.
+pub(crate) fn begin(db: &mut Connection) -> &'static str {
+    match db.link() {
+        Link::Sqlite(_) => "BEGIN IMMEDIATE",
+        Link::Postgres(_) => "BEGIN",
+    }
+}
+
+/// Copies the log into the database and syncs it, where the engine leaves that to its user.
+pub(crate) async fn fold(db: &mut Connection) -> Result<(), sqlx::Error> {
+    match db.link() {
+        Link::Sqlite(db) => {
+            sqlx::raw_sql("PRAGMA wal_checkpoint(TRUNCATE)").execute(db).await.map(|_| ())
+        }
+        Link::Postgres(_) => Ok(()),
+    }
 }

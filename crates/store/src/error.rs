@@ -61,6 +61,25 @@ pub enum StoreError {
         /// Who holds it, as far as is known: `process 4711`.
         holder: String,
     },
+    /// Another server holds the database.
+    #[error(
+        "the database is in use by {holder}; stop that server, or give this one another database"
+    )]
+    DatabaseInUse {
+        /// Who holds it, as far as is known: `aloft process 4711 at 10.0.0.7`.
+        holder: String,
+    },
+    /// The connection was lost, and another server owned the database before it was back.
+    #[error(
+        "another server took the database over while the connection was lost; start this one anew"
+    )]
+    TakenOver,
+    /// The address of the database cannot be read. Never holds the address, which has a password.
+    #[error("the address of the database cannot be read: {why}")]
+    Address {
+        /// What is wrong.
+        why: String,
+    },
     /// The data folder cannot be used.
     #[error("`{}` cannot be used: {why}", .path.display())]
     Folder {
@@ -94,6 +113,13 @@ pub enum StoreError {
     #[error("the database did not commit: {why}")]
     NotCommitted {
         /// What the database said.
+        why: String,
+    },
+    /// The connection was lost while the transaction was committed. What is tried again is stored
+    /// once for batches, and for creations that have a key of their own.
+    #[error("the database did not confirm what may be stored all the same: {why}")]
+    Unconfirmed {
+        /// What became of the connection.
         why: String,
     },
     /// The store was closed.

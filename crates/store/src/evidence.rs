@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use domain::check::{CheckResult, Evidence, Identity, Outcome};
 use rules::{MonitorId, Timestamp, WorkspaceId};
-use sqlx::Row;
-use sqlx::sqlite::SqliteRow;
 
+use crate::db::{Row, query};
 use crate::row::narrow;
 use crate::vault::{Place, Vault};
 use crate::writer::Session;
@@ -41,7 +40,7 @@ impl EvidenceStore<'_> {
         (since, until): (Timestamp, Timestamp),
         limit: u32,
     ) -> Result<Vec<EvidenceEntry>, StoreError> {
-        let rows = sqlx::query(
+        let rows = query(
             "SELECT e.slot, e.region, e.trigger, e.revision, e.outcome, e.monitor, e.sealed \
              FROM evidence e JOIN monitors m ON m.number = e.monitor \
              WHERE m.workspace_id = $1 AND m.id = $2 AND e.slot BETWEEN $3 AND $4 \
@@ -52,7 +51,7 @@ impl EvidenceStore<'_> {
         .bind(since.as_millis())
         .bind(until.as_millis())
         .bind(i64::from(limit))
-        .fetch_all(&mut *self.store.read().await?)
+        .fetch_all(&mut self.store.read().await?)
         .await?;
         let vault = self.store.vault();
         rows.iter().map(|row| read(vault, monitor, row)).collect()
@@ -68,7 +67,7 @@ pub(crate) async fn insert(
 ) -> Result<(), StoreError> {
     let identity = &result.identity;
     if result.outcome == Outcome::Success {
-        sqlx::query(
+        query(
             "DELETE FROM evidence WHERE monitor = $1 AND region = $2 AND outcome = 0 AND slot < $3",
         )
         .bind(monitor)
@@ -79,7 +78,7 @@ pub(crate) async fn insert(
     }
     let row = row_of(monitor, identity);
     let sealed = session.vault.seal(Place { column: COLUMN, row: &row }, evidence)?;
-    sqlx::query(
+    query(
         "INSERT INTO evidence (monitor, slot, region, trigger, revision, outcome, sealed) \
          VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING",
     )
@@ -95,7 +94,7 @@ pub(crate) async fn insert(
     Ok(())
 }
 
-fn read(vault: &Vault, monitor: MonitorId, row: &SqliteRow) -> Result<EvidenceEntry, StoreError> {
+fn read(vault: &Vault, monitor: MonitorId, row: &Row) -> Result<EvidenceEntry, StoreError> {
     let identity = Identity {
         monitor,
         revision: narrow(row, 3)?,

@@ -3,9 +3,8 @@
 
 use domain::judge::ClosedAs;
 use rules::{IncidentId, MonitorId, Timestamp, WorkspaceId};
-use sqlx::SqliteConnection;
-use sqlx::sqlite::SqliteRow;
 
+use crate::db::{Connection, Row, query};
 use crate::row::{id, instant, maybe_instant, optional};
 use crate::{Store, StoreError};
 
@@ -46,7 +45,7 @@ impl Incidents<'_> {
         monitor: MonitorId,
         limit: u32,
     ) -> Result<Vec<Incident>, StoreError> {
-        let rows = sqlx::query(
+        let rows = query(
             "SELECT i.id, m.id, i.opened_at, i.closed_at, i.closed_how \
              FROM incidents i JOIN monitors m ON m.number = i.monitor \
              WHERE i.workspace_id = $1 AND m.id = $2 ORDER BY i.opened_at DESC, i.id DESC LIMIT $3",
@@ -54,20 +53,20 @@ impl Incidents<'_> {
         .bind(workspace.to_string())
         .bind(monitor.to_string())
         .bind(i64::from(limit))
-        .fetch_all(&mut *self.store.read().await?)
+        .fetch_all(&mut self.store.read().await?)
         .await?;
         rows.iter().map(read).collect()
     }
 
     /// Every incident of the workspace that is open, oldest first.
     pub async fn open(&self, workspace: WorkspaceId) -> Result<Vec<Incident>, StoreError> {
-        let rows = sqlx::query(
+        let rows = query(
             "SELECT i.id, m.id, i.opened_at, i.closed_at, i.closed_how \
              FROM incidents i JOIN monitors m ON m.number = i.monitor \
              WHERE i.workspace_id = $1 AND i.closed_at IS NULL ORDER BY i.opened_at, i.id",
         )
         .bind(workspace.to_string())
-        .fetch_all(&mut *self.store.read().await?)
+        .fetch_all(&mut self.store.read().await?)
         .await?;
         rows.iter().map(read).collect()
     }
@@ -76,12 +75,12 @@ impl Incidents<'_> {
 /// Opens an incident. The same one again is no other, so that a batch can be tried again. An older
 /// one that is still open, which only a judge that lost its memory leaves behind, ends here.
 pub(crate) async fn open(
-    db: &mut SqliteConnection,
+    db: &mut Connection,
     incident: IncidentId,
     monitor: i64,
     at: Timestamp,
 ) -> Result<(), StoreError> {
-    let is_known = sqlx::query("SELECT 1 FROM incidents WHERE id = $1")
+    let is_known = query("SELECT 1 FROM incidents WHERE id = $1")
         .bind(incident.to_string())
         .fetch_optional(&mut *db)
         .await?
@@ -92,7 +91,7 @@ pub(crate) async fn open(
     if close_open(db, monitor, at, ClosedAs::Recovered).await? > 0 {
         tracing::warn!(incident.id = %incident, "an older incident was still open when `{incident}` opened, and was closed");
     }
-    sqlx::query(
+    query(
         "INSERT INTO incidents (id, workspace_id, monitor, opened_at) \
          SELECT $1, workspace_id, number, $2 FROM monitors WHERE number = $3",
     )
@@ -106,12 +105,12 @@ pub(crate) async fn open(
 
 /// Closes an incident, where it is open.
 pub(crate) async fn close(
-    db: &mut SqliteConnection,
+    db: &mut Connection,
     incident: IncidentId,
     at: Timestamp,
     how: ClosedAs,
 ) -> Result<(), StoreError> {
-    sqlx::query(
+    query(
         "UPDATE incidents SET closed_at = $1, closed_how = $2 WHERE id = $3 AND closed_at IS NULL",
     )
     .bind(at.as_millis())
@@ -124,12 +123,12 @@ pub(crate) async fn close(
 
 /// Closes the incident that the monitor has open, and says how many those were: one or none.
 pub(crate) async fn close_open(
-    db: &mut SqliteConnection,
+    db: &mut Connection,
     monitor: i64,
     at: Timestamp,
     how: ClosedAs,
 ) -> Result<u64, StoreError> {
-    let closed = sqlx::query(
+    let closed = query(
         "UPDATE incidents SET closed_at = $1, closed_how = $2 \
          WHERE monitor = $3 AND closed_at IS NULL",
     )
@@ -138,10 +137,10 @@ pub(crate) async fn close_open(
     .bind(monitor)
     .execute(db)
     .await?;
-    Ok(closed.rows_affected())
+    Ok(closed)
 }
 
-fn read(row: &SqliteRow) -> Result<Incident, StoreError> {
+fn read(row: &Row) -> Result<Incident, StoreError> {
     let at = maybe_instant(row, 3)?;
     let how = optional(row, 4, closed_as)?;
     Ok(Incident {

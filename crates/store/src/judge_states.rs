@@ -3,8 +3,8 @@
 
 use domain::judge::{ClosedAs, History, Transition};
 use rules::{MonitorId, MonitorStatus, Timestamp, WorkspaceId};
-use sqlx::SqliteConnection;
 
+use crate::db::{Connection, query};
 use crate::row::{id, instant};
 use crate::{Store, StoreError, incidents};
 
@@ -29,12 +29,12 @@ impl JudgeStates<'_> {
     /// What the judge remembers of a monitor: for the pipeline, which begins anew with it after a
     /// commit that failed.
     pub async fn history(&self, monitor: MonitorId) -> Result<Option<History>, StoreError> {
-        let stored: Option<String> = sqlx::query_scalar(
+        let stored: Option<String> = query(
             "SELECT j.history FROM judge_states j JOIN monitors m ON m.number = j.monitor \
              WHERE m.id = $1",
         )
         .bind(monitor.to_string())
-        .fetch_optional(&mut *self.store.read().await?)
+        .scalar(&mut self.store.read().await?)
         .await?;
         stored
             .map(|stored| serde_json::from_str(&stored))
@@ -50,7 +50,7 @@ impl JudgeStates<'_> {
         since: Timestamp,
         limit: u32,
     ) -> Result<Vec<StatusChange>, StoreError> {
-        let rows = sqlx::query(
+        let rows = query(
             "SELECT c.at, c.from_status, c.to_status \
              FROM status_changes c JOIN monitors m ON m.number = c.monitor \
              WHERE m.workspace_id = $1 AND m.id = $2 AND c.at >= $3 ORDER BY c.number LIMIT $4",
@@ -59,7 +59,7 @@ impl JudgeStates<'_> {
         .bind(monitor.to_string())
         .bind(since.as_millis())
         .bind(i64::from(limit))
-        .fetch_all(&mut *self.store.read().await?)
+        .fetch_all(&mut self.store.read().await?)
         .await?;
         rows.iter()
             .map(|row| {
@@ -75,13 +75,13 @@ impl JudgeStates<'_> {
 
 /// Keeps what the judge remembers from now on.
 pub(crate) async fn put(
-    db: &mut SqliteConnection,
+    db: &mut Connection,
     monitor: i64,
     history: &History,
 ) -> Result<(), StoreError> {
     let json = serde_json::to_string(history)
         .map_err(|why| StoreError::corrupt("a history to be stored", why.to_string()))?;
-    sqlx::query(
+    query(
         "INSERT INTO judge_states (monitor, status, since, history) VALUES ($1, $2, $3, $4) \
          ON CONFLICT (monitor) DO UPDATE SET status = excluded.status, since = excluded.since, \
          history = excluded.history",
@@ -97,29 +97,26 @@ pub(crate) async fn put(
 
 /// Forgets a monitor that runs no more, and closes its incident under the name of what ended it.
 pub(crate) async fn end(
-    db: &mut SqliteConnection,
+    db: &mut Connection,
     monitor: i64,
     at: Timestamp,
     how: ClosedAs,
 ) -> Result<(), StoreError> {
-    sqlx::query("DELETE FROM judge_states WHERE monitor = $1")
-        .bind(monitor)
-        .execute(&mut *db)
-        .await?;
+    query("DELETE FROM judge_states WHERE monitor = $1").bind(monitor).execute(&mut *db).await?;
     incidents::close_open(db, monitor, at, how).await?;
     Ok(())
 }
 
 /// Notes a change of status, once however often its batch is tried. A pause of a monitor that was `unknown` is none.
 pub(crate) async fn note_change(
-    db: &mut SqliteConnection,
+    db: &mut Connection,
     monitor: i64,
     transition: &Transition,
 ) -> Result<(), StoreError> {
     if transition.from == transition.to {
         return Ok(());
     }
-    sqlx::query(
+    query(
         "INSERT INTO status_changes (monitor, at, from_status, to_status) VALUES ($1, $2, $3, $4) \
          ON CONFLICT (monitor, at, to_status) DO NOTHING",
     )

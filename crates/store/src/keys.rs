@@ -3,10 +3,9 @@
 
 use rules::{KeyId, Scope, Timestamp, WorkspaceId};
 use sha2::{Digest, Sha256};
-use sqlx::Row;
-use sqlx::sqlite::SqliteRow;
 
 use crate::audit::{self, Note};
+use crate::db::{Row, query};
 use crate::row::{id, instant, maybe_instant, optional};
 use crate::workspaces::{self, Workspace};
 use crate::{Change, Store, StoreError};
@@ -77,7 +76,7 @@ impl Keys<'_> {
         self.store
             .write(move |session| {
                 Box::pin(async move {
-                    sqlx::query(
+                    query(
                         "INSERT INTO keys (id, workspace_id, name, scope, hash, created_at, expires_at) \
                          VALUES ($1, $2, $3, $4, $5, $6, $7)",
                     )
@@ -113,22 +112,22 @@ impl Keys<'_> {
         &self,
         hash: KeyHash,
     ) -> Result<Option<(ApiKey, Workspace)>, StoreError> {
-        let row = sqlx::query(select!(
+        let row = query(select!(
             "w.id, w.slug, w.name, w.plan, w.created_at, ",
             "FROM keys k JOIN workspaces w ON w.id = k.workspace_id WHERE k.hash = $1"
         ))
         .bind(&hash.0[..])
-        .fetch_optional(&mut *self.store.read().await?)
+        .fetch_optional(&mut self.store.read().await?)
         .await?;
         row.map(|row| Ok((read(&row, 5)?, workspaces::read(&row)?))).transpose()
     }
 
     /// The key with this identifier in the workspace, also when it is revoked.
     pub async fn get(&self, workspace: WorkspaceId, key: KeyId) -> Result<ApiKey, StoreError> {
-        let row = sqlx::query(select!("", "FROM keys k WHERE k.workspace_id = $1 AND k.id = $2"))
+        let row = query(select!("", "FROM keys k WHERE k.workspace_id = $1 AND k.id = $2"))
             .bind(workspace.to_string())
             .bind(key.to_string())
-            .fetch_optional(&mut *self.store.read().await?)
+            .fetch_optional(&mut self.store.read().await?)
             .await?
             .ok_or_else(|| StoreError::not_found("key", &key))?;
         read(&row, 0)
@@ -136,9 +135,9 @@ impl Keys<'_> {
 
     /// Every key of the workspace, revoked ones too, in the order of their creation.
     pub async fn list(&self, workspace: WorkspaceId) -> Result<Vec<ApiKey>, StoreError> {
-        let rows = sqlx::query(select!("", "FROM keys k WHERE k.workspace_id = $1 ORDER BY k.id"))
+        let rows = query(select!("", "FROM keys k WHERE k.workspace_id = $1 ORDER BY k.id"))
             .bind(workspace.to_string())
-            .fetch_all(&mut *self.store.read().await?)
+            .fetch_all(&mut self.store.read().await?)
             .await?;
         rows.iter().map(|row| read(row, 0)).collect()
     }
@@ -154,19 +153,18 @@ impl Keys<'_> {
         self.store
             .write(move |session| {
                 Box::pin(async move {
-                    let revoked: Option<Option<i64>> = sqlx::query_scalar(
-                        "SELECT revoked_at FROM keys WHERE workspace_id = $1 AND id = $2",
-                    )
-                    .bind(workspace.to_string())
-                    .bind(key.to_string())
-                    .fetch_optional(&mut session.db)
-                    .await?;
+                    let revoked: Option<Option<i64>> =
+                        query("SELECT revoked_at FROM keys WHERE workspace_id = $1 AND id = $2")
+                            .bind(workspace.to_string())
+                            .bind(key.to_string())
+                            .scalar(&mut session.db)
+                            .await?;
                     match revoked {
                         None => return Err(StoreError::not_found("key", &key)),
                         Some(Some(_)) => return Ok(Revoked::Before),
                         Some(None) => {}
                     }
-                    sqlx::query("UPDATE keys SET revoked_at = $1 WHERE id = $2")
+                    query("UPDATE keys SET revoked_at = $1 WHERE id = $2")
                         .bind(change.at.as_millis())
                         .bind(key.to_string())
                         .execute(&mut session.db)
@@ -191,7 +189,7 @@ impl Keys<'_> {
             .write(move |session| {
                 Box::pin(async move {
                     for (key, at) in uses {
-                        sqlx::query(
+                        query(
                             "UPDATE keys SET last_used_at = $1 \
                              WHERE id = $2 AND (last_used_at IS NULL OR last_used_at < $1)",
                         )
@@ -217,7 +215,7 @@ pub enum Revoked {
 }
 
 /// Reads the eight columns of a key from `first` on.
-fn read(row: &SqliteRow, first: usize) -> Result<ApiKey, StoreError> {
+fn read(row: &Row, first: usize) -> Result<ApiKey, StoreError> {
     Ok(ApiKey {
         id: id(row, first, KeyId::parse)?,
         workspace: id(row, first + 1, WorkspaceId::parse)?,

@@ -6,6 +6,7 @@
 mod audit;
 mod codes;
 mod commit;
+mod db;
 mod engine;
 mod error;
 mod evidence;
@@ -13,6 +14,7 @@ mod folder;
 mod incidents;
 mod judge_states;
 mod keys;
+mod line;
 mod migrate;
 mod missed;
 mod monitors;
@@ -27,6 +29,7 @@ mod writer;
 
 pub use audit::{Actor, Audit, AuditEntry, Change};
 pub use commit::{Batch, Committed};
+pub use engine::Database;
 pub use error::StoreError;
 pub use evidence::{EvidenceEntry, EvidenceStore};
 pub use incidents::{Closed, Incident, Incidents};

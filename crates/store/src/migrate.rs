@@ -1,40 +1,56 @@
 //! Migrations: forward only, embedded, each once. All that a database lacks are one transaction,
-//! which `Store::open` commits, and a copy of the file is taken before an existing one is changed.
+//! which `Store::open` commits. A copy of SQLite's file is taken before an existing one is changed; of
+//! PostgreSQL the operator takes one.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use sha2::{Digest, Sha256};
-use sqlx::{AssertSqlSafe, Row, SqliteConnection};
+use sqlx::AssertSqlSafe;
 
+use crate::db::{self, Connection, Link, query};
 use crate::{StoreError, engine, folder};
 
 /// A step of the schema.
 pub(crate) struct Migration {
     pub(crate) version: i64,
-    pub(crate) sql: &'static str,
+    pub(crate) sqlite: &'static str,
+    pub(crate) postgres: &'static str,
 }
 
 /// Every step, in order. A step that was released is never changed: its checksum is in databases.
-pub(crate) const MIGRATIONS: &[Migration] =
-    &[Migration { version: 1, sql: include_str!("../migrations/sqlite/0001_first.sql") }];
+pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
+    version: 1,
+    sqlite: include_str!("../migrations/sqlite/0001_first.sql"),
+    postgres: include_str!("../migrations/postgres/0001_first.sql"),
+}];
+
+impl Migration {
+    fn sql(&self, db: &mut Connection) -> &'static str {
+        match db.link() {
+            Link::Sqlite(_) => self.sqlite,
+            Link::Postgres(_) => self.postgres,
+        }
+    }
+}
 
 /// Brings the database to the last of `migrations`, in a transaction that it begins and leaves
 /// open: to be committed with what belongs to it, or undone with the connection.
 pub(crate) async fn migrate(
-    db: &mut SqliteConnection,
+    db: &mut Connection,
     folder: &Path,
     migrations: &[Migration],
 ) -> Result<(), StoreError> {
     let applied = applied(db).await?;
-    refuse_foreign(&applied, migrations)?;
+    refuse_foreign(db, &applied, migrations)?;
     let at = applied.last().map_or(0, |(version, _)| *version);
     let known = newest(migrations);
     if 0 < at && at < known {
         copy_before(db, folder, known).await?;
     }
-    sqlx::raw_sql("BEGIN IMMEDIATE").execute(&mut *db).await?;
+    let begin = engine::begin(db);
+    db::run(db, begin).await?;
     if at == known {
         return Ok(());
     }
@@ -46,22 +62,26 @@ fn newest(migrations: &[Migration]) -> i64 {
 }
 
 /// Versions and checksums of the steps that ran, in order.
-async fn applied(db: &mut SqliteConnection) -> Result<Vec<(i64, Vec<u8>)>, StoreError> {
-    let is_new: bool = sqlx::query_scalar(
-        "SELECT COUNT(*) = 0 FROM sqlite_schema WHERE type = 'table' AND name = 'migrations'",
-    )
-    .fetch_one(&mut *db)
-    .await?;
-    if is_new {
+async fn applied(db: &mut Connection) -> Result<Vec<(i64, Vec<u8>)>, StoreError> {
+    let table = match db.link() {
+        Link::Sqlite(_) => "SELECT 1 FROM sqlite_schema WHERE name = 'migrations'",
+        Link::Postgres(_) => {
+            "SELECT 1 FROM pg_tables WHERE schemaname = 'aloft' AND tablename = 'migrations'"
+        }
+    };
+    if query(table).fetch_optional(db).await?.is_none() {
         return Ok(Vec::new());
     }
-    let rows = sqlx::query("SELECT version, checksum FROM migrations ORDER BY version")
-        .fetch_all(db)
-        .await?;
+    let rows =
+        query("SELECT version, checksum FROM migrations ORDER BY version").fetch_all(db).await?;
     rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).collect()
 }
 
-fn refuse_foreign(applied: &[(i64, Vec<u8>)], known: &[Migration]) -> Result<(), StoreError> {
+fn refuse_foreign(
+    db: &mut Connection,
+    applied: &[(i64, Vec<u8>)],
+    known: &[Migration],
+) -> Result<(), StoreError> {
     if let Some((found, _)) = applied.last()
         && *found > newest(known)
     {
@@ -71,7 +91,7 @@ fn refuse_foreign(applied: &[(i64, Vec<u8>)], known: &[Migration]) -> Result<(),
         let same = known
             .iter()
             .find(|migration| migration.version == *version)
-            .is_some_and(|migration| checksum_of(migration) == *checksum);
+            .is_some_and(|migration| checksum_of(migration.sql(db)) == *checksum);
         if !same {
             return Err(StoreError::ChangedMigration { version: *version });
         }
@@ -80,31 +100,38 @@ fn refuse_foreign(applied: &[(i64, Vec<u8>)], known: &[Migration]) -> Result<(),
 }
 
 async fn run(
-    db: &mut SqliteConnection,
+    db: &mut Connection,
     pending: impl Iterator<Item = &Migration>,
 ) -> Result<(), StoreError> {
-    sqlx::raw_sql(
-        "CREATE TABLE IF NOT EXISTS migrations (version INTEGER PRIMARY KEY, checksum BLOB NOT NULL) STRICT",
-    )
-    .execute(&mut *db)
-    .await?;
+    let table = match db.link() {
+        Link::Sqlite(_) => {
+            "CREATE TABLE IF NOT EXISTS migrations (version INTEGER PRIMARY KEY, checksum BLOB NOT NULL) STRICT"
+        }
+        Link::Postgres(_) => {
+            "CREATE TABLE IF NOT EXISTS migrations (version BIGINT PRIMARY KEY, checksum BYTEA NOT NULL)"
+        }
+    };
+    db::run(db, table).await?;
     for migration in pending {
-        sqlx::raw_sql(AssertSqlSafe(migration.sql)).execute(&mut *db).await?;
-        sqlx::query("INSERT INTO migrations (version, checksum) VALUES ($1, $2)")
+        let sql = migration.sql(db);
+        db::run(db, AssertSqlSafe(sql)).await?;
+        query("INSERT INTO migrations (version, checksum) VALUES ($1, $2)")
             .bind(migration.version)
-            .bind(checksum_of(migration))
-            .execute(&mut *db)
+            .bind(checksum_of(sql))
+            .execute(db)
             .await?;
     }
     Ok(())
 }
 
 /// A consistent copy of the database beside it, for the way back; one of an earlier try is replaced.
-async fn copy_before(
-    db: &mut SqliteConnection,
-    folder: &Path,
-    version: i64,
-) -> Result<(), StoreError> {
+async fn copy_before(db: &mut Connection, folder: &Path, version: i64) -> Result<(), StoreError> {
+    let Link::Sqlite(db) = db.link() else {
+        tracing::warn!(
+            "PostgreSQL's tables go to version {version} without a copy; pg_dump made one if you ran it"
+        );
+        return Ok(());
+    };
     let copy = folder.join(format!("{}.before-{version}", engine::DATABASE_FILE));
     if copy.exists() {
         fs::remove_file(&copy).map_err(folder::at(&copy))?;
@@ -113,33 +140,35 @@ async fn copy_before(
     fs::set_permissions(&copy, fs::Permissions::from_mode(0o600)).map_err(folder::at(&copy))
 }
 
-fn checksum_of(migration: &Migration) -> Vec<u8> {
-    Sha256::digest(migration.sql).to_vec()
+fn checksum_of(sql: &str) -> Vec<u8> {
+    Sha256::digest(sql).to_vec()
 }
 
 #[cfg(test)]
 mod tests {
-    use sqlx::Connection;
-
     use super::*;
+    use crate::engine::Engine;
 
-    const FIRST: Migration = Migration { version: 1, sql: "CREATE TABLE a (x INTEGER)" };
-    const SECOND: Migration = Migration { version: 2, sql: "ALTER TABLE a ADD COLUMN y INTEGER" };
-    const BROKEN: Migration = Migration { version: 2, sql: "CREATE TABLE b (x INTEGER); NONSENSE" };
+    const FIRST: Migration = step(1, "CREATE TABLE a (x INTEGER)");
+    const SECOND: Migration = step(2, "ALTER TABLE a ADD COLUMN y INTEGER");
+    const BROKEN: Migration = step(2, "CREATE TABLE b (x INTEGER); NONSENSE");
 
-    async fn database(folder: &Path) -> SqliteConnection {
-        engine::writer(folder).await.unwrap()
+    const fn step(version: i64, sql: &'static str) -> Migration {
+        Migration { version, sqlite: sql, postgres: sql }
+    }
+
+    async fn database(folder: &Path) -> Connection {
+        Engine::Sqlite(folder.to_owned()).writer().await.unwrap()
     }
 
     /// As `Store::open` does it: the transaction is committed, or its connection given up.
     async fn migrated(
-        db: &mut SqliteConnection,
+        db: &mut Connection,
         folder: &Path,
         migrations: &[Migration],
     ) -> Result<(), StoreError> {
         migrate(db, folder, migrations).await?;
-        sqlx::raw_sql("COMMIT").execute(db).await?;
-        Ok(())
+        Ok(db::run(db, "COMMIT").await?)
     }
 
     #[tokio::test]
@@ -149,7 +178,7 @@ mod tests {
         migrated(&mut db, folder.path(), &[FIRST]).await.unwrap();
         let copy = folder.path().join("aloft.db.before-2");
         assert!(!copy.exists());
-        sqlx::raw_sql("INSERT INTO a VALUES (7)").execute(&mut db).await.unwrap();
+        db::run(&mut db, "INSERT INTO a VALUES (7)").await.unwrap();
         migrated(&mut db, folder.path(), &[FIRST, SECOND]).await.unwrap();
         assert_eq!(fs::metadata(&copy).unwrap().permissions().mode() & 0o777, 0o600);
 
@@ -157,8 +186,8 @@ mod tests {
         fs::copy(&copy, engine::database_path(beside.path())).unwrap();
         let mut old = database(beside.path()).await;
         migrated(&mut old, beside.path(), &[FIRST]).await.unwrap();
-        let kept: i64 = sqlx::query_scalar("SELECT x FROM a").fetch_one(&mut old).await.unwrap();
-        assert_eq!(kept, 7);
+        let kept: Option<i64> = query("SELECT x FROM a").scalar(&mut old).await.unwrap();
+        assert_eq!(kept, Some(7));
     }
 
     #[tokio::test]

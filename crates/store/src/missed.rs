@@ -2,9 +2,8 @@
 
 use domain::cadence::Missed as MissedSlots;
 use rules::{MonitorId, Timestamp, WorkspaceId};
-use sqlx::sqlite::SqliteRow;
-use sqlx::{Row, SqliteConnection};
 
+use crate::db::{Connection, Row, query};
 use crate::row::{id, instant, narrow};
 use crate::{Store, StoreError, codes};
 
@@ -23,7 +22,7 @@ impl Missed<'_> {
         since: Timestamp,
         limit: u32,
     ) -> Result<Vec<MissedSlots>, StoreError> {
-        let rows = sqlx::query(
+        let rows = query(
             "SELECT s.region, s.first_slot, s.last_slot, s.slots \
              FROM missed s JOIN monitors m ON m.number = s.monitor \
              WHERE m.workspace_id = $1 AND m.id = $2 AND s.last_slot >= $3 \
@@ -33,7 +32,7 @@ impl Missed<'_> {
         .bind(monitor.to_string())
         .bind(since.as_millis())
         .bind(i64::from(limit))
-        .fetch_all(&mut *self.store.read().await?)
+        .fetch_all(&mut self.store.read().await?)
         .await?;
         rows.iter().map(|row| read(row, monitor)).collect()
     }
@@ -42,20 +41,20 @@ impl Missed<'_> {
 impl Missed<'_> {
     /// Ranges of all monitors that end later than `since`: for the pipeline at boot.
     pub async fn since_for_boot(&self, since: Timestamp) -> Result<Vec<MissedSlots>, StoreError> {
-        let rows = sqlx::query(
+        let rows = query(
             "SELECT s.region, s.first_slot, s.last_slot, s.slots, m.id \
              FROM missed s JOIN monitors m ON m.number = s.monitor \
              WHERE s.last_slot > $1 AND m.deleted_at IS NULL",
         )
         .bind(since.as_millis())
-        .fetch_all(&mut *self.store.read().await?)
+        .fetch_all(&mut self.store.read().await?)
         .await?;
         rows.iter().map(|row| read(row, id(row, 4, MonitorId::parse)?)).collect()
     }
 }
 
 /// Reads the first four columns.
-fn read(row: &SqliteRow, monitor: MonitorId) -> Result<MissedSlots, StoreError> {
+fn read(row: &Row, monitor: MonitorId) -> Result<MissedSlots, StoreError> {
     Ok(MissedSlots {
         monitor,
         region: codes::region(row.try_get(0)?)?,
@@ -67,11 +66,11 @@ fn read(row: &SqliteRow, monitor: MonitorId) -> Result<MissedSlots, StoreError> 
 
 /// Stores a range; one with the same beginning is the same range.
 pub(crate) async fn insert(
-    db: &mut SqliteConnection,
+    db: &mut Connection,
     monitor: i64,
     missed: &MissedSlots,
 ) -> Result<(), StoreError> {
-    sqlx::query(
+    query(
         "INSERT INTO missed (monitor, region, first_slot, last_slot, slots) \
          VALUES ($1, $2, $3, $4, $5) ON CONFLICT (monitor, region, first_slot) \
          DO UPDATE SET last_slot = excluded.last_slot, slots = excluded.slots",

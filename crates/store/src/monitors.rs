@@ -8,9 +8,8 @@ mod columns;
 use domain::judge::History;
 use rules::monitor::Monitor;
 use rules::{MonitorId, MonitorStatus, Timestamp, WorkspaceId};
-use sqlx::Row;
-use sqlx::sqlite::SqliteRow;
 
+use crate::db::{Row, query};
 use crate::row::{maybe_instant, optional};
 use crate::vault::Vault;
 use crate::{Store, StoreError};
@@ -81,14 +80,13 @@ impl<'s> Monitors<'s> {
         workspace: WorkspaceId,
         id: MonitorId,
     ) -> Result<MonitorWithStatus, StoreError> {
-        let row = sqlx::query(select!(
-            "WHERE m.workspace_id = $1 AND m.id = $2 AND m.deleted_at IS NULL"
-        ))
-        .bind(workspace.to_string())
-        .bind(id.to_string())
-        .fetch_optional(&mut *self.store.read().await?)
-        .await?
-        .ok_or_else(|| StoreError::not_found("monitor", &id))?;
+        let row =
+            query(select!("WHERE m.workspace_id = $1 AND m.id = $2 AND m.deleted_at IS NULL"))
+                .bind(workspace.to_string())
+                .bind(id.to_string())
+                .fetch_optional(&mut self.store.read().await?)
+                .await?
+                .ok_or_else(|| StoreError::not_found("monitor", &id))?;
         with_status(self.store.vault(), &row)
     }
 
@@ -99,13 +97,12 @@ impl<'s> Monitors<'s> {
         page: Page,
     ) -> Result<MonitorPage, StoreError> {
         let mut db = self.store.read().await?;
-        let total: i64 = sqlx::query_scalar(
-            "SELECT COUNT(*) FROM monitors WHERE workspace_id = $1 AND deleted_at IS NULL",
-        )
-        .bind(workspace.to_string())
-        .fetch_one(&mut *db)
-        .await?;
-        let rows = sqlx::query(select!(
+        let total: Option<i64> =
+            query("SELECT COUNT(*) FROM monitors WHERE workspace_id = $1 AND deleted_at IS NULL")
+                .bind(workspace.to_string())
+                .scalar(&mut db)
+                .await?;
+        let rows = query(select!(
             "WHERE m.workspace_id = $1 AND m.deleted_at IS NULL AND m.id > $2 \
              ORDER BY m.id LIMIT $3 OFFSET $4"
         ))
@@ -113,12 +110,13 @@ impl<'s> Monitors<'s> {
         .bind(page.after.map(|id| id.to_string()).unwrap_or_default())
         .bind(i64::from(page.limit))
         .bind(i64::from(page.offset))
-        .fetch_all(&mut *db)
+        .fetch_all(&mut db)
         .await?;
         drop(db);
         let vault = self.store.vault();
         let monitors = rows.iter().map(|row| with_status(vault, row)).collect::<Result<_, _>>()?;
-        Ok(MonitorPage { monitors, total: u32::try_from(total).unwrap_or(u32::MAX) })
+        let total = u32::try_from(total.unwrap_or_default()).unwrap_or(u32::MAX);
+        Ok(MonitorPage { monitors, total })
     }
 
     /// All monitors of all workspaces with what the judge knew of them: for the pipeline at boot.
@@ -130,12 +128,12 @@ impl<'s> Monitors<'s> {
 impl BootMonitors<'_> {
     /// The next batch; an empty one is the end.
     pub async fn next_batch(&mut self) -> Result<Vec<BootMonitor>, StoreError> {
-        let rows = sqlx::query(select!(
+        let rows = query(select!(
             "WHERE m.number > $1 AND m.deleted_at IS NULL ORDER BY m.number LIMIT $2"
         ))
         .bind(self.after)
         .bind(BOOT_BATCH)
-        .fetch_all(&mut *self.store.read().await?)
+        .fetch_all(&mut self.store.read().await?)
         .await?;
         if let Some(last) = rows.last() {
             self.after = last.try_get(AFTER_COLUMNS + 2)?;
@@ -145,7 +143,7 @@ impl BootMonitors<'_> {
     }
 }
 
-fn with_status(vault: &Vault, row: &SqliteRow) -> Result<MonitorWithStatus, StoreError> {
+fn with_status(vault: &Vault, row: &Row) -> Result<MonitorWithStatus, StoreError> {
     let monitor = columns::read(vault, row)?;
     let status = optional(row, AFTER_COLUMNS, MonitorStatus::parse)?;
     let since = maybe_instant(row, AFTER_COLUMNS + 1)?;
@@ -157,7 +155,7 @@ fn with_status(vault: &Vault, row: &SqliteRow) -> Result<MonitorWithStatus, Stor
     Ok(MonitorWithStatus { monitor, status, since })
 }
 
-fn at_boot(vault: &Vault, row: &SqliteRow) -> Result<BootMonitor, StoreError> {
+fn at_boot(vault: &Vault, row: &Row) -> Result<BootMonitor, StoreError> {
     let monitor = columns::read(vault, row)?;
     let stored: Option<&str> = row.try_get(AFTER_COLUMNS + 3)?;
     let history = stored.and_then(|stored| match serde_json::from_str(stored) {

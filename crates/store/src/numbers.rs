@@ -5,9 +5,9 @@ use std::collections::HashMap;
 
 use domain::check::ProbeId;
 use rules::MonitorId;
-use sqlx::SqliteConnection;
 
 use crate::StoreError;
+use crate::db::{Connection, query};
 
 /// What the writer knows of numbers.
 #[derive(Default)]
@@ -23,16 +23,16 @@ impl Numbers {
     /// The monitor's number; `None` where there is no such monitor any more.
     pub(crate) async fn monitor(
         &mut self,
-        db: &mut SqliteConnection,
+        db: &mut Connection,
         id: MonitorId,
     ) -> Result<Option<i64>, StoreError> {
         if let Some(number) = self.monitors.get(&id) {
             return Ok(Some(*number));
         }
         let number: Option<i64> =
-            sqlx::query_scalar("SELECT number FROM monitors WHERE id = $1 AND deleted_at IS NULL")
+            query("SELECT number FROM monitors WHERE id = $1 AND deleted_at IS NULL")
                 .bind(id.to_string())
-                .fetch_optional(db)
+                .scalar(db)
                 .await?;
         if let Some(number) = number {
             self.monitors.insert(id, number);
@@ -44,20 +44,21 @@ impl Numbers {
     /// The probe's number, given to it when it is first seen.
     pub(crate) async fn probe(
         &mut self,
-        db: &mut SqliteConnection,
+        db: &mut Connection,
         probe: &ProbeId,
     ) -> Result<i64, StoreError> {
         if let Some(number) = self.probes.get(probe) {
             return Ok(*number);
         }
-        sqlx::query("INSERT INTO probes (name) VALUES ($1) ON CONFLICT DO NOTHING")
+        query("INSERT INTO probes (name) VALUES ($1) ON CONFLICT DO NOTHING")
             .bind(probe.0.as_ref())
             .execute(&mut *db)
             .await?;
-        let number = sqlx::query_scalar("SELECT number FROM probes WHERE name = $1")
+        let number = query("SELECT number FROM probes WHERE name = $1")
             .bind(probe.0.as_ref())
             .fetch_one(db)
-            .await?;
+            .await?
+            .try_get(0)?;
         self.probes.insert(probe.clone(), number);
         self.new_probes.push(probe.clone());
         Ok(number)

@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use rules::Timestamp;
-use sqlx::SqliteConnection;
 
+use crate::db::{Connection, query};
 use crate::{Store, StoreError};
 
 /// Rows of one kind that one step takes away at most.
@@ -67,58 +67,49 @@ impl Retention<'_> {
     }
 }
 
-async fn step(
-    db: &mut SqliteConnection,
-    keep: KeepFor,
-    now: Timestamp,
-) -> Result<Pruned, StoreError> {
+async fn step(db: &mut Connection, keep: KeepFor, now: Timestamp) -> Result<Pruned, StoreError> {
     let results_end = now - keep.results;
     // The table is in the order of time: its beginning is cut off up to the slot of the last row
     // of the step, with the few that share that slot.
-    let results = sqlx::query(
+    let results = query(
         "DELETE FROM results WHERE slot <= (SELECT MAX(slot) FROM \
          (SELECT slot FROM results WHERE slot < $1 ORDER BY slot LIMIT $2) AS oldest)",
     )
     .bind(results_end.as_millis())
     .bind(STEP_ROWS)
     .execute(&mut *db)
-    .await?
-    .rows_affected();
-    let missed = sqlx::query(
+    .await?;
+    let missed = query(
         "DELETE FROM missed WHERE last_slot <= (SELECT MAX(last_slot) FROM \
          (SELECT last_slot FROM missed WHERE last_slot < $1 ORDER BY last_slot LIMIT $2) AS oldest)",
     )
     .bind(results_end.as_millis())
     .bind(STEP_ROWS)
     .execute(&mut *db)
-    .await?
-    .rows_affected();
-    let old_evidence = sqlx::query(
+    .await?;
+    let old_evidence = query(
         "DELETE FROM evidence WHERE number IN \
          (SELECT number FROM evidence WHERE slot < $1 ORDER BY slot LIMIT $2)",
     )
     .bind((now - keep.evidence).as_millis())
     .bind(STEP_ROWS)
     .execute(&mut *db)
-    .await?
-    .rows_affected();
-    let ownerless_evidence = sqlx::query(
+    .await?;
+    let ownerless_evidence = query(
         "DELETE FROM evidence WHERE number IN (SELECT e.number FROM monitors m \
          JOIN evidence e ON e.monitor = m.number WHERE m.deleted_at IS NOT NULL LIMIT $1)",
     )
     .bind(STEP_ROWS)
     .execute(&mut *db)
-    .await?
-    .rows_affected();
-    let idempotency_keys = sqlx::query(
+    .await?;
+    let idempotency_keys = query(
         "DELETE FROM idempotency_keys WHERE created_at <= (SELECT MAX(created_at) FROM \
          (SELECT created_at FROM idempotency_keys WHERE created_at < $1 ORDER BY created_at LIMIT $2) AS oldest)",
     )
     .bind((now - keep.idempotency_keys).as_millis())
     .bind(STEP_ROWS)
     .execute(db)
-    .await?
-    .rows_affected();
+    .await?;
     let evidence = old_evidence + ownerless_evidence;
     Ok(Pruned { results, missed, evidence, idempotency_keys })
 }

@@ -1,14 +1,13 @@
 //! Reading columns: texts and integers of a row as the types of `rules`.
 
 use rules::Timestamp;
-use sqlx::Row;
-use sqlx::sqlite::SqliteRow;
 
 use crate::StoreError;
+use crate::db::Row;
 
 /// The identifier or word in a column.
 pub(crate) fn id<T, E: ToString>(
-    row: &SqliteRow,
+    row: &Row,
     column: usize,
     parse: fn(&str) -> Result<T, E>,
 ) -> Result<T, StoreError> {
@@ -18,7 +17,7 @@ pub(crate) fn id<T, E: ToString>(
 
 /// The word in a column that may be empty.
 pub(crate) fn optional<T, E: ToString>(
-    row: &SqliteRow,
+    row: &Row,
     column: usize,
     parse: fn(&str) -> Result<T, E>,
 ) -> Result<Option<T>, StoreError> {
@@ -29,21 +28,18 @@ pub(crate) fn optional<T, E: ToString>(
 }
 
 /// The instant in a column.
-pub(crate) fn instant(row: &SqliteRow, column: usize) -> Result<Timestamp, StoreError> {
+pub(crate) fn instant(row: &Row, column: usize) -> Result<Timestamp, StoreError> {
     Ok(Timestamp::from_millis(row.try_get(column)?))
 }
 
 /// The instant in a column that may be empty.
-pub(crate) fn maybe_instant(
-    row: &SqliteRow,
-    column: usize,
-) -> Result<Option<Timestamp>, StoreError> {
+pub(crate) fn maybe_instant(row: &Row, column: usize) -> Result<Option<Timestamp>, StoreError> {
     let millis: Option<i64> = row.try_get(column)?;
     Ok(millis.map(Timestamp::from_millis))
 }
 
 /// The number in a column, as the narrower type it was written from.
-pub(crate) fn narrow<T: TryFrom<i64>>(row: &SqliteRow, column: usize) -> Result<T, StoreError> {
+pub(crate) fn narrow<T: TryFrom<i64>>(row: &Row, column: usize) -> Result<T, StoreError> {
     let wide: i64 = row.try_get(column)?;
     T::try_from(wide).map_err(|_| {
         StoreError::corrupt(format!("column {column}"), format!("`{wide}` is out of range"))

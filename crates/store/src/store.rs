@@ -4,16 +4,15 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use sqlx::pool::PoolConnection;
-use sqlx::{Row, Sqlite, SqliteConnection, SqlitePool};
-
-use crate::folder::{self, FolderLock};
+use crate::db::{self, Connection, query};
+use crate::engine::{Database, Engine, Readers};
+use crate::folder;
 use crate::migrate::{self, MIGRATIONS};
 use crate::vault::{MasterKeySource, Place, Vault};
 use crate::writer::{Session, Work, Writer};
 use crate::{
     Audit, EvidenceStore, Incidents, JudgeStates, Keys, Missed, Monitors, Results, Retention,
-    StoreError, Workspaces, engine,
+    StoreError, Workspaces,
 };
 
 /// What the vault seals first, to know its key again.
@@ -25,7 +24,9 @@ const CANARY_PLACE: Place<'static> = Place { column: "vault.canary", row: "1" };
 pub struct Settings {
     /// The data folder; made where there is none.
     pub folder: PathBuf,
-    /// The key of everything secret in it.
+    /// The database.
+    pub database: Database,
+    /// The key of everything secret in the database.
     pub master_key: MasterKeySource,
 }
 
@@ -37,20 +38,25 @@ pub struct Store {
 
 struct Inner {
     writer: Writer,
-    readers: SqlitePool,
+    readers: Readers,
     vault: Arc<Vault>,
 }
 
 impl Store {
-    /// Opens the store for the server that owns it: makes the folder, takes its lock, migrates.
+    /// Opens the store for the server that owns it: makes the folder, takes its lock and that of the
+    /// database, migrates.
     pub async fn open(settings: Settings) -> Result<Self, StoreError> {
         folder::make(&settings.folder)?;
         let lock = folder::lock(&settings.folder)?;
-        let mut db = engine::writer(&settings.folder).await?;
+        let engine = Engine::of(&settings)?;
+        let mut db = engine.writer().await?;
         migrate::migrate(&mut db, &settings.folder, MIGRATIONS).await?;
-        let vault = unlock_vault(&settings, &mut db).await?;
-        sqlx::raw_sql("COMMIT").execute(&mut db).await?;
-        Ok(Self::start(&settings, db, vault, lock))
+        let vault = Arc::new(unlock_vault(&settings, &mut db).await?);
+        let readers = engine.readers();
+        let owner = engine.claim(&mut db).await?;
+        db::run(&mut db, "COMMIT").await?;
+        let writer = Writer::start(db, owner, Arc::clone(&vault), lock);
+        Ok(Self { inner: Arc::new(Inner { writer, readers, vault }) })
     }
 
     /// Ends everything in order: what waits is committed, the log is copied into the database and
@@ -62,10 +68,8 @@ impl Store {
 
     /// Whether the database answers and the writer works: for `/readyz`.
     pub async fn ready(&self) -> Result<(), StoreError> {
-        if !self.inner.writer.is_working() {
-            return Err(StoreError::Closed);
-        }
-        sqlx::query("SELECT 1").execute(&mut *self.read().await?).await?;
+        self.inner.writer.ready()?;
+        query("SELECT 1").execute(&mut self.read().await?).await?;
         Ok(())
     }
 
@@ -129,7 +133,7 @@ impl Store {
     }
 
     /// A connection to read with, of what is committed.
-    pub(crate) async fn read(&self) -> Result<PoolConnection<Sqlite>, StoreError> {
+    pub(crate) async fn read(&self) -> Result<Connection, StoreError> {
         match self.inner.readers.acquire().await {
             Err(sqlx::Error::PoolClosed) => Err(StoreError::Closed),
             acquired => Ok(acquired?),
@@ -138,13 +142,6 @@ impl Store {
 
     pub(crate) fn vault(&self) -> &Vault {
         &self.inner.vault
-    }
-
-    fn start(settings: &Settings, db: SqliteConnection, vault: Vault, lock: FolderLock) -> Self {
-        let vault = Arc::new(vault);
-        let readers = engine::readers(&settings.folder);
-        let writer = Writer::start(db, Arc::clone(&vault), lock);
-        Self { inner: Arc::new(Inner { writer, readers, vault }) }
     }
 }
 
@@ -155,19 +152,15 @@ impl std::fmt::Debug for Store {
 }
 
 /// The vault with the master key, which must be the one the database was made with.
-async fn unlock_vault(settings: &Settings, db: &mut SqliteConnection) -> Result<Vault, StoreError> {
-    let canary: Option<Vec<u8>> = sqlx::query("SELECT canary FROM vault")
-        .fetch_optional(&mut *db)
-        .await?
-        .map(|row| row.try_get(0))
-        .transpose()?;
+async fn unlock_vault(settings: &Settings, db: &mut Connection) -> Result<Vault, StoreError> {
+    let canary: Option<Vec<u8>> = query("SELECT canary FROM vault").scalar(db).await?;
     let vault = Vault::new(&settings.master_key.key(&settings.folder, canary.is_some())?);
     match canary {
         Some(canary) => {
             vault.open::<String>(CANARY_PLACE, &canary)?;
         }
         None => {
-            sqlx::query("INSERT INTO vault (one, canary) VALUES (1, $1)")
+            query("INSERT INTO vault (one, canary) VALUES (1, $1)")
                 .bind(vault.seal(CANARY_PLACE, &CANARY)?)
                 .execute(db)
                 .await?;

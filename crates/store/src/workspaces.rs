@@ -1,10 +1,9 @@
 //! Workspaces: the owners of everything else (spec §1: a name, a slug and a plan).
 
 use rules::{Timestamp, WorkspaceId};
-use sqlx::Row;
-use sqlx::sqlite::SqliteRow;
 
 use crate::audit::{self, Note};
+use crate::db::{Row, query};
 use crate::row::{id, instant};
 use crate::{Change, Store, StoreError};
 
@@ -38,7 +37,7 @@ impl Workspaces<'_> {
         self.store
             .write(move |session| {
                 Box::pin(async move {
-                    sqlx::query(
+                    query(
                         "INSERT INTO workspaces (id, slug, name, plan, created_at) \
                          VALUES ($1, $2, $3, $4, $5)",
                     )
@@ -69,9 +68,9 @@ impl Workspaces<'_> {
 
     /// The workspace with this slug.
     pub async fn by_slug(&self, slug: &str) -> Result<Workspace, StoreError> {
-        sqlx::query("SELECT id, slug, name, plan, created_at FROM workspaces WHERE slug = $1")
+        query("SELECT id, slug, name, plan, created_at FROM workspaces WHERE slug = $1")
             .bind(slug)
-            .fetch_optional(&mut *self.store.read().await?)
+            .fetch_optional(&mut self.store.read().await?)
             .await?
             .map(|row| read(&row))
             .transpose()?
@@ -80,16 +79,15 @@ impl Workspaces<'_> {
 
     /// Every workspace, in the order of their creation: for the operator.
     pub async fn list(&self) -> Result<Vec<Workspace>, StoreError> {
-        let rows =
-            sqlx::query("SELECT id, slug, name, plan, created_at FROM workspaces ORDER BY id")
-                .fetch_all(&mut *self.store.read().await?)
-                .await?;
+        let rows = query("SELECT id, slug, name, plan, created_at FROM workspaces ORDER BY id")
+            .fetch_all(&mut self.store.read().await?)
+            .await?;
         rows.iter().map(read).collect()
     }
 }
 
 /// Reads a row that begins with these five columns.
-pub(crate) fn read(row: &SqliteRow) -> Result<Workspace, StoreError> {
+pub(crate) fn read(row: &Row) -> Result<Workspace, StoreError> {
     Ok(Workspace {
         id: id(row, 0, WorkspaceId::parse)?,
         slug: row.try_get(1)?,

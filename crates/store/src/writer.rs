@@ -1,16 +1,19 @@
 //! The one writer: everything that changes the database waits in one queue, and what waits together
 //! is committed together. Each piece of work has a savepoint of its own, so that one that fails is
-//! undone alone; all are answered after the commit. What is written belongs to the aggregates.
+//! undone alone; all are answered after the commit. What becomes of a lost connection stands in
+//! `line`, what is written belongs to the aggregates.
 
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use sqlx::{Connection, SqliteConnection};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::StoreError;
+use crate::db::{self, Connection};
+use crate::engine::{self, Owner};
 use crate::folder::FolderLock;
+use crate::line::{self, Line};
 use crate::numbers::Numbers;
 use crate::vault::Vault;
 
@@ -21,9 +24,10 @@ const GROUP_MAX: usize = 64;
 
 /// What a piece of work has in its hands.
 pub(crate) struct Session {
-    pub(crate) db: SqliteConnection,
+    pub(crate) db: Connection,
     pub(crate) vault: Arc<Vault>,
     pub(crate) numbers: Numbers,
+    line: Line,
     /// Let go after the connection, which is why it stands last.
     _lock: FolderLock,
 }
@@ -35,6 +39,7 @@ pub(crate) type Work<'s, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>>
 #[derive(Clone)]
 pub(crate) struct Writer {
     queue: mpsc::Sender<Message>,
+    state: line::State,
 }
 
 enum Message {
@@ -44,11 +49,18 @@ enum Message {
 
 impl Writer {
     /// Starts the writer, which runs until it is closed or nobody can bring work any more.
-    pub(crate) fn start(db: SqliteConnection, vault: Arc<Vault>, lock: FolderLock) -> Self {
+    pub(crate) fn start(
+        db: Connection,
+        owner: Option<Owner>,
+        vault: Arc<Vault>,
+        lock: FolderLock,
+    ) -> Self {
         let (queue, waiting) = mpsc::channel(QUEUE_MAX);
-        let session = Session { db, vault, numbers: Numbers::default(), _lock: lock };
+        let line = Line::new(owner);
+        let state = line.state();
+        let session = Session { db, vault, numbers: Numbers::default(), line, _lock: lock };
         tokio::spawn(run(session, waiting));
-        Self { queue }
+        Self { queue, state }
     }
 
     /// Does `work` in a transaction; the answer comes after the commit.
@@ -63,9 +75,12 @@ impl Writer {
         answer.await.map_err(|_| StoreError::Closed)?
     }
 
-    /// Whether the writer takes work.
-    pub(crate) fn is_working(&self) -> bool {
-        !self.queue.is_closed()
+    /// Why work would not be done now.
+    pub(crate) fn ready(&self) -> Result<(), StoreError> {
+        if self.queue.is_closed() {
+            return Err(StoreError::Closed);
+        }
+        self.state.lost().map_or(Ok(()), |why| Err(StoreError::NotCommitted { why }))
     }
 
     /// Ends the writer after what waits; the log is copied into the database and synced.
@@ -87,7 +102,14 @@ trait Task: Send {
     ) -> Pin<Box<dyn Future<Output = Kept> + Send + 's>>;
 
     /// Answers the caller: with the outcome of the work, or with why it was not committed.
-    fn answer(self: Box<Self>, committed: Result<(), &str>);
+    fn answer(self: Box<Self>, committed: Result<(), &Undone>);
+}
+
+/// Why a group was not committed.
+struct Undone {
+    why: String,
+    /// Whether it may be stored all the same.
+    is_unsure: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -120,11 +142,11 @@ where
         })
     }
 
-    fn answer(self: Box<Self>, committed: Result<(), &str>) {
+    fn answer(self: Box<Self>, committed: Result<(), &Undone>) {
         let answer = match (self.outcome, committed) {
             // Its own failure tells the caller more than the group's.
             (Some(Err(failure)), _) => Err(failure),
-            (_, Err(why)) => Err(StoreError::NotCommitted { why: why.to_owned() }),
+            (_, Err(undone)) => Err(undone.to_error()),
             (Some(outcome), Ok(())) => outcome,
             (None, Ok(())) => Err(StoreError::Closed),
         };
@@ -135,7 +157,14 @@ where
 
 async fn run(mut session: Session, mut waiting: mpsc::Receiver<Message>) {
     let mut messages = Vec::with_capacity(GROUP_MAX);
-    while waiting.recv_many(&mut messages, GROUP_MAX).await > 0 {
+    loop {
+        let waiting_for_work = waiting.recv_many(&mut messages, GROUP_MAX);
+        match session.line.while_quiet(waiting_for_work).await {
+            None => session.listen().await,
+            // Nobody closed the store: what was answered is on disk.
+            Some(0) => return,
+            Some(_) => {}
+        }
         let mut tasks = Vec::with_capacity(messages.len());
         let mut closing = Vec::new();
         for message in messages.drain(..) {
@@ -153,27 +182,41 @@ async fn run(mut session: Session, mut waiting: mpsc::Receiver<Message>) {
             return;
         }
     }
-    // Nobody closed the store: what was answered is in the log, and the next start reads it.
 }
 
 impl Session {
     /// Does all the tasks in one transaction and answers them.
     async fn group(&mut self, mut tasks: Vec<Box<dyn Task>>) {
-        let committed = self.transaction(&mut tasks).await.map_err(|error| error.to_string());
-        if committed.is_err() {
-            // What was remembered of an undone transaction may not be so.
-            self.numbers.forget();
-            if let Err(error) = self.control("ROLLBACK").await {
-                tracing::debug!("after a failed commit there was nothing to undo: {error}");
-            }
-        }
+        let committed = match self.restored().await {
+            Ok(()) => self.attempt(&mut tasks).await,
+            Err(why) => Err(Undone { why, is_unsure: false }),
+        };
         for task in tasks {
-            task.answer(committed.as_ref().copied().map_err(String::as_str));
+            task.answer(committed.as_ref().copied());
         }
     }
 
-    async fn transaction(&mut self, tasks: &mut [Box<dyn Task>]) -> Result<(), sqlx::Error> {
-        self.control("BEGIN IMMEDIATE").await?;
+    /// One transaction; what is left of one that failed is undone.
+    async fn attempt(&mut self, tasks: &mut [Box<dyn Task>]) -> Result<(), Undone> {
+        let limit = self.line.patience();
+        let (undone, is_open) = match limit.wait(self.transaction(tasks)).await {
+            Ok(Ok(())) => return Ok(()),
+            Ok(Err(undone)) => (undone, true),
+            // Whatever the database is doing, this connection is no way to learn it.
+            Err(why) => (Undone { why, is_unsure: true }, false),
+        };
+        // What was remembered of an undone transaction may not be so.
+        self.numbers.forget();
+        let rolled_back = if is_open { self.control("ROLLBACK").await.is_ok() } else { false };
+        if !rolled_back {
+            self.line.lose(&undone.why);
+        }
+        Err(undone)
+    }
+
+    async fn transaction(&mut self, tasks: &mut [Box<dyn Task>]) -> Result<(), Undone> {
+        let begin = engine::begin(&mut self.db);
+        self.control(begin).await?;
         for task in tasks {
             self.control("SAVEPOINT task").await?;
             if task.run(self).await == Kept::No {
@@ -182,18 +225,61 @@ impl Session {
             }
             self.control("RELEASE task").await?;
         }
-        self.control("COMMIT").await?;
+        self.control("COMMIT").await.map_err(|error| Undone {
+            // An answer of the database is a no; anything else may have come after its yes.
+            is_unsure: error.as_database_error().is_none(),
+            why: error.to_string(),
+        })?;
         self.numbers.keep();
         Ok(())
     }
 
+    /// The connection, made anew where it was lost and its time has come; or why there is none.
+    async fn restored(&mut self) -> Result<(), String> {
+        if let Some(db) = self.line.restore().await? {
+            self.db = db;
+            self.numbers = Numbers::default();
+        }
+        Ok(())
+    }
+
+    /// Finds out in quiet times whether the connection still is.
+    async fn listen(&mut self) {
+        if self.restored().await.is_err() {
+            return;
+        }
+        let limit = self.line.patience();
+        let heard = limit.wait(self.control("SELECT 1")).await;
+        let heard = heard.and_then(|answer| answer.map_err(|error| error.to_string()));
+        if let Err(why) = heard {
+            self.line.lose(&why);
+        }
+    }
+
     async fn control(&mut self, statement: &'static str) -> Result<(), sqlx::Error> {
-        sqlx::query(statement).execute(&mut self.db).await.map(|_| ())
+        db::query(statement).execute(&mut self.db).await.map(|_| ())
     }
 
     async fn close(mut self) -> Result<(), StoreError> {
-        let folded = sqlx::raw_sql("PRAGMA wal_checkpoint(TRUNCATE)").execute(&mut self.db).await;
+        let folded = engine::fold(&mut self.db).await;
         self.db.close().await?;
-        folded.map(|_| ()).map_err(StoreError::from)
+        folded.map_err(StoreError::from)
+    }
+}
+
+impl Undone {
+    fn to_error(&self) -> StoreError {
+        let why = self.why.clone();
+        if self.is_unsure {
+            StoreError::Unconfirmed { why }
+        } else {
+            StoreError::NotCommitted { why }
+        }
+    }
+}
+
+impl From<sqlx::Error> for Undone {
+    fn from(error: sqlx::Error) -> Self {
+        Self { why: error.to_string(), is_unsure: false }
     }
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
 
 use serde_json::{Value, json};
-use store::{MasterKeySource, Settings, Store};
+use store::{Database, MasterKeySource, Settings, Store};
 
 use crate::process::{Home, PATIENCE, Server, http_monitor, rpc};
 use crate::target::Target;
@@ -194,7 +194,11 @@ fn number_in(page: &str) -> Option<u64> {
 fn stored_results(folder: &Path) -> u64 {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
-        let settings = Settings { folder: folder.to_owned(), master_key: MasterKeySource::File };
+        let settings = Settings {
+            folder: folder.to_owned(),
+            database: Database::Embedded,
+            master_key: MasterKeySource::File,
+        };
         let store = Store::open(settings).await.unwrap();
         let count = store.results().count().await.unwrap();
         store.close().await.unwrap();

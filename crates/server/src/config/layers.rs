@@ -103,9 +103,10 @@ impl Values {
 }
 
 impl Value {
-    /// The value for people: `…` for a secret that is set.
+    /// The value for people: `…` for a secret that is set, and for an address with a password.
     pub fn shown(&self) -> &str {
-        if self.setting.secret && !self.text.is_empty() { "…" } else { &self.text }
+        let is_secret = self.setting.secret && !self.text.is_empty();
+        if is_secret || has_password(&self.text) { "…" } else { &self.text }
     }
 }
 
@@ -124,6 +125,14 @@ impl fmt::Display for Origin {
             Self::Default => f.write_str("default"),
         }
     }
+}
+
+/// Whether a value is an address with a password: `scheme://user:password@host` or `?password=`.
+fn has_password(text: &str) -> bool {
+    let Some((_, address)) = text.split_once("://") else { return false };
+    let authority = address.split(['/', '?']).next().unwrap_or_default();
+    authority.rsplit_once('@').is_some_and(|(user, _)| user.contains(':'))
+        || address.contains("password=")
 }
 
 fn refuse_unknown(given: &BTreeMap<String, String>, origin: &Origin) -> Result<(), ConfigError> {

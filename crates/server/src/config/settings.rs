@@ -8,6 +8,7 @@ use std::time::Duration;
 use base64::Engine as _;
 use ipnet::IpNet;
 use rules::{Region, Secret};
+use store::Database;
 
 use super::{ConfigError, Layers, Value, Values};
 
@@ -27,6 +28,8 @@ pub struct Settings {
     pub listen: SocketAddr,
     /// The data folder.
     pub data: PathBuf,
+    /// The database that holds everything.
+    pub database: Database,
     /// Whether checks may reach private and loopback addresses.
     pub allow_private_networks: bool,
     /// Regions of a monitor that names none; sorted, without duplicates, never empty.
@@ -66,6 +69,7 @@ impl Settings {
                 address,
             )?,
             data: read(values.get("data"), "must name a folder", path)?,
+            database: database(values.get("database"))?,
             allow_private_networks: read(
                 values.get("allow_private_networks"),
                 "must be true or false",
@@ -149,6 +153,22 @@ fn path(text: &str) -> Option<PathBuf> {
     (!text.is_empty()).then(|| PathBuf::from(text))
 }
 
+/// Where it is refused it is not shown, because it may hold a password.
+fn database(value: &Value) -> Result<Database, ConfigError> {
+    let address = value.text.trim();
+    if address.is_empty() {
+        return Ok(Database::Embedded);
+    }
+    if ["postgres://", "postgresql://"].iter().any(|scheme| address.starts_with(scheme)) {
+        return Ok(Database::Postgres(Secret::new(address.to_owned())));
+    }
+    Err(ConfigError::Invalid {
+        name: value.setting.name,
+        why: "must begin with postgres://, or be empty".to_owned(),
+        origin: value.origin.clone(),
+    })
+}
+
 fn days(text: &str) -> Option<Duration> {
     let days: u64 = text.parse().ok()?;
     (1..=3_650).contains(&days).then(|| Duration::from_secs(days * 86_400))
@@ -218,6 +238,7 @@ mod tests {
             ("calls_per_second", "0"),
             ("trusted_proxies", "10.0.0.0/33"),
             ("log_format", "xml"),
+            ("database", "mysql://root:hunter2@localhost/aloft"),
             ("master_key", "hunter2"),
         ]
         .iter()
@@ -236,8 +257,24 @@ mod tests {
         `calls_per_second` must be a whole number from 1 on, not `0` (from the environment)
         `trusted_proxies` must be networks such as 10.0.0.0/8, joined by commas, not `10.0.0.0/33` (from the environme
         `log_format` must be text or json, not `xml` (from the environment)
+        `database` must begin with postgres://, or be empty (from the environment)
         `master_key` must be 32 bytes in base64 (from the environment)
         ");
+    }
+
+    #[test]
+    fn an_address_of_a_database_is_shown_without_its_password() {
+        let shown = |text: &str| {
+            let mut layers = Layers::default();
+            layers.flags.insert("database".to_owned(), text.to_owned());
+            layers.resolve().unwrap().get("database").shown().to_owned()
+        };
+        assert_eq!(shown("postgres://aloft@db:5432/aloft"), "postgres://aloft@db:5432/aloft");
+        assert_eq!(shown("postgres://aloft:hunter2@db/aloft"), "…");
+        assert_eq!(shown("postgres://db/aloft?user=x&password=hunter2"), "…");
+        let settings = parse("database", "postgres://aloft:hunter2@db/aloft").unwrap();
+        assert!(matches!(settings.database, Database::Postgres(_)));
+        assert!(!format!("{settings:?}").contains("hunter2"));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use http::{Method, Request, StatusCode};
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper_util::rt::TokioIo;
 use rules::KeyId;
-use store::{MasterKeySource, Settings, Store, StoreError};
+use store::{Settings, Store, StoreError};
 use tokio::net::UnixStream;
 
 use super::operation::{Answer, Operation};
@@ -38,12 +38,8 @@ enum Way {
 
 /// Opens the way to the operations of the data folder: by its server, or else by its store, which
 /// is held until [`Admin::close`].
-pub async fn connect(
-    ctx: &Context,
-    folder: &Path,
-    master_key: MasterKeySource,
-) -> Result<Admin, ControlError> {
-    let settings = Settings { folder: folder.to_owned(), master_key };
+pub async fn connect(ctx: &Context, settings: Settings) -> Result<Admin, ControlError> {
+    let folder = settings.folder.as_path();
     let mut tries = 0;
     loop {
         if answers(folder).await {

@@ -1,18 +1,26 @@
 //! Workspaces and keys from the command line: by the socket of a running server, or without one.
 
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 
 use rules::Scope;
 use serde_json::json;
-use server::boot::master_key;
+use server::boot::store_settings;
 use server::context::Context;
 use server::control::{Admin, CreateKey, CreateWorkspace, connect};
-use store::MasterKeySource;
+use store::{Database, MasterKeySource, Settings};
 use testkit::server::TestServer;
 
 async fn beside(server: &TestServer) -> Admin {
-    let settings = server.settings();
-    connect(&Context::system(), &settings.data, master_key(settings)).await.unwrap()
+    connect(&Context::system(), store_settings(server.settings())).await.unwrap()
+}
+
+fn embedded(folder: &Path) -> Settings {
+    Settings {
+        folder: folder.to_owned(),
+        database: Database::Embedded,
+        master_key: MasterKeySource::File,
+    }
 }
 
 fn a_key(workspace: &str) -> CreateKey {
@@ -56,7 +64,7 @@ async fn without_a_server_the_same_operations_work_on_the_folder() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let ctx = Context::system();
-    let admin = connect(&ctx, &data, MasterKeySource::File).await.unwrap();
+    let admin = connect(&ctx, embedded(&data)).await.unwrap();
     assert!(!admin.is_remote());
     let new = CreateWorkspace { slug: "acme".to_owned(), name: "Acme".to_owned() };
     let workspace = admin.create_workspace(new).await.unwrap();
@@ -66,7 +74,7 @@ async fn without_a_server_the_same_operations_work_on_the_folder() {
     let keys = admin.list_keys(None).await.unwrap();
     assert!(keys[0].revoked_at.is_some());
     admin.close().await.unwrap();
-    let again = connect(&ctx, &data, MasterKeySource::File).await.unwrap();
+    let again = connect(&ctx, embedded(&data)).await.unwrap();
     assert_eq!(again.list_keys(None).await.unwrap(), keys);
     again.close().await.unwrap();
 }
@@ -76,9 +84,8 @@ async fn what_breaks_a_rule_is_refused_the_same_way_by_socket_and_by_folder() {
     let server = TestServer::start().await;
     let remote = beside(&server).await;
     let folder = tempfile::tempdir().unwrap();
-    let local = connect(&Context::system(), &folder.path().join("data"), MasterKeySource::File)
-        .await
-        .unwrap();
+    let data = folder.path().join("data");
+    let local = connect(&Context::system(), embedded(&data)).await.unwrap();
     let acme = CreateWorkspace { slug: "acme".to_owned(), name: "Acme".to_owned() };
     local.create_workspace(acme.clone()).await.unwrap();
     let mut shown = Vec::new();

@@ -7,11 +7,11 @@ use domain::judge::ClosedAs;
 use rules::monitor::{Monitor, MonitorSettings};
 use rules::{MonitorId, WorkspaceId};
 use sha2::{Digest, Sha256};
-use sqlx::SqliteConnection;
 
 use super::Monitors;
 use super::columns::{self, check_of, regions_text, select};
 use crate::audit::{self, Note};
+use crate::db::{Connection, query};
 use crate::writer::Session;
 use crate::{Change, StoreError, judge_states};
 
@@ -119,13 +119,13 @@ impl Monitors<'_> {
         self.store
             .write(move |session| {
                 Box::pin(async move {
-                    let number: i64 = sqlx::query_scalar(
+                    let number: i64 = query(
                         "SELECT number FROM monitors \
                          WHERE workspace_id = $1 AND id = $2 AND deleted_at IS NULL",
                     )
                     .bind(workspace.to_string())
                     .bind(id.to_string())
-                    .fetch_optional(&mut session.db)
+                    .scalar(&mut session.db)
                     .await?
                     .ok_or_else(|| StoreError::not_found("monitor", &id))?;
                     wipe(&mut session.db, number, change).await?;
@@ -161,24 +161,23 @@ async fn created_before(
     new: &NewMonitor,
 ) -> Result<Option<Monitor>, StoreError> {
     let Some(idempotency) = &new.idempotency else { return Ok(None) };
-    let id: Option<String> = sqlx::query_scalar(
+    let id: Option<String> = query(
         "SELECT result_id FROM idempotency_keys \
          WHERE workspace_id = $1 AND method = $2 AND hash = $3",
     )
     .bind(new.workspace.to_string())
     .bind(idempotency.method)
     .bind(idempotency.hash())
-    .fetch_optional(&mut session.db)
+    .scalar(&mut session.db)
     .await?;
     let Some(id) = id else { return Ok(None) };
-    let row =
-        sqlx::query(select!("WHERE m.workspace_id = $1 AND m.id = $2 AND m.deleted_at IS NULL"))
-            .bind(new.workspace.to_string())
-            .bind(&id)
-            .fetch_optional(&mut session.db)
-            .await?
-            // It was created and deleted since: creating it again is not what the caller means.
-            .ok_or_else(|| StoreError::not_found("monitor", &id))?;
+    let row = query(select!("WHERE m.workspace_id = $1 AND m.id = $2 AND m.deleted_at IS NULL"))
+        .bind(new.workspace.to_string())
+        .bind(&id)
+        .fetch_optional(&mut session.db)
+        .await?
+        // It was created and deleted since: creating it again is not what the caller means.
+        .ok_or_else(|| StoreError::not_found("monitor", &id))?;
     columns::read(&session.vault, &row).map(Some)
 }
 
@@ -187,7 +186,7 @@ async fn remember(
     monitor: &Monitor,
     idempotency: &Idempotency,
 ) -> Result<(), StoreError> {
-    sqlx::query(
+    query(
         "INSERT INTO idempotency_keys (workspace_id, method, hash, result_id, created_at) \
          VALUES ($1, $2, $3, $4, $5)",
     )
@@ -204,7 +203,7 @@ async fn remember(
 async fn insert(session: &mut Session, monitor: &Monitor) -> Result<(), StoreError> {
     let settings = &monitor.settings;
     let id = monitor.id.to_string();
-    sqlx::query(
+    query(
         "INSERT INTO monitors (id, workspace_id, revision, kind, name, periodicity, timeout_ms, \
          degraded_at_ms, retry, active, public, description, regions, check_sealed, created_at, \
          updated_at) \
@@ -242,7 +241,7 @@ async fn replace(
 ) -> Result<(), StoreError> {
     let settings = &monitor.settings;
     let id = monitor.id.to_string();
-    let replaced = sqlx::query(
+    let replaced = query(
         "UPDATE monitors SET revision = $1, name = $2, periodicity = $3, timeout_ms = $4, \
          degraded_at_ms = $5, retry = $6, active = $7, public = $8, description = $9, \
          regions = $10, check_sealed = $11, updated_at = $12, kind = $13 \
@@ -266,17 +265,16 @@ async fn replace(
     .bind(seen_at.as_millis())
     .execute(&mut session.db)
     .await?;
-    if replaced.rows_affected() == 1 {
+    if replaced == 1 {
         return Ok(());
     }
-    let is_there = sqlx::query(
-        "SELECT 1 FROM monitors WHERE workspace_id = $1 AND id = $2 AND deleted_at IS NULL",
-    )
-    .bind(monitor.workspace.to_string())
-    .bind(&id)
-    .fetch_optional(&mut session.db)
-    .await?
-    .is_some();
+    let is_there =
+        query("SELECT 1 FROM monitors WHERE workspace_id = $1 AND id = $2 AND deleted_at IS NULL")
+            .bind(monitor.workspace.to_string())
+            .bind(&id)
+            .fetch_optional(&mut session.db)
+            .await?
+            .is_some();
     Err(if is_there {
         StoreError::Conflict { what: "monitor", id }
     } else {
@@ -291,8 +289,8 @@ async fn pause(session: &mut Session, monitor: &Monitor) -> Result<(), StoreErro
     judge_states::end(&mut session.db, number, monitor.updated_at, ClosedAs::Paused).await
 }
 
-async fn wipe(db: &mut SqliteConnection, number: i64, change: Change) -> Result<(), StoreError> {
-    sqlx::query(
+async fn wipe(db: &mut Connection, number: i64, change: Change) -> Result<(), StoreError> {
+    query(
         "UPDATE monitors SET deleted_at = $1, active = $2, description = NULL, regions = '', \
          check_sealed = NULL WHERE number = $3",
     )

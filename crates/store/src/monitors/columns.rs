@@ -2,10 +2,9 @@
 
 use rules::monitor::{Monitor, MonitorSettings};
 use rules::{MonitorId, Periodicity, Region, WorkspaceId};
-use sqlx::Row;
-use sqlx::sqlite::SqliteRow;
 
 use crate::StoreError;
+use crate::db::Row;
 use crate::row::{id, instant, narrow};
 use crate::vault::{Place, Vault};
 
@@ -28,7 +27,7 @@ macro_rules! select {
 pub(super) use select;
 
 /// Reads the monitor's own columns.
-pub(super) fn read(vault: &Vault, row: &SqliteRow) -> Result<Monitor, StoreError> {
+pub(super) fn read(vault: &Vault, row: &Row) -> Result<Monitor, StoreError> {
     let monitor_id: MonitorId = id(row, 0, MonitorId::parse)?;
     let degraded_at: Option<i64> = row.try_get(6)?;
     let settings = MonitorSettings {

@@ -9,7 +9,7 @@ use rules::monitor::MonitorSettings;
 use rules::{Region, Secret};
 use sqlx::ConnectOptions;
 use sqlx::sqlite::SqliteConnectOptions;
-use store::{Batch, MasterKeySource, Settings, Store, StoreError};
+use store::{Batch, Database, MasterKeySource, Settings, Store, StoreError};
 
 use crate::harness::{
     Home, a_result, at, check_with_secret, for_each_engine, open, settings, settings_of,
@@ -103,6 +103,7 @@ async fn another_master_key_is_refused_before_anything_is_read() {
     let folder = tempfile::tempdir().unwrap();
     let with = |byte| Settings {
         folder: folder.path().to_owned(),
+        database: Database::Embedded,
         master_key: MasterKeySource::Bytes(Secret::new([byte; 32])),
     };
     Store::open(with(1)).await.unwrap().close().await.unwrap();

@@ -14,8 +14,8 @@ use rules::{KeyId, Method, MonitorId, MonitorStatus, Periodicity, Region, Timest
 use sqlx::ConnectOptions;
 use sqlx::sqlite::SqliteConnectOptions;
 use store::{
-    Actor, Batch, Change, Committed, Created, FREE_PLAN, MasterKeySource, NewMonitor, Settings,
-    Store, StoreError, Workspace,
+    Actor, Batch, Change, Committed, Created, Database, FREE_PLAN, MasterKeySource, NewMonitor,
+    Settings, Store, StoreError, Workspace,
 };
 use tempfile::TempDir;
 
@@ -89,7 +89,11 @@ pub(crate) async fn open(folder: &Path) -> Store {
 }
 
 pub(crate) fn settings_of(folder: &Path) -> Settings {
-    Settings { folder: folder.to_owned(), master_key: MasterKeySource::File }
+    Settings {
+        folder: folder.to_owned(),
+        database: Database::Embedded,
+        master_key: MasterKeySource::File,
+    }
 }
 
 pub(crate) const fn instant(millis: i64) -> Timestamp {

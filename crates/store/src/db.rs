@@ -1,0 +1,234 @@
+//! One way to ask either engine: a [`Query`] binds a few kinds of values and runs on a
+//! [`Connection`] of whichever engine is behind it. Statements are written so that both read them:
+//! `$1`, `ON CONFLICT`, no function of one engine. Those of the hot path are the exception: they go
+//! past this to [`Link`]. How connections are made stands in `engine`.
+
+use sqlx::pool::PoolConnection;
+use sqlx::postgres::{PgArguments, PgRow};
+use sqlx::sqlite::{SqliteArguments, SqliteRow};
+use sqlx::{
+    Arguments, Connection as _, Decode, PgConnection, Postgres, Row as _, Sqlite, SqliteConnection,
+    Type,
+};
+use sqlx::{SqlSafeStr, SqlStr};
+
+use crate::StoreError;
+
+/// A connection: the writer's own, or one that a reader has borrowed.
+pub(crate) enum Connection {
+    Sqlite(SqliteConnection),
+    SqliteReader(PoolConnection<Sqlite>),
+    Postgres(PgConnection),
+    PostgresReader(PoolConnection<Postgres>),
+}
+
+/// A connection as its engine knows it, for what only one engine says.
+pub(crate) enum Link<'c> {
+    Sqlite(&'c mut SqliteConnection),
+    Postgres(&'c mut PgConnection),
+}
+
+/// A statement with its values.
+pub(crate) struct Query {
+    statement: SqlStr,
+    values: Vec<Value>,
+}
+
+/// A value of a statement.
+pub(crate) enum Value {
+    Integer(Option<i64>),
+    Text(Option<String>),
+    Bytes(Option<Vec<u8>>),
+    Boolean(bool),
+}
+
+/// A row of an answer.
+pub(crate) enum Row {
+    Sqlite(SqliteRow),
+    Postgres(PgRow),
+}
+
+/// What can stand in a column, on both engines.
+pub(crate) trait Column<'r>:
+    Decode<'r, Sqlite> + Type<Sqlite> + Decode<'r, Postgres>
+{
+}
+
+impl<'r, T: Decode<'r, Sqlite> + Type<Sqlite> + Decode<'r, Postgres>> Column<'r> for T {}
+
+/// A statement that both engines read, to bind values to and to run.
+pub(crate) fn query(statement: impl SqlSafeStr) -> Query {
+    Query { statement: statement.into_sql_str(), values: Vec::new() }
+}
+
+/// Runs statements without values, separated by semicolons.
+pub(crate) async fn run(
+    db: &mut Connection,
+    statements: impl SqlSafeStr,
+) -> Result<(), sqlx::Error> {
+    let statements = sqlx::raw_sql(statements);
+    match db.link() {
+        Link::Sqlite(db) => statements.execute(db).await.map(|_| ()),
+        Link::Postgres(db) => statements.execute(db).await.map(|_| ()),
+    }
+}
+
+impl Connection {
+    /// The connection as its engine knows it.
+    pub(crate) fn link(&mut self) -> Link<'_> {
+        match self {
+            Self::Sqlite(db) => Link::Sqlite(db),
+            Self::SqliteReader(db) => Link::Sqlite(db),
+            Self::Postgres(db) => Link::Postgres(db),
+            Self::PostgresReader(db) => Link::Postgres(db),
+        }
+    }
+
+    /// Ends the connection in order; a borrowed one goes back instead.
+    pub(crate) async fn close(self) -> Result<(), StoreError> {
+        match self {
+            Self::Sqlite(db) => db.close().await?,
+            Self::Postgres(db) => db.close().await?,
+            Self::SqliteReader(_) | Self::PostgresReader(_) => {}
+        }
+        Ok(())
+    }
+}
+
+impl Query {
+    /// Gives the next placeholder its value.
+    pub(crate) fn bind(mut self, value: impl Into<Value>) -> Self {
+        self.values.push(value.into());
+        self
+    }
+
+    /// Runs it, and says how many rows it changed.
+    pub(crate) async fn execute(self, db: &mut Connection) -> Result<u64, sqlx::Error> {
+        match db.link() {
+            Link::Sqlite(db) => {
+                let arguments = of_sqlite(self.values)?;
+                let done = sqlx::query_with(self.statement, arguments).execute(db).await?;
+                Ok(done.rows_affected())
+            }
+            Link::Postgres(db) => {
+                let arguments = of_postgres(self.values)?;
+                let done = sqlx::query_with(self.statement, arguments).execute(db).await?;
+                Ok(done.rows_affected())
+            }
+        }
+    }
+
+    /// All rows of the answer.
+    pub(crate) async fn fetch_all(self, db: &mut Connection) -> Result<Vec<Row>, sqlx::Error> {
+        match db.link() {
+            Link::Sqlite(db) => {
+                let arguments = of_sqlite(self.values)?;
+                let rows = sqlx::query_with(self.statement, arguments).fetch_all(db).await?;
+                Ok(rows.into_iter().map(Row::Sqlite).collect())
+            }
+            Link::Postgres(db) => {
+                let arguments = of_postgres(self.values)?;
+                let rows = sqlx::query_with(self.statement, arguments).fetch_all(db).await?;
+                Ok(rows.into_iter().map(Row::Postgres).collect())
+            }
+        }
+    }
+
+    /// The first row of the answer, where there is one.
+    pub(crate) async fn fetch_optional(
+        self,
+        db: &mut Connection,
+    ) -> Result<Option<Row>, sqlx::Error> {
+        match db.link() {
+            Link::Sqlite(db) => {
+                let arguments = of_sqlite(self.values)?;
+                let row = sqlx::query_with(self.statement, arguments).fetch_optional(db).await?;
+                Ok(row.map(Row::Sqlite))
+            }
+            Link::Postgres(db) => {
+                let arguments = of_postgres(self.values)?;
+                let row = sqlx::query_with(self.statement, arguments).fetch_optional(db).await?;
+                Ok(row.map(Row::Postgres))
+            }
+        }
+    }
+
+    /// The first row of an answer that always has one.
+    pub(crate) async fn fetch_one(self, db: &mut Connection) -> Result<Row, sqlx::Error> {
+        self.fetch_optional(db).await?.ok_or(sqlx::Error::RowNotFound)
+    }
+
+    /// The first column of the first row, where there is one.
+    pub(crate) async fn scalar<T>(self, db: &mut Connection) -> Result<Option<T>, sqlx::Error>
+    where
+        T: for<'r> Column<'r>,
+    {
+        self.fetch_optional(db).await?.map(|row| row.try_get(0)).transpose()
+    }
+}
+
+impl Row {
+    /// The value in a column, counted from 0.
+    pub(crate) fn try_get<'r, T: Column<'r>>(&'r self, column: usize) -> Result<T, sqlx::Error> {
+        match self {
+            Self::Sqlite(row) => row.try_get(column),
+            // Unchecked, because integers have three widths there: all of them are read as `i64`.
+            Self::Postgres(row) => row.try_get_unchecked(column),
+        }
+    }
+}
+
+fn of_sqlite(values: Vec<Value>) -> Result<SqliteArguments, sqlx::Error> {
+    let mut arguments = SqliteArguments::default();
+    arguments.reserve(values.len(), 0);
+    for value in values {
+        match value {
+            Value::Integer(value) => arguments.add(value),
+            Value::Text(value) => arguments.add(value),
+            Value::Bytes(value) => arguments.add(value),
+            Value::Boolean(value) => arguments.add(value),
+        }
+        .map_err(sqlx::Error::Encode)?;
+    }
+    Ok(arguments)
+}
+
+fn of_postgres(values: Vec<Value>) -> Result<PgArguments, sqlx::Error> {
+    let mut arguments = PgArguments::default();
+    for value in values {
+        match value {
+            Value::Integer(value) => arguments.add(value),
+            Value::Text(value) => arguments.add(value),
+            Value::Bytes(value) => arguments.add(value),
+            Value::Boolean(value) => arguments.add(value),
+        }
+        .map_err(sqlx::Error::Encode)?;
+    }
+    Ok(arguments)
+}
+
+/// Where a value comes from: `From` for a type, as a sentence of one line.
+macro_rules! value {
+    ($($from:ty => |$value:ident| $into:expr;)*) => {
+        $(impl From<$from> for Value {
+            fn from($value: $from) -> Self {
+                $into
+            }
+        })*
+    };
+}
+
+value! {
+    i64 => |value| Self::Integer(Some(value));
+    Option<i64> => |value| Self::Integer(value);
+    bool => |value| Self::Boolean(value);
+    String => |value| Self::Text(Some(value));
+    &String => |value| Self::Text(Some(value.clone()));
+    &str => |value| Self::Text(Some(value.to_owned()));
+    Option<String> => |value| Self::Text(value);
+    &Option<String> => |value| Self::Text(value.clone());
+    Option<&str> => |value| Self::Text(value.map(ToOwned::to_owned));
+    Vec<u8> => |value| Self::Bytes(Some(value));
+    &[u8] => |value| Self::Bytes(Some(value.to_vec()));
+    Option<Vec<u8>> => |value| Self::Bytes(value);
+}

@@ -1,0 +1,156 @@
+//! PostgreSQL beside: how it is reached for the writer and for the readers, and how one server at a
+//! time owns it. The writer's session holds a lock that the database lets go of with the session;
+//! a number that grows with each owner tells one that lost its session whether another was there
+//! since. Everything stands in a schema of its own, so that a shared database is no trouble.
+
+use std::future::Future;
+use std::str::FromStr;
+use std::time::Duration;
+
+use rules::Secret;
+use sqlx::error::DatabaseError;
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::{ConnectOptions, Connection as _, PgConnection, PgPool, Row};
+
+use crate::StoreError;
+use crate::db::{Connection, query};
+
+/// Readers at one time; each is a process of the database's server.
+const READERS_MAX: u32 = 8;
+/// A reader that nobody needed for so long is let go.
+const READER_IDLE: Duration = Duration::from_secs(60);
+/// A reader that nobody needed for so long is asked whether it still is before it is used.
+const READER_DOUBTED: Duration = Duration::from_secs(1);
+/// How long somebody waits for a reader.
+const READER_WAIT: Duration = Duration::from_secs(10);
+/// How long a connection may take to come about.
+const CONNECT: Duration = Duration::from_secs(10);
+/// The advisory lock of the server that owns the database: `aloft` in ASCII, and its version.
+const LOCK: i64 = 0x0061_6c6f_6674_0001;
+/// SQLSTATE of a lock that did not come free in time.
+const LOCK_NOT_AVAILABLE: &str = "55P03";
+
+/// This server, as the owner of a database.
+pub(crate) struct Owner {
+    options: PgConnectOptions,
+    number: i64,
+}
+
+/// How to reach the database at an address.
+pub(super) fn options(address: &Secret<String>) -> Result<PgConnectOptions, StoreError> {
+    let options = PgConnectOptions::from_str(address.expose())
+        .map_err(|why| StoreError::Address { why: why.to_string() })?;
+    Ok(options
+        .application_name(&format!("aloft process {}", std::process::id()))
+        .options([
+            ("search_path", "aloft"),
+            ("synchronous_commit", "on"),
+            // A server whose machine is gone loses its lock after half a minute.
+            ("tcp_keepalives_idle", "15"),
+            ("tcp_keepalives_interval", "5"),
+            ("tcp_keepalives_count", "3"),
+        ])
+        .statement_cache_capacity(200)
+        .disable_statement_logging())
+}
+
+/// The connection that writes, with the lock and the schema.
+pub(super) async fn writer(options: &PgConnectOptions) -> Result<PgConnection, StoreError> {
+    let mut db = in_time(options.connect()).await?;
+    lock(&mut db).await?;
+    let has_schema = sqlx::query("SELECT 1 FROM pg_namespace WHERE nspname = 'aloft'")
+        .fetch_optional(&mut db)
+        .await?
+        .is_some();
+    if !has_schema {
+        sqlx::raw_sql("CREATE SCHEMA aloft").execute(&mut db).await?;
+    }
+    Ok(db)
+}
+
+pub(super) fn readers(options: &PgConnectOptions) -> PgPool {
+    PgPoolOptions::new()
+        .min_connections(0)
+        .max_connections(READERS_MAX)
+        .idle_timeout(READER_IDLE)
+        .acquire_timeout(READER_WAIT)
+        .test_before_acquire(false)
+        .before_acquire(|db, about| {
+            Box::pin(async move {
+                if about.idle_for > READER_DOUBTED {
+                    db.ping().await?;
+                }
+                Ok(true)
+            })
+        })
+        .connect_lazy_with(options.clone().options([("default_transaction_read_only", "on")]))
+}
+
+impl Owner {
+    /// Notes in the opening transaction that this server owns the database from now on.
+    pub(super) async fn claim(
+        options: PgConnectOptions,
+        db: &mut Connection,
+    ) -> Result<Self, StoreError> {
+        let number = query(
+            "INSERT INTO owner (one, number) VALUES (1, 1) \
+             ON CONFLICT (one) DO UPDATE SET number = owner.number + 1 RETURNING number",
+        )
+        .fetch_one(db)
+        .await?
+        .try_get(0)?;
+        Ok(Self { options, number })
+    }
+
+    /// The writer's connection anew, after it was lost: only while no other server owned the
+    /// database in between, which would have left this one's memory behind.
+    pub(crate) async fn reconnect(&self) -> Result<Connection, StoreError> {
+        let mut db = Connection::Postgres(writer(&self.options).await?);
+        let number: Option<i64> = query("SELECT number FROM owner").scalar(&mut db).await?;
+        if number != Some(self.number) {
+            return Err(StoreError::TakenOver);
+        }
+        Ok(db)
+    }
+}
+
+async fn in_time<T>(work: impl Future<Output = Result<T, sqlx::Error>>) -> Result<T, sqlx::Error> {
+    let late = |_| Err(sqlx::Error::PoolTimedOut);
+    tokio::time::timeout(CONNECT, work).await.unwrap_or_else(late)
+}
+
+/// Takes the lock, or says who has it. A session that just ended may hold it for a moment.
+async fn lock(db: &mut PgConnection) -> Result<(), StoreError> {
+    sqlx::raw_sql("SET lock_timeout = '1s'").execute(&mut *db).await?;
+    let locked = sqlx::query("SELECT pg_advisory_lock($1)").bind(LOCK).execute(&mut *db).await;
+    match locked {
+        Ok(_) => {}
+        Err(error) if is_held(error.as_database_error()) => {
+            return Err(StoreError::DatabaseInUse { holder: holder(db).await? });
+        }
+        Err(error) => return Err(error.into()),
+    }
+    sqlx::raw_sql("RESET lock_timeout").execute(db).await?;
+    Ok(())
+}
+
+fn is_held(error: Option<&dyn DatabaseError>) -> bool {
+    error.and_then(DatabaseError::code).is_some_and(|code| code == LOCK_NOT_AVAILABLE)
+}
+
+/// Who holds the lock, as far as the database tells: `aloft process 4711 at 10.0.0.7`.
+async fn holder(db: &mut PgConnection) -> Result<String, StoreError> {
+    let row = sqlx::query(
+        "SELECT a.application_name || COALESCE(' at ' || host(a.client_addr), '') \
+         FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid \
+         JOIN pg_database d ON d.oid = l.database AND d.datname = current_database() \
+         WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1 \
+         AND l.classid::BIGINT = $1 AND l.objid::BIGINT = $2",
+    )
+    .bind(LOCK >> 32)
+    .bind(LOCK & 0xffff_ffff)
+    .fetch_optional(db)
+    .await?;
+    let named: Option<String> = row.map(|row| row.try_get(0)).transpose()?.flatten();
+    Ok(named.unwrap_or_else(|| "another server".to_owned()))
+}

@@ -1,0 +1,126 @@
+//! The writer's line to a database on another machine: whether it still is, when it was lost, and
+//! when it is tried again. SQLite's is a file of ours and is never lost.
+
+use std::future::Future;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::db::Connection;
+use crate::engine::Owner;
+
+/// After so long without work the database is asked whether it still is there.
+const QUIET: Duration = Duration::from_secs(10);
+/// An answer that takes longer than this does not come any more.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// The first pause between two tries, which doubles each time.
+const PAUSE_FIRST: Duration = Duration::from_millis(100);
+/// The longest pause between two tries.
+const PAUSE_MAX: Duration = Duration::from_secs(5);
+
+/// The line of one writer.
+pub(crate) struct Line {
+    /// `None` where the line cannot be lost.
+    owner: Option<Owner>,
+    lost: Option<Lost>,
+    state: State,
+}
+
+/// What others see of the line: why it is lost, while it is.
+#[derive(Clone, Default)]
+pub(crate) struct State(Arc<Mutex<Option<String>>>);
+
+/// How long an answer is waited for.
+#[derive(Clone, Copy)]
+pub(crate) struct Patience(Option<Duration>);
+
+struct Lost {
+    why: String,
+    pause: Duration,
+    again_at: Instant,
+}
+
+impl Line {
+    /// The line of a writer that is connected, as the owner of a database on another machine.
+    pub(crate) fn new(owner: Option<Owner>) -> Self {
+        Self { owner, lost: None, state: State::default() }
+    }
+
+    pub(crate) fn state(&self) -> State {
+        self.state.clone()
+    }
+
+    /// Waits for `work`; `None` where it is time to look after the line instead.
+    pub(crate) async fn while_quiet<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+        if self.owner.is_none() {
+            return Some(work.await);
+        }
+        let until = self.lost.as_ref().map_or_else(|| Instant::now() + QUIET, |it| it.again_at);
+        tokio::time::timeout_at(until, work).await.ok()
+    }
+
+    /// How long an answer is waited for: on another machine not for ever.
+    pub(crate) fn patience(&self) -> Patience {
+        Patience(self.owner.is_some().then_some(PATIENCE))
+    }
+
+    /// The line does not answer any more.
+    pub(crate) fn lose(&mut self, why: &str) {
+        if self.owner.is_none() {
+            tracing::debug!("after a failed commit there was nothing to undo: {why}");
+            return;
+        }
+        tracing::error!("the connection to the database was lost: {why}");
+        let again_at = Instant::now();
+        self.lost = Some(Lost { why: why.to_owned(), pause: PAUSE_FIRST, again_at });
+        self.state.set(Some(why.to_owned()));
+    }
+
+    /// A new connection where the line was lost and is back; `None` where it was not lost; or why
+    /// there is none now. Tries at most once in each pause.
+    pub(crate) async fn restore(&mut self) -> Result<Option<Connection>, String> {
+        let (Some(owner), Some(lost)) = (&self.owner, &mut self.lost) else { return Ok(None) };
+        if Instant::now() < lost.again_at {
+            return Err(lost.why.clone());
+        }
+        match owner.reconnect().await {
+            Ok(db) => {
+                tracing::info!("the connection to the database is back");
+                self.lost = None;
+                self.state.set(None);
+                Ok(Some(db))
+            }
+            Err(error) => {
+                lost.why = error.to_string();
+                lost.again_at = Instant::now() + lost.pause;
+                lost.pause = PAUSE_MAX.min(lost.pause * 2);
+                self.state.set(Some(lost.why.clone()));
+                Err(lost.why.clone())
+            }
+        }
+    }
+}
+
+impl State {
+    /// Why the line is lost, while it is.
+    pub(crate) fn lost(&self) -> Option<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn set(&self, why: Option<String>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = why;
+    }
+}
+
+impl Patience {
+    /// Waits for an answer, or says that it did not come.
+    pub(crate) async fn wait<T>(self, answer: impl Future<Output = T>) -> Result<T, String> {
+        match self.0 {
+            None => Ok(answer.await),
+            Some(limit) => tokio::time::timeout(limit, answer)
+                .await
+                .map_err(|_| format!("the database did not answer in {} s", limit.as_secs())),
+        }
+    }
+}

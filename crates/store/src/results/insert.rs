@@ -1,0 +1,136 @@
+//! Writing results, the hot path: each engine has statements of its own. SQLite takes many rows of
+//! values in one statement, PostgreSQL an array for each column.
+
+use std::fmt::Write as _;
+use std::sync::LazyLock;
+
+use sqlx::sqlite::SqliteArguments;
+use sqlx::{Arguments, PgConnection, SqliteConnection};
+
+use super::{ResultRow, pack};
+use crate::db::{Connection, Link};
+use crate::{StoreError, codes};
+
+const COLUMNS: usize = 12;
+/// Rows of one statement: large ones spend less on each row, small ones take what remains.
+const LARGE: usize = 64;
+const MIDDLE: usize = 8;
+
+// SQLite only: `?` because a numbered parameter is looked up by its name, which takes longer the
+// more there are.
+static INSERT_LARGE: LazyLock<String> = LazyLock::new(|| insert_statement(LARGE));
+static INSERT_MIDDLE: LazyLock<String> = LazyLock::new(|| insert_statement(MIDDLE));
+static INSERT_ONE: LazyLock<String> = LazyLock::new(|| insert_statement(1));
+
+/// PostgreSQL only: one statement of any size, with an array for each column.
+const INSERT_ARRAYS: &str = "INSERT INTO results (slot, monitor, region, trigger, revision, outcome, \
+     finished_after, latency_us, status, attempts, probe, phases) \
+     SELECT * FROM UNNEST($1::BIGINT[], $2::BIGINT[], $3::BIGINT[], $4::BIGINT[], $5::BIGINT[], \
+     $6::BIGINT[], $7::BIGINT[], $8::BIGINT[], $9::BIGINT[], $10::BIGINT[], $11::BIGINT[], \
+     $12::BYTEA[]) ON CONFLICT DO NOTHING";
+
+fn insert_statement(rows: usize) -> String {
+    let mut statement = "INSERT INTO results (slot, monitor, region, trigger, revision, outcome, \
+         finished_after, latency_us, status, attempts, probe, phases) VALUES "
+        .to_owned();
+    for row in 0..rows {
+        let comma = if row == 0 { "" } else { "," };
+        write!(statement, "{comma}(?{})", ",?".repeat(COLUMNS - 1))
+            .expect("a String takes everything");
+    }
+    statement.push_str(" ON CONFLICT DO NOTHING");
+    statement
+}
+
+/// Stores the rows that are not there, and says how many those are. Sorts them first, because rows
+/// that lie beside each other are written faster.
+pub(crate) async fn insert(
+    db: &mut Connection,
+    rows: &mut [ResultRow<'_>],
+) -> Result<u64, StoreError> {
+    rows.sort_unstable_by_key(|row| (row.result.identity.slot, row.monitor));
+    match db.link() {
+        Link::Sqlite(db) => insert_sqlite(db, rows).await,
+        Link::Postgres(db) => insert_postgres(db, rows).await,
+    }
+}
+
+async fn insert_sqlite(
+    db: &mut SqliteConnection,
+    rows: &[ResultRow<'_>],
+) -> Result<u64, StoreError> {
+    let mut stored = 0;
+    let mut rest = rows;
+    while !rest.is_empty() {
+        let (count, statement) = match rest.len() {
+            LARGE.. => (LARGE, INSERT_LARGE.as_str()),
+            MIDDLE.. => (MIDDLE, INSERT_MIDDLE.as_str()),
+            _ => (1, INSERT_ONE.as_str()),
+        };
+        let (chunk, later) = rest.split_at(count);
+        let done = sqlx::query_with(statement, arguments(chunk)?).execute(&mut *db).await?;
+        stored += done.rows_affected();
+        rest = later;
+    }
+    Ok(stored)
+}
+
+async fn insert_postgres(db: &mut PgConnection, rows: &[ResultRow<'_>]) -> Result<u64, StoreError> {
+    if rows.is_empty() {
+        return Ok(0);
+    }
+    let numbers = |column: fn(&ResultRow<'_>) -> i64| rows.iter().map(column).collect::<Vec<i64>>();
+    let statuses: Vec<Option<i64>> =
+        rows.iter().map(|row| row.result.status.map(i64::from)).collect();
+    let phases: Vec<Option<Vec<u8>>> =
+        rows.iter().map(|row| pack::phases(&row.result.phases)).collect();
+    let done = sqlx::query(INSERT_ARRAYS)
+        .bind(numbers(|row| row.result.identity.slot.as_millis()))
+        .bind(numbers(|row| row.monitor))
+        .bind(numbers(|row| codes::of_region(row.result.identity.region)))
+        .bind(numbers(|row| codes::of_trigger(row.result.identity.trigger)))
+        .bind(numbers(|row| i64::from(row.result.identity.revision)))
+        .bind(numbers(|row| codes::of_outcome(row.result.outcome)))
+        .bind(numbers(finished_after))
+        .bind(numbers(|row| i64::from(row.result.latency_us)))
+        .bind(statuses)
+        .bind(numbers(|row| i64::from(row.result.attempts)))
+        .bind(numbers(|row| row.probe))
+        .bind(phases)
+        .execute(db)
+        .await?;
+    Ok(done.rows_affected())
+}
+
+fn finished_after(row: &ResultRow<'_>) -> i64 {
+    row.result.finished_at.as_millis() - row.result.identity.slot.as_millis()
+}
+
+fn arguments(rows: &[ResultRow<'_>]) -> Result<SqliteArguments, StoreError> {
+    let mut arguments = SqliteArguments::default();
+    arguments.reserve(rows.len() * COLUMNS, 0);
+    for row in rows {
+        bind(&mut arguments, row).map_err(sqlx::Error::Encode)?;
+    }
+    Ok(arguments)
+}
+
+fn bind(
+    arguments: &mut SqliteArguments,
+    row: &ResultRow<'_>,
+) -> Result<(), sqlx::error::BoxDynError> {
+    let result = row.result;
+    let identity = &result.identity;
+    arguments.add(identity.slot.as_millis())?;
+    arguments.add(row.monitor)?;
+    arguments.add(codes::of_region(identity.region))?;
+    arguments.add(codes::of_trigger(identity.trigger))?;
+    arguments.add(i64::from(identity.revision))?;
+    arguments.add(codes::of_outcome(result.outcome))?;
+    arguments.add(finished_after(row))?;
+    arguments.add(i64::from(result.latency_us))?;
+    arguments.add(result.status.map(i64::from))?;
+    arguments.add(i64::from(result.attempts))?;
+    arguments.add(row.probe)?;
+    arguments.add(pack::phases(&result.phases))
+}
