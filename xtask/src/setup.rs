@@ -41,6 +41,13 @@ const CURL: Installer = Installer {
     by_hand: "install curl (https://curl.se/) and put it on the PATH",
 };
 
+/// The tests start it themselves; Debian keeps the server's own programs off the path.
+const POSTGRESQL: Installer = Installer {
+    program: "psql",
+    package: "postgresql",
+    by_hand: "install PostgreSQL 13 or newer (https://www.postgresql.org/download/)",
+};
+
 /// A stock gRPC client: proves that the services answer one that is not ours. This is the newest
 /// version that the Go of Debian 12 and Ubuntu 22.04 compiles.
 const GRPCURL: Tool =
@@ -60,6 +67,7 @@ pub(crate) fn for_all() -> Result<()> {
 /// What the tests call.
 pub(crate) fn for_tests() -> Result<()> {
     present(&CURL).context("`curl` is missing")?;
+    present(&POSTGRESQL).context("PostgreSQL is missing")?;
     ready(&GRPCURL)?;
     ready(&BUF)
 }

@@ -2,22 +2,29 @@
 //! the output; an ignored test is a failure, because a skipped test proves nothing.
 
 use std::io::{BufRead, BufReader, Write};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
 use crate::{setup, shell};
 
 /// Sets up, then runs `cargo test` with further arguments, on all packages unless they name some.
+/// All packages are followed by the server's calls once more, on PostgreSQL.
 pub(crate) fn run(args: &[&str]) -> Result<()> {
     setup::for_tests()?;
     let mut command = shell::command(&shell::cargo())?;
     command.args(["test", "--no-fail-fast"]);
-    if !chooses_packages(args) {
-        command.arg("--workspace");
+    if chooses_packages(args) {
+        return tested(command.args(args));
     }
-    command.args(args);
-    println!("$ {}", shell::spelled(&command));
+    tested(command.arg("--workspace").args(args))?;
+    let mut command = shell::command(&shell::cargo())?;
+    command.args(["test", "--no-fail-fast", "--package", "aloft-server", "--test", "it"]);
+    tested(command.args(args).env("ALOFT_TEST_ENGINE", "postgres"))
+}
+
+fn tested(command: &mut Command) -> Result<()> {
+    println!("$ {}", shell::spelled(command));
     let mut child = command.stdout(Stdio::piped()).spawn().context("cannot start cargo")?;
     let output = child.stdout.take().expect("the output was asked for as a pipe");
     let mut ignored = 0;

@@ -13,7 +13,7 @@ use crate::engine::Owner;
 /// After so long without work the database is asked whether it still is there.
 const QUIET: Duration = Duration::from_secs(10);
 /// An answer that takes longer than this does not come any more.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 /// The first pause between two tries, which doubles each time.
 const PAUSE_FIRST: Duration = Duration::from_millis(100);
 /// The longest pause between two tries.

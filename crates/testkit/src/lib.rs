@@ -1,4 +1,5 @@
 //! For tests only: servers for the checks to talk to, and what else several crates' tests share.
 
+pub mod postgres;
 pub mod server;
 pub mod target;

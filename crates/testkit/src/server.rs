@@ -10,14 +10,17 @@ use bytes::Bytes;
 use http::{HeaderMap, Method, Request, StatusCode};
 use http_body_util::{BodyExt as _, Full};
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use rules::{KeyId, Scope, Timestamp};
+use rules::{KeyId, Scope, Secret, Timestamp};
 use serde_json::Value;
 use server::boot::Running;
 use server::config::Settings;
 use server::context::{Context, ManualClock};
 use server::control::{CreateKey, CreateWorkspace, CreatedKey};
+use store::Database;
 use tempfile::TempDir;
 use tokio::net::TcpStream;
+
+use crate::postgres;
 
 /// Where the held clock stands at first: 2026-11-21T00:00:00Z.
 pub const START: Timestamp = Timestamp::from_millis(1_795_219_200_000);
@@ -85,6 +88,7 @@ impl TestServer {
         let mut settings = Settings {
             listen: ([127, 0, 0, 1], 0).into(),
             data: folder.path().join("data"),
+            database: database(),
             allow_private_networks: true,
             calls_per_second: PLENTY,
             calls_burst: PLENTY,
@@ -317,6 +321,15 @@ impl fmt::Display for Reply {
             Err(_) if self.body.is_empty() => Ok(()),
             Err(_) => write!(f, " {}", String::from_utf8_lossy(&self.body)),
         }
+    }
+}
+
+/// The database of a new server: embedded, or where `ALOFT_TEST_ENGINE` says so one of PostgreSQL.
+fn database() -> Database {
+    match std::env::var("ALOFT_TEST_ENGINE").as_deref() {
+        Ok("postgres") => Database::Postgres(Secret::new(postgres::database())),
+        Ok("sqlite") | Err(_) => Database::Embedded,
+        Ok(other) => panic!("ALOFT_TEST_ENGINE is sqlite or postgres, not `{other}`"),
     }
 }
 

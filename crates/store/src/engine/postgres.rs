@@ -18,7 +18,7 @@ use crate::db::{Connection, query};
 /// Readers at one time; each is a process of the database's server.
 const READERS_MAX: u32 = 8;
 /// A reader that nobody needed for so long is let go.
-const READER_IDLE: Duration = Duration::from_secs(60);
+const READER_IDLE: Duration = Duration::from_mins(1);
 /// A reader that nobody needed for so long is asked whether it still is before it is used.
 const READER_DOUBTED: Duration = Duration::from_secs(1);
 /// How long somebody waits for a reader.

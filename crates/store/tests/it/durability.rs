@@ -7,17 +7,18 @@ use rules::Region;
 use store::{Batch, Store};
 
 use crate::harness::{
-    a_result, a_workspace, at, for_each_engine, instant, open, settings_of, until,
+    Engine, Home, a_result, a_workspace, at, for_each_engine, instant, open, settings_of, until,
 };
 
 #[tokio::test]
 async fn a_store_that_was_dropped_has_all_it_reported() {
     for_each_engine(async |home| {
         let folder = tempfile::tempdir().unwrap();
-        let store = open(folder.path()).await;
+        let settings = settings_of(&folder, &home.engine.database());
+        let store = open(settings.clone()).await;
         store.workspaces().create(a_workspace(1), at(0)).await.unwrap();
         drop(store);
-        let reopened = until(async || Store::open(settings_of(folder.path())).await.ok()).await;
+        let reopened = until(async || Store::open(settings.clone()).await.ok()).await;
         assert_eq!(reopened.workspaces().list().await.unwrap(), [a_workspace(1)]);
         assert_eq!(home.store.workspaces().list().await.unwrap().len(), 1);
     })
@@ -26,34 +27,30 @@ async fn a_store_that_was_dropped_has_all_it_reported() {
 
 #[tokio::test]
 async fn files_copied_at_any_moment_have_all_that_was_reported_until_then() {
-    for_each_engine(async |home| {
-        let monitor = home.monitor(1).await.id;
-        for slot in 1..=20 {
-            let results = (0..50).map(|part| a_result(monitor, Region::FlyAms, slot * 100 + part));
-            let batch = Batch { results: results.collect(), ..Batch::default() };
-            home.commit(batch).await.unwrap();
-            // The state of the files is what a process that is killed now leaves behind.
-            let left_behind = tempfile::tempdir().unwrap();
-            copy(home.folder.path(), left_behind.path());
-            let next = open(left_behind.path()).await;
-            assert_eq!(next.results().count().await.unwrap(), slot as u64 * 50);
-            assert_eq!(next.results().latest_slot().await.unwrap(), Some(instant(slot * 100 + 49)));
-            next.close().await.unwrap();
-        }
-    })
-    .await;
+    let home = Home::new(Engine::Sqlite).await;
+    let monitor = home.monitor(1).await.id;
+    for slot in 1..=20 {
+        let results = (0..50).map(|part| a_result(monitor, Region::FlyAms, slot * 100 + part));
+        let batch = Batch { results: results.collect(), ..Batch::default() };
+        home.commit(batch).await.unwrap();
+        // The state of the files is what a process that is killed now leaves behind.
+        let left_behind = tempfile::tempdir().unwrap();
+        copy(home.folder.path(), left_behind.path());
+        let next = open(settings_of(&left_behind, &home.database)).await;
+        assert_eq!(next.results().count().await.unwrap(), slot as u64 * 50);
+        assert_eq!(next.results().latest_slot().await.unwrap(), Some(instant(slot * 100 + 49)));
+        next.close().await.unwrap();
+    }
 }
 
 #[tokio::test]
 async fn a_store_that_was_closed_leaves_one_file_of_data() {
-    for_each_engine(async |home| {
-        home.monitor(1).await;
-        home.store.clone().close().await.unwrap();
-        assert!(!home.folder.path().join("aloft.db-wal").exists());
-        let reopened = open(home.folder.path()).await;
-        assert_eq!(reopened.workspaces().list().await.unwrap(), [a_workspace(1)]);
-    })
-    .await;
+    let home = Home::new(Engine::Sqlite).await;
+    home.monitor(1).await;
+    home.store.clone().close().await.unwrap();
+    assert!(!home.folder.path().join("aloft.db-wal").exists());
+    let reopened = open(home.settings()).await;
+    assert_eq!(reopened.workspaces().list().await.unwrap(), [a_workspace(1)]);
 }
 
 fn copy(from: &Path, to: &Path) {

@@ -7,16 +7,19 @@ use std::path::Path;
 use domain::check::Outcome;
 use rules::monitor::MonitorSettings;
 use rules::{Region, Secret};
-use sqlx::ConnectOptions;
-use sqlx::sqlite::SqliteConnectOptions;
 use store::{Batch, Database, MasterKeySource, Settings, Store, StoreError};
+use tempfile::TempDir;
 
 use crate::harness::{
-    Home, a_result, at, check_with_secret, for_each_engine, open, settings, settings_of,
+    Engine, Home, a_result, at, check_with_secret, for_each_engine, open, settings, settings_of,
     with_evidence,
 };
 
 const SECRET: &str = "correct-horse-battery-staple";
+
+fn embedded(folder: &TempDir) -> Settings {
+    settings_of(folder, &Database::Embedded)
+}
 
 fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
@@ -33,18 +36,16 @@ fn is_written(folder: &Path, text: &str) -> bool {
 // design: §6 "Secrets … are encrypted at rest from the first migration on"
 #[tokio::test]
 async fn no_secret_stands_in_the_files_as_it_is() {
-    for_each_engine(async |home| {
-        let check = check_with_secret(SECRET);
-        let monitor = home.monitor_with(1, MonitorSettings { check, ..settings() }).await;
-        let answer = a_result(monitor.id, Region::FlyAms, 1);
-        let results = vec![with_evidence(answer, Outcome::Failure, SECRET)];
-        home.commit(Batch { results, ..Batch::default() }).await.unwrap();
-        assert!(!is_written(home.folder.path(), SECRET), "in the log");
-        home.store.clone().close().await.unwrap();
-        assert!(!is_written(home.folder.path(), SECRET), "in the database");
-        assert!(is_written(home.folder.path(), "the front door"), "the search finds plain text");
-    })
-    .await;
+    let home = Home::new(Engine::Sqlite).await;
+    let check = check_with_secret(SECRET);
+    let monitor = home.monitor_with(1, MonitorSettings { check, ..settings() }).await;
+    let answer = a_result(monitor.id, Region::FlyAms, 1);
+    let results = vec![with_evidence(answer, Outcome::Failure, SECRET)];
+    home.commit(Batch { results, ..Batch::default() }).await.unwrap();
+    assert!(!is_written(home.folder.path(), SECRET), "in the log");
+    home.store.clone().close().await.unwrap();
+    assert!(!is_written(home.folder.path(), SECRET), "in the database");
+    assert!(is_written(home.folder.path(), "the front door"), "the search finds plain text");
 }
 
 #[tokio::test]
@@ -52,16 +53,8 @@ async fn a_deleted_monitors_settings_are_wiped() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await;
         home.store.monitors().delete(home.workspace, monitor.id, at(5)).await.unwrap();
-        let path = home.folder.path().join("aloft.db");
-        let mut db = SqliteConnectOptions::new().filename(path).connect().await.unwrap();
-        let wiped: bool = sqlx::query_scalar(
-            "SELECT check_sealed IS NULL AND description IS NULL FROM monitors WHERE id = $1",
-        )
-        .bind(monitor.id.to_string())
-        .fetch_one(&mut db)
-        .await
-        .unwrap();
-        assert!(wiped);
+        let wiped = home.count("monitors WHERE check_sealed IS NULL AND description IS NULL").await;
+        assert_eq!(wiped, 1);
     })
     .await;
 }
@@ -70,14 +63,14 @@ async fn a_deleted_monitors_settings_are_wiped() {
 #[tokio::test]
 async fn a_second_server_is_refused_and_told_who_holds_the_folder() {
     for_each_engine(async |home| {
-        let refusal = Store::open(settings_of(home.folder.path())).await.unwrap_err();
+        let refusal = Store::open(home.settings()).await.unwrap_err();
         let holder = format!("process {}", std::process::id());
         assert!(
             matches!(&refusal, StoreError::Locked { holder: named, .. } if *named == holder),
             "{refusal}"
         );
         home.store.clone().close().await.unwrap();
-        open(home.folder.path()).await;
+        open(home.settings()).await;
     })
     .await;
 }
@@ -86,7 +79,8 @@ async fn a_second_server_is_refused_and_told_who_holds_the_folder() {
 async fn folder_and_key_are_their_owners_alone() {
     let parent = tempfile::tempdir().unwrap();
     let folder = parent.path().join("made/by/the/store");
-    let store = open(&folder).await;
+    let settings = Settings { folder: folder.clone(), ..embedded(&parent) };
+    let store = open(settings.clone()).await;
     assert_eq!(mode(&folder), 0o700);
     for file in ["aloft.db", "aloft.db-wal", "aloft.key", "aloft.lock"] {
         assert_eq!(mode(&folder.join(file)), 0o600, "{file}");
@@ -94,38 +88,43 @@ async fn folder_and_key_are_their_owners_alone() {
     store.close().await.unwrap();
     let key = folder.join("aloft.key");
     fs::set_permissions(&key, fs::Permissions::from_mode(0o640)).unwrap();
-    let refusal = Store::open(settings_of(&folder)).await.unwrap_err();
+    let refusal = Store::open(settings).await.unwrap_err();
     assert!(refusal.to_string().ends_with("may be read by others (mode 640); chmod it to 600"));
 }
 
 #[tokio::test]
 async fn another_master_key_is_refused_before_anything_is_read() {
-    let folder = tempfile::tempdir().unwrap();
-    let with = |byte| Settings {
-        folder: folder.path().to_owned(),
-        database: Database::Embedded,
-        master_key: MasterKeySource::Bytes(Secret::new([byte; 32])),
-    };
-    Store::open(with(1)).await.unwrap().close().await.unwrap();
-    assert!(!folder.path().join("aloft.key").exists());
-    assert!(matches!(Store::open(with(2)).await, Err(StoreError::WrongMasterKey)));
-    Store::open(with(1)).await.unwrap().close().await.unwrap();
+    for_each_engine(async |home| {
+        let folder = tempfile::tempdir().unwrap();
+        let settings = settings_of(&folder, &home.engine.database());
+        let with = |byte| Settings {
+            master_key: MasterKeySource::Bytes(Secret::new([byte; 32])),
+            ..settings.clone()
+        };
+        Store::open(with(1)).await.unwrap().close().await.unwrap();
+        assert!(!folder.path().join("aloft.key").exists());
+        assert!(matches!(Store::open(with(2)).await, Err(StoreError::WrongMasterKey)));
+        Store::open(with(1)).await.unwrap().close().await.unwrap();
+    })
+    .await;
 }
 
 #[tokio::test]
 async fn a_lost_key_file_is_not_replaced_by_a_new_one() {
-    let folder = tempfile::tempdir().unwrap();
-    open(folder.path()).await.close().await.unwrap();
-    let key = folder.path().join("aloft.key");
-    for broken in ["", "c2hvcnQ=", "no base 64 at all"] {
-        fs::write(&key, broken).unwrap();
-        let refusal = Store::open(settings_of(folder.path())).await;
-        assert!(matches!(refusal, Err(StoreError::KeyFile { .. })), "{broken}");
-    }
-    fs::remove_file(&key).unwrap();
-    let refusal = Store::open(settings_of(folder.path())).await;
-    assert!(matches!(refusal, Err(StoreError::KeyFile { .. })));
-    assert!(!key.exists());
+    for_each_engine(async |home| {
+        home.store.clone().close().await.unwrap();
+        let key = home.folder.path().join("aloft.key");
+        for broken in ["", "c2hvcnQ=", "no base 64 at all"] {
+            fs::write(&key, broken).unwrap();
+            let refusal = Store::open(home.settings()).await;
+            assert!(matches!(refusal, Err(StoreError::KeyFile { .. })), "{broken}");
+        }
+        fs::remove_file(&key).unwrap();
+        let refusal = Store::open(home.settings()).await;
+        assert!(matches!(refusal, Err(StoreError::KeyFile { .. })));
+        assert!(!key.exists());
+    })
+    .await;
 }
 
 // design: §6 "A database newer than the binary is refused"
@@ -133,11 +132,15 @@ async fn a_lost_key_file_is_not_replaced_by_a_new_one() {
 async fn a_database_of_a_newer_program_is_refused_with_the_way_out() {
     for_each_engine(async |home: &Home| {
         home.store.clone().close().await.unwrap();
-        home.execute("INSERT INTO migrations (version, checksum) VALUES (999, x'00')").await;
-        let refusal = Store::open(settings_of(home.folder.path())).await.unwrap_err();
+        home.execute(
+            "INSERT INTO migrations (version, checksum) \
+             SELECT 999, checksum FROM migrations WHERE version = 1",
+        )
+        .await;
+        let refusal = Store::open(home.settings()).await.unwrap_err();
         assert!(matches!(refusal, StoreError::NewerDatabase { found: 999, .. }), "{refusal}");
         home.execute("DELETE FROM migrations WHERE version = 999").await;
-        open(home.folder.path()).await;
+        open(home.settings()).await;
     })
     .await;
 }
@@ -147,6 +150,7 @@ async fn a_folder_that_cannot_be_made_is_named() {
     let parent = tempfile::tempdir().unwrap();
     let file = parent.path().join("file");
     fs::write(&file, "").unwrap();
-    let refusal = Store::open(settings_of(&file.join("data"))).await.unwrap_err();
+    let refusal =
+        Store::open(Settings { folder: file.join("data"), ..embedded(&parent) }).await.unwrap_err();
     assert!(matches!(&refusal, StoreError::Folder { path, .. } if path.starts_with(&file)));
 }

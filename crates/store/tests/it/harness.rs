@@ -1,7 +1,6 @@
 //! What every test begins with: a home (an engine, a folder, an open store with one workspace), and
 //! short ways to write down monitors, results and histories.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,29 +9,45 @@ use domain::check::{
 };
 use domain::judge::{History, RegionState};
 use rules::monitor::{Check, Header, HttpCheck, Monitor, MonitorSettings, TcpCheck};
-use rules::{KeyId, Method, MonitorId, MonitorStatus, Periodicity, Region, Timestamp, WorkspaceId};
-use sqlx::ConnectOptions;
+use rules::{
+    KeyId, Method, MonitorId, MonitorStatus, Periodicity, Region, Secret, Timestamp, WorkspaceId,
+};
+use sqlx::postgres::PgConnectOptions;
 use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{AssertSqlSafe, ConnectOptions, PgConnection};
 use store::{
     Actor, Batch, Change, Committed, Created, Database, FREE_PLAN, MasterKeySource, NewMonitor,
     Settings, Store, StoreError, Workspace,
 };
 use tempfile::TempDir;
 
+use crate::server;
+
 /// The databases the store runs on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Engine {
     Sqlite,
+    Postgres,
 }
 
 impl Engine {
-    const ALL: &[Self] = &[Self::Sqlite];
+    const ALL: &[Self] = &[Self::Sqlite, Self::Postgres];
+
+    /// A new database on this engine.
+    pub(crate) fn database(self) -> Database {
+        match self {
+            Self::Sqlite => Database::Embedded,
+            Self::Postgres => Database::Postgres(Secret::new(server::database())),
+        }
+    }
 }
 
 /// An open store with one workspace.
 pub(crate) struct Home {
+    pub(crate) engine: Engine,
     pub(crate) store: Store,
     pub(crate) folder: TempDir,
+    pub(crate) database: Database,
     pub(crate) workspace: WorkspaceId,
 }
 
@@ -43,13 +58,22 @@ pub(crate) async fn for_each_engine(test: impl AsyncFn(&Home)) {
     }
 }
 
+impl Drop for Home {
+    /// Of a test that failed, says on which engine.
+    #[expect(clippy::print_stderr, reason = "libtest shows it beside the failure")]
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("this was on {:?}", self.engine);
+        }
+    }
+}
+
 impl Home {
-    async fn new(engine: Engine) -> Self {
+    pub(crate) async fn new(engine: Engine) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let store = match engine {
-            Engine::Sqlite => open(folder.path()).await,
-        };
-        let home = Self { store, folder, workspace: workspace_id(1) };
+        let database = engine.database();
+        let store = open(settings_of(&folder, &database)).await;
+        let home = Self { engine, store, folder, database, workspace: workspace_id(1) };
         home.store.workspaces().create(a_workspace(1), at(0)).await.unwrap();
         home
     }
@@ -58,11 +82,47 @@ impl Home {
         self.store.commit(Arc::new(batch)).await
     }
 
+    /// What opens the same store again.
+    pub(crate) fn settings(&self) -> Settings {
+        settings_of(&self.folder, &self.database)
+    }
+
     /// Does something to the database behind the store's back.
     pub(crate) async fn execute(&self, statement: &'static str) {
-        let path = self.folder.path().join("aloft.db");
-        let mut db = SqliteConnectOptions::new().filename(path).connect().await.unwrap();
-        sqlx::raw_sql(statement).execute(&mut db).await.unwrap();
+        match &self.database {
+            Database::Embedded => {
+                let path = self.folder.path().join("aloft.db");
+                let mut db = SqliteConnectOptions::new().filename(path).connect().await.unwrap();
+                sqlx::raw_sql(statement).execute(&mut db).await.unwrap();
+            }
+            Database::Postgres(_) => {
+                let mut db = self.beside().await;
+                sqlx::raw_sql(statement).execute(&mut db).await.unwrap();
+            }
+        }
+    }
+
+    /// How many rows of a table are so.
+    pub(crate) async fn count(&self, table_and_condition: &str) -> i64 {
+        let statement = AssertSqlSafe(format!("SELECT COUNT(*) FROM {table_and_condition}"));
+        match &self.database {
+            Database::Embedded => {
+                let path = self.folder.path().join("aloft.db");
+                let mut db = SqliteConnectOptions::new().filename(path).connect().await.unwrap();
+                sqlx::query_scalar(statement).fetch_one(&mut db).await.unwrap()
+            }
+            Database::Postgres(_) => {
+                let mut db = self.beside().await;
+                sqlx::query_scalar(statement).fetch_one(&mut db).await.unwrap()
+            }
+        }
+    }
+
+    /// A connection to PostgreSQL beside the store's.
+    pub(crate) async fn beside(&self) -> PgConnection {
+        let Database::Postgres(address) = &self.database else { panic!("this is SQLite") };
+        let options: PgConnectOptions = address.expose().parse().unwrap();
+        options.options([("search_path", "aloft")]).connect().await.unwrap()
     }
 
     /// A stored monitor, which checks every 30 seconds.
@@ -84,14 +144,14 @@ impl Home {
     }
 }
 
-pub(crate) async fn open(folder: &Path) -> Store {
-    Store::open(settings_of(folder)).await.unwrap()
+pub(crate) async fn open(settings: Settings) -> Store {
+    Store::open(settings).await.unwrap()
 }
 
-pub(crate) fn settings_of(folder: &Path) -> Settings {
+pub(crate) fn settings_of(folder: &TempDir, database: &Database) -> Settings {
     Settings {
-        folder: folder.to_owned(),
-        database: Database::Embedded,
+        folder: folder.path().to_owned(),
+        database: database.clone(),
         master_key: MasterKeySource::File,
     }
 }

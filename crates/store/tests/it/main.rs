@@ -5,6 +5,12 @@
 extern crate aloft_store as store;
 
 mod harness;
+#[expect(
+    unreachable_pub,
+    reason = "it is the testkit's, which cannot depend on the store and be used here"
+)]
+#[path = "../../../testkit/src/postgres.rs"]
+mod server;
 
 mod audit;
 mod commit;
@@ -14,6 +20,7 @@ mod folder;
 mod incidents;
 mod keys;
 mod monitors;
+mod postgres;
 mod results;
 mod retention;
 mod workspaces;

@@ -1,0 +1,104 @@
+//! PostgreSQL alone: one owner at a time, and a line that is lost and comes back.
+
+use rules::Secret;
+use sqlx::Connection;
+use store::{Database, Store, StoreError};
+
+use crate::harness::{Engine, Home, a_workspace, at, settings_of, until};
+
+/// Ends every session of the store, as a database that starts anew does.
+const CUT: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
+    WHERE datname = current_database() AND application_name LIKE 'aloft %'";
+
+/// The lock of an owner, as a store takes it.
+const OWN: &str = "SELECT pg_advisory_lock(x'00616c6f66740001'::BIGINT)";
+
+/// Tries to write until the refusal says this.
+async fn until_refused(home: &Home, why: &str) {
+    until(async || {
+        let refusal = home.store.workspaces().create(a_workspace(9), at(9)).await.unwrap_err();
+        refusal.to_string().contains(why).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_second_server_on_the_same_database_is_refused_and_told_who_holds_it() {
+    let home = Home::new(Engine::Postgres).await;
+    let folder = tempfile::tempdir().unwrap();
+    let second = Store::open(settings_of(&folder, &home.database)).await.unwrap_err();
+    let holder = format!("aloft process {}", std::process::id());
+    assert!(
+        matches!(&second, StoreError::DatabaseInUse { holder: named } if *named == holder),
+        "{second}"
+    );
+    home.store.workspaces().create(a_workspace(2), at(1)).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_lost_connection_comes_back_and_nothing_that_was_reported_is_lost() {
+    let home = Home::new(Engine::Postgres).await;
+    let monitor = home.monitor(1).await.id;
+    for number in 2..=5 {
+        home.execute(CUT).await;
+        until(async || {
+            let written = home.store.workspaces().create(a_workspace(number), at(1)).await;
+            written.ok()
+        })
+        .await;
+        until(async || home.store.ready().await.ok()).await;
+    }
+    let slugs: Vec<String> = until(async || home.store.workspaces().list().await.ok())
+        .await
+        .into_iter()
+        .map(|workspace| workspace.slug)
+        .collect();
+    assert_eq!(slugs, ["team-1", "team-2", "team-3", "team-4", "team-5"]);
+    assert_eq!(
+        home.store.monitors().get(home.workspace, monitor).await.unwrap().monitor.id,
+        monitor
+    );
+}
+
+#[tokio::test]
+async fn while_another_holds_the_database_nothing_is_written_and_then_it_goes_on() {
+    let home = Home::new(Engine::Postgres).await;
+    let mut other = home.beside().await;
+    home.execute(CUT).await;
+    sqlx::raw_sql(OWN).execute(&mut other).await.unwrap();
+    until_refused(&home, "the database is in use by ").await;
+    home.store.ready().await.unwrap_err();
+    other.close().await.unwrap();
+    until(async || home.store.workspaces().create(a_workspace(2), at(1)).await.ok()).await;
+    home.store.ready().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_server_whose_database_was_taken_over_writes_no_more() {
+    let home = Home::new(Engine::Postgres).await;
+    home.execute(CUT).await;
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::copy(home.folder.path().join("aloft.key"), folder.path().join("aloft.key")).unwrap();
+    let next = Store::open(settings_of(&folder, &home.database)).await.unwrap();
+    next.close().await.unwrap();
+    until_refused(&home, "another server took the database over").await;
+    let stored = home.store.workspaces().list().await;
+    assert_eq!(stored.unwrap(), [a_workspace(1)]);
+}
+
+#[tokio::test]
+async fn an_address_that_leads_nowhere_is_refused_without_its_password() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = async |address: &str| {
+        let database = Database::Postgres(Secret::new(address.to_owned()));
+        Store::open(settings_of(&folder, &database)).await.unwrap_err().to_string()
+    };
+    let unread = open("postgres://aloft:hunter2@localhost:port/aloft").await;
+    assert_eq!(
+        unread,
+        "the address of the database cannot be read: error with configuration: invalid port number"
+    );
+    let unreached = open("postgres:///aloft?host=/nowhere&user=aloft&password=hunter2").await;
+    assert!(unreached.starts_with("the database failed: "), "{unreached}");
+    assert!(!unreached.contains("hunter2"), "{unreached}");
+}
