@@ -2,8 +2,10 @@
 //! ([`Schedule`]). What runs then belongs to `check`; reading the clock and waiting for the next
 //! slot belong to the server's pipeline.
 
+mod budget;
 mod schedule;
 mod slot;
 
-pub use schedule::{Call, Due, First, Handle, Schedule};
+pub use budget::Budget;
+pub use schedule::{Asked, Call, Due, First, Handle, Schedule};
 pub use slot::{Downtime, Missed, Regions, Slots, missed_while_down};

@@ -3,6 +3,7 @@
 //! values, and [`Effects`] say what the world has to do. Running checks belongs to `check`, keeping
 //! the history to `store`, telling people to `notify`.
 
+mod doubt;
 mod history;
 mod policy;
 mod step;
@@ -10,6 +11,7 @@ mod transition;
 mod verdict;
 mod votes;
 
+pub use doubt::{Canaries, DoubtChange, Doubts, HostMark, HostReport, Relief, Standing};
 pub use history::{Ballot, Heard, History, Hold, RegionState};
 pub use policy::{Policy, ProbeSlot, Serving};
 pub use step::{Changed, Effects, Moment, delete, receive, revise, tick};

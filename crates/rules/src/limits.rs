@@ -36,9 +36,26 @@ pub const FIRST_RETRY_PAUSE: Duration = Duration::from_millis(500);
 pub const SETTLE_MAX: Duration = Duration::from_secs(30);
 /// Longest time until an ordinary result is committed (design §2).
 pub const COMMIT_WITHIN: Duration = Duration::from_millis(100);
+/// Time for which sums of hours are kept (ours): more than the longest window, which may begin with
+/// any hour.
+pub const HOUR_SUMS_KEPT: Duration = Duration::from_hours(24 * 100);
+/// Time for which sums of days are kept (ours).
+pub const DAY_SUMS_KEPT: Duration = Duration::from_hours(24 * 400);
 /// Parts into which monitors are hashed; each has one owner (design §2).
 pub const SHARDS: u32 = 256;
 /// Distinct hosts that a probe must check before it may doubt itself (design §5).
 pub const SELF_DOUBT_HOSTS_MIN: usize = 5;
+/// Time within which hosts that were fine must fail for a probe to doubt itself (design §5).
+pub const SELF_DOUBT_WITHIN: Duration = Duration::from_secs(60);
+/// Time after which a doubt that no canary confirms ends by itself (ours): a real outage of most
+/// hosts is hidden no longer.
+pub const SELF_DOUBT_UNCONFIRMED_MAX: Duration = Duration::from_mins(5);
+/// Time after which a doubt ends by itself although the canaries stay silent (ours): they may be
+/// what is broken.
+pub const SELF_DOUBT_MAX: Duration = Duration::from_hours(1);
+/// Second opinions a second that the whole server asks for (ours).
+pub const OPINIONS_PER_SECOND: u32 = 200;
+/// Second opinions that the whole server asks for at once after a pause (ours).
+pub const OPINIONS_BURST: u32 = 1_000;
 /// Time for which the delivery of a message is retried (design §5).
 pub const DELIVERY_RETRIED_FOR: Duration = Duration::from_hours(24);

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use domain::cadence::{First, Regions};
 use domain::check::{CheckResult, Job, Plan, ProbeId, Trigger};
-use domain::judge::{History, Policy, ProbeSlot, Serving};
+use domain::judge::{History, HostMark, Policy, ProbeSlot, Serving};
 use probe::Probe;
 use rules::monitor::{Monitor, MonitorSettings};
 use rules::{MonitorId, MonitorStatus, Region, Timestamp};
@@ -134,7 +134,13 @@ impl Pipeline {
         let published = Published::default();
         let Parts { ctx, store, probe, metrics, default_regions, in_flight_max } = parts;
 
-        let mut judge = Judge::new(ctx.clone(), metrics.clone(), store.clone(), published.clone());
+        let mut judge = Judge::new(
+            ctx.clone(),
+            metrics.clone(),
+            store.clone(),
+            published.clone(),
+            orders.downgrade(),
+        );
         let mut cadence = Cadence::new(
             ctx.clone(),
             metrics.clone(),
@@ -286,7 +292,8 @@ impl Pipeline {
         let policy = Policy::of(settings, monitor.revision, serving);
         let history = history.unwrap_or_else(|| History::new(&policy, self.ctx.now()));
         let period = settings.periodicity.period();
-        Ok((Watched::new(monitor.id, policy, history), Entry { plan, period, regions }))
+        let host = HostMark::of(plan.check.host());
+        Ok((Watched::new(monitor.id, policy, history, host), Entry { plan, period, regions }))
     }
 
     fn regions(&self, settings: &MonitorSettings) -> Regions {

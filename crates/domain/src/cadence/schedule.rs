@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use rules::{MonitorId, Region, Timestamp};
 
-use super::{Missed, Regions, Slots};
+use super::{Budget, Missed, Regions, Slots};
 
 /// Due slots of (monitor, region), the earliest first: 16 bytes for each of these, and about 50 for
 /// a monitor. Removal is lazy, by generation: what an edit or a removal left behind is thrown away
@@ -59,6 +59,17 @@ pub struct Due {
     pub call: Call,
     /// Slots before it that nobody ran, because nobody asked in time.
     pub missed: Option<Missed>,
+}
+
+/// A second opinion to run at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// What [`Schedule::finished`] wants back.
+    pub handle: Handle,
+    /// Which region.
+    pub region: Region,
+    /// When the region's next slot is due: no further attempt starts from then on.
+    pub next_slot: Timestamp,
 }
 
 /// What to do with a due slot.
@@ -175,6 +186,31 @@ impl Schedule {
     pub fn start(&mut self, handle: Handle, region: Region) -> bool {
         self.current(handle)
             .is_some_and(|place| place.regions.contains(region) && place.running.insert(region))
+    }
+
+    /// The second opinions to run of those asked for: none where a check is in flight, and as many
+    /// as the budget has. From here on they count as running.
+    pub fn ask(
+        &mut self,
+        monitor: MonitorId,
+        regions: &[Region],
+        budget: &mut Budget,
+        now: Timestamp,
+    ) -> Vec<Asked> {
+        let Some(handle) = self.handle(monitor) else { return Vec::new() };
+        let mut asked = Vec::with_capacity(regions.len());
+        for region in regions.iter().copied() {
+            if !self.start(handle, region) {
+                continue;
+            }
+            if !budget.take(now) {
+                self.finished(handle, region);
+                break;
+            }
+            let next_slot = self.places[handle.index as usize].slots(region).after(now);
+            asked.push(Asked { handle, region, next_slot });
+        }
+        asked
     }
 
     /// A check has ended, whatever it came to, or could not be handed to a probe. What an edit

@@ -117,6 +117,17 @@ impl Plan {
     }
 }
 
+impl PlannedCheck {
+    /// The host that is checked: a name or an address; for DNS the name that is asked for.
+    pub fn host(&self) -> &str {
+        match self {
+            Self::Http(http) => http.url.host_str().unwrap_or_default(),
+            Self::Tcp(tcp) => &tcp.host,
+            Self::Dns(dns) => &dns.name,
+        }
+    }
+}
+
 impl Job {
     /// The identity its result will have.
     pub fn identity(&self) -> Identity {

@@ -139,13 +139,15 @@ impl History {
             .collect();
     }
 
-    /// Whether every region has reported since `hold` began.
-    pub(super) fn all_reported(&self, hold: Hold) -> bool {
-        self.regions.iter().all(|state| {
-            state.latest.is_some_and(|heard| {
-                heard.revision == self.revision && heard.finished_at >= hold.since
+    /// Whether every live region has reported since `hold` began; not while none is live.
+    pub(super) fn all_reported(&self, hold: Hold, is_live: impl Fn(Region) -> bool) -> bool {
+        let mut live = self.regions.iter().filter(|state| is_live(state.region)).peekable();
+        live.peek().is_some()
+            && live.all(|state| {
+                state.latest.is_some_and(|heard| {
+                    heard.revision == self.revision && heard.finished_at >= hold.since
+                })
             })
-        })
     }
 
     /// Whether a result of this revision was heard.

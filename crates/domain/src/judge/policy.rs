@@ -59,6 +59,12 @@ impl Policy {
         (2 * self.period).max(self.period + self.longest)
     }
 
+    /// Who runs the checks of `region`; `None` where the monitor does not run.
+    pub(super) fn probe_of(&self, region: Region) -> Option<ProbeSlot> {
+        let place = self.regions.binary_search_by_key(&region, |serving| serving.region).ok()?;
+        self.regions.get(place).map(|serving| serving.probe)
+    }
+
     /// When a hold that begins at `now` ends at the latest.
     pub(super) fn hold_end(&self, now: Timestamp) -> Timestamp {
         now + self.period.min(limits::SETTLE_MAX)

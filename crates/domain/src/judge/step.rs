@@ -6,17 +6,20 @@ use rules::{IncidentId, MonitorStatus, Region, Timestamp};
 use super::verdict::{Tie, Verdict, verdict};
 use super::votes::Tally;
 use super::{
-    Ballot, ClosedAs, Heard, History, Hold, IncidentChange, Policy, RegionState, Transition, Why,
+    Ballot, ClosedAs, Doubts, Heard, History, Hold, IncidentChange, Policy, RegionState, Standing,
+    Transition, Why,
 };
 use crate::check::CheckResult;
 
 /// What enters a step from outside.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Moment {
+#[derive(Clone, Copy, Debug)]
+pub struct Moment<'d> {
     /// The core's clock.
     pub now: Timestamp,
     /// Chance for the identifier of an incident that may open.
     pub chance: u64,
+    /// Which probes doubt themselves: their votes are void. Whenever that changes, [`tick`].
+    pub doubts: &'d Doubts,
 }
 
 /// What follows from a step.
@@ -51,7 +54,7 @@ pub fn receive(
     policy: &Policy,
     history: &mut History,
     result: &CheckResult,
-    moment: Moment,
+    moment: Moment<'_>,
 ) -> Effects {
     let revision = result.identity.revision;
     let judged = policy.active && revision == policy.revision && revision == history.revision;
@@ -59,11 +62,11 @@ pub fn receive(
     let region = result.identity.region;
     let place = history.regions.binary_search_by_key(&region, |state| state.region);
     let (Some(heard), Ok(place)) = (heard, place) else {
-        return unchanged(policy, history, moment.now);
+        return unchanged(policy, history, moment);
     };
     let before = history.regions[place];
     if !history.regions[place].hear(heard) {
-        return unchanged(policy, history, moment.now);
+        return unchanged(policy, history, moment);
     }
     let after = history.regions[place];
     let mut effects = settle(policy, history, moment);
@@ -71,13 +74,13 @@ pub fn receive(
         effects.changed = effects.changed.max(Changed::Memory);
     }
     if turned(&before, &after) {
-        effects.ask = second_opinion(policy, history, region, moment.now);
+        effects.ask = second_opinion(policy, history, region, moment);
     }
     effects
 }
 
 /// Time has passed: votes expire, holds end, a tie has lasted.
-pub fn tick(policy: &Policy, history: &mut History, moment: Moment) -> Effects {
+pub fn tick(policy: &Policy, history: &mut History, moment: Moment<'_>) -> Effects {
     settle(policy, history, moment)
 }
 
@@ -87,7 +90,7 @@ pub fn tick(policy: &Policy, history: &mut History, moment: Moment) -> Effects {
 /// The status holds until all regions have reported again. An edit keeps the open incident, and
 /// the votes of regions that stay, until they are replaced or too old; regions taken away leave at
 /// once. Where a region only changes its probe, use [`tick`] with the new policy: nothing holds.
-pub fn revise(policy: &Policy, history: &mut History, moment: Moment) -> Effects {
+pub fn revise(policy: &Policy, history: &mut History, moment: Moment<'_>) -> Effects {
     history.revision = policy.revision;
     history.align(policy);
     let mut effects = if policy.active {
@@ -106,23 +109,23 @@ pub fn delete(history: &mut History, now: Timestamp) -> Effects {
 }
 
 /// Nothing is decided; what was to be decided later still is.
-fn unchanged(policy: &Policy, history: &History, now: Timestamp) -> Effects {
-    let tally = Tally::of(policy, history, now);
+fn unchanged(policy: &Policy, history: &History, moment: Moment<'_>) -> Effects {
+    let tally = Tally::of(policy, history, moment.doubts, moment.now);
     Effects {
         changed: Changed::Nothing,
         transition: None,
-        wake_at: wake_at(policy, history, &tally, now),
+        wake_at: wake_at(policy, history, &tally, moment.now),
         ask: Vec::new(),
     }
 }
 
 /// Makes a verdict of what is remembered.
-fn settle(policy: &Policy, history: &mut History, moment: Moment) -> Effects {
+fn settle(policy: &Policy, history: &mut History, moment: Moment<'_>) -> Effects {
     let now = moment.now;
-    if !policy.active || history.hold.is_some_and(|hold| holds(history, hold, now)) {
-        return unchanged(policy, history, now);
+    if !policy.active || history.hold.is_some_and(|hold| holds(policy, history, hold, moment)) {
+        return unchanged(policy, history, moment);
     }
-    let tally = Tally::of(policy, history, now);
+    let tally = Tally::of(policy, history, moment.doubts, now);
     let memory = (history.tie_since, history.slow);
     history.hold = None;
     history.slow = tally.is_slow();
@@ -148,15 +151,16 @@ fn settle(policy: &Policy, history: &mut History, moment: Moment) -> Effects {
     Effects { changed, transition, wake_at, ask: Vec::new() }
 }
 
-/// Recovery needs a new result: regions that an edit takes away are no reason to be well again.
+/// Recovery needs a new result: regions that an edit takes away, and votes that a longer period
+/// brings back, are no reason to be well again.
 fn may_turn(history: &History, to: MonitorStatus) -> bool {
-    let recovers = matches!(to, MonitorStatus::Active | MonitorStatus::Degraded)
-        && history.status == MonitorStatus::Error;
+    let recovers =
+        matches!(to, MonitorStatus::Active | MonitorStatus::Degraded) && history.incident.is_some();
     !recovers || history.is_renewed()
 }
 
 /// Changes the status, and the incident with it.
-fn turn(history: &mut History, to: Verdict, moment: Moment) -> Option<Transition> {
+fn turn(history: &mut History, to: Verdict, moment: Moment<'_>) -> Option<Transition> {
     if history.status == to.status {
         return None;
     }
@@ -194,7 +198,6 @@ fn end(history: &mut History, how: ClosedAs, now: Timestamp) -> Effects {
     history.hold = None;
     history.tie_since = None;
     history.slow = false;
-    history.asked_at = None;
     for state in &mut history.regions {
         *state = RegionState::new(state.region);
     }
@@ -209,8 +212,13 @@ fn end(history: &mut History, how: ClosedAs, now: Timestamp) -> Effects {
     Effects { changed, transition, wake_at: None, ask: Vec::new() }
 }
 
-fn holds(history: &History, hold: Hold, now: Timestamp) -> bool {
-    now < hold.until && !history.all_reported(hold)
+fn holds(policy: &Policy, history: &History, hold: Hold, moment: Moment<'_>) -> bool {
+    // Regions whose probe doubts itself are not waited for.
+    let is_live = |region| {
+        let probe = policy.probe_of(region);
+        probe.is_some_and(|probe| moment.doubts.standing(probe) != Standing::Void)
+    };
+    moment.now < hold.until && !history.all_reported(hold, is_live)
 }
 
 /// When a tie that began in `error` has lasted long enough.
@@ -237,22 +245,25 @@ fn turned(before: &RegionState, after: &RegionState) -> bool {
     was_failing(before) == Some(false) && was_failing(after) == Some(true)
 }
 
-/// Whom to ask when `region` turned: one round per monitor and period.
+/// Whom to ask when `region` turned: one round per monitor and period, of probes that do not doubt
+/// themselves. A probe that does has no vote that could need one.
 fn second_opinion(
     policy: &Policy,
     history: &mut History,
     region: Region,
-    now: Timestamp,
+    moment: Moment<'_>,
 ) -> Vec<Region> {
+    let now = moment.now;
+    let is_sound = |probe| moment.doubts.standing(probe) != Standing::Void;
     let too_early = |asked: Timestamp| now.since(asked) < policy.period && asked <= now;
-    let own = policy.regions.iter().find(|serving| serving.region == region);
+    let own = policy.probe_of(region).filter(|own| is_sound(*own));
     if history.asked_at.is_some_and(too_early) {
         return Vec::new();
     }
     let others: Vec<Region> = policy
         .regions
         .iter()
-        .filter(|serving| own.is_some_and(|own| own.probe != serving.probe))
+        .filter(|serving| own.is_some_and(|own| own != serving.probe) && is_sound(serving.probe))
         .map(|serving| serving.region)
         .collect();
     if !others.is_empty() {

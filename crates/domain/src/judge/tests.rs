@@ -23,6 +23,7 @@ const PERIOD: Duration = Duration::from_mins(1);
 struct Story {
     policy: Policy,
     history: History,
+    doubts: Doubts,
     now: Timestamp,
     /// What followed from the last step.
     effects: Effects,
@@ -72,8 +73,10 @@ fn result_of(revision: u32, region: Region, slot: Timestamp, outcome: Outcome) -
 impl Story {
     fn of(policy: Policy) -> Self {
         let mut history = History::new(&policy, START);
-        let effects = tick(&policy, &mut history, Moment { now: START, chance: 0 });
-        Self { policy, history, now: START, effects, transitions: Vec::new() }
+        let doubts = Doubts::default();
+        let moment = Moment { now: START, chance: 0, doubts: &doubts };
+        let effects = tick(&policy, &mut history, moment);
+        Self { policy, history, doubts, now: START, effects, transitions: Vec::new() }
     }
 
     /// In so many regions, each served by a probe of its own.
@@ -128,7 +131,7 @@ impl Story {
     }
 
     fn receive(&mut self, result: &CheckResult) {
-        let moment = self.moment();
+        let moment = moment(&self.doubts, self.now, &self.transitions);
         self.effects = receive(&self.policy, &mut self.history, result, moment);
         self.note();
     }
@@ -146,7 +149,7 @@ impl Story {
     }
 
     fn tick(&mut self) {
-        let moment = self.moment();
+        let moment = moment(&self.doubts, self.now, &self.transitions);
         self.effects = tick(&self.policy, &mut self.history, moment);
         self.note();
     }
@@ -174,7 +177,7 @@ impl Story {
     }
 
     fn revised(mut self) -> Self {
-        let moment = self.moment();
+        let moment = moment(&self.doubts, self.now, &self.transitions);
         self.effects = revise(&self.policy, &mut self.history, moment);
         self.note();
         self
@@ -184,10 +187,6 @@ impl Story {
         self.effects = delete(&mut self.history, self.now);
         self.note();
         self
-    }
-
-    fn moment(&self) -> Moment {
-        Moment { now: self.now, chance: self.transitions.len() as u64 }
     }
 
     fn note(&mut self) {
@@ -204,6 +203,10 @@ impl Story {
     fn told(&self) -> Vec<String> {
         self.transitions.iter().map(told).collect()
     }
+}
+
+fn moment<'d>(doubts: &'d Doubts, now: Timestamp, transitions: &[Transition]) -> Moment<'d> {
+    Moment { now, chance: transitions.len() as u64, doubts }
 }
 
 fn told(transition: &Transition) -> String {

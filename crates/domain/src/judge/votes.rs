@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rules::{MonitorStatus, Region, Timestamp};
 
-use super::{Ballot, History, Policy, ProbeSlot, RegionState, Share};
+use super::{Ballot, Doubts, Heard, History, Policy, ProbeSlot, RegionState, Share, Standing};
 
 /// The votes of a monitor at one instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,8 +36,8 @@ struct Voter {
 }
 
 impl Tally {
-    /// Counts the votes at `now`.
-    pub(super) fn of(policy: &Policy, history: &History, now: Timestamp) -> Self {
+    /// Counts the votes at `now`; those of probes that doubt themselves are void.
+    pub(super) fn of(policy: &Policy, history: &History, doubts: &Doubts, now: Timestamp) -> Self {
         let window = policy.window();
         let mut tally = Self { regions: policy.regions.len() as u8, ..Self::default() };
         let nobody = Voter { probe: ProbeSlot(0), voting: 0, failing: 0, slow: 0 };
@@ -45,7 +45,8 @@ impl Tally {
         let mut voters = [nobody; Region::ALL.len()];
         let mut known = 0;
         for (serving, state) in policy.regions.iter().zip(&history.regions) {
-            let Some(ballot) = vote(state, window, history.slow, now) else {
+            let credible = state.credible(doubts.standing(serving.probe));
+            let Some(ballot) = vote(&credible, window, history.slow, now) else {
                 continue;
             };
             let place = voters[..known].iter().position(|voter| voter.probe == serving.probe);
@@ -53,7 +54,7 @@ impl Tally {
             known = known.max(place + 1);
             voters[place].probe = serving.probe;
             voters[place].count(ballot);
-            tally.hear(state, window);
+            tally.hear(&credible, window);
         }
         for voter in &voters[..known] {
             tally.votes += 1;
@@ -118,6 +119,12 @@ impl Voter {
 }
 
 impl RegionState {
+    /// What of it counts, by the standing of the probe that serves the region.
+    fn credible(&self, standing: Standing) -> Self {
+        let counts = |heard: &Heard| standing.counts(heard);
+        Self { latest: self.latest.filter(counts), before: self.before.filter(counts), ..*self }
+    }
+
     /// Whether its last two results are of slots in a row and both vote `ballot`. Slots further
     /// apart than a vote lives (the process was down between them), and results of two revisions,
     /// are not in a row; a skipped slot between them changes nothing.
@@ -143,9 +150,11 @@ pub fn region_status(
     policy: &Policy,
     history: &History,
     region: Region,
+    doubts: &Doubts,
     now: Timestamp,
 ) -> MonitorStatus {
-    let latest = history.region(region).and_then(|state| state.latest);
+    let standing = policy.probe_of(region).map_or(Standing::Void, |probe| doubts.standing(probe));
+    let latest = history.region(region).and_then(|state| state.credible(standing).latest);
     let voting = latest.filter(|last| now.since(last.finished_at) <= policy.window());
     match voting.filter(|_| policy.active).map(|last| last.ballot) {
         None => MonitorStatus::Unknown,

@@ -47,6 +47,14 @@ pub struct Figures {
     pub skipped_slots: Counter,
     /// Checks that run now.
     pub in_flight: Gauge,
+    /// Second opinions that were asked for.
+    pub opinions_asked: Counter,
+    /// Rounds of second opinions that nobody was asked for, cadence being too busy.
+    pub opinions_dropped: Counter,
+    /// Times that a probe began to doubt itself.
+    pub doubts: Counter,
+    /// Probes that doubt themselves now: their votes are void.
+    pub probes_doubting: Gauge,
     /// Results that are stored for good.
     pub results_committed: Counter,
     /// Duration of the transactions that store results, in seconds.
@@ -95,6 +103,14 @@ impl Metrics {
                 "Slots skipped because the check before still ran",
             ),
             in_flight: gauge(registry, "checks_in_flight", "Checks that run now"),
+            opinions_asked: counter(registry, "opinions_asked", "Second opinions asked for"),
+            opinions_dropped: counter(
+                registry,
+                "opinions_dropped",
+                "Rounds of second opinions that nobody was asked for",
+            ),
+            doubts: counter(registry, "probe_doubts", "Times that a probe doubted itself"),
+            probes_doubting: gauge(registry, "probes_doubting", "Probes that doubt themselves now"),
             results_committed: counter(
                 registry,
                 "results_committed",

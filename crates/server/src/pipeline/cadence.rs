@@ -4,9 +4,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use domain::cadence::{Call, Due, First, Regions, Schedule};
+use domain::cadence::{Asked, Budget, Call, Due, First, Regions, Schedule};
 use domain::check::{CheckResult, Job, Outcome, Phases, Plan, ProbeId, Trigger};
-use rules::{MonitorId, Timestamp};
+use rules::{MonitorId, Region, Timestamp};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::context::Context;
@@ -24,6 +24,8 @@ pub(super) enum Order {
     Put { entry: Entry, first: First, done: oneshot::Sender<()> },
     /// A monitor runs no more.
     Remove { monitor: MonitorId, done: oneshot::Sender<()> },
+    /// A region of a monitor turned: these others are asked what they see.
+    Ask { monitor: MonitorId, revision: u32, regions: Vec<Region> },
 }
 
 /// What cadence has to know of a monitor.
@@ -40,6 +42,7 @@ pub(super) struct Cadence {
     ctx: Context,
     metrics: Metrics,
     schedule: Schedule,
+    opinions: Budget,
     plans: HashMap<MonitorId, Arc<Plan>>,
     jobs: mpsc::Sender<Errand>,
     reports: mpsc::Sender<Report>,
@@ -56,10 +59,12 @@ impl Cadence {
         reports: mpsc::Sender<Report>,
         finished: Arc<Finished>,
     ) -> Self {
+        let opinions = Budget::of_opinions(ctx.now());
         Self {
             ctx,
             metrics,
             schedule: Schedule::default(),
+            opinions,
             plans: HashMap::new(),
             jobs,
             reports,
@@ -104,6 +109,9 @@ impl Cadence {
                 self.plans.remove(&monitor);
                 let _ = done.send(());
             }
+            Order::Ask { monitor, revision, regions } => {
+                self.ask(monitor, revision, &regions).await
+            }
         }
     }
 
@@ -143,6 +151,27 @@ impl Cadence {
                 let skipped = skipped(&job, now, self.nobody.clone());
                 self.report(Report::Result(skipped, None)).await;
             }
+        }
+    }
+
+    /// Sends second opinions on their way. An edit that came before checks everywhere by itself.
+    async fn ask(&mut self, monitor: MonitorId, revision: u32, regions: &[Region]) {
+        let now = self.ctx.now();
+        let plan = self.plans.get(&monitor).filter(|plan| plan.revision == revision);
+        let Some(plan) = plan.cloned() else { return };
+        let asked = self.schedule.ask(monitor, regions, &mut self.opinions, now);
+        self.metrics.opinions_asked.inc_by(asked.len() as u64);
+        for Asked { handle, region, next_slot } in asked {
+            let job = Job {
+                plan: plan.clone(),
+                region,
+                slot: now,
+                trigger: Trigger::Opinion,
+                next_slot,
+                keep_evidence: false,
+            };
+            // Those who check end after cadence does; see `Running::stop`.
+            let _ = self.jobs.send(Errand { job, handle: Some(handle), reply: None }).await;
         }
     }
 

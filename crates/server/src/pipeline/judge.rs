@@ -3,6 +3,7 @@
 //! of a verdict is published after its commit, so that memory never runs ahead of the database.
 
 mod batch;
+mod doubt;
 mod watched;
 
 use std::cmp::Reverse;
@@ -12,8 +13,8 @@ use std::time::Duration;
 
 use domain::cadence::Missed;
 use domain::check::{CheckResult, Outcome};
-use domain::judge::{self, Changed, Effects, Moment};
-use rules::{MonitorId, MonitorStatus, Timestamp};
+use domain::judge::{self, Changed, Doubts, Effects, Moment};
+use rules::{MonitorId, MonitorStatus, Region, Timestamp};
 use store::Store;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
@@ -21,6 +22,7 @@ use tracing::{error, info};
 
 use self::batch::Pending;
 pub(super) use self::watched::Watched;
+use super::cadence::Order;
 use super::{MonitorView, PipelineError};
 use crate::context::Context;
 use crate::lane::Report;
@@ -62,6 +64,10 @@ pub(super) struct Judge {
     watched: HashMap<MonitorId, Watched>,
     /// When a verdict may change although nothing is heard; one entry a monitor at least.
     wakes: BinaryHeap<Reverse<(Timestamp, MonitorId)>>,
+    /// Which probes doubt themselves.
+    doubts: Doubts,
+    /// Where second opinions are asked for. Weak: cadence runs until nobody else gives it orders.
+    orders: mpsc::WeakSender<Order>,
     pending: Pending,
 }
 
@@ -83,7 +89,13 @@ impl Published {
 }
 
 impl Judge {
-    pub(super) fn new(ctx: Context, metrics: Metrics, store: Store, published: Published) -> Self {
+    pub(super) fn new(
+        ctx: Context,
+        metrics: Metrics,
+        store: Store,
+        published: Published,
+        orders: mpsc::WeakSender<Order>,
+    ) -> Self {
         Self {
             ctx,
             metrics,
@@ -91,6 +103,8 @@ impl Judge {
             published,
             watched: HashMap::new(),
             wakes: BinaryHeap::new(),
+            doubts: Doubts::default(),
+            orders,
             pending: Pending::default(),
         }
     }
@@ -118,6 +132,7 @@ impl Judge {
         let mut heard = Vec::with_capacity(REPORTS_AT_ONCE);
         loop {
             let wake = self.wakes.peek().map(|Reverse((at, _))| *at);
+            let wake = wake.into_iter().chain(self.doubts.wake_at()).min();
             tokio::select! {
                 count = reports.recv_many(&mut heard, REPORTS_AT_ONCE) => {
                     if count == 0 {
@@ -142,8 +157,11 @@ impl Judge {
         match report {
             Report::Missed(missed) => self.pending.add_missed(missed),
             Report::Result(result, reply) => {
+                // First the probe, then the monitor: a failure that makes the probe doubt itself
+                // is void already.
+                self.doubt(&result);
                 if let Some(watched) = self.watched.get_mut(&result.identity.monitor) {
-                    let effects = watched.hear(&result, moment(&self.ctx));
+                    let effects = watched.hear(&result, moment(&self.ctx, &self.doubts));
                     self.follow(result.identity.monitor, effects);
                 }
                 self.pending.add_result(result, reply);
@@ -153,6 +171,9 @@ impl Judge {
 
     fn tick(&mut self) {
         let now = self.ctx.now();
+        while let Some(change) = self.doubts.tick(now) {
+            self.follow_doubt(change);
+        }
         while let Some(Reverse((at, monitor))) = self.wakes.peek().copied() {
             if at > now {
                 return;
@@ -165,12 +186,29 @@ impl Judge {
             }
             watched.entry_in_wakes = None;
             if watched.wake_at.is_some_and(|wake_at| wake_at <= now) {
-                let effects = judge::tick(&watched.policy, &mut watched.history, moment(&self.ctx));
-                self.follow(monitor, effects);
+                self.judge_again(monitor);
             } else {
                 let wake_at = watched.wake_at;
                 self.wake(monitor, wake_at);
             }
+        }
+    }
+
+    /// Judges a monitor anew, of what it has heard before.
+    fn judge_again(&mut self, monitor: MonitorId) {
+        let Some(watched) = self.watched.get_mut(&monitor) else { return };
+        let moment = moment(&self.ctx, &self.doubts);
+        let effects = judge::tick(&watched.policy, &mut watched.history, moment);
+        self.follow(monitor, effects);
+    }
+
+    /// Has other probes asked for their opinion. Where cadence is too busy for orders, nobody is
+    /// asked: their slots come soon enough.
+    fn ask(&self, monitor: MonitorId, revision: u32, regions: Vec<Region>) {
+        let order = Order::Ask { monitor, revision, regions };
+        let sent = self.orders.upgrade().map(|orders| orders.try_send(order));
+        if !matches!(sent, Some(Ok(()))) {
+            self.metrics.opinions_dropped.inc();
         }
     }
 
@@ -181,6 +219,9 @@ impl Judge {
         let is_rare = watched.policy.period >= RARE;
         if effects.changed > Changed::Nothing || is_rare {
             self.pending.add_history(monitor, &watched.history);
+        }
+        if !effects.ask.is_empty() {
+            self.ask(monitor, watched.policy.revision, effects.ask);
         }
         if let Some(transition) = effects.transition {
             info!(
@@ -221,7 +262,8 @@ impl Judge {
             }
             Command::View { monitor, answer } => {
                 let now = self.ctx.now();
-                let view = self.watched.get(&monitor).map(|watched| watched.view(now));
+                let view =
+                    self.watched.get(&monitor).map(|watched| watched.view(&self.doubts, now));
                 let _ = answer.send(view.ok_or(PipelineError::NotFound(monitor)));
             }
         }
@@ -229,7 +271,8 @@ impl Judge {
 
     fn watch(&mut self, mut watched: Watched) {
         let monitor = watched.monitor;
-        let effects = judge::revise(&watched.policy, &mut watched.history, moment(&self.ctx));
+        let effects =
+            judge::revise(&watched.policy, &mut watched.history, moment(&self.ctx, &self.doubts));
         self.watched.insert(monitor, watched);
         self.follow(monitor, effects);
     }
@@ -246,7 +289,8 @@ impl Judge {
         let Some(watched) = self.watched.get_mut(&monitor) else { return };
         watched.policy.active = false;
         watched.policy.revision = revision;
-        let effects = judge::revise(&watched.policy, &mut watched.history, moment(&self.ctx));
+        let effects =
+            judge::revise(&watched.policy, &mut watched.history, moment(&self.ctx, &self.doubts));
         self.follow(monitor, effects);
     }
 
@@ -285,8 +329,8 @@ fn ran(results: &[CheckResult]) -> u64 {
     results.iter().filter(|result| result.outcome != Outcome::Skipped).count() as u64
 }
 
-fn moment(ctx: &Context) -> Moment {
-    Moment { now: ctx.now(), chance: ctx.chance() }
+fn moment<'d>(ctx: &Context, doubts: &'d Doubts) -> Moment<'d> {
+    Moment { now: ctx.now(), chance: ctx.chance(), doubts }
 }
 
 async fn woken(ctx: &Context, wake: Option<Timestamp>) {

@@ -60,7 +60,9 @@ fn an_unremarkable_success_is_nothing_to_write_down() {
 fn a_region_alone_is_what_its_last_result_says_while_that_has_a_vote() {
     let story = a_settled_monitor_in(4).dawdles("fly-arn").fails("fly-bom");
     let status_at = |now| {
-        let status = |region: &Region| region_status(&story.policy, &story.history, *region, now);
+        let status = |region: &Region| {
+            region_status(&story.policy, &story.history, *region, &story.doubts, now)
+        };
         Region::ALL[..5].iter().map(status).collect::<Vec<_>>()
     };
     assert_eq!(status_at(story.now), [Active, Degraded, Error, Active, Unknown]);

@@ -101,7 +101,7 @@ fn possible(story: &Story) -> Vec<MonitorStatus> {
     let mut statuses = Vec::new();
     for slow in [false, true] {
         let history = History { slow, ..story.history.clone() };
-        let tally = Tally::of(&story.policy, &history, story.now);
+        let tally = Tally::of(&story.policy, &history, &story.doubts, story.now);
         let ties: &[Tie] =
             if tally.is_tied() { &[Tie::Harmless, Tie::Young, Tie::Old] } else { &[Tie::Harmless] };
         let before = MonitorStatus::ALL.iter().flat_map(|was| ties.iter().map(|tie| (*was, *tie)));
@@ -270,7 +270,7 @@ proptest! {
         let mut story = a_monitor().served_by(&probes);
         for happening in &happenings {
             story = happen(story, happening);
-            let tally = Tally::of(&story.policy, &story.history, story.now);
+            let tally = Tally::of(&story.policy, &story.history, &story.doubts, story.now);
             if !story.policy.active || (story.history.hold.is_none() && tally.votes == 0) {
                 prop_assert_eq!(story.status(), MonitorStatus::Unknown);
             }
@@ -287,7 +287,7 @@ proptest! {
         let mut story = told_in_order(&probes, &reports, seed);
         story.history.slow = slow;
         let judged = |story: &Story| {
-            let tally = Tally::of(&story.policy, &story.history, story.now);
+            let tally = Tally::of(&story.policy, &story.history, &story.doubts, story.now);
             let tie = match (tally.is_tied() && was == MonitorStatus::Error, old) {
                 (false, _) => Tie::Harmless,
                 (true, false) => Tie::Young,

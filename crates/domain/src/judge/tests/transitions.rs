@@ -131,7 +131,7 @@ fn a_region_that_an_edit_adds_has_no_vote_yet_and_the_others_keep_theirs() {
     let story = a_settled_monitor_in(1)
         .edited(|policy| *policy = Policy { revision: policy.revision, ..policy_of(&[0, 1]) });
     let now = story.now;
-    let status = |region| region_status(&story.policy, &story.history, region, now);
+    let status = |region| region_status(&story.policy, &story.history, region, &story.doubts, now);
     assert_eq!([Region::FlyAms, Region::FlyArn].map(status), [Active, Unknown]);
 }
 

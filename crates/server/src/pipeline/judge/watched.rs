@@ -1,7 +1,9 @@
 //! One monitor as the judge holds it: its policy, its history, and what views show of its regions.
 
-use domain::check::CheckResult;
-use domain::judge::{self, Effects, History, Moment, Policy, region_status};
+use domain::check::{CheckResult, Outcome};
+use domain::judge::{
+    self, Doubts, Effects, History, HostMark, HostReport, Moment, Policy, ProbeSlot, region_status,
+};
 use rules::{MonitorId, Region, Timestamp};
 
 use super::super::{MonitorView, RegionView};
@@ -12,6 +14,8 @@ pub(in crate::pipeline) struct Watched {
     pub(in crate::pipeline) monitor: MonitorId,
     pub(in crate::pipeline) policy: Policy,
     pub(in crate::pipeline) history: History,
+    /// The host it checks.
+    host: HostMark,
     /// When the verdict may change although nothing is heard.
     pub(super) wake_at: Option<Timestamp>,
     /// The time under which the judge's heap will look at it.
@@ -24,11 +28,13 @@ impl Watched {
         monitor: MonitorId,
         policy: Policy,
         history: History,
+        host: HostMark,
     ) -> Self {
         Self {
             monitor,
             policy,
             history,
+            host,
             wake_at: None,
             entry_in_wakes: None,
             latencies: Vec::new(),
@@ -42,7 +48,7 @@ impl Watched {
         self.latencies = before.latencies;
     }
 
-    pub(super) fn hear(&mut self, result: &CheckResult, moment: Moment) -> Effects {
+    pub(super) fn hear(&mut self, result: &CheckResult, moment: Moment<'_>) -> Effects {
         if result.attempts > 0 {
             let region = result.identity.region;
             match self.latencies.iter_mut().find(|(known, _)| *known == region) {
@@ -53,10 +59,26 @@ impl Watched {
         judge::receive(&self.policy, &mut self.history, result, moment)
     }
 
-    pub(super) fn view(&self, now: Timestamp) -> MonitorView {
+    /// What a result says of the host that is checked; `None` where it says nothing of that.
+    pub(super) fn host_report(&self, result: &CheckResult) -> Option<HostReport> {
+        let failed = match result.outcome {
+            Outcome::Success | Outcome::Degraded => false,
+            Outcome::Failure => true,
+            Outcome::Skipped => return None,
+        };
+        let is_current = result.identity.revision == self.policy.revision;
+        is_current.then_some(HostReport {
+            probe: ProbeSlot::EMBEDDED,
+            host: self.host,
+            failed,
+            finished_at: result.finished_at,
+        })
+    }
+
+    pub(super) fn view(&self, doubts: &Doubts, now: Timestamp) -> MonitorView {
         let regions = self.history.regions.iter().map(|state| RegionView {
             region: state.region,
-            status: region_status(&self.policy, &self.history, state.region, now),
+            status: region_status(&self.policy, &self.history, state.region, doubts, now),
             checked_at: state.latest.map(|heard| heard.finished_at),
             latency_us: self
                 .latencies
