@@ -20,11 +20,18 @@ pub(crate) struct Migration {
 }
 
 /// Every step, in order. A step that was released is never changed: its checksum is in databases.
-pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
-    version: 1,
-    sqlite: include_str!("../migrations/sqlite/0001_first.sql"),
-    postgres: include_str!("../migrations/postgres/0001_first.sql"),
-}];
+pub(crate) const MIGRATIONS: &[Migration] = &[
+    Migration {
+        version: 1,
+        sqlite: include_str!("../migrations/sqlite/0001_first.sql"),
+        postgres: include_str!("../migrations/postgres/0001_first.sql"),
+    },
+    Migration {
+        version: 2,
+        sqlite: include_str!("../migrations/sqlite/0002_history.sql"),
+        postgres: include_str!("../migrations/postgres/0002_history.sql"),
+    },
+];
 
 impl Migration {
     fn sql(&self, db: &mut Connection) -> &'static str {

@@ -7,11 +7,12 @@ use std::sync::Arc;
 use crate::db::{self, Connection, query};
 use crate::engine::{Database, Engine, Readers};
 use crate::folder;
+use crate::history::{HistoryStore, Tail};
 use crate::migrate::{self, MIGRATIONS};
 use crate::vault::{MasterKeySource, Place, Vault};
 use crate::writer::{Session, Work, Writer};
 use crate::{
-    Audit, EvidenceStore, Incidents, JudgeStates, Keys, Missed, Monitors, Results, Retention,
+    Audit, EvidenceStore, Incidents, JudgeStates, Keys, Logs, Missed, Monitors, Results, Retention,
     StoreError, Workspaces,
 };
 
@@ -40,6 +41,7 @@ struct Inner {
     writer: Writer,
     readers: Readers,
     vault: Arc<Vault>,
+    tail: Tail,
 }
 
 impl Store {
@@ -56,7 +58,7 @@ impl Store {
         let owner = engine.claim(&mut db).await?;
         db::run(&mut db, "COMMIT").await?;
         let writer = Writer::start(db, owner, Arc::clone(&vault), lock);
-        Ok(Self { inner: Arc::new(Inner { writer, readers, vault }) })
+        Ok(Self { inner: Arc::new(Inner { writer, readers, vault, tail: Tail::default() }) })
     }
 
     /// Ends everything in order: what waits is committed, the log is copied into the database and
@@ -118,6 +120,16 @@ impl Store {
         Incidents { store: self }
     }
 
+    /// Sums of results, and the course of statuses.
+    pub const fn history(&self) -> HistoryStore<'_> {
+        HistoryStore { store: self }
+    }
+
+    /// Results of one monitor, one by one.
+    pub const fn logs(&self) -> Logs<'_> {
+        Logs { store: self }
+    }
+
     /// Taking away what is old.
     pub const fn retention(&self) -> Retention<'_> {
         Retention { store: self }
@@ -140,6 +152,11 @@ impl Store {
         }
     }
 
+    /// Where the newest results are.
+    pub(crate) fn tail(&self) -> &Tail {
+        &self.inner.tail
+    }
+
     pub(crate) fn vault(&self) -> &Vault {
         &self.inner.vault
     }
@@ -152,7 +169,10 @@ impl std::fmt::Debug for Store {
 }
 
 /// The vault with the master key, which must be the one the database was made with.
-async fn unlock_vault(settings: &Settings, db: &mut Connection) -> Result<Vault, StoreError> {
+pub(crate) async fn unlock_vault(
+    settings: &Settings,
+    db: &mut Connection,
+) -> Result<Vault, StoreError> {
     let canary: Option<Vec<u8>> = query("SELECT canary FROM vault").scalar(db).await?;
     let vault = Vault::new(&settings.master_key.key(&settings.folder, canary.is_some())?);
     match canary {

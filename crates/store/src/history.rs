@@ -1,0 +1,131 @@
+//! History: results that no longer change, gathered into blocks by monitor and ten minutes and
+//! summed up by hour and day, so that one monitor's past is read without everybody's. Gathering
+//! stands in `gather`, single results in `logs`, what a quantile or uptime is in `domain::history`.
+
+mod block;
+mod gather;
+mod grain;
+mod prune;
+mod row;
+mod sums;
+mod tail;
+
+use std::collections::{BTreeMap, HashSet};
+
+use domain::history::{StatusFrom, Sum};
+use rules::{MonitorId, MonitorStatus, Region, Timestamp, WorkspaceId};
+
+use crate::db::{Connection, query};
+use crate::row::{id, instant};
+use crate::{Store, StoreError};
+
+pub(crate) use block::{Key, unpack};
+pub use gather::Gathered;
+pub(crate) use grain::{Grain, key as grain_key};
+pub use prune::PrunedHistory;
+pub(crate) use row::{Kept, probes};
+pub(crate) use tail::Tail;
+
+/// Changes of status that one reading looks at: a monitor that changes every half minute has that
+/// many in two weeks.
+const CHANGES_MAX: i64 = 50_000;
+
+/// The handle of the history.
+#[derive(Clone, Copy, Debug)]
+pub struct HistoryStore<'s> {
+    pub(crate) store: &'s Store,
+}
+
+impl HistoryStore<'_> {
+    /// The sums of a monitor's scheduled checks by region from `since` on, which counts as the
+    /// beginning of its hour. Reads at most 23 hours and then a row for each day.
+    pub async fn sums(
+        &self,
+        workspace: WorkspaceId,
+        monitor: MonitorId,
+        since: Timestamp,
+    ) -> Result<BTreeMap<Region, Sum>, StoreError> {
+        let mut db = self.store.read().await?;
+        let number = number(&mut db, workspace, monitor).await?;
+        let since = Grain::Hour.start_of(since);
+        // In this order: what is gathered meanwhile is at worst counted twice for a moment.
+        let recent = recent(self.store, &mut db, monitor, number).await?;
+        let mut sums = sums::read(&mut db, number, since).await?;
+        for row in recent.iter().filter(|row| row.slot >= since.as_millis()) {
+            sums::count(&mut sums, row)?;
+        }
+        Ok(sums)
+    }
+
+    /// The status that a monitor had at `since`, and its changes from then on, oldest first: what
+    /// uptime is made of.
+    pub async fn course(
+        &self,
+        workspace: WorkspaceId,
+        monitor: MonitorId,
+        since: Timestamp,
+    ) -> Result<(MonitorStatus, Vec<StatusFrom>), StoreError> {
+        let mut db = self.store.read().await?;
+        let number = number(&mut db, workspace, monitor).await?;
+        let before = query(
+            "SELECT to_status FROM status_changes WHERE monitor = $1 AND at < $2 \
+             ORDER BY at DESC, number DESC LIMIT 1",
+        )
+        .bind(number)
+        .bind(since.as_millis())
+        .fetch_optional(&mut db)
+        .await?
+        .map(|row| id(&row, 0, MonitorStatus::parse))
+        .transpose()?;
+        let rows = query(
+            "SELECT at, to_status, from_status FROM status_changes \
+             WHERE monitor = $1 AND at >= $2 ORDER BY at, number LIMIT $3",
+        )
+        .bind(number)
+        .bind(since.as_millis())
+        .bind(CHANGES_MAX)
+        .fetch_all(&mut db)
+        .await?;
+        let first = rows.first().map(|row| id(row, 2, MonitorStatus::parse)).transpose()?;
+        let changes = rows.iter().map(|row| {
+            Ok(StatusFrom { at: instant(row, 0)?, status: id(row, 1, MonitorStatus::parse)? })
+        });
+        let before = before.or(first).unwrap_or(MonitorStatus::Unknown);
+        Ok((before, changes.collect::<Result<_, StoreError>>()?))
+    }
+}
+
+/// The number of a monitor, also of one that is deleted.
+pub(crate) async fn number(
+    db: &mut Connection,
+    workspace: WorkspaceId,
+    monitor: MonitorId,
+) -> Result<i64, StoreError> {
+    query("SELECT number FROM monitors WHERE workspace_id = $1 AND id = $2")
+        .bind(workspace.to_string())
+        .bind(monitor.to_string())
+        .scalar(db)
+        .await?
+        .ok_or_else(|| StoreError::not_found("monitor", &monitor))
+}
+
+/// Results of a monitor that are not gathered yet, in any order.
+pub(crate) async fn recent(
+    store: &Store,
+    db: &mut Connection,
+    monitor: MonitorId,
+    number: i64,
+) -> Result<Vec<Kept>, StoreError> {
+    let mut rows = tail::rows(store.tail(), db, monitor, number).await?;
+    let mut keys: Vec<i64> =
+        rows.iter().map(|row| Grain::TenMinutes.key(row.slot, number)).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    // What was gathered a moment ago, or comes a second time, is in a block already.
+    let mut gathered = HashSet::new();
+    for (key, body) in Grain::TenMinutes.read(db, &keys).await? {
+        gathered.extend(block::unpack(&body, Grain::TenMinutes.start(key))?.iter().map(Kept::key));
+    }
+    rows.retain(|row| gathered.insert(row.key()));
+    Ok(rows)
+}

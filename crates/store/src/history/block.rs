@@ -1,0 +1,221 @@
+//! A block: the results of one monitor in ten minutes, packed into some twenty bytes each. They
+//! stand in the order of their keys; what follows from the result before, or from its own other
+//! numbers, is left out.
+//!
+//! A result is two bytes (outcome 2 bits, trigger 2, whether revision, status, attempts and probe
+//! are those of the result before 1, region 5, which phases there are 5), the milliseconds since
+//! the slot before, those four where they differ, the phases, the latency less all phases, and the
+//! time to its end less the latency.
+
+use domain::check::Phases;
+use domain::history::{Unreadable, varint};
+
+use super::row::Kept;
+use crate::StoreError;
+
+/// What makes a result one with another of its monitor: slot, region, trigger, revision.
+pub(crate) type Key = (i64, u8, u8, u32);
+
+const TRIGGER_SHIFT: u32 = 2;
+const SAME: u16 = 1 << 4;
+const REGION_SHIFT: u32 = 5;
+const PHASES_SHIFT: u32 = 10;
+const TWO_BITS: u16 = 0b11;
+const FIVE_BITS: u16 = 0b1_1111;
+
+/// Packs results that are in the order of their keys and begin at `start` or later.
+pub(super) fn pack(rows: &[Kept], start: i64) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(24 * rows.len());
+    varint::push(&mut bytes, rows.len() as u64);
+    let mut slot = start;
+    let mut before: Option<&Kept> = None;
+    for row in rows {
+        let same = before.is_some_and(|before| meta(before) == meta(row));
+        let all = each(&row.phases);
+        let present = all
+            .iter()
+            .enumerate()
+            .fold(0_u16, |bits, (bit, phase)| bits | (u16::from(phase.is_some()) << bit));
+        let head = u16::from(row.outcome)
+            | (u16::from(row.trigger) << TRIGGER_SHIFT)
+            | (if same { SAME } else { 0 })
+            | (u16::from(row.region) << REGION_SHIFT)
+            | (present << PHASES_SHIFT);
+        bytes.extend_from_slice(&head.to_le_bytes());
+        varint::push_signed(&mut bytes, row.slot - slot);
+        if !same {
+            varint::push(&mut bytes, u64::from(row.revision));
+            varint::push(&mut bytes, row.status.map_or(0, |status| u64::from(status) + 1));
+            bytes.push(row.attempts);
+            varint::push(&mut bytes, u64::from(row.probe));
+        }
+        for phase in all.into_iter().flatten() {
+            varint::push(&mut bytes, u64::from(phase));
+        }
+        varint::push_signed(&mut bytes, i64::from(row.latency_us) - spent(&row.phases));
+        varint::push_signed(&mut bytes, row.finished_after - i64::from(row.latency_us / 1_000));
+        slot = row.slot;
+        before = Some(row);
+    }
+    bytes
+}
+
+/// The results that [`pack`] packed.
+pub(crate) fn unpack(bytes: &[u8], start: i64) -> Result<Vec<Kept>, StoreError> {
+    read(bytes, start).map_err(|why| StoreError::corrupt("a block of results", why.to_string()))
+}
+
+/// All of both, in the order of keys, and those of `new` that `old` did not have.
+pub(super) fn merge(old: Vec<Kept>, mut new: Vec<Kept>) -> (Vec<Kept>, Vec<Kept>) {
+    new.sort_unstable_by_key(Kept::key);
+    new.dedup_by_key(|row| row.key());
+    if old.is_empty() {
+        return (new.clone(), new);
+    }
+    new.retain(|row| old.binary_search_by_key(&row.key(), Kept::key).is_err());
+    let mut all = old;
+    all.extend_from_slice(&new);
+    all.sort_unstable_by_key(Kept::key);
+    (all, new)
+}
+
+/// Takes the phases off the beginning whose bits are set.
+pub(super) fn pull_phases(bytes: &mut &[u8], present: u8) -> Result<Phases, Unreadable> {
+    let mut take = |bit: u8| match present & (1 << bit) {
+        0 => Ok(None),
+        _ => varint::pull_narrow(bytes).map(Some),
+    };
+    Ok(Phases {
+        dns_us: take(0)?,
+        connect_us: take(1)?,
+        tls_us: take(2)?,
+        first_byte_us: take(3)?,
+        transfer_us: take(4)?,
+    })
+}
+
+fn read(mut bytes: &[u8], start: i64) -> Result<Vec<Kept>, Unreadable> {
+    let bytes = &mut bytes;
+    let count: usize = varint::pull_narrow(bytes)?;
+    let mut rows: Vec<Kept> = Vec::with_capacity(count.min(bytes.len()));
+    for _ in 0..count {
+        let row = read_one(bytes, start, rows.last())?;
+        rows.push(row);
+    }
+    Ok(rows)
+}
+
+fn read_one(bytes: &mut &[u8], start: i64, before: Option<&Kept>) -> Result<Kept, Unreadable> {
+    let head = u16::from_le_bytes([varint::byte(bytes)?, varint::byte(bytes)?]);
+    let slot_before = before.map_or(start, |before| before.slot);
+    let slot = slot_before.saturating_add(varint::pull_signed(bytes)?);
+    let (revision, status, attempts, probe) = if head & SAME == 0 {
+        let revision = varint::pull_narrow(bytes)?;
+        let status: u64 = varint::pull(bytes)?;
+        let status = match status {
+            0 => None,
+            status => Some(u16::try_from(status - 1).map_err(|_| Unreadable("no such status"))?),
+        };
+        (revision, status, varint::byte(bytes)?, varint::pull_narrow(bytes)?)
+    } else {
+        meta(before.ok_or(Unreadable("the first result refers to one before"))?)
+    };
+    let phases = pull_phases(bytes, ((head >> PHASES_SHIFT) & FIVE_BITS) as u8)?;
+    let latency = varint::pull_signed(bytes)?.saturating_add(spent(&phases));
+    let latency_us = u32::try_from(latency).map_err(|_| Unreadable("a latency is too large"))?;
+    let finished_after = varint::pull_signed(bytes)?.saturating_add(i64::from(latency_us / 1_000));
+    Ok(Kept {
+        slot,
+        finished_after,
+        revision,
+        latency_us,
+        probe,
+        status,
+        region: ((head >> REGION_SHIFT) & FIVE_BITS) as u8,
+        trigger: ((head >> TRIGGER_SHIFT) & TWO_BITS) as u8,
+        outcome: (head & TWO_BITS) as u8,
+        attempts,
+        phases,
+    })
+}
+
+/// What is mostly that of the result before.
+const fn meta(row: &Kept) -> (u32, Option<u16>, u8, u32) {
+    (row.revision, row.status, row.attempts, row.probe)
+}
+
+const fn each(phases: &Phases) -> [Option<u32>; 5] {
+    [phases.dns_us, phases.connect_us, phases.tls_us, phases.first_byte_us, phases.transfer_us]
+}
+
+fn spent(phases: &Phases) -> i64 {
+    each(phases).into_iter().flatten().map(i64::from).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn phases() -> impl Strategy<Value = Phases> {
+        let one = proptest::option::of(any::<u32>);
+        (one(), one(), one(), one(), one()).prop_map(
+            |(dns_us, connect_us, tls_us, first_byte_us, transfer_us)| Phases {
+                dns_us,
+                connect_us,
+                tls_us,
+                first_byte_us,
+                transfer_us,
+            },
+        )
+    }
+
+    fn kept() -> impl Strategy<Value = Kept> {
+        let times = (0_i64..600_000, -1_000_i64..10_000_000, any::<u32>());
+        let meta = (1_u32..3, proptest::option::of(100_u16..600), 0_u8..12, 1_u32..3);
+        let codes = (0_u8..28, 0_u8..3, 0_u8..4);
+        (times, meta, codes, phases()).prop_map(
+            |((slot, finished_after, latency_us), meta, (region, trigger, outcome), phases)| Kept {
+                slot,
+                finished_after,
+                revision: meta.0,
+                latency_us,
+                probe: meta.3,
+                status: meta.1,
+                region,
+                trigger,
+                outcome,
+                attempts: meta.2,
+                phases,
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn a_block_reads_back(rows in proptest::collection::vec(kept(), 0..40)) {
+            let (rows, added) = merge(Vec::new(), rows);
+            prop_assert_eq!(&rows, &added);
+            prop_assert_eq!(unpack(&pack(&rows, 0), 0).unwrap(), rows);
+        }
+
+        #[test]
+        fn merging_again_adds_nothing(
+            a in proptest::collection::vec(kept(), 0..40),
+            b in proptest::collection::vec(kept(), 0..40),
+        ) {
+            let (first, _) = merge(Vec::new(), a.clone());
+            let (both, added) = merge(first.clone(), b.clone());
+            prop_assert_eq!(both.len(), first.len() + added.len());
+            prop_assert!(both.windows(2).all(|pair| pair[0].key() < pair[1].key()));
+            let (again, added) = merge(both.clone(), [a, b].concat());
+            prop_assert_eq!((again, added), (both, Vec::new()));
+        }
+
+        #[test]
+        fn no_bytes_make_reading_panic(bytes: Vec<u8>) {
+            let _ = unpack(&bytes, 0);
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! The stretches of time that history is kept in: ten minutes of single results, sums of an hour
+//! and of a day. Each has a table of keys and bodies; what a body holds is not known here.
+
+use std::fmt::Write as _;
+
+use rules::Timestamp;
+use sqlx::AssertSqlSafe;
+
+use crate::StoreError;
+use crate::db::{Connection, Row, query};
+
+/// Bits of a key that are the monitor's number.
+const MONITOR_BITS: u32 = 32;
+/// Values of one statement: few sizes, so that the engine knows each statement again.
+const SIZES: [usize; 4] = [1, 8, 32, 128];
+
+/// A stretch of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Grain {
+    /// Single results.
+    TenMinutes,
+    /// Sums.
+    Hour,
+    /// Sums of a day of UTC.
+    Day,
+}
+
+impl Grain {
+    pub(crate) const fn millis(self) -> i64 {
+        match self {
+            Self::TenMinutes => 600_000,
+            Self::Hour => 3_600_000,
+            Self::Day => 86_400_000,
+        }
+    }
+
+    pub(crate) const fn table(self) -> &'static str {
+        match self {
+            Self::TenMinutes => "result_blocks",
+            Self::Hour => "hour_sums",
+            Self::Day => "day_sums",
+        }
+    }
+
+    /// The number of the stretch in which an instant lies.
+    pub(crate) const fn number(self, millis: i64) -> i64 {
+        millis.div_euclid(self.millis())
+    }
+
+    /// The beginning of the stretch in which an instant lies.
+    pub(crate) const fn start_of(self, at: Timestamp) -> Timestamp {
+        Timestamp::from_millis(self.number(at.as_millis()) * self.millis())
+    }
+
+    /// The key of a monitor's stretch in which an instant lies.
+    pub(crate) const fn key(self, millis: i64, monitor: i64) -> i64 {
+        key(self.number(millis), monitor)
+    }
+
+    /// When the stretch with this key begins, in milliseconds.
+    pub(crate) const fn start(self, key: i64) -> i64 {
+        (key >> MONITOR_BITS) * self.millis()
+    }
+
+    /// The bodies with these keys, those that there are, in no order.
+    pub(crate) async fn read(
+        self,
+        db: &mut Connection,
+        keys: &[i64],
+    ) -> Result<Vec<(i64, Vec<u8>)>, StoreError> {
+        let mut found = Vec::new();
+        let mut rest = keys;
+        while let Some(last) = rest.last() {
+            let size = SIZES.into_iter().find(|size| *size >= rest.len()).unwrap_or(SIZES[3]);
+            let (chunk, later) = rest.split_at(size.min(rest.len()));
+            let statement = format!(
+                "SELECT key, body FROM {} WHERE key IN ({})",
+                self.table(),
+                placeholders(size, 0)
+            );
+            let mut query = query(AssertSqlSafe(statement));
+            // A list that is too short is filled with what it has.
+            for place in 0..size {
+                query = query.bind(*chunk.get(place).unwrap_or(last));
+            }
+            for row in query.fetch_all(db).await? {
+                found.push(entry(&row)?);
+            }
+            rest = later;
+        }
+        Ok(found)
+    }
+
+    /// The first or the last stretch that has a body, by its number.
+    pub(crate) async fn edge(
+        self,
+        db: &mut Connection,
+        edge: Edge,
+    ) -> Result<Option<i64>, StoreError> {
+        let which = match edge {
+            Edge::First => "MIN",
+            Edge::Last => "MAX",
+        };
+        let statement = format!("SELECT {which}(key) FROM {}", self.table());
+        let key: Option<Option<i64>> = query(AssertSqlSafe(statement)).scalar(db).await?;
+        Ok(key.flatten().map(|key| key >> MONITOR_BITS))
+    }
+
+    /// The first and the last stretch that have a body.
+    pub(crate) async fn edges(self, db: &mut Connection) -> Result<Option<(i64, i64)>, StoreError> {
+        let first = self.edge(db, Edge::First).await?;
+        let last = self.edge(db, Edge::Last).await?;
+        Ok(first.zip(last))
+    }
+
+    /// Stores bodies, in the place of those with the same keys.
+    pub(crate) async fn put(
+        self,
+        db: &mut Connection,
+        entries: Vec<(i64, Vec<u8>)>,
+    ) -> Result<(), StoreError> {
+        let mut rest = entries.into_iter();
+        while rest.len() > 0 {
+            let size = SIZES.into_iter().rfind(|size| *size <= rest.len()).unwrap_or(1);
+            let mut statement = format!("INSERT INTO {} (key, body) VALUES ", self.table());
+            for pair in 0..size {
+                let comma = if pair == 0 { "" } else { ", " };
+                write!(statement, "{comma}({})", placeholders(2, 2 * pair))
+                    .expect("a String takes everything");
+            }
+            statement.push_str(" ON CONFLICT (key) DO UPDATE SET body = excluded.body");
+            let mut query = query(AssertSqlSafe(statement));
+            for (key, body) in rest.by_ref().take(size) {
+                query = query.bind(key).bind(body);
+            }
+            query.execute(db).await?;
+        }
+        Ok(())
+    }
+}
+
+/// An end of what is kept.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Edge {
+    First,
+    Last,
+}
+
+/// The key of a monitor's stretch.
+pub(crate) const fn key(stretch: i64, monitor: i64) -> i64 {
+    (stretch << MONITOR_BITS) | monitor
+}
+
+fn entry(row: &Row) -> Result<(i64, Vec<u8>), StoreError> {
+    Ok((row.try_get(0)?, row.try_get(1)?))
+}
+
+/// `count` placeholders after the first `from`: `$3,$4`.
+fn placeholders(count: usize, from: usize) -> String {
+    let mut list = String::with_capacity(5 * count);
+    for place in from + 1..=from + count {
+        let comma = if place == from + 1 { "" } else { "," };
+        write!(list, "{comma}${place}").expect("a String takes everything");
+    }
+    list
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_in_the_order_of_time_and_tell_when_they_begin() {
+        let grain = Grain::TenMinutes;
+        let (early, late) =
+            (grain.key(1_800_000_599_999, 4_000_000_000), grain.key(1_800_000_600_000, 1));
+        assert!(early < late);
+        assert_eq!((grain.start(early), grain.start(late)), (1_800_000_000_000, 1_800_000_600_000));
+    }
+}

@@ -1,0 +1,163 @@
+//! Retention of the history: results as long as their workspace keeps them, sums longer.
+
+use std::time::Duration;
+
+use rules::{Timestamp, WorkspaceId, limits};
+use sqlx::AssertSqlSafe;
+
+use super::grain::Edge;
+use super::{Grain, HistoryStore};
+use crate::audit::{self, Note};
+use crate::db::{Connection, query};
+use crate::{Change, StoreError};
+
+/// Stretches of one workspace whose blocks one step takes away at most.
+const STEP_STRETCHES: i64 = 144;
+/// Sums that one step takes away at most.
+const STEP_SUMS: i64 = 2_000;
+
+/// What a step took away.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PrunedHistory {
+    /// Blocks of results.
+    pub blocks: u64,
+    /// Sums of hours and days.
+    pub sums: u64,
+    /// Whether there is more.
+    pub is_there_more: bool,
+}
+
+/// How long a workspace keeps its results, and how far that was done.
+struct Keeping {
+    workspace: String,
+    kept_for: Duration,
+    kept_from: Option<i64>,
+}
+
+impl HistoryStore<'_> {
+    /// Keeps the results of a workspace for so many days, or again as long as the server's setting
+    /// says.
+    pub async fn keep_results(
+        &self,
+        workspace: WorkspaceId,
+        days: Option<u32>,
+        change: Change,
+    ) -> Result<(), StoreError> {
+        self.store
+            .write(move |session| {
+                Box::pin(async move {
+                    let changed =
+                        query("UPDATE workspaces SET results_kept_days = $1 WHERE id = $2")
+                            .bind(days.map(i64::from))
+                            .bind(workspace.to_string())
+                            .execute(&mut session.db)
+                            .await?;
+                    if changed == 0 {
+                        return Err(StoreError::not_found("workspace", &workspace));
+                    }
+                    let detail =
+                        days.map_or("as the setting".to_owned(), |days| format!("{days} d"));
+                    let note = Note {
+                        workspace,
+                        change,
+                        action: "workspace.keep_results",
+                        resource_id: workspace.to_string(),
+                        detail: &detail,
+                    };
+                    audit::note(&mut session.db, note).await
+                })
+            })
+            .await
+    }
+
+    /// Takes away one step's worth of what is past its time. `kept_for` is for workspaces that say
+    /// nothing else.
+    pub async fn prune(
+        &self,
+        kept_for: Duration,
+        now: Timestamp,
+    ) -> Result<PrunedHistory, StoreError> {
+        self.store.write(move |session| Box::pin(prune(&mut session.db, kept_for, now))).await
+    }
+}
+
+async fn prune(
+    db: &mut Connection,
+    kept_for: Duration,
+    now: Timestamp,
+) -> Result<PrunedHistory, StoreError> {
+    let mut pruned = PrunedHistory::default();
+    if let Some(oldest) = Grain::TenMinutes.edge(db, Edge::First).await? {
+        for keeping in keepings(db, kept_for).await? {
+            let until = Grain::TenMinutes.number((now - keeping.kept_for).as_millis());
+            let from = keeping.kept_from.unwrap_or(oldest).max(oldest);
+            let end = until.min(from + STEP_STRETCHES);
+            pruned.is_there_more |= end < until;
+            if from < end {
+                pruned.blocks += prune_blocks(db, &keeping.workspace, from, end).await?;
+            }
+        }
+    }
+    for (grain, kept_for) in
+        [(Grain::Hour, limits::HOUR_SUMS_KEPT), (Grain::Day, limits::DAY_SUMS_KEPT)]
+    {
+        let end = super::grain::key(grain.number((now - kept_for).as_millis()), 0);
+        let taken = prune_sums(db, grain, end).await?;
+        pruned.is_there_more |= taken >= STEP_SUMS as u64;
+        pruned.sums += taken;
+    }
+    Ok(pruned)
+}
+
+async fn keepings(db: &mut Connection, kept_for: Duration) -> Result<Vec<Keeping>, StoreError> {
+    const DAY: Duration = Duration::from_hours(24);
+    let rows = query("SELECT id, results_kept_days, blocks_kept_from FROM workspaces ORDER BY id")
+        .fetch_all(db)
+        .await?;
+    rows.iter()
+        .map(|row| {
+            let days: Option<i64> = row.try_get(1)?;
+            let days = days.map(|days| DAY * u32::try_from(days).unwrap_or(0));
+            Ok(Keeping {
+                workspace: row.try_get(0)?,
+                kept_for: days.unwrap_or(kept_for),
+                kept_from: row.try_get(2)?,
+            })
+        })
+        .collect()
+}
+
+/// Takes away the blocks of a workspace's monitors in stretches from `from` to before `end`.
+async fn prune_blocks(
+    db: &mut Connection,
+    workspace: &str,
+    from: i64,
+    end: i64,
+) -> Result<u64, StoreError> {
+    let mut taken = 0;
+    for stretch in from..end {
+        taken += query(
+            "DELETE FROM result_blocks WHERE key IN \
+             (SELECT $1 + number FROM monitors WHERE workspace_id = $2)",
+        )
+        .bind(super::grain::key(stretch, 0))
+        .bind(workspace)
+        .execute(db)
+        .await?;
+    }
+    query("UPDATE workspaces SET blocks_kept_from = $1 WHERE id = $2")
+        .bind(end)
+        .bind(workspace)
+        .execute(db)
+        .await?;
+    Ok(taken)
+}
+
+async fn prune_sums(db: &mut Connection, grain: Grain, end: i64) -> Result<u64, StoreError> {
+    let table = grain.table();
+    let statement = format!(
+        "DELETE FROM {table} WHERE key IN \
+         (SELECT key FROM {table} WHERE key < $1 ORDER BY key LIMIT $2)"
+    );
+    Ok(query(AssertSqlSafe(statement)).bind(end).bind(STEP_SUMS).execute(db).await?)
+}

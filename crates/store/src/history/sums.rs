@@ -1,0 +1,78 @@
+//! Sums of an hour or a day: one body for all regions of a monitor, so that a window of ninety days
+//! is ninety rows.
+
+use std::collections::BTreeMap;
+
+use domain::check::Trigger;
+use domain::history::{Sum, Unreadable, varint};
+use rules::{Region, Timestamp};
+
+use super::{Grain, Kept};
+use crate::db::Connection;
+use crate::{StoreError, codes};
+
+/// Sums by region.
+pub(super) type Sums = BTreeMap<Region, Sum>;
+
+/// The sums from `since` on, a whole hour: hours up to midnight, then days.
+pub(super) async fn read(
+    db: &mut Connection,
+    monitor: i64,
+    since: Timestamp,
+) -> Result<Sums, StoreError> {
+    let mut sums = Sums::new();
+    let since = since.as_millis();
+    let midnight =
+        (since + Grain::Day.millis() - 1).div_euclid(Grain::Day.millis()) * Grain::Day.millis();
+    let hours: Vec<i64> = (Grain::Hour.number(since)..Grain::Hour.number(midnight))
+        .map(|hour| super::grain::key(hour, monitor))
+        .collect();
+    let last = Grain::Day.edge(db, super::grain::Edge::Last).await?.unwrap_or(i64::MIN);
+    let days: Vec<i64> =
+        (Grain::Day.number(midnight)..=last).map(|day| super::grain::key(day, monitor)).collect();
+    for (_, body) in Grain::Hour.read(db, &hours).await? {
+        merge(&mut sums, &decode(&body)?);
+    }
+    for (_, body) in Grain::Day.read(db, &days).await? {
+        merge(&mut sums, &decode(&body)?);
+    }
+    Ok(sums)
+}
+
+/// Counts one result, where it is a scheduled one: second opinions are asked when something is
+/// wrong and manual checks when somebody is curious, so neither says how it usually is.
+pub(super) fn count(sums: &mut Sums, row: &Kept) -> Result<(), StoreError> {
+    if codes::trigger(i64::from(row.trigger))? == Trigger::Scheduled {
+        let finished_at = Timestamp::from_millis(row.slot + row.finished_after);
+        let sum = sums.entry(codes::region(i64::from(row.region))?).or_default();
+        sum.add(codes::outcome(i64::from(row.outcome))?, row.latency_us, finished_at);
+    }
+    Ok(())
+}
+
+/// Counts all that `others` counted.
+pub(super) fn merge(sums: &mut Sums, others: &Sums) {
+    for (region, other) in others {
+        sums.entry(*region).or_default().merge(other);
+    }
+}
+
+pub(super) fn encode(sums: &Sums) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(64 * sums.len());
+    for (region, sum) in sums {
+        varint::push(&mut bytes, codes::of_region(*region) as u64);
+        sum.encode(&mut bytes);
+    }
+    bytes
+}
+
+pub(super) fn decode(mut bytes: &[u8]) -> Result<Sums, StoreError> {
+    let unreadable = |why: Unreadable| StoreError::corrupt("sums of results", why.to_string());
+    let mut sums = Sums::new();
+    while !bytes.is_empty() {
+        let code = varint::pull_narrow(&mut bytes).map_err(unreadable)?;
+        let sum = Sum::decode(&mut bytes).map_err(unreadable)?;
+        sums.insert(codes::region(code)?, sum);
+    }
+    Ok(sums)
+}

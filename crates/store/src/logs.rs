@@ -1,0 +1,236 @@
+//! Logs: the results of one monitor, one by one, newest first. Those of the last minutes stand in
+//! `results`, older ones in the blocks of the history; who reads does not see the difference.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use domain::check::{CheckResult, Outcome, Trigger};
+use rules::{MonitorId, Region, Timestamp, WorkspaceId};
+
+use crate::db::Connection;
+use crate::history::{self, Grain, Kept, Key};
+use crate::{Store, StoreError, codes};
+
+/// Blocks looked at by the first statement of a listing; each further one looks at twice as many.
+const FIRST_BLOCKS: i64 = 4;
+/// Blocks looked at by one statement at most.
+const MOST_BLOCKS: i64 = 128;
+/// Blocks that one listing looks at: two weeks. Where that is not enough, the page ends early.
+const LISTING_BLOCKS: i64 = 2_016;
+/// Evidence of one instant that is looked through for that of one result: each region and trigger,
+/// and some revisions.
+const EVIDENCE_OF_A_SLOT: u32 = 200;
+
+/// The handle of the logs.
+#[derive(Clone, Copy, Debug)]
+pub struct Logs<'s> {
+    pub(crate) store: &'s Store,
+}
+
+/// Which results are listed; an empty list is all of its kind.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LogFilter {
+    /// What they came to.
+    pub outcomes: Vec<Outcome>,
+    /// Where they ran.
+    pub regions: Vec<Region>,
+    /// Why they ran.
+    pub triggers: Vec<Trigger>,
+    /// With slots from here on.
+    pub from: Option<Timestamp>,
+    /// With slots before.
+    pub to: Option<Timestamp>,
+}
+
+/// A result among those of its monitor; as a place in the list, which goes backwards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogPlace {
+    /// Its slot.
+    pub slot: Timestamp,
+    /// Where it ran.
+    pub region: Region,
+    /// Why it ran.
+    pub trigger: Trigger,
+    /// The revision it ran for.
+    pub revision: u32,
+}
+
+/// A part of the list.
+#[derive(Clone, Debug)]
+pub struct LogPage {
+    /// Newest first; without their evidence.
+    pub logs: Vec<CheckResult>,
+    /// Where the next part begins: after this place. `None` on the last part.
+    pub next: Option<LogPlace>,
+}
+
+impl Logs<'_> {
+    /// Results of a monitor after `place`, newest first, at most `limit`. Looks at two weeks at
+    /// most, so that the page may be shorter, or empty, and have a next one.
+    pub async fn list(
+        &self,
+        workspace: WorkspaceId,
+        monitor: MonitorId,
+        filter: &LogFilter,
+        after: Option<LogPlace>,
+        limit: u32,
+    ) -> Result<LogPage, StoreError> {
+        let mut db = self.store.read().await?;
+        let number = history::number(&mut db, workspace, monitor).await?;
+        let wanted = Wanted::new(filter, after, limit as usize);
+        let mut found = Found::default();
+        for row in history::recent(self.store, &mut db, monitor, number).await? {
+            found.add(&wanted, row);
+        }
+        let settled = found.look_back(&mut db, &wanted, number).await?;
+        let (rows, next) = found.page(&wanted, settled)?;
+        let probes = history::probes(&mut db).await?;
+        let logs = rows.iter().map(|row| row.result(monitor, &probes)).collect::<Result<_, _>>()?;
+        Ok(LogPage { logs, next })
+    }
+
+    /// One result with its evidence, where that was kept.
+    pub async fn get(
+        &self,
+        workspace: WorkspaceId,
+        monitor: MonitorId,
+        place: LogPlace,
+    ) -> Result<CheckResult, StoreError> {
+        let mut db = self.store.read().await?;
+        let number = history::number(&mut db, workspace, monitor).await?;
+        let mut rows = history::recent(self.store, &mut db, monitor, number).await?;
+        let block = Grain::TenMinutes.key(place.slot.as_millis(), number);
+        for (key, body) in Grain::TenMinutes.read(&mut db, &[block]).await? {
+            rows.extend(history::unpack(&body, Grain::TenMinutes.start(key))?);
+        }
+        let row = rows
+            .iter()
+            .find(|row| row.key() == place.key())
+            .ok_or_else(|| StoreError::not_found("response log", &place.slot))?;
+        let mut result = row.result(monitor, &history::probes(&mut db).await?)?;
+        drop(db);
+        let of_slot = (place.slot, place.slot);
+        let evidence = self.store.evidence();
+        let kept = evidence.between(workspace, monitor, of_slot, EVIDENCE_OF_A_SLOT).await?;
+        let own = kept.into_iter().find(|entry| entry.identity == result.identity);
+        result.evidence = own.map(|entry| Arc::clone(&entry.evidence));
+        Ok(result)
+    }
+}
+
+impl LogPlace {
+    const fn key(&self) -> Key {
+        let region = codes::of_region(self.region) as u8;
+        let trigger = codes::of_trigger(self.trigger) as u8;
+        (self.slot.as_millis(), region, trigger, self.revision)
+    }
+
+    fn of((slot, region, trigger, revision): Key) -> Result<Self, StoreError> {
+        Ok(Self {
+            slot: Timestamp::from_millis(slot),
+            region: codes::region(i64::from(region))?,
+            trigger: codes::trigger(i64::from(trigger))?,
+            revision,
+        })
+    }
+}
+
+/// What is asked for, in the codes of the rows.
+struct Wanted {
+    outcomes: Vec<u8>,
+    regions: Vec<u8>,
+    triggers: Vec<u8>,
+    /// Slots from here on.
+    from: i64,
+    /// Keys before this one.
+    before: Option<Key>,
+    limit: usize,
+}
+
+impl Wanted {
+    fn new(filter: &LogFilter, after: Option<LogPlace>, limit: usize) -> Self {
+        let to = filter.to.map(|to| (to.as_millis(), 0, 0, 0));
+        let after = after.map(|place| place.key());
+        let code = |code: i64| code as u8;
+        Self {
+            outcomes: filter.outcomes.iter().map(|it| code(codes::of_outcome(*it))).collect(),
+            regions: filter.regions.iter().map(|it| code(codes::of_region(*it))).collect(),
+            triggers: filter.triggers.iter().map(|it| code(codes::of_trigger(*it))).collect(),
+            from: filter.from.map_or(i64::MIN, Timestamp::as_millis),
+            before: [to, after].into_iter().flatten().min(),
+            limit,
+        }
+    }
+
+    fn has(&self, row: &Kept) -> bool {
+        let any = |wanted: &[u8], code| wanted.is_empty() || wanted.contains(&code);
+        row.slot >= self.from
+            && self.before.is_none_or(|before| row.key() < before)
+            && any(&self.outcomes, row.outcome)
+            && any(&self.regions, row.region)
+            && any(&self.triggers, row.trigger)
+    }
+}
+
+/// What was found so far, each once.
+#[derive(Default)]
+struct Found(BTreeMap<Key, Kept>);
+
+impl Found {
+    fn add(&mut self, wanted: &Wanted, row: Kept) {
+        if wanted.has(&row) {
+            self.0.insert(row.key(), row);
+        }
+    }
+
+    /// Looks at blocks, newest first, until the page is full or there are no more. Answers the slot
+    /// from which on all is found.
+    async fn look_back(
+        &mut self,
+        db: &mut Connection,
+        wanted: &Wanted,
+        monitor: i64,
+    ) -> Result<i64, StoreError> {
+        let grain = Grain::TenMinutes;
+        let Some((first, last)) = grain.edges(db).await? else { return Ok(i64::MIN) };
+        let first = first.max(grain.number(wanted.from));
+        let mut end = 1 + wanted.before.map_or(last, |(slot, ..)| last.min(grain.number(slot)));
+        let (mut looked, mut size) = (0, FIRST_BLOCKS);
+        while end > first {
+            let settled = end * grain.millis();
+            let is_full = self.0.range((settled, 0, 0, 0)..).nth(wanted.limit).is_some();
+            if is_full || looked >= LISTING_BLOCKS {
+                return Ok(settled);
+            }
+            let begin = first.max(end - size);
+            let keys: Vec<i64> =
+                (begin..end).map(|stretch| history::grain_key(stretch, monitor)).collect();
+            for (key, body) in grain.read(db, &keys).await? {
+                for row in history::unpack(&body, grain.start(key))? {
+                    self.add(wanted, row);
+                }
+            }
+            looked += end - begin;
+            size = MOST_BLOCKS.min(2 * size);
+            end = begin;
+        }
+        Ok(i64::MIN)
+    }
+
+    /// The page, of what is found from `settled` on, and where the next one begins.
+    fn page(
+        self,
+        wanted: &Wanted,
+        settled: i64,
+    ) -> Result<(Vec<Kept>, Option<LogPlace>), StoreError> {
+        let mut rows: Vec<Kept> =
+            self.0.range((settled, 0, 0, 0)..).rev().map(|(_, row)| *row).collect();
+        if rows.len() > wanted.limit {
+            rows.truncate(wanted.limit);
+            let next = rows.last().map(|last| LogPlace::of(last.key())).transpose()?;
+            return Ok((rows, next));
+        }
+        let next = (settled > i64::MIN).then(|| LogPlace::of((settled, 0, 0, 0))).transpose()?;
+        Ok((rows, next))
+    }
+}
