@@ -77,6 +77,7 @@ pub(crate) fn refusal(error: StoreError) -> rpc::Error {
         | StoreError::Locked { .. }
         | StoreError::DatabaseInUse { .. }
         | StoreError::TakenOver
+        | StoreError::NotEmpty { .. }
         | StoreError::Address { .. }
         | StoreError::Unconfirmed { .. }
         | StoreError::Folder { .. }

@@ -80,6 +80,12 @@ pub enum StoreError {
         /// What is wrong.
         why: String,
     },
+    /// The database that was to be filled holds something.
+    #[error("the database that is to be filled has rows in `{table}`; name an empty one")]
+    NotEmpty {
+        /// The first table that has rows.
+        table: String,
+    },
     /// The data folder cannot be used.
     #[error("`{}` cannot be used: {why}", .path.display())]
     Folder {

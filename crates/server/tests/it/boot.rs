@@ -19,9 +19,9 @@ async fn what_was_stored_is_there_after_a_restart_on_the_same_folder() {
     let caller = server.caller(Scope::Write);
     let created = caller.rpc("CreateTcpMonitor", json!({ "monitor": a_monitor("tcp") })).await;
     let key = caller.key().unwrap().to_owned();
+    let settings = Settings { listen: ([127, 0, 0, 1], 0).into(), ..server.settings().clone() };
     server.stop().await;
 
-    let settings = Settings { data, listen: ([127, 0, 0, 1], 0).into(), ..Settings::defaults() };
     let running = boot::start(&settings, Context::system()).await.unwrap();
     let caller = testkit::server::Caller::at(running.address(), Some(key));
     let id = &created.json()["monitor"]["id"];

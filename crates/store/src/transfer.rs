@@ -1,0 +1,301 @@
+//! From one engine to the other: every row of every table, in one transaction of the target, counted
+//! and summed up on both sides before it is committed. Secrets go as they are sealed; the key stays
+//! in the data folder, which serves both databases.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use futures_util::stream::BoxStream;
+use futures_util::{StreamExt as _, TryStreamExt as _};
+use sha2::{Digest as _, Sha256};
+use sqlx::AssertSqlSafe;
+
+use crate::db::{self, Connection, Link, Row, Value, query};
+use crate::engine::{Database, Engine};
+use crate::migrate::{self, MIGRATIONS};
+use crate::{MasterKeySource, Settings, StoreError, folder, store};
+
+/// Rows of one statement that writes.
+const ROWS_AT_ONCE: usize = 64;
+/// What each database keeps of itself.
+const OWN_TABLES: &str = "('migrations', 'owner')";
+
+/// A table that was carried over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transferred {
+    /// Its name.
+    pub table: String,
+    /// How many rows it has, on both sides.
+    pub rows: u64,
+}
+
+/// Carries everything from one database to another that is empty. Both are locked meanwhile, so that
+/// no server is running; the one that is read stays as it is, but for its migrations.
+pub async fn transfer(
+    folder: &Path,
+    master_key: &MasterKeySource,
+    from: Database,
+    to: Database,
+) -> Result<Vec<Transferred>, StoreError> {
+    let settings =
+        |database| Settings { folder: folder.to_owned(), database, master_key: master_key.clone() };
+    let _lock = folder::lock(folder)?;
+    let (from, to) = (settings(from), settings(to));
+    let mut source = Engine::of(&from)?.writer().await?;
+    migrate::migrate(&mut source, folder, MIGRATIONS).await?;
+    db::run(&mut source, "COMMIT").await?;
+    let mut target = Engine::of(&to)?.writer().await?;
+    migrate::migrate(&mut target, folder, MIGRATIONS).await?;
+
+    let tables = tables(&mut source).await?;
+    make_room(&mut target, &tables).await?;
+    let mut done = Vec::with_capacity(tables.len());
+    for table in tables {
+        let rows = carry(&mut source, &mut target, &table).await?;
+        done.push(Transferred { table, rows });
+    }
+    store::unlock_vault(&to, &mut target).await?;
+    db::run(&mut target, "COMMIT").await?;
+    source.close().await?;
+    target.close().await?;
+    Ok(done)
+}
+
+/// A column, with what it holds on each side.
+struct Column {
+    name: String,
+    source: Kind,
+    target: Kind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Integer,
+    Boolean,
+    Text,
+    Bytes,
+}
+
+/// How many rows there are and what they come to, in whatever order they are read.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Sum {
+    rows: u64,
+    sum: u128,
+}
+
+/// The tables in the order in which they were made, which puts owners before what they own.
+async fn tables(db: &mut Connection) -> Result<Vec<String>, StoreError> {
+    let statement = match db.link() {
+        Link::Sqlite(_) => format!(
+            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' \
+             AND name NOT IN {OWN_TABLES} ORDER BY rowid"
+        ),
+        Link::Postgres(_) => format!(
+            "SELECT c.relname::TEXT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
+             WHERE n.nspname = 'aloft' AND c.relkind = 'r' AND c.relname NOT IN {OWN_TABLES} \
+             ORDER BY c.oid"
+        ),
+    };
+    let rows = query(AssertSqlSafe(statement)).fetch_all(db).await?;
+    rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
+}
+
+/// Refuses a target that holds anything; what its own key sealed goes.
+async fn make_room(target: &mut Connection, tables: &[String]) -> Result<(), StoreError> {
+    query("DELETE FROM vault").execute(target).await?;
+    for table in tables {
+        let first = format!("SELECT 1 FROM {table} LIMIT 1");
+        if query(AssertSqlSafe(first)).fetch_optional(target).await?.is_some() {
+            return Err(StoreError::NotEmpty { table: table.clone() });
+        }
+    }
+    Ok(())
+}
+
+/// Carries one table over and holds both sides against each other.
+async fn carry(
+    source: &mut Connection,
+    target: &mut Connection,
+    table: &str,
+) -> Result<u64, StoreError> {
+    let columns = columns(source, target, table).await?;
+    let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+    let select = format!("SELECT {} FROM {table}", names.join(", "));
+    let insert = format!("INSERT INTO {table} ({}) VALUES ", names.join(", "));
+
+    let mut read = Sum::default();
+    let mut waiting = Vec::with_capacity(ROWS_AT_ONCE);
+    let mut rows = stream(source, select.clone());
+    while let Some(row) = rows.try_next().await? {
+        let cells = cells(&row, columns.iter().map(|column| column.source))?;
+        read.add(&cells);
+        waiting.push(cells);
+        if waiting.len() == ROWS_AT_ONCE {
+            write(target, &insert, &columns, std::mem::take(&mut waiting)).await?;
+        }
+    }
+    drop(rows);
+    write(target, &insert, &columns, waiting).await?;
+
+    let mut written = Sum::default();
+    let mut rows = stream(target, select);
+    while let Some(row) = rows.try_next().await? {
+        written.add(&cells(&row, columns.iter().map(|column| column.target))?);
+    }
+    drop(rows);
+    if read != written {
+        let why = format!("{} rows were read, and what was written is not they", read.rows);
+        return Err(StoreError::corrupt(format!("table `{table}`"), why));
+    }
+    count_on(target, table).await?;
+    Ok(read.rows)
+}
+
+async fn write(
+    target: &mut Connection,
+    insert: &str,
+    columns: &[Column],
+    rows: Vec<Vec<Value>>,
+) -> Result<(), StoreError> {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let mut statement = insert.to_owned();
+    for row in 0..rows.len() {
+        let places = (1..=columns.len()).map(|column| format!("${}", row * columns.len() + column));
+        let comma = if row == 0 { "" } else { ", " };
+        write!(statement, "{comma}({})", places.collect::<Vec<_>>().join(", "))
+            .expect("a String takes everything");
+    }
+    let mut insert = query(AssertSqlSafe(statement));
+    for cells in rows {
+        for (cell, column) in cells.into_iter().zip(columns) {
+            insert = insert.bind(match (cell, column.target) {
+                (Value::Integer(Some(number)), Kind::Boolean) => Value::Boolean(number != 0),
+                (cell, Kind::Integer | Kind::Boolean | Kind::Text | Kind::Bytes) => cell,
+            });
+        }
+    }
+    insert.execute(target).await?;
+    Ok(())
+}
+
+/// What numbers itself goes on after the highest number.
+async fn count_on(target: &mut Connection, table: &str) -> Result<(), StoreError> {
+    let Link::Postgres(_) = target.link() else { return Ok(()) };
+    let counted: Option<String> = query(
+        "SELECT column_name::TEXT FROM information_schema.columns \
+         WHERE table_schema = 'aloft' AND table_name = $1 AND is_identity = 'YES'",
+    )
+    .bind(table)
+    .scalar(target)
+    .await?;
+    let Some(column) = counted else { return Ok(()) };
+    let statement = format!(
+        "SELECT setval(pg_get_serial_sequence('aloft.{table}', '{column}'), \
+         COALESCE(MAX({column}), 1), MAX({column}) IS NOT NULL) FROM {table}"
+    );
+    query(AssertSqlSafe(statement)).execute(target).await?;
+    Ok(())
+}
+
+/// The columns of a table, which both sides must have.
+async fn columns(
+    source: &mut Connection,
+    target: &mut Connection,
+    table: &str,
+) -> Result<Vec<Column>, StoreError> {
+    let (ours, theirs) = (kinds(source, table).await?, kinds(target, table).await?);
+    if ours.len() != theirs.len() {
+        return Err(StoreError::corrupt(format!("table `{table}`"), "its columns differ"));
+    }
+    ours.into_iter()
+        .map(|(name, source)| {
+            let found = theirs.iter().find(|(theirs, _)| *theirs == name);
+            let (_, target) = found.ok_or_else(|| {
+                StoreError::corrupt(format!("table `{table}`"), format!("`{name}` is on one side"))
+            })?;
+            Ok(Column { name, source, target: *target })
+        })
+        .collect()
+}
+
+async fn kinds(db: &mut Connection, table: &str) -> Result<Vec<(String, Kind)>, StoreError> {
+    let statement = match db.link() {
+        Link::Sqlite(_) => "SELECT name, lower(type) FROM pragma_table_info($1)",
+        Link::Postgres(_) => {
+            "SELECT column_name::TEXT, data_type::TEXT FROM information_schema.columns \
+             WHERE table_schema = 'aloft' AND table_name = $1 ORDER BY ordinal_position"
+        }
+    };
+    let rows = query(statement).bind(table).fetch_all(db).await?;
+    rows.iter()
+        .map(|row| {
+            let kind = match row.try_get(1)? {
+                "integer" | "bigint" | "smallint" => Kind::Integer,
+                "boolean" => Kind::Boolean,
+                "text" => Kind::Text,
+                "blob" | "bytea" => Kind::Bytes,
+                other => {
+                    let why = format!("nobody knows the type `{other}`");
+                    return Err(StoreError::corrupt(format!("table `{table}`"), why));
+                }
+            };
+            Ok((row.try_get(0)?, kind))
+        })
+        .collect()
+}
+
+fn stream(db: &mut Connection, statement: String) -> BoxStream<'_, Result<Row, sqlx::Error>> {
+    let statement = sqlx::AssertSqlSafe(statement);
+    match db.link() {
+        Link::Sqlite(db) => sqlx::query(statement).fetch(db).map_ok(Row::Sqlite).boxed(),
+        Link::Postgres(db) => sqlx::query(statement).fetch(db).map_ok(Row::Postgres).boxed(),
+    }
+}
+
+/// The values of a row; yes and no are 1 and 0.
+fn cells(row: &Row, kinds: impl Iterator<Item = Kind>) -> Result<Vec<Value>, sqlx::Error> {
+    kinds
+        .enumerate()
+        .map(|(column, kind)| {
+            Ok(match kind {
+                Kind::Integer => Value::Integer(row.try_get(column)?),
+                Kind::Boolean => Value::Integer(Some(i64::from(row.try_get::<bool>(column)?))),
+                Kind::Text => Value::Text(row.try_get(column)?),
+                Kind::Bytes => Value::Bytes(row.try_get(column)?),
+            })
+        })
+        .collect()
+}
+
+impl Sum {
+    fn add(&mut self, cells: &[Value]) {
+        let mut digest = Sha256::new();
+        for cell in cells {
+            match cell {
+                Value::Integer(value) => part(&mut digest, value.map(i64::to_be_bytes)),
+                Value::Text(value) => part(&mut digest, value.as_ref()),
+                Value::Bytes(value) => part(&mut digest, value.as_ref()),
+                Value::Boolean(value) => part(&mut digest, Some([u8::from(*value)])),
+            }
+        }
+        let digest = digest.finalize();
+        let mut low = [0; 16];
+        low.copy_from_slice(&digest[..16]);
+        self.rows += 1;
+        self.sum = self.sum.wrapping_add(u128::from_be_bytes(low));
+    }
+}
+
+/// A value of a row: whether there is one, how long it is, and what.
+fn part(digest: &mut Sha256, value: Option<impl AsRef<[u8]>>) {
+    match value {
+        None => digest.update([0]),
+        Some(value) => {
+            digest.update([1]);
+            digest.update((value.as_ref().len() as u64).to_be_bytes());
+            digest.update(value);
+        }
+    }
+}
