@@ -131,7 +131,7 @@ pub(crate) async fn keys(action: KeyAction, place: Place) -> Result<ExitCode> {
 impl Place {
     /// Opens a folder that is there. A folder by a mistyped name is not made: nobody would find in
     /// it what they look for.
-    async fn open(&self) -> Result<Admin> {
+    pub(crate) async fn open(&self) -> Result<Admin> {
         let settings = self.settings()?;
         if !settings.data.is_dir() {
             bail!(
@@ -146,7 +146,7 @@ impl Place {
         Self::connect(&self.settings()?).await
     }
 
-    fn settings(&self) -> Result<Settings> {
+    pub(crate) fn settings(&self) -> Result<Settings> {
         let mut flags = Flags::default();
         if let Some(data) = &self.data {
             flags.values.insert("data".to_owned(), data.clone());
@@ -158,7 +158,7 @@ impl Place {
         Ok(control::connect(&Context::system(), boot::store_settings(settings)).await?)
     }
 
-    fn answer(&self, value: serde_json::Value, words: impl FnOnce() -> String) {
+    pub(crate) fn answer(&self, value: serde_json::Value, words: impl FnOnce() -> String) {
         if self.json {
             output::print(value);
         } else {

@@ -4,14 +4,17 @@
 mod admin;
 mod check;
 mod config;
+mod database;
 mod flags;
 mod output;
 mod serve;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
+use server::control::Place;
 
 use crate::flags::Flags;
 
@@ -68,6 +71,29 @@ enum Command {
         #[command(flatten)]
         place: admin::Place,
     },
+    /// Write a copy of the embedded database, also while the server runs
+    Backup {
+        /// The file to write, which is not there yet
+        file: PathBuf,
+        #[command(flatten)]
+        place: admin::Place,
+    },
+    /// Put a copy in the place of the embedded database, while no server runs
+    Restore {
+        /// A file that `aloft backup` wrote
+        file: PathBuf,
+        #[command(flatten)]
+        place: admin::Place,
+    },
+    /// Carry everything from one database to another that is empty, while no server runs
+    Migrate {
+        /// Where everything is: sqlite:DIR or postgres://…
+        #[arg(long, value_name = "DATABASE")]
+        from: Place,
+        /// Where everything is to be: postgres://… or sqlite:DIR
+        #[arg(long, value_name = "DATABASE")]
+        to: Place,
+    },
     /// Print the settings that hold, and where each came from
     Config {
         #[command(flatten)]
@@ -82,6 +108,9 @@ fn main() -> ExitCode {
         Command::Serve { .. }
         | Command::Keys { .. }
         | Command::Workspaces { .. }
+        | Command::Backup { .. }
+        | Command::Restore { .. }
+        | Command::Migrate { .. }
         | Command::Config { .. } => ExitCode::FAILURE,
     };
     run(cli.command).unwrap_or_else(|why| {
@@ -98,6 +127,13 @@ fn run(command: Command) -> Result<ExitCode> {
         Command::Workspaces { action, place } => {
             runtime(Some(1))?.block_on(admin::workspaces(action, place))
         }
+        Command::Backup { file, place } => {
+            runtime(Some(1))?.block_on(database::back_up(&file, place))
+        }
+        Command::Restore { file, place } => {
+            runtime(Some(1))?.block_on(database::restore(&file, &place))
+        }
+        Command::Migrate { from, to } => runtime(Some(1))?.block_on(database::migrate(from, to)),
         Command::Config { flags } => config::run(flags),
     }
 }

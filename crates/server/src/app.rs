@@ -78,6 +78,7 @@ pub(crate) fn refusal(error: StoreError) -> rpc::Error {
         | StoreError::DatabaseInUse { .. }
         | StoreError::TakenOver
         | StoreError::NotEmpty { .. }
+        | StoreError::NotEmbedded
         | StoreError::Address { .. }
         | StoreError::Unconfirmed { .. }
         | StoreError::Folder { .. }

@@ -1,13 +1,15 @@
-//! control: what an operator does to workspaces and keys from the command line. With a server
-//! running it is asked through a socket in its data folder, so that what it remembers of keys is
-//! true at once; without one the same operations are done on the store directly.
+//! control: what an operator does to workspaces, keys and the database from the command line. With
+//! a server running it is asked through a socket in its data folder, so that what it remembers of
+//! keys is true at once; without one the same operations are done on the store directly.
 
 mod connect;
+mod database;
 mod desk;
 mod operation;
 mod socket;
 
 pub use self::connect::{Admin, connect};
+pub use self::database::{Place, migrate, restore};
 pub use self::desk::Desk;
 pub use self::operation::{
     ControlError, CreateKey, CreateWorkspace, CreatedKey, KeyRow, WorkspaceRow,

@@ -86,6 +86,9 @@ pub enum StoreError {
         /// The first table that has rows.
         table: String,
     },
+    /// What only the embedded database has.
+    #[error("the database is PostgreSQL's: pg_dump makes copies of it, pg_restore puts them back")]
+    NotEmbedded,
     /// The data folder cannot be used.
     #[error("`{}` cannot be used: {why}", .path.display())]
     Folder {

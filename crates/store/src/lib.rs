@@ -4,6 +4,7 @@
 //! belong to `domain`, time and identifiers come in as values.
 
 mod audit;
+mod backup;
 mod codes;
 mod commit;
 mod db;
@@ -31,6 +32,7 @@ mod workspaces;
 mod writer;
 
 pub use audit::{Actor, Audit, AuditEntry, Change};
+pub use backup::restore;
 pub use commit::{Batch, Committed};
 pub use engine::Database;
 pub use error::StoreError;

@@ -3,6 +3,7 @@
 //! in the data folder, which serves both databases.
 
 use std::fmt::Write as _;
+use std::fs;
 use std::path::Path;
 
 use futures_util::stream::BoxStream;
@@ -11,7 +12,7 @@ use sha2::{Digest as _, Sha256};
 use sqlx::AssertSqlSafe;
 
 use crate::db::{self, Connection, Link, Row, Value, query};
-use crate::engine::{Database, Engine};
+use crate::engine::{DATABASE_FILE, Database, Engine};
 use crate::migrate::{self, MIGRATIONS};
 use crate::{MasterKeySource, Settings, StoreError, folder, store};
 
@@ -40,6 +41,11 @@ pub async fn transfer(
     let settings =
         |database| Settings { folder: folder.to_owned(), database, master_key: master_key.clone() };
     let _lock = folder::lock(folder)?;
+    if matches!(from, Database::Embedded) {
+        // Opening would make an empty one, and carry that over.
+        let database = folder.join(DATABASE_FILE);
+        fs::metadata(&database).map_err(folder::at(&database))?;
+    }
     let (from, to) = (settings(from), settings(to));
     let mut source = Engine::of(&from)?.writer().await?;
     migrate::migrate(&mut source, folder, MIGRATIONS).await?;

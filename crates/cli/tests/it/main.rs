@@ -5,6 +5,7 @@
 mod check;
 mod config;
 mod crash;
+mod database;
 mod demo;
 mod keys;
 mod monitors;

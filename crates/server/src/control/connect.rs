@@ -106,6 +106,15 @@ impl Admin {
         Ok(())
     }
 
+    /// Writes a copy of the embedded database to a file that is not there yet, and says how many
+    /// bytes it has. The path is absolute: a running server writes it.
+    pub async fn back_up(&self, file: PathBuf) -> Result<u64, ControlError> {
+        let Answer::BackedUp(bytes) = self.perform(Operation::BackUp { file }).await? else {
+            return Err(self.misunderstood());
+        };
+        Ok(bytes)
+    }
+
     /// Lets go of the store, where there was no server.
     pub async fn close(self) -> Result<(), ControlError> {
         match self.0 {

@@ -120,6 +120,9 @@ impl Desk {
                 self.revoke_key(id).await?;
                 Answer::Revoked
             }
+            Operation::BackUp { file } => {
+                Answer::BackedUp(self.store.back_up(&file).await.map_err(refused)?)
+            }
         })
     }
 

@@ -1,6 +1,8 @@
 //! The operations, their answers and errors: what travels through the socket as JSON, and what the
 //! command line sees either way.
 
+use std::path::PathBuf;
+
 use rules::{KeyId, Scope, Secret, Timestamp, WorkspaceId};
 use serde::{Deserialize, Serialize};
 
@@ -86,6 +88,10 @@ pub(super) enum Operation {
     RevokeKey {
         id: KeyId,
     },
+    /// A copy of the embedded database, in this file.
+    BackUp {
+        file: PathBuf,
+    },
 }
 
 /// What came of it.
@@ -97,6 +103,8 @@ pub(super) enum Answer {
     Created(CreatedKey),
     Keys(Vec<KeyRow>),
     Revoked,
+    /// A copy of so many bytes was written.
+    BackedUp(u64),
     Refused(String),
 }
 

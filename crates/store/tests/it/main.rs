@@ -13,6 +13,7 @@ mod harness;
 mod server;
 
 mod audit;
+mod backup;
 mod commit;
 mod durability;
 mod evidence;

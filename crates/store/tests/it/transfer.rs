@@ -86,8 +86,12 @@ async fn a_database_that_holds_something_is_not_filled() {
 }
 
 #[tokio::test]
-async fn a_folder_with_a_server_is_left_alone() {
+async fn a_folder_with_a_server_or_without_a_database_is_left_alone() {
     let home = Home::new(Engine::Sqlite).await;
     let refusal = carried(&home, Database::Embedded, Engine::Postgres.database()).await;
     assert!(matches!(refusal, Err(StoreError::Locked { .. })));
+    let folder = tempfile::tempdir().unwrap();
+    let (from, to) = (Database::Embedded, Engine::Postgres.database());
+    let refusal = transfer(folder.path(), &MasterKeySource::File, from, to).await;
+    assert!(matches!(refusal, Err(StoreError::Folder { .. })), "there is nothing to carry");
 }

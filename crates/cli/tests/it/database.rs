@@ -1,0 +1,62 @@
+//! `aloft backup`, `aloft restore` and `aloft migrate`, and a server on PostgreSQL.
+
+use serde_json::json;
+use testkit::postgres;
+
+use crate::process::{Home, http_monitor};
+
+fn names(home: &Home) -> Vec<String> {
+    let listed = home.json(&["workspaces", "list"]);
+    let slugs = listed.as_array().unwrap().iter().map(|it| it["slug"].as_str().unwrap().to_owned());
+    slugs.collect()
+}
+
+// issue 4: "`aloft backup` and `aloft restore` of the embedded database while it runs"
+#[test]
+fn a_copy_is_taken_beside_a_running_server_and_put_back_without_one() {
+    let (home, _) = Home::with_key();
+    let server = home.serve();
+    let copied = home.run(&["backup", "copy.db"]);
+    assert_eq!((copied.code, copied.err.as_str()), (Some(0), ""));
+    assert!(copied.out.contains("keep a copy of `aloft.key`"), "{}", copied.out);
+    home.json(&["workspaces", "create", "--slug", "later", "--name", "Later"]);
+    let refused = home.run(&["restore", "copy.db"]);
+    assert_eq!(refused.code, Some(1));
+    assert!(refused.err.contains("stop that server"), "{}", refused.err);
+    assert!(server.stop().success());
+    let restored = home.run(&["restore", "copy.db"]);
+    assert_eq!((restored.code, restored.err.as_str()), (Some(0), ""));
+    assert_eq!(names(&home), ["acme"]);
+}
+
+// issue 4: "`aloft migrate --from sqlite:… --to postgres:…`"
+#[test]
+fn a_server_goes_on_on_postgresql_with_what_it_had() {
+    let (home, key) = Home::with_key();
+    let server = home.serve();
+    let monitor = http_monitor("api", "http://127.0.0.1:9/", &["fly-ams"]);
+    let made = server.rpc(&key, "CreateHttpMonitor", &json!({ "monitor": monitor }));
+    assert!(server.stop().success());
+    let database = postgres::database();
+    let carried = home.run(&["migrate", "--from", "sqlite:data", "--to", &database]);
+    assert_eq!((carried.code, carried.err.as_str()), (Some(0), ""));
+    assert!(carried.out.contains("each held against its copy"), "{}", carried.out);
+
+    let server = home.serve_with(&["--allow-private-networks", "--database", &database]);
+    let id = &made["monitor"]["id"];
+    let read = server.rpc(&key, "GetMonitor", &json!({ "id": id }));
+    assert_eq!(read["monitor"]["http"]["url"], made["monitor"]["url"], "{read}");
+    assert!(server.stop().success());
+    let again = home.run(&["migrate", "--from", "sqlite:data", "--to", &database]);
+    assert!(again.err.contains("name an empty one"), "{}", again.err);
+}
+
+#[test]
+fn a_place_that_is_no_database_is_named_with_what_is() {
+    let home = Home::new();
+    let refused = home.run(&["migrate", "--from", "mysql://x", "--to", "sqlite:data"]);
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.err.contains("sqlite:DIR or postgres://"), "{}", refused.err);
+    let refused = home.run(&["migrate", "--from", "sqlite:a", "--to", "sqlite:b"]);
+    assert!(refused.err.contains("aloft backup"), "{}", refused.err);
+}
