@@ -45,7 +45,7 @@ const CURL: Installer = Installer {
 const POSTGRESQL: Installer = Installer {
     program: "psql",
     package: "postgresql",
-    by_hand: "install PostgreSQL 13 or newer (https://www.postgresql.org/download/)",
+    by_hand: "install PostgreSQL 14 or newer (https://www.postgresql.org/download/)",
 };
 
 /// A stock gRPC client: proves that the services answer one that is not ours. This is the newest

@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     fn phases() -> impl Strategy<Value = Phases> {
-        let one = proptest::option::of(any::<u32>);
+        let one = || proptest::option::of(any::<u32>());
         (one(), one(), one(), one(), one()).prop_map(
             |(dns_us, connect_us, tls_us, first_byte_us, transfer_us)| Phases {
                 dns_us,
