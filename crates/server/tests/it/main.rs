@@ -16,4 +16,5 @@ mod limits;
 mod observe;
 mod protocols;
 mod rpc;
+mod stock;
 mod v1;
