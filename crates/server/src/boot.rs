@@ -3,6 +3,7 @@
 
 mod housekeeping;
 mod listen;
+mod signals;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,10 +15,10 @@ use std::sync::Arc;
 use rules::Secret;
 use store::{MasterKeySource, Store, StoreError};
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+pub use self::signals::Signals;
 use crate::app::App;
 use crate::auth::Auth;
 use crate::config::{ConfigError, Layers, SETTINGS, Settings, Values};
@@ -185,20 +186,9 @@ impl Running {
         self.app.desk()
     }
 
-    /// Waits until the process is asked to end (SIGTERM or SIGINT), then stops.
-    pub async fn run(self) -> Result<(), BootError> {
-        let waiting = async {
-            let mut terminate = signal(SignalKind::terminate())?;
-            let mut interrupt = signal(SignalKind::interrupt())?;
-            tokio::select! {
-                _ = terminate.recv() => {}
-                _ = interrupt.recv() => {}
-            }
-            io::Result::Ok(())
-        };
-        if let Err(error) = waiting.await {
-            tracing::error!(%error, "signals cannot be heard: {error}; stopping");
-        }
+    /// Waits until the process is asked to end, then stops.
+    pub async fn run(self, mut signals: Signals) -> Result<(), BootError> {
+        signals.heard().await;
         self.stop().await
     }
 
