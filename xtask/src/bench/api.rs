@@ -84,7 +84,11 @@ impl Metrics {
         for bucket in buckets {
             if bucket.1 >= wanted && bucket.1 > below.1 {
                 let within = (wanted - below.1) / (bucket.1 - below.1);
-                return Some(if bucket.0.is_finite() { below.0 + (bucket.0 - below.0) * within } else { below.0 });
+                return Some(if bucket.0.is_finite() {
+                    below.0 + (bucket.0 - below.0) * within
+                } else {
+                    below.0
+                });
             }
             below = bucket;
         }

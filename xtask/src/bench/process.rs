@@ -45,7 +45,8 @@ impl Target {
             .stdout(Stdio::piped())
             .spawn()
             .context("starting the target")?;
-        let mut lines = BufReader::new(child.stdout.take().context("the target has no output")?).lines();
+        let mut lines =
+            BufReader::new(child.stdout.take().context("the target has no output")?).lines();
         let ports = lines.next().context("the target said nothing")??;
         let (plain, tls) = ports.split_once(' ').context("the target named no ports")?;
         let mut certificate = String::new();
@@ -75,7 +76,14 @@ impl Service {
         let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
         let begun = Instant::now();
         let child = aloft()
-            .args(["serve", "--allow-private-networks", "--log-level", "warn", "--listen", &address.to_string()])
+            .args([
+                "serve",
+                "--allow-private-networks",
+                "--log-level",
+                "warn",
+                "--listen",
+                &address.to_string(),
+            ])
             .arg("--data")
             .arg(data)
             .args(more)

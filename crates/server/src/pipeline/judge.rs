@@ -32,7 +32,7 @@ const COMMIT_WITHIN: Duration = Duration::from_millis(80);
 const REPORTS_AT_ONCE: usize = 2_048;
 /// From this period on a history is stored with every result: a restart finds the last results of
 /// the others among those of the last minutes (see `restart`).
-const RARE: Duration = Duration::from_secs(300);
+const RARE: Duration = Duration::from_mins(5);
 /// Between a commit that failed and the next try.
 const COMMIT_AGAIN: Duration = Duration::from_secs(1);
 
@@ -74,10 +74,11 @@ impl Published {
     fn publish(&self, statuses: impl Iterator<Item = (MonitorId, MonitorStatus)>) {
         let mut verdicts = self.0.write().expect("nothing panics while it holds this");
         for (monitor, status) in statuses {
-            match status {
-                MonitorStatus::Unknown => verdicts.remove(&monitor),
-                status => verdicts.insert(monitor, status),
-            };
+            if status == MonitorStatus::Unknown {
+                verdicts.remove(&monitor);
+            } else {
+                verdicts.insert(monitor, status);
+            }
         }
     }
 }
@@ -144,7 +145,7 @@ impl Judge {
             Report::Result(result, reply) => {
                 if let Some(watched) = self.watched.get_mut(&result.identity.monitor) {
                     let effects = watched.hear(&result, moment(&self.ctx));
-                    self.follow(result.identity.monitor, effects);
+                    self.follow(result.identity.monitor, &effects);
                 }
                 self.pending.add_result(result, reply);
             }
@@ -166,7 +167,7 @@ impl Judge {
             watched.entry_in_wakes = None;
             if watched.wake_at.is_some_and(|wake_at| wake_at <= now) {
                 let effects = judge::tick(&watched.policy, &mut watched.history, moment(&self.ctx));
-                self.follow(monitor, effects);
+                self.follow(monitor, &effects);
             } else {
                 let wake_at = watched.wake_at;
                 self.wake(monitor, wake_at);
@@ -175,7 +176,7 @@ impl Judge {
     }
 
     /// Does what follows from a step of a monitor.
-    fn follow(&mut self, monitor: MonitorId, effects: Effects) {
+    fn follow(&mut self, monitor: MonitorId, effects: &Effects) {
         self.wake(monitor, effects.wake_at);
         let Some(watched) = self.watched.get(&monitor) else { return };
         let is_rare = watched.policy.period >= RARE;
@@ -231,7 +232,7 @@ impl Judge {
         let monitor = watched.monitor;
         let effects = judge::revise(&watched.policy, &mut watched.history, moment(&self.ctx));
         self.watched.insert(monitor, watched);
-        self.follow(monitor, effects);
+        self.follow(monitor, &effects);
     }
 
     /// Takes up an edit: what is remembered of the revision before goes on.
@@ -247,13 +248,13 @@ impl Judge {
         watched.policy.active = false;
         watched.policy.revision = revision;
         let effects = judge::revise(&watched.policy, &mut watched.history, moment(&self.ctx));
-        self.follow(monitor, effects);
+        self.follow(monitor, &effects);
     }
 
     fn forget(&mut self, monitor: MonitorId) {
         let Some(watched) = self.watched.get_mut(&monitor) else { return };
         let effects = judge::delete(&mut watched.history, self.ctx.now());
-        self.follow(monitor, effects);
+        self.follow(monitor, &effects);
         self.pending.drop_history(monitor);
         self.watched.remove(&monitor);
         self.published.publish(std::iter::once((monitor, MonitorStatus::Unknown)));
