@@ -3,6 +3,7 @@
 
 mod housekeeping;
 mod listen;
+mod opening;
 mod signals;
 
 use std::collections::BTreeMap;
@@ -157,7 +158,7 @@ async fn start_on(
     let app = App { ctx, store, pipeline, auth, metrics, default_regions };
 
     let stop = CancellationToken::new();
-    let serving = tokio::spawn(listen::serve(listener, app.router(), stop.clone()));
+    let serving = tokio::spawn(listen::serve(listener, app.router(stop.clone()), stop.clone()));
     let control = tokio::spawn(socket.serve(app.desk(), stop.clone()));
     let housekeeping =
         tokio::spawn(housekeeping::keep(app.clone(), settings.retention, stop.clone()));

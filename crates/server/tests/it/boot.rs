@@ -1,5 +1,7 @@
 //! Starting and stopping in order.
 
+use std::time::Duration;
+
 use rules::Scope;
 use serde_json::json;
 use server::boot::{self, BootError};
@@ -7,9 +9,9 @@ use server::config::Settings;
 use server::context::Context;
 use testkit::server::TestServer;
 use tokio::io::AsyncWriteExt as _;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, UnixStream};
 
-use crate::protocols::a_monitor;
+use crate::protocols::{a_monitor, framed};
 
 #[tokio::test]
 async fn what_was_stored_is_there_after_a_restart_on_the_same_folder() {
@@ -69,6 +71,34 @@ async fn a_call_under_way_is_answered_while_the_server_stops() {
     };
     let (reply, ()) = tokio::join!(caller.rpc("TriggerMonitor", json!({ "id": id })), answering);
     assert_eq!(reply.json()["results"][0]["statusCode"], 204, "{reply}");
+}
+
+#[tokio::test]
+async fn who_watches_its_health_does_not_keep_a_server_from_stopping() {
+    let server = TestServer::start().await;
+    let nobody = server.nobody();
+    let path = "/grpc.health.v1.Health/Watch";
+    let watching = nobody.send_h2(path, "application/grpc", framed(b""));
+    let stopping = async {
+        // The watcher is heard once its stream has answered; a server that stops before refuses it.
+        while !server.nobody().get("/metrics").await.to_string().contains("method=\"other\"") {}
+        server.stop().await;
+    };
+    let (seen, ()) = tokio::join!(watching, stopping);
+    assert!(
+        seen.body.ends_with(&framed(b"\x08\x02")),
+        "not serving is the last that it sees: {seen}"
+    );
+}
+
+#[tokio::test]
+async fn a_command_that_does_not_end_does_not_keep_a_server_from_stopping() {
+    let server = TestServer::start().await;
+    let socket = server.settings().data.join("control.sock");
+    let mut command = UnixStream::connect(&socket).await.unwrap();
+    let half = b"POST /control HTTP/1.1\r\nhost: control\r\ncontent-length: 100\r\n\r\n{";
+    command.write_all(half).await.unwrap();
+    tokio::time::timeout(Duration::from_secs(10), server.stop()).await.unwrap();
 }
 
 #[tokio::test]
