@@ -84,26 +84,23 @@ mod tests {
 
     use super::*;
 
-    const SHORT: Duration = Duration::from_millis(20);
-
     #[tokio::test]
     async fn who_says_nothing_or_half_a_greeting_is_let_go() {
         for said in ["", "G", "PRI * HT"] {
             let (mut client, server) = duplex(64);
             client.write_all(said.as_bytes()).await.unwrap();
-            let mut opening = Opening::within(server, SHORT);
+            let mut opening = Opening::within(server, Duration::ZERO);
             let end = opening.read_to_end(&mut Vec::new()).await;
             assert_eq!(end.unwrap_err().kind(), io::ErrorKind::TimedOut, "{said}");
         }
     }
 
     #[tokio::test]
-    async fn who_greeted_in_time_may_be_silent_for_longer() {
+    async fn who_greeted_in_time_may_be_silent_as_long_as_the_protocol_allows() {
         let (mut client, server) = duplex(64);
-        let mut opening = Opening::within(server, SHORT);
+        let mut opening = Opening::within(server, Duration::from_mins(1));
         client.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").await.unwrap();
         opening.read_exact(&mut [0; PREFACE_BYTES]).await.unwrap();
-        let silent = tokio::time::timeout(SHORT * 3, opening.read_u8()).await;
-        assert!(silent.is_err(), "it still waits");
+        assert!(opening.waiting.is_none());
     }
 }
