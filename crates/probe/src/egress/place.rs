@@ -55,7 +55,7 @@ pub enum Mapping {
 }
 
 /// Addresses at which clouds hand out credentials of the machine: AWS and most others (instance, ECS,
-/// EKS), Azure, Alibaba, Oracle, Tencent, Scaleway, and by IPv6 AWS, Google, OpenStack, Scaleway.
+/// EKS), Azure, Alibaba, Oracle, Tencent, Scaleway, and by IPv6 AWS, Google, `OpenStack`, Scaleway.
 const METADATA: [IpAddr; 13] = [
     IpAddr::V4(Ipv4Addr::new(169, 254, 169, 254)),
     IpAddr::V4(Ipv4Addr::new(169, 254, 170, 2)),
