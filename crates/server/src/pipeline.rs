@@ -232,8 +232,13 @@ impl Pipeline {
         Ok(results)
     }
 
-    /// What is known of a monitor that runs; of one that does not, that it is not found.
+    /// What is known of a monitor that runs; of one that does not, that it is not found. Where one
+    /// of the stages has ended, nothing is known any more: no monitor is shown as fine that is not
+    /// looked at.
     pub async fn view(&self, monitor: MonitorId) -> Result<MonitorView, PipelineError> {
+        if self.orders.is_closed() || self.jobs.is_closed() {
+            return Err(PipelineError::Stopping);
+        }
         let (answer, view) = oneshot::channel();
         let command = Command::View { monitor, answer };
         self.commands.send(command).await.map_err(|_| PipelineError::Stopping)?;

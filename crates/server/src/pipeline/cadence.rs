@@ -8,6 +8,7 @@ use domain::cadence::{Call, Due, First, Regions, Schedule};
 use domain::check::{CheckResult, Job, Outcome, Phases, Plan, ProbeId, Trigger};
 use rules::{MonitorId, Timestamp};
 use tokio::sync::{mpsc, oneshot};
+use tracing::warn;
 
 use crate::context::Context;
 use crate::lane::{Errand, Finished, Report};
@@ -46,6 +47,8 @@ pub(super) struct Cadence {
     finished: Arc<Finished>,
     ended: Vec<(domain::cadence::Handle, rules::Region)>,
     nobody: ProbeId,
+    /// When it was last looked at what is due.
+    last_call: Timestamp,
 }
 
 impl Cadence {
@@ -66,13 +69,14 @@ impl Cadence {
             finished,
             ended: Vec::new(),
             nobody: ProbeId(Arc::from("")),
+            last_call: Timestamp::default(),
         }
     }
 
-    /// Puts a monitor on the timetable.
-    pub(super) fn put(&mut self, entry: Entry, first: First) {
+    /// Puts a monitor on the timetable of `now`.
+    pub(super) fn put(&mut self, entry: Entry, first: First, now: Timestamp) {
         let monitor = entry.plan.monitor;
-        self.schedule.put(monitor, entry.period, entry.regions, self.ctx.now(), first);
+        self.schedule.put(monitor, entry.period, entry.regions, now, first);
         self.plans.insert(monitor, entry.plan);
     }
 
@@ -95,7 +99,8 @@ impl Cadence {
         self.call_due().await;
         match order {
             Order::Put { entry, first, done } => {
-                self.put(entry, first);
+                let now = self.ctx.now();
+                self.put(entry, first, now);
                 // Whoever asked may have gone away; the order holds all the same.
                 let _ = done.send(());
             }
@@ -113,6 +118,11 @@ impl Cadence {
             self.schedule.finished(handle, region);
         }
         let now = self.ctx.now();
+        if now < self.last_call {
+            warn!("the clock was set back to {now}; slots are counted from there");
+            self.schedule.set_back(now);
+        }
+        self.last_call = now;
         while let Some(due) = self.schedule.pop_due(now) {
             self.call(due, now).await;
         }

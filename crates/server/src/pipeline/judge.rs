@@ -14,7 +14,7 @@ use domain::cadence::Missed;
 use domain::check::{CheckResult, Outcome};
 use domain::judge::{self, Changed, Effects, Moment};
 use rules::{MonitorId, MonitorStatus, Timestamp};
-use store::Store;
+use store::{Store, StoreError};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 use tracing::{error, info};
@@ -65,6 +65,11 @@ pub(super) struct Judge {
     pending: Pending,
 }
 
+/// The store takes nothing any more, and these results were not in it.
+struct StoreEnded {
+    lost: usize,
+}
+
 impl Published {
     pub(super) fn status(&self, monitor: MonitorId) -> MonitorStatus {
         let verdicts = self.0.read().expect("nothing panics while it holds this");
@@ -110,12 +115,26 @@ impl Judge {
         }
     }
 
-    /// Runs until no report can come any more; what was heard is committed by then.
+    /// Runs until no report can come any more; what was heard is committed by then. Where the store
+    /// ends before, so does the judge: who asks it then hears that the server is stopping, instead
+    /// of waiting for good.
     pub(super) async fn run(
         mut self,
+        reports: mpsc::Receiver<Report>,
+        commands: mpsc::Receiver<Command>,
+    ) {
+        if let Err(StoreEnded { lost }) = self.listen(reports, commands).await {
+            error!(
+                "the store ended before its time: {lost} results are lost, and nothing is judged"
+            );
+        }
+    }
+
+    async fn listen(
+        &mut self,
         mut reports: mpsc::Receiver<Report>,
         mut commands: mpsc::Receiver<Command>,
-    ) {
+    ) -> Result<(), StoreEnded> {
         let mut heard = Vec::with_capacity(REPORTS_AT_ONCE);
         loop {
             let wake = self.wakes.peek().map(|Reverse((at, _))| *at);
@@ -128,15 +147,15 @@ impl Judge {
                         self.hear(report);
                     }
                 }
-                Some(command) = commands.recv() => self.obey(command).await,
+                Some(command) = commands.recv() => self.obey(command).await?,
                 () = woken(&self.ctx, wake) => self.tick(),
-                () = self.pending.due() => self.commit().await,
+                () = self.pending.due() => self.commit().await?,
             }
             if self.pending.is_urgent() || self.pending.len() >= REPORTS_AT_ONCE {
-                self.commit().await;
+                self.commit().await?;
             }
         }
-        self.commit().await;
+        self.commit().await
     }
 
     fn hear(&mut self, report: Report) {
@@ -166,7 +185,7 @@ impl Judge {
             }
             watched.entry_in_wakes = None;
             if watched.wake_at.is_some_and(|wake_at| wake_at <= now) {
-                let effects = judge::tick(&watched.policy, &mut watched.history, moment(&self.ctx));
+                let effects = watched.tick(moment(&self.ctx));
                 self.follow(monitor, &effects);
             } else {
                 let wake_at = watched.wake_at;
@@ -203,7 +222,7 @@ impl Judge {
         }
     }
 
-    async fn obey(&mut self, command: Command) {
+    async fn obey(&mut self, command: Command) -> Result<(), StoreEnded> {
         match command {
             Command::Watch { watched, done } => {
                 self.watch_again(*watched);
@@ -211,13 +230,13 @@ impl Judge {
             }
             Command::Pause { monitor, revision, done } => {
                 self.pause(monitor, revision);
-                self.commit().await;
+                self.commit().await?;
                 self.watched.remove(&monitor);
                 let _ = done.send(());
             }
             Command::Forget { monitor, done } => {
                 self.forget(monitor);
-                self.commit().await;
+                self.commit().await?;
                 let _ = done.send(());
             }
             Command::View { monitor, answer } => {
@@ -226,6 +245,7 @@ impl Judge {
                 let _ = answer.send(view.ok_or(PipelineError::NotFound(monitor)));
             }
         }
+        Ok(())
     }
 
     fn watch(&mut self, mut watched: Watched) {
@@ -260,16 +280,18 @@ impl Judge {
         self.published.publish(std::iter::once((monitor, MonitorStatus::Unknown)));
     }
 
-    /// Commits what is pending, however often it takes: nothing else is heard until it is stored.
-    async fn commit(&mut self) {
+    /// Commits what is pending, however often it takes: nothing else is heard until it is stored, or
+    /// the store has ended and never will.
+    async fn commit(&mut self) -> Result<(), StoreEnded> {
         if self.pending.is_empty() {
-            return;
+            return Ok(());
         }
         let batch = Arc::new(self.pending.batch());
         let begun = Instant::now();
         let committed = loop {
             match self.store.commit(batch.clone()).await {
                 Ok(committed) => break committed,
+                Err(StoreError::Closed) => return Err(StoreEnded { lost: batch.results.len() }),
                 Err(why) => error!("results could not be stored, trying again: {why}"),
             }
             tokio::time::sleep(COMMIT_AGAIN).await;
@@ -279,6 +301,7 @@ impl Judge {
         self.metrics.results_committed.inc_by(ran(&batch.results).saturating_sub(dropped));
         self.published.publish(self.pending.statuses());
         self.pending.answer(&batch);
+        Ok(())
     }
 }
 
@@ -296,3 +319,6 @@ async fn woken(ctx: &Context, wake: Option<Timestamp>) {
         None => std::future::pending().await,
     }
 }
+
+#[cfg(test)]
+mod tests;
