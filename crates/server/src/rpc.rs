@@ -32,5 +32,5 @@ pub(crate) fn service(app: &App, stop: CancellationToken) -> rpc::Service {
     let reflector = Reflector::from_descriptor_set_bytes(rpc::DESCRIPTORS)
         .expect("codegen wrote a whole description");
     let routes = connectrpc_reflection::install(routes, reflector);
-    rpc::serve(routes).with_interceptor(Counted(app.metrics.clone()))
+    rpc::serve_with(routes, Counted(app.metrics.clone()))
 }
