@@ -7,7 +7,7 @@ use serde_json::json;
 use server::boot::{self, BootError};
 use server::config::Settings;
 use server::context::Context;
-use testkit::server::TestServer;
+use testkit::server::{Caller, MONITORS, START, TestServer};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::{TcpListener, UnixStream};
 
@@ -25,10 +25,39 @@ async fn what_was_stored_is_there_after_a_restart_on_the_same_folder() {
 
     let settings = Settings { data, listen: ([127, 0, 0, 1], 0).into(), ..Settings::defaults() };
     let running = boot::start(&settings, Context::system()).await.unwrap();
-    let caller = testkit::server::Caller::at(running.address(), Some(key));
+    let caller = Caller::at(running.address(), Some(key));
     let id = &created.json()["monitor"]["id"];
     let read = caller.rpc("GetMonitor", json!({ "id": id })).await;
     assert_eq!(read.json()["monitor"]["tcp"], created.json()["monitor"]);
+    running.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn what_is_past_its_time_is_taken_away_by_the_running_server() {
+    // issue 3, point 8: a create is remembered for a day, so that its repetition is one with it
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let server = TestServer::start_with(|settings| settings.data.clone_from(&data)).await;
+    let create = async |caller: &Caller| {
+        let request = http::Request::post(format!("/rpc/{MONITORS}/CreateTcpMonitor"))
+            .header("host", "localhost")
+            .header("content-type", "application/json")
+            .header("idempotency-key", "once")
+            .body(json!({ "monitor": a_monitor("tcp") }).to_string().into_bytes().into())
+            .unwrap();
+        caller.request(request).await.json()["monitor"]["id"].as_str().unwrap().to_owned()
+    };
+    let caller = server.caller(Scope::Write);
+    let first = create(&caller).await;
+    assert_eq!(create(&caller).await, first);
+    server.stop().await;
+
+    let (ctx, _clock) = Context::manual(START + Duration::from_hours(25));
+    let settings = Settings { data, listen: ([127, 0, 0, 1], 0).into(), ..Settings::defaults() };
+    let running = boot::start(&settings, ctx).await.unwrap();
+    let caller = Caller::at(running.address(), caller.key().map(ToOwned::to_owned));
+    let forgotten = async { while create(&caller).await == first {} };
+    tokio::time::timeout(Duration::from_secs(30), forgotten).await.unwrap();
     running.stop().await.unwrap();
 }
 
