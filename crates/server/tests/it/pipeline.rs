@@ -46,9 +46,18 @@ impl Watched {
 
     /// A new monitor that runs in `fly-ams` every 30 seconds and tries once.
     async fn monitor(&self, url: &str) -> MonitorId {
+        self.create(url, true).await
+    }
+
+    /// A new monitor that does not run, and gives each attempt the longest time there is.
+    async fn paused(&self, url: &str) -> MonitorId {
+        self.create(url, false).await
+    }
+
+    async fn create(&self, url: &str, active: bool) -> MonitorId {
         let monitor = json!({
             "name": "local", "url": url, "periodicity": "30s", "regions": ["fly-ams"],
-            "retry": 0, "active": true,
+            "retry": 0, "active": active, "timeout": 120_000,
         });
         let reply = self.caller.rpc("CreateHttpMonitor", json!({ "monitor": monitor })).await;
         MonitorId::parse(reply.json()["monitor"]["id"].as_str().unwrap()).unwrap()

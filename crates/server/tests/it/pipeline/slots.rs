@@ -1,12 +1,17 @@
 //! Every slot is run, skipped or missed, and its fate is stored.
 
 use domain::check::Outcome;
-use testkit::server::START;
+use rules::Scope;
+use serde_json::json;
+use testkit::server::{START, TestServer};
 use testkit::target::{Answer, HttpTarget};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpListener;
 
 use super::{PERIOD, Watched, until};
+
+/// Checks that may run at a time, where triggers take all they can get.
+const PLACES: usize = 4;
 
 #[tokio::test]
 async fn slots_that_nobody_ran_are_stored_as_missed() {
@@ -48,4 +53,25 @@ async fn a_slot_whose_predecessor_still_runs_is_stored_as_skipped() {
     let ran = watched.stored.result_of(monitor, Outcome::Success).await;
     assert_eq!(ran.identity.slot, START, "the one that ran is stored under its own slot");
     assert_eq!(watched.stored.missed(monitor).await, []);
+}
+
+#[tokio::test]
+async fn slots_are_run_however_many_triggers_wait_for_a_silent_target() {
+    let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let target = HttpTarget::start().await;
+    target.on("/", Answer::ok("fine"));
+    let server =
+        TestServer::start_with(|settings| settings.max_checks_in_flight = Some(PLACES)).await;
+    let watched = Watched::on(server).await;
+    let url = format!("http://{}/", silent.local_addr().unwrap());
+    let asked = watched.paused(&url).await;
+    for _ in 0..2 * PLACES {
+        let caller = watched.server.caller(Scope::Write);
+        let request = json!({ "id": asked.to_string() });
+        tokio::spawn(async move { caller.rpc("TriggerMonitor", request).await });
+    }
+    let _asked = silent.accept().await.unwrap();
+    let monitor = watched.monitor(&target.url("/")).await;
+    let results = watched.stored.at_least(1, monitor).await;
+    assert_eq!(results[0].outcome, Outcome::Success);
 }
