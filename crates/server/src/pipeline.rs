@@ -27,7 +27,7 @@ use self::cadence::{Cadence, Entry, Order};
 use self::check::Checkers;
 use self::judge::{Command, Judge, Published, Watched};
 use crate::context::Context;
-use crate::lane::{self, Errand, Finished};
+use crate::lane::{self, Errand, Finished, Validity};
 use crate::observe::metrics::Metrics;
 
 /// Name of the probe inside the server, which stands in for all regions.
@@ -243,7 +243,8 @@ impl Pipeline {
                 next_slot: now + period,
                 keep_evidence: true,
             };
-            let errand = Errand { job, handle: None, reply: Some(reply) };
+            let (handle, validity) = (None, Validity::default());
+            let errand = Errand { job, handle, reply: Some(reply), validity };
             self.jobs.send(errand).await.map_err(|_| PipelineError::Stopping)?;
             waiting.push(answer);
         }

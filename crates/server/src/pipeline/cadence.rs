@@ -11,7 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 use tracing::warn;
 
 use crate::context::Context;
-use crate::lane::{Errand, Finished, Report};
+use crate::lane::{Errand, Finished, Report, Validity};
 use crate::observe::metrics::Metrics;
 
 /// How old the kept evidence of a success may be: a check whose slot is the first of such a stretch
@@ -41,7 +41,7 @@ pub(super) struct Cadence {
     ctx: Context,
     metrics: Metrics,
     schedule: Schedule,
-    plans: HashMap<MonitorId, Arc<Plan>>,
+    plans: HashMap<MonitorId, (Arc<Plan>, Validity)>,
     jobs: mpsc::Sender<Errand>,
     reports: mpsc::Sender<Report>,
     finished: Arc<Finished>,
@@ -77,7 +77,10 @@ impl Cadence {
     pub(super) fn put(&mut self, entry: Entry, first: First, now: Timestamp) {
         let monitor = entry.plan.monitor;
         self.schedule.put(monitor, entry.period, entry.regions, now, first);
-        self.plans.insert(monitor, entry.plan);
+        let before = self.plans.insert(monitor, (entry.plan, Validity::default()));
+        if let Some((_, validity)) = before {
+            validity.end();
+        }
     }
 
     /// Runs until nobody can give orders any more.
@@ -106,7 +109,9 @@ impl Cadence {
             }
             Order::Remove { monitor, done } => {
                 self.schedule.remove(monitor);
-                self.plans.remove(&monitor);
+                if let Some((_, validity)) = self.plans.remove(&monitor) {
+                    validity.end();
+                }
                 let _ = done.send(());
             }
         }
@@ -133,7 +138,7 @@ impl Cadence {
             self.metrics.missed_slots.inc_by(u64::from(missed.count));
             self.report(Report::Missed(missed)).await;
         }
-        let Some(plan) = self.plans.get(&due.monitor) else { return };
+        let Some((plan, validity)) = self.plans.get(&due.monitor) else { return };
         let job = Job {
             plan: plan.clone(),
             region: due.region,
@@ -144,7 +149,8 @@ impl Cadence {
         };
         match due.call {
             Call::Run => {
-                let errand = Errand { job, handle: Some(due.handle), reply: None };
+                let (handle, validity) = (Some(due.handle), validity.clone());
+                let errand = Errand { job, handle, reply: None, validity };
                 // Those who check end after cadence does; see `Running::stop`.
                 let _ = self.jobs.send(errand).await;
             }

@@ -79,13 +79,18 @@ impl Checkers {
     }
 
     async fn check(self: Arc<Self>, errand: Errand, place: OwnedSemaphorePermit) {
-        let Errand { job, handle, reply } = errand;
+        let Errand { job, handle, reply, validity } = errand;
+        // It waited until its monitor was another one.
+        if !validity.holds() {
+            return self.miss(&job).await;
+        }
         let begun = self.ctx.now();
         self.metrics.lateness_seconds.observe(begun.since(job.slot).as_secs_f64());
         self.metrics.in_flight.inc();
         // Pinned where it stands: as an argument it would take its room in memory twice.
         let run = pin!(contained(async {
-            let attempts = self.probe.run(&job, || self.ctx.now()).await;
+            let (now, is_wanted) = (|| self.ctx.now(), || validity.holds());
+            let attempts = self.probe.run_while(&job, now, is_wanted).await;
             conclude(&job, attempts, self.ctx.now(), self.name.clone())
         }));
         let ended = self.give_up.run_until_cancelled(run).await;

@@ -7,7 +7,7 @@ use store::Closed;
 use testkit::server::START;
 use testkit::target::{Answer, HttpTarget};
 
-use super::{PERIOD, Watched};
+use super::{PERIOD, Watched, until};
 
 /// Periods that pass to see that something does not happen in them.
 const ROUNDS: usize = 3;
@@ -86,10 +86,25 @@ async fn an_edit_is_checked_at_once_and_keeps_the_open_incident() {
 async fn an_edit_starts_nothing_of_the_settings_before() {
     let (target, watched, monitor) = with_incident().await;
     watched.edit(monitor, "url", json!(target.url("/up"))).await;
+    watched.stored.at_least(2, monitor).await;
     for _ in 0..ROUNDS {
         watched.next_result(monitor).await;
     }
     assert_eq!(asked(&target, "/down"), 1);
     let results = watched.stored.results(monitor).await;
     assert!(results.iter().filter(|result| result.identity.revision == 2).count() > ROUNDS);
+}
+
+#[tokio::test]
+async fn a_pause_ends_the_attempts_of_a_check_under_way() {
+    // issue 3 "Editing, pausing or deleting a monitor takes effect within a second"
+    let (target, watched, monitor) = with_incident().await;
+    watched.edit(monitor, "retry", json!(10)).await;
+    until(async || (asked(&target, "/down") > 1).then_some(())).await;
+    watched.edit(monitor, "active", json!(false)).await;
+    // Eleven attempts would take eight minutes, as the next slot never comes on this clock.
+    let results = watched.stored.at_least(2, monitor).await;
+    let cut_off = results.iter().find(|result| result.identity.revision == 2).unwrap();
+    assert_eq!(usize::from(cut_off.attempts), asked(&target, "/down") - 1);
+    assert!(cut_off.attempts < 11, "{}", cut_off.attempts);
 }
