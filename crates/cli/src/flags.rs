@@ -25,7 +25,7 @@ impl Args for Flags {
             .long(FILE)
             .value_name("FILE")
             .value_parser(clap::value_parser!(PathBuf))
-            .help("File with settings in TOML; else `aloft.toml` where there is one");
+            .help("File with settings in TOML; else `aloft.toml` where there is one [env: ALOFT_CONFIG]");
         SETTINGS.iter().filter_map(flag).fold(command.arg(file), Command::arg)
     }
 

@@ -102,6 +102,9 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    // A huge page holds 2 MiB of which the allocator's caller asked for a few KiB: without them a
+    // server at rest is half as large. A kernel that has none needs no telling.
+    let _ = rustix::thread::disable_transparent_huge_pages(true);
     let cli = Cli::parse();
     let on_error = match &cli.command {
         Command::Check { .. } => ExitCode::from(UNUSABLE),

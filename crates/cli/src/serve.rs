@@ -5,9 +5,9 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use rules::Secret;
-use server::boot::{self, Running};
+use server::boot::{self, Signals};
 use server::context::Context;
 use server::observe::log;
 
@@ -21,21 +21,44 @@ pub(crate) async fn run(mut flags: Flags, demo: bool) -> Result<ExitCode> {
     }
     let (_, settings) = boot::load(flags.values, flags.file)?;
     log::start(&settings)?;
+    let signals = Signals::listen().context("signals cannot be heard")?;
     let ctx = Context::system();
     let running = if demo {
         let (running, key) = boot::start_demo(&settings, ctx).await?;
         output::say(&welcome(running.address(), &settings.data, key.as_ref()));
         running
     } else {
-        boot::start(&settings, ctx).await?
+        let running = boot::start(&settings, ctx).await?;
+        if running.desk().list_workspaces().await?.is_empty() {
+            output::say(&first_steps(&settings.data));
+        }
+        running
     };
-    Running::run(running).await?;
+    running.run(signals).await?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What a server without a workspace is waiting for.
+fn first_steps(data: &Path) -> String {
+    let program = program();
+    let data = data.display();
+    format!(
+        "There is no workspace yet. Make one, and a key for it, while this runs:
+
+    {program} workspaces create --data '{data}' --slug acme --name Acme
+    {program} keys create --data '{data}' --workspace acme --name ci --scope write
+"
+    )
+}
+
+/// The program as it was called, so that a line can be pasted.
+fn program() -> String {
+    std::env::args().next().unwrap_or_else(|| "aloft".to_owned())
 }
 
 /// What a newcomer needs: the address, the key, and what to try next.
 fn welcome(address: SocketAddr, data: &Path, key: Option<&Secret<String>>) -> String {
-    let program = std::env::args().next().unwrap_or_else(|| "aloft".to_owned());
+    let program = program();
     let data = data.display();
     let (shown, about) = match key {
         Some(key) => {

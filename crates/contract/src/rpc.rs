@@ -43,8 +43,17 @@ pub const DESCRIPTORS: &[u8] = include_bytes!("gen/descriptors.bin");
 /// The service that answers `routes` over every protocol, with the limits and the strictness that
 /// the contract promises.
 pub fn serve(routes: Routes) -> Service {
+    limited(routes).with_interceptor(Strict)
+}
+
+/// Like [`serve`], with `around` outside of the strictness: it sees what that refuses, too.
+pub fn serve_with(routes: Routes, around: impl connectrpc::Interceptor) -> Service {
+    limited(routes).with_interceptor(around).with_interceptor(Strict)
+}
+
+fn limited(routes: Routes) -> Service {
     let sizes = connectrpc::Limits::default()
         .with_max_request_body_size(limits::MESSAGE_BYTES_MAX)
         .with_max_message_size(limits::MESSAGE_BYTES_MAX);
-    Service::new(routes).with_limits(sizes).with_interceptor(Strict)
+    Service::new(routes).with_limits(sizes)
 }

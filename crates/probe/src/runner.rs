@@ -39,6 +39,16 @@ impl Probe {
         job: &Job,
         clock: impl Fn() -> Timestamp,
     ) -> Vec<(Attempt, Assessment)> {
+        self.run_while(job, clock, || true).await
+    }
+
+    /// Like [`Self::run`]; no further attempt starts once `is_wanted` says no.
+    pub async fn run_while(
+        &self,
+        job: &Job,
+        clock: impl Fn() -> Timestamp,
+        is_wanted: impl Fn() -> bool,
+    ) -> Vec<(Attempt, Assessment)> {
         let mut attempts = Vec::with_capacity(1);
         loop {
             let attempt = {
@@ -56,6 +66,9 @@ impl Probe {
             match next_attempt(job, made, clock(), crate::chance()) {
                 Retry::After(pause) => sleep(pause).await,
                 Retry::No(_) => return attempts,
+            }
+            if !is_wanted() {
+                return attempts;
             }
         }
     }

@@ -14,6 +14,9 @@ pub const PAGE_TOKEN_BYTES_MAX: usize = 256;
 /// Longest idempotency key of a create, in characters (ours).
 pub const IDEMPOTENCY_KEY_CHARS_MAX: u32 = 256;
 
+/// Longest time that a key may hold, where it does not hold for good (ours).
+pub const KEY_LIFETIME_MAX: Duration = Duration::from_hours(100 * 365 * 24);
+
 /// Longest message of a call, in bytes, before and after decompression (issue 3).
 pub const MESSAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Most violations that one answer names (ours): gRPC sends them in a trailer, and clients take few

@@ -8,6 +8,7 @@ use axum::routing::get;
 use contract::rpc;
 use rules::Region;
 use store::{Store, StoreError};
+use tokio_util::sync::CancellationToken;
 
 use crate::auth::{Auth, Gate};
 use crate::context::Context;
@@ -36,9 +37,10 @@ pub struct App {
 
 impl App {
     /// Every path the server answers: the machine's own questions, `/v1`, and the services, below
-    /// `/rpc` and at the root, because stock gRPC clients cannot put a prefix before a path.
-    pub fn router(&self) -> Router {
-        let service = services::service(self);
+    /// `/rpc` and at the root, because stock gRPC clients cannot put a prefix before a path. With
+    /// `stop` the streams end that would never end by themselves.
+    pub fn router(&self, stop: CancellationToken) -> Router {
+        let service = services::service(self, stop);
         let services = Router::new()
             .nest_service("/rpc", service.clone())
             .fallback_service(service)

@@ -3,6 +3,8 @@
 
 mod housekeeping;
 mod listen;
+mod opening;
+mod signals;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,10 +16,10 @@ use std::sync::Arc;
 use rules::Secret;
 use store::{MasterKeySource, Store, StoreError};
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+pub use self::signals::Signals;
 use crate::app::App;
 use crate::auth::Auth;
 use crate::config::{ConfigError, Layers, SETTINGS, Settings, Values};
@@ -155,7 +157,7 @@ async fn start_on(
     let app = App { ctx, store, pipeline, auth, metrics, default_regions };
 
     let stop = CancellationToken::new();
-    let serving = tokio::spawn(listen::serve(listener, app.router(), stop.clone()));
+    let serving = tokio::spawn(listen::serve(listener, app.router(stop.clone()), stop.clone()));
     let control = tokio::spawn(socket.serve(app.desk(), stop.clone()));
     let housekeeping =
         tokio::spawn(housekeeping::keep(app.clone(), settings.retention, stop.clone()));
@@ -189,20 +191,9 @@ impl Running {
         self.app.desk()
     }
 
-    /// Waits until the process is asked to end (SIGTERM or SIGINT), then stops.
-    pub async fn run(self) -> Result<(), BootError> {
-        let waiting = async {
-            let mut terminate = signal(SignalKind::terminate())?;
-            let mut interrupt = signal(SignalKind::interrupt())?;
-            tokio::select! {
-                _ = terminate.recv() => {}
-                _ = interrupt.recv() => {}
-            }
-            io::Result::Ok(())
-        };
-        if let Err(error) = waiting.await {
-            tracing::error!(%error, "signals cannot be heard: {error}; stopping");
-        }
+    /// Waits until the process is asked to end, then stops.
+    pub async fn run(self, mut signals: Signals) -> Result<(), BootError> {
+        signals.heard().await;
         self.stop().await
     }
 

@@ -12,8 +12,8 @@ use rules::{
     KeyId, Periodicity, RecordComparator, RecordKind, Region, Scope, Secret, TextComparator,
 };
 use store::{
-    Actor, ApiKey, Change, Created, FREE_PLAN, KeyHash, NewMonitor, Page, Store, StoreError,
-    Workspace,
+    Actor, ApiKey, Change, Created, FREE_PLAN, KeyHash, MonitorWithStatus, NewMonitor, Page, Store,
+    StoreError, Workspace,
 };
 
 pub(crate) use self::targets::Targets;
@@ -54,23 +54,16 @@ pub(crate) async fn fill(
 ) -> Result<Option<Secret<String>>, DemoError> {
     let App { ctx, store, .. } = app;
     let change = Change { actor: Actor::Server, at: ctx.now() };
-    match store.workspaces().by_slug(WORKSPACE).await {
-        Ok(workspace) => {
-            repoint(app, &workspace, targets, change).await?;
-            return Ok(None);
-        }
-        Err(StoreError::NotFound { .. }) => {}
-        Err(why) => return Err(why.into()),
+    let workspace = workspace(app, change).await?;
+    let stored = store.monitors().list(workspace.id, PAGE).await?.monitors;
+    if !store.keys().list(workspace.id).await?.is_empty() {
+        repoint(app, &stored, targets, change).await?;
+        return Ok(None);
     }
-    let workspace = Workspace {
-        id: ctx.new_id(),
-        slug: WORKSPACE.to_owned(),
-        name: "Demo".to_owned(),
-        plan: FREE_PLAN.to_owned(),
-        created_at: change.at,
-    };
-    store.workspaces().create(workspace.clone(), change).await?;
-    for (_, draft) in monitors(targets) {
+    for (name, draft) in monitors(targets) {
+        if stored.iter().any(|stored| stored.monitor.settings.name == name) {
+            continue;
+        }
         let settings = draft.parse().expect("the demo's monitors keep every rule");
         let new =
             NewMonitor { id: ctx.new_id(), workspace: workspace.id, settings, idempotency: None };
@@ -78,7 +71,25 @@ pub(crate) async fn fill(
             store.monitors().create(new, change).await?;
         app.pipeline.changed(&monitor).await?;
     }
+    // The key is made last: a demo without one was not finished.
     Ok(Some(new_key(ctx, store, &workspace, change).await?))
+}
+
+/// The demo's workspace, which is made where there is none.
+async fn workspace(app: &App, change: Change) -> Result<Workspace, StoreError> {
+    match app.store.workspaces().by_slug(WORKSPACE).await {
+        Err(StoreError::NotFound { .. }) => {}
+        known => return known,
+    }
+    let workspace = Workspace {
+        id: app.ctx.new_id(),
+        slug: WORKSPACE.to_owned(),
+        name: "Demo".to_owned(),
+        plan: FREE_PLAN.to_owned(),
+        created_at: change.at,
+    };
+    app.store.workspaces().create(workspace.clone(), change).await?;
+    Ok(workspace)
 }
 
 async fn new_key(
@@ -106,11 +117,10 @@ async fn new_key(
 /// Where the targets got other ports this time, the demo's monitors follow them.
 async fn repoint(
     app: &App,
-    workspace: &Workspace,
+    stored: &[MonitorWithStatus],
     targets: &Targets,
     change: Change,
 ) -> Result<(), DemoError> {
-    let stored = app.store.monitors().list(workspace.id, PAGE).await?.monitors;
     for (name, draft) in monitors(targets) {
         let wanted = draft.parse().expect("the demo's monitors keep every rule");
         let moved = stored.iter().map(|stored| &stored.monitor).find(|monitor| {

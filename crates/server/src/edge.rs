@@ -11,6 +11,7 @@ use contract::rpc;
 use futures_util::FutureExt as _;
 use http::header::{self, HeaderName};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use tracing::Instrument as _;
 
 use crate::context::Context;
 use crate::v1::Problem;
@@ -79,7 +80,9 @@ pub(crate) async fn edge(State(ctx): State<Context>, mut request: Request, next:
         preflight(request.headers())
     } else {
         request.extensions_mut().insert(id.clone());
-        guarded(request, next, &id).await
+        // Whatever is logged on the way to the answer says which request it was.
+        let span = tracing::error_span!("request", request.id = id.as_str());
+        guarded(request, next, &id).instrument(span).await
     };
     response = Problem::finish(response, id.as_str());
     let headers = response.headers_mut();
@@ -130,6 +133,8 @@ fn is_sane(id: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Arc, Mutex};
+
     use tower::ServiceExt as _;
 
     use super::*;
@@ -166,6 +171,39 @@ mod tests {
         let (status, headers) = answer("/rpc/a.B/C", "application/grpc").await;
         assert_eq!((status, &headers["grpc-status"]), (200, &"13".parse().unwrap()));
         assert!(headers.contains_key(REQUEST_ID));
+    }
+
+    #[tokio::test]
+    async fn a_line_of_the_log_says_to_which_request_it_belongs() {
+        // design: §4, errors: who reports an id is helped by it
+        let lines = Arc::new(Mutex::new(Vec::new()));
+        let logger = {
+            let lines = Arc::clone(&lines);
+            tracing_subscriber::fmt().with_writer(move || Lines(Arc::clone(&lines))).finish()
+        };
+        let _logging = tracing::subscriber::set_default(logger);
+        let (ctx, _clock) = Context::manual(rules::Timestamp::from_millis(0));
+        let app = axum::Router::new()
+            .fallback(|| async { tracing::error!("the disk is full") })
+            .layer(axum::middleware::from_fn_with_state(ctx, edge));
+        let request = http::Request::get("/").header(REQUEST_ID, "mine-1");
+        app.oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
+        let lines = String::from_utf8(lines.lock().unwrap().clone()).unwrap();
+        let line = lines.lines().find(|line| line.contains("the disk is full")).unwrap();
+        assert!(line.contains("mine-1"), "{lines}");
+    }
+
+    /// Where a test's log lines go.
+    struct Lines(Arc<Mutex<Vec<u8>>>);
+
+    impl std::io::Write for Lines {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! lane: what lies between the stages. Jobs go from cadence to those who check, reports from there
 //! to the judge. In one process a lane is a bounded channel; a fleet's lane joins it here.
 
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 use domain::cadence::{Handle, Missed};
 use domain::check::{CheckResult, Job};
@@ -21,7 +22,14 @@ pub(crate) struct Errand {
     pub(crate) handle: Option<Handle>,
     /// Who waits for the result, once it is stored.
     pub(crate) reply: Option<oneshot::Sender<CheckResult>>,
+    /// Whether what is to be checked still holds.
+    pub(crate) validity: Validity,
 }
+
+/// Whether a revision of a monitor still holds: not once it was edited, paused or deleted. Clones
+/// are of the same revision.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Validity(Arc<AtomicBool>);
 
 /// What the judge hears.
 #[derive(Debug)]
@@ -45,6 +53,18 @@ pub(crate) fn jobs() -> (mpsc::Sender<Errand>, mpsc::Receiver<Errand>) {
 /// The two ends of the lane for reports.
 pub(crate) fn reports() -> (mpsc::Sender<Report>, mpsc::Receiver<Report>) {
     mpsc::channel(REPORTS_WAITING)
+}
+
+impl Validity {
+    /// The revision holds no more.
+    pub(crate) fn end(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it still holds.
+    pub(crate) fn holds(&self) -> bool {
+        !self.0.load(Ordering::Relaxed)
+    }
 }
 
 impl Finished {

@@ -27,7 +27,7 @@ use self::cadence::{Cadence, Entry, Order};
 use self::check::Checkers;
 use self::judge::{Command, Judge, Published, Watched};
 use crate::context::Context;
-use crate::lane::{self, Errand, Finished};
+use crate::lane::{self, Errand, Finished, Validity};
 use crate::observe::metrics::Metrics;
 
 /// Name of the probe inside the server, which stands in for all regions.
@@ -36,6 +36,9 @@ pub const EMBEDDED: &str = "embedded";
 const ORDERS_WAITING: usize = 256;
 /// Changes of monitors that may be under way at a time; those of one monitor wait for each other.
 const CHANGED_AT_A_TIME: usize = 64;
+/// Of the checks that may run at a time, one in so many may be one that somebody asked for: calls
+/// that trigger, however many, hold up no slots.
+const ASKED_FOR_SHARE: usize = 4;
 /// How long a stop waits for checks that still run; their slots are missed ones after that.
 const STOP_WITHIN: Duration = Duration::from_secs(10);
 
@@ -67,6 +70,9 @@ pub struct Pipeline {
     jobs: mpsc::Sender<Errand>,
     published: Published,
     changing: Arc<[Mutex<()>; CHANGED_AT_A_TIME]>,
+    /// Places of the checks that somebody asked for.
+    asked_for: Arc<Semaphore>,
+    asked_for_max: u32,
 }
 
 /// The tasks of the pipeline, for the one who stops it.
@@ -163,8 +169,20 @@ impl Pipeline {
             give_up: give_up.clone(),
         });
         let changing = Arc::new(std::array::from_fn(|_| Mutex::new(())));
-        let this =
-            Self { ctx, store, default_regions, orders, commands, jobs, published, changing };
+        let asked_for_max =
+            u32::try_from(in_flight_max / ASKED_FOR_SHARE).unwrap_or(u32::MAX).max(1);
+        let this = Self {
+            ctx,
+            store,
+            default_regions,
+            orders,
+            commands,
+            jobs,
+            published,
+            changing,
+            asked_for: Arc::new(Semaphore::new(asked_for_max as usize)),
+            asked_for_max,
+        };
         restart::take_up(&this, &mut judge, &mut cadence).await?;
         let running = Running {
             cadence: tokio::spawn(cadence.run(orders_end)),
@@ -214,10 +232,14 @@ impl Pipeline {
     /// inactive one is checked too, and nothing is judged by it.
     pub async fn trigger(&self, monitor: &Monitor) -> Result<Vec<CheckResult>, PipelineError> {
         let plan = Arc::new(Plan::of(monitor)?);
+        let regions = self.regions(&monitor.settings);
+        let places = regions.len().min(self.asked_for_max);
+        let _places =
+            self.asked_for.acquire_many(places).await.expect("nobody closes this semaphore");
         let now = self.ctx.now();
         let period = monitor.settings.periodicity.period();
         let mut waiting = Vec::new();
-        for region in self.regions(&monitor.settings).iter() {
+        for region in regions.iter() {
             let (reply, answer) = oneshot::channel();
             let job = Job {
                 plan: plan.clone(),
@@ -227,7 +249,8 @@ impl Pipeline {
                 next_slot: now + period,
                 keep_evidence: true,
             };
-            let errand = Errand { job, handle: None, reply: Some(reply) };
+            let (handle, validity) = (None, Validity::default());
+            let errand = Errand { job, handle, reply: Some(reply), validity };
             self.jobs.send(errand).await.map_err(|_| PipelineError::Stopping)?;
             waiting.push(answer);
         }
@@ -238,8 +261,13 @@ impl Pipeline {
         Ok(results)
     }
 
-    /// What is known of a monitor that runs; of one that does not, that it is not found.
+    /// What is known of a monitor that runs; of one that does not, that it is not found. Where one
+    /// of the stages has ended, nothing is known any more: no monitor is shown as fine that is not
+    /// looked at.
     pub async fn view(&self, monitor: MonitorId) -> Result<MonitorView, PipelineError> {
+        if self.orders.is_closed() || self.jobs.is_closed() {
+            return Err(PipelineError::Stopping);
+        }
         let (answer, view) = oneshot::channel();
         let command = Command::View { monitor, answer };
         self.commands.send(command).await.map_err(|_| PipelineError::Stopping)?;

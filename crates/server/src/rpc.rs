@@ -11,17 +11,26 @@ use std::sync::Arc;
 use connectrpc_reflection::Reflector;
 use contract::monitor::wire::MonitorServiceExt as _;
 use contract::rpc;
+use tokio_util::sync::CancellationToken;
 
 use self::counted::Counted;
 use self::monitor::Monitors;
 use crate::app::App;
 
-/// All services, with health and reflection, over every protocol.
-pub(crate) fn service(app: &App) -> rpc::Service {
+/// All services, with health and reflection, over every protocol. Health says until `stop` that all
+/// is well; then it ends the streams of those who watch it, so that the server need not wait for them.
+pub(crate) fn service(app: &App, stop: CancellationToken) -> rpc::Service {
     let routes = Arc::new(Monitors(app.clone())).register(rpc::Routes::new());
-    let (routes, _health) = connectrpc_health::install_static(routes, rpc::service_names());
+    let (routes, health) = connectrpc_health::install_static(routes, rpc::service_names());
+    tokio::spawn(async move {
+        stop.cancelled().await;
+        health.shutdown();
+        for service in health.services() {
+            health.remove_service(&service);
+        }
+    });
     let reflector = Reflector::from_descriptor_set_bytes(rpc::DESCRIPTORS)
         .expect("codegen wrote a whole description");
     let routes = connectrpc_reflection::install(routes, reflector);
-    rpc::serve(routes).with_interceptor(Counted(app.metrics.clone()))
+    rpc::serve_with(routes, Counted(app.metrics.clone()))
 }

@@ -31,6 +31,7 @@ pub(crate) fn routes(app: &App) -> Router {
         .route("/v1/openapi.json", get(openapi::description))
         .method_not_allowed_fallback(wrong_method)
         .route("/v1", any(unknown_path))
+        .route("/v1/", any(unknown_path))
         .route("/v1/{*rest}", any(unknown_path))
         .with_state(app.clone())
 }

@@ -169,8 +169,21 @@ fn make_key(path: &Path) -> io::Result<Secret<[u8; 32]>> {
     let key = Secret::new(<[u8; KEY_BYTES]>::generate());
     let mut text = STANDARD.encode(key.expose());
     text.push('\n');
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
-    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+    // Under its name it is whole or not there: half a key would lock its folder for good.
+    let unfinished = path.with_extension("key.new");
+    let write = || {
+        // Made anew, so that its mode is ours.
+        match fs::remove_file(&unfinished) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Ok(()) | Err(_) => {}
+        }
+        let mut file =
+            OpenOptions::new().write(true).create_new(true).mode(0o600).open(&unfinished)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&unfinished, path)
+    };
+    let written = write();
     text.zeroize();
     written.map(|()| key)
 }

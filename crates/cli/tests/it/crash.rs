@@ -30,8 +30,8 @@ enum Answered {
     Sent { id: String, name: Option<String> },
     /// A monitor is gone.
     Deleted { id: String },
-    /// A trigger answered so many results.
-    Checked,
+    /// A trigger answered so many results, which are stored.
+    Checked(u64),
 }
 
 /// Who calls, where, of what.
@@ -49,6 +49,13 @@ fn what_was_answered_as_stored_survives_twenty_kills() {
     let target = Target::start();
     let mut expected = Expected::new();
     let mut committed = 0;
+    let kept = {
+        let server = home.serve();
+        let monitor = http_monitor("kept", &target.url("/"), &["fly-ams", "fly-iad"]);
+        let made = server.rpc(&key, "CreateHttpMonitor", &json!({ "monitor": monitor }));
+        made["monitor"]["id"].as_str().unwrap().to_owned()
+    };
+    expected.insert(kept.clone(), vec![Some("kept".to_owned())]);
     for round in 0..KILLS {
         let server = home.serve();
         is_as_expected(&server, &key, &expected);
@@ -57,21 +64,23 @@ fn what_was_answered_as_stored_survives_twenty_kills() {
         let work = Work { address: server.address, key: key.clone(), url, answers };
         // The last number that was read is a lower bound of what the next start must find.
         let reported = AtomicU64::new(0);
+        let mut checked = 0;
         std::thread::scope(|scope| {
             scope.spawn(|| write(&work, round));
-            scope.spawn(|| trigger(&work));
+            scope.spawn(|| trigger(&work, &kept));
             scope.spawn(|| count(&work, &reported));
             for _ in 0..=chance(round) % ANSWERS_MAX {
-                note(&mut expected, answered.recv_timeout(PATIENCE).expect("callers are answered"));
+                let answer = answered.recv_timeout(PATIENCE).expect("callers are answered");
+                checked += note(&mut expected, answer);
             }
             server.kill();
             target.forget();
         });
         drop(work);
         for answer in &answered {
-            note(&mut expected, answer);
+            checked += note(&mut expected, answer);
         }
-        committed += reported.load(Ordering::SeqCst);
+        committed += reported.load(Ordering::SeqCst).max(checked);
         let stored = stored_results(&home.data());
         assert!(stored >= committed, "round {round}: {stored} stored, {committed} reported");
         // More may be stored than was reported; from here on it must stay.
@@ -110,16 +119,11 @@ fn write(work: &Work, round: u64) -> Option<()> {
     None
 }
 
-/// Checks the first monitor again and again until the server is gone.
-fn trigger(work: &Work) -> Option<()> {
+/// Checks one monitor again and again until the server is gone.
+fn trigger(work: &Work, id: &str) -> Option<()> {
     loop {
-        let listed = work.call("ListMonitors", &json!({ "limit": 1 }))?;
-        let Some(id) = listed["httpMonitors"][0]["id"].as_str() else { continue };
-        // The monitor may be deleted in between; that is an answer too.
-        let reply = rpc(work.address, &work.key, "TriggerMonitor", &json!({ "id": id })).ok()?;
-        if reply.status == 200 {
-            work.tell(Answered::Checked)?;
-        }
+        let checked = work.call("TriggerMonitor", &json!({ "id": id }))?;
+        work.tell(Answered::Checked(checked["results"].as_array()?.len() as u64))?;
     }
 }
 
@@ -143,7 +147,8 @@ impl Work {
     }
 }
 
-fn note(expected: &mut Expected, answered: Answered) {
+/// Writes down what was answered; answers how many results are stored by it.
+fn note(expected: &mut Expected, answered: Answered) -> u64 {
     match answered {
         Answered::Stored { id, name } => {
             expected.insert(id, vec![Some(name)]);
@@ -152,8 +157,9 @@ fn note(expected: &mut Expected, answered: Answered) {
         Answered::Deleted { id } => {
             expected.insert(id, vec![None]);
         }
-        Answered::Checked => {}
+        Answered::Checked(results) => return results,
     }
+    0
 }
 
 fn is_as_expected(server: &Server, key: &str, expected: &Expected) {

@@ -17,6 +17,26 @@ fn a_server_answers_what_machines_ask_and_ends_in_order() {
 }
 
 #[test]
+fn a_server_without_a_workspace_says_how_to_make_one() {
+    let home = Home::new();
+    let server = home.serve();
+    let mut said = server.out.iter();
+    let steps: Vec<String> = said.by_ref().take(4).collect();
+    let program = env!("CARGO_BIN_EXE_aloft");
+    insta::assert_snapshot!(steps.join("\n").replace(program, "[aloft]"), @"
+    There is no workspace yet. Make one, and a key for it, while this runs:
+
+        [aloft] workspaces create --data 'data' --slug acme --name Acme
+        [aloft] keys create --data 'data' --workspace acme --name ci --scope write
+    ");
+    for step in &steps[2..] {
+        let words: Vec<&str> = step.split_whitespace().skip(1).collect();
+        let ran = home.run(&words.iter().map(|word| word.trim_matches('\'')).collect::<Vec<_>>());
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+    }
+}
+
+#[test]
 fn a_second_server_on_the_same_folder_is_refused() {
     // design: §6
     let home = Home::new();

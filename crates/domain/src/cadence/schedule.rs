@@ -181,6 +181,19 @@ impl Schedule {
         None
     }
 
+    /// The clock was set back to `now`: what is due later than it would be by that clock is due
+    /// then. Without this nothing would run until the clock has caught up. Slots that come again
+    /// have the identities they had, so what they come to is not stored twice.
+    pub fn set_back(&mut self, now: Timestamp) {
+        let mut entries = std::mem::take(&mut self.heap).into_vec();
+        entries.retain(|Reverse(entry)| entry.is_live(&self.places));
+        for Reverse(entry) in &mut entries {
+            let slots = self.places[entry.index()].slots(entry.region());
+            entry.due = entry.due.min(slots.after(now));
+        }
+        self.heap = entries.into();
+    }
+
     /// Counts a check beside the slots, a second opinion, as running; says whether it may run:
     /// not where a check is in flight, nor once the monitor was edited or removed.
     pub fn start(&mut self, handle: Handle, region: Region) -> bool {

@@ -121,6 +121,31 @@ impl History {
         }
     }
 
+    /// The clock was set back to `now`: what is remembered of later instants counts as of now. So
+    /// all votes stay, results to come are later than these, and holds and ties end in time.
+    /// Changes nothing where all is of the past.
+    pub fn set_back(&mut self, now: Timestamp) {
+        self.since = self.since.min(now);
+        self.tie_since = self.tie_since.map(|since| since.min(now));
+        self.asked_at = self.asked_at.map(|at| at.min(now));
+        if let Some(hold) = self.hold.as_mut().filter(|hold| hold.since > now) {
+            *hold = Hold { since: now, until: now + hold.until.since(hold.since) };
+        }
+        for state in &mut self.regions {
+            for heard in [&mut state.latest, &mut state.before].into_iter().flatten() {
+                heard.slot = heard.slot.min(now);
+                heard.finished_at = heard.finished_at.min(now);
+            }
+        }
+    }
+
+    /// Whether a result of this revision was ever heard.
+    pub fn is_renewed(&self) -> bool {
+        self.regions
+            .iter()
+            .any(|state| state.latest.is_some_and(|heard| heard.revision == self.revision))
+    }
+
     /// Takes regions away that the policy no longer has, and adds its new ones.
     pub(super) fn align(&mut self, policy: &Policy) {
         let same = self.regions.len() == policy.regions.len()
@@ -148,13 +173,6 @@ impl History {
                     heard.revision == self.revision && heard.finished_at >= hold.since
                 })
             })
-    }
-
-    /// Whether a result of this revision was heard.
-    pub(super) fn is_renewed(&self) -> bool {
-        self.regions
-            .iter()
-            .any(|state| state.latest.is_some_and(|heard| heard.revision == self.revision))
     }
 }
 

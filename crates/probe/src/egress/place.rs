@@ -54,18 +54,22 @@ pub enum Mapping {
     Teredo,
 }
 
-/// Addresses at which clouds hand out credentials of the machine: AWS (instance, ECS, EKS), Azure,
-/// Alibaba, Oracle, Google.
-const METADATA: [IpAddr; 9] = [
+/// Addresses at which clouds hand out credentials of the machine: AWS and most others (instance, ECS,
+/// EKS), Azure, Alibaba, Oracle, Tencent, Scaleway, and by IPv6 AWS, Google, `OpenStack`, Scaleway.
+const METADATA: [IpAddr; 13] = [
     IpAddr::V4(Ipv4Addr::new(169, 254, 169, 254)),
     IpAddr::V4(Ipv4Addr::new(169, 254, 170, 2)),
     IpAddr::V4(Ipv4Addr::new(169, 254, 170, 23)),
     IpAddr::V4(Ipv4Addr::new(168, 63, 129, 16)),
     IpAddr::V4(Ipv4Addr::new(100, 100, 100, 200)),
     IpAddr::V4(Ipv4Addr::new(192, 0, 0, 192)),
+    IpAddr::V4(Ipv4Addr::new(169, 254, 0, 23)),
+    IpAddr::V4(Ipv4Addr::new(169, 254, 42, 42)),
     IpAddr::V6(Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254)),
     IpAddr::V6(Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x23)),
     IpAddr::V6(Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254)),
+    IpAddr::V6(Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0xa9fe, 0xa9fe)),
+    IpAddr::V6(Ipv6Addr::new(0xfd00, 0x42, 0, 0, 0, 0, 0, 0x42)),
 ];
 
 /// Where `address` lies. An address that stands for an IPv4 one lies where that one does.
@@ -101,10 +105,23 @@ pub(super) fn unmapped(address: Ipv6Addr) -> Option<(Mapping, Ipv4Addr)> {
     }
 }
 
+/// Whether a local translator with a prefix of 48, 56 or 64 bits leads from `address` to a metadata
+/// service: RFC 6052 §2.2 then writes the IPv4 address around bits 64 to 71, which are 0.
+fn translates_to_metadata(address: Ipv6Addr) -> bool {
+    let octets = address.octets();
+    [6, 7, 8].into_iter().any(|start| {
+        let mut written = (start..).filter(|at| *at != 8).map(|at: usize| octets[at]);
+        let mut next =
+            || written.next().expect("there are 16 octets, and at most 13 are asked for");
+        METADATA.contains(&IpAddr::from([next(), next(), next(), next()]))
+    })
+}
+
 fn zone_behind(mapping: Mapping, address: Ipv6Addr, inner: Ipv4Addr) -> Zone {
     let zone = classify(IpAddr::V4(inner)).zone;
     let [_, _, third, fourth, ..] = address.segments();
     match (mapping, zone) {
+        (Mapping::Nat64, _) if third == 1 && translates_to_metadata(address) => Zone::Metadata,
         // What a local translator leads to is its network's business, so it counts as private.
         (Mapping::Nat64, Zone::Public) if third == 1 => Zone::Private,
         // Packets go to the server named in the address as well as to the client.

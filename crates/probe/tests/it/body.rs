@@ -63,6 +63,8 @@ async fn a_broken_encoding_is_a_failure() {
         Answer::ok("this is no gzip").header("content-encoding", "gzip"),
         Answer::ok("\u{ff}this is no brotli").header("content-encoding", "br"),
         Answer::ok(unhex(BROTLI)[..12].to_vec()).header("content-encoding", "br"),
+        // A whole stream, with a window of 1 GiB that `br` does not allow (RFC 7932 §9.1).
+        Answer::ok(vec![0x11, 0xde]).header("content-encoding", "br"),
     ];
     for answer in cases {
         let outcome = check(answer.clone(), "uptime").await;

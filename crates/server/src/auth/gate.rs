@@ -8,6 +8,8 @@ use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
 use contract::rpc;
+use http::HeaderValue;
+use http::header::CACHE_CONTROL;
 
 use super::{Admitted, Auth};
 use crate::edge::Protocol;
@@ -26,8 +28,8 @@ pub(crate) struct Gate {
 
 impl Gate {
     /// The layer before the RPC. Health and the contract's description are open to everybody; a
-    /// read key passes to methods without side effects only (spec §5.5). Unknown methods are told
-    /// apart by the RPC itself, and only to callers who have a key.
+    /// read key passes to methods without side effects only (spec §5.5). That a method is unknown is
+    /// told only to callers who have a key.
     pub(crate) async fn before_rpc(
         State(gate): State<Self>,
         request: Request,
@@ -51,13 +53,17 @@ impl Gate {
             Ok(admitted) => admitted,
             Err(error) => return refused(error, &request),
         };
-        let may = admitted.caller.scope.may_write() || method.is_none_or(|it| it.reads_only);
-        if !may {
-            let mut response = refused(rpc::permission_denied("this key is read-only"), &request);
-            admitted.standing.write(response.headers_mut());
-            return response;
-        }
-        admitted.run(request, next).await
+        let error = match method {
+            // What the contract does not have, nobody behind this layer is asked for.
+            None => rpc::unknown_method(path),
+            Some(it) if it.reads_only || admitted.caller.scope.may_write() => {
+                return admitted.run(request, next).await;
+            }
+            Some(_) => rpc::permission_denied("this key is read-only"),
+        };
+        let mut response = refused(error, &request);
+        admitted.standing.write(response.headers_mut());
+        response
     }
 
     /// The layer before `/v1`, whose routes decide by themselves what a read key may do.
@@ -79,6 +85,8 @@ impl Admitted {
         request.extensions_mut().insert(self.workspace);
         let mut response = next.run(request).await;
         self.standing.write(response.headers_mut());
+        // The key stands in a header of ours, which no cache on the way knows to tell callers apart by.
+        response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         response
     }
 }

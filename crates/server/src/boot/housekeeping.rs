@@ -15,7 +15,7 @@ const RETENTION_ROUNDS: u32 = 30;
 
 /// Works until `stop`.
 pub(super) async fn keep(app: App, results_for: Duration, stop: CancellationToken) {
-    let keep = KeepFor { results: results_for, ..KeepFor::default() };
+    let keep = kept(results_for);
     for round in 0_u32.. {
         if let Err(error) = app.auth.save_last_uses().await {
             tracing::warn!(%error, "the last uses of keys were not written down: {error}");
@@ -34,6 +34,12 @@ pub(super) async fn keep(app: App, results_for: Duration, stop: CancellationToke
     }
 }
 
+/// What is seen of a check is kept no longer than its result.
+fn kept(results: Duration) -> KeepFor {
+    let usual = KeepFor::default();
+    KeepFor { results, evidence: usual.evidence.min(results), ..usual }
+}
+
 /// In small steps, between which others write.
 async fn prune(app: &App, keep: KeepFor, stop: &CancellationToken) -> Result<(), StoreError> {
     while !stop.is_cancelled() {
@@ -43,4 +49,18 @@ async fn prune(app: &App, keep: KeepFor, stop: &CancellationToken) -> Result<(),
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn evidence_goes_with_its_result_or_before() {
+        const DAY: Duration = Duration::from_hours(24);
+        for (results, evidence) in [(DAY, DAY), (14 * DAY, 14 * DAY), (3_650 * DAY, 14 * DAY)] {
+            assert_eq!(kept(results).evidence, evidence);
+            assert_eq!(kept(results).results, results);
+        }
+    }
 }

@@ -17,9 +17,10 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 use tower::{Service, ServiceExt as _};
 
+use super::opening::Opening;
 use crate::auth::Peer;
 
-/// Longest time until the headers of a request have come.
+/// Longest time until a connection says what it speaks, and until the headers of a request have come.
 const HEADERS_WITHIN: Duration = Duration::from_secs(30);
 /// Longest time that calls under way have to end once the server stops.
 const DRAIN_WITHIN: Duration = Duration::from_secs(10);
@@ -42,7 +43,7 @@ pub(super) async fn serve(listener: TcpListener, router: Router, stop: Cancellat
         match accepted {
             Ok((stream, peer)) => {
                 prepare(&stream);
-                let io = TokioIo::new(stream);
+                let io = TokioIo::new(Opening::within(stream, HEADERS_WITHIN));
                 let service = TowerToHyperService::new(from(Peer(peer.ip()), &router));
                 let connection = server.serve_connection(io, service).into_owned();
                 let connection = connections.watch(connection);

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use rules::{KeyId, Reader, Scope, Violations, WorkspaceId, tables};
+use rules::{KeyId, Reader, Scope, Violations, WorkspaceId, limits, tables};
 use store::{Actor, ApiKey, Change, FREE_PLAN, KeyHash, Store, StoreError, Workspace};
 
 use super::operation::{Answer, Operation};
@@ -60,6 +60,11 @@ impl Desk {
         let name = reader.finish(name)?;
         let workspace = self.store.workspaces().by_slug(&new.workspace).await.map_err(refused)?;
         let expires_in = new.expires_in_seconds.map(Duration::from_secs);
+        if expires_in.is_some_and(|time| time.is_zero() || time > limits::KEY_LIFETIME_MAX) {
+            let days = limits::KEY_LIFETIME_MAX.as_secs() / 86_400;
+            let why = format!("a key holds for 1 second to {days} days, or for good");
+            return Err(ControlError::Refused(why));
+        }
         self.issue(workspace.id, name, Some(new.scope), expires_in).await
     }
 

@@ -5,6 +5,7 @@ use std::fs::{self, Permissions};
 use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use axum::extract::State;
 use axum::routing::post;
@@ -14,6 +15,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::operation::{Answer, Operation};
 use super::{Desk, SOCKET_FILE};
+
+/// Longest time that commands under way have to end once the server stops.
+const DRAIN_WITHIN: Duration = Duration::from_secs(2);
 
 /// The open socket of a data folder.
 #[derive(Debug)]
@@ -45,10 +49,18 @@ impl Socket {
     /// Answers until it is cancelled, then takes the file away.
     pub(crate) async fn serve(self, desk: Desk, stop: CancellationToken) {
         let router = Router::new().route("/control", post(answer)).with_state(desk);
-        let served =
-            axum::serve(self.listener, router).with_graceful_shutdown(stop.cancelled_owned()).await;
-        if let Err(error) = served {
-            tracing::error!(%error, "the control socket failed: {error}");
+        let serving = axum::serve(self.listener, router)
+            .with_graceful_shutdown(stop.clone().cancelled_owned())
+            .into_future();
+        let late = async {
+            stop.cancelled().await;
+            tokio::time::sleep(DRAIN_WITHIN).await;
+        };
+        tokio::select! {
+            served = serving => if let Err(error) = served {
+                tracing::error!(%error, "the control socket failed: {error}");
+            },
+            () = late => tracing::warn!("a command that does not end is given up"),
         }
         // The next server takes it away where this one cannot.
         let _ = fs::remove_file(&self.path);

@@ -55,3 +55,32 @@ fn records(name: &Name, kind: RecordType) -> Option<Vec<Record>> {
     };
     Some(data.into_iter().map(|data| Record::from_rdata(name.clone(), TTL, data)).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use hickory_proto::op::Query;
+
+    use super::*;
+
+    fn answered(name: &str, kind: RecordType) -> (ResponseCode, Vec<String>) {
+        let mut query = Message::new(7, MessageType::Query, OpCode::Query);
+        query.add_query(Query::query(Name::from_ascii(name).unwrap(), kind));
+        let answer = respond(&query);
+        assert_eq!(answer.metadata.id, 7);
+        let records = answer.answers.iter().map(|record| record.data.to_string()).collect();
+        (answer.metadata.response_code, records)
+    }
+
+    #[test]
+    fn the_zone_answers_for_its_name_alone() {
+        let none = Vec::<String>::new();
+        let mail = vec!["10 mail.aloft.demo.".to_owned()];
+        assert_eq!(answered("aloft.demo.", RecordType::MX), (ResponseCode::NoError, mail));
+        assert_eq!(answered("ALOFT.demo.", RecordType::A).1.len(), 2);
+        assert_eq!(
+            answered("aloft.demo.", RecordType::AAAA),
+            (ResponseCode::NoError, none.clone())
+        );
+        assert_eq!(answered("other.demo.", RecordType::A), (ResponseCode::NXDomain, none));
+    }
+}

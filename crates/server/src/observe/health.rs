@@ -8,6 +8,7 @@ use http::StatusCode;
 use http::header::CONTENT_TYPE;
 use rules::MonitorId;
 use serde::Serialize;
+use store::StoreError;
 
 use crate::app::App;
 use crate::pipeline::PipelineError;
@@ -16,7 +17,7 @@ use crate::pipeline::PipelineError;
 #[derive(Debug, Serialize)]
 struct Readiness {
     ready: bool,
-    store: String,
+    store: &'static str,
     pipeline: &'static str,
 }
 
@@ -32,17 +33,39 @@ pub(crate) async fn ready(State(app): State<App>) -> Response {
     let view = app.pipeline.view(MonitorId::from_bits(0)).await;
     let runs = !matches!(view, Err(PipelineError::Stopping));
     let ready = store.is_ok() && runs;
-    let readiness = Readiness {
-        ready,
-        store: store.map_or_else(|error| error.to_string(), |()| "ok".to_owned()),
-        pipeline: if runs { "ok" } else { "stopped" },
-    };
+    let readiness =
+        Readiness { ready, store: told(&store), pipeline: if runs { "ok" } else { "stopped" } };
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     (status, Json(readiness)).into_response()
+}
+
+/// What is told of the store to everybody; why it does not answer is for the log.
+fn told(store: &Result<(), StoreError>) -> &'static str {
+    match store {
+        Ok(()) => "ok",
+        Err(StoreError::Closed) => "the store is closed",
+        Err(error) => {
+            tracing::error!(%error, "the server is not ready: {error}");
+            "the store does not answer; the log has the cause"
+        }
+    }
 }
 
 /// The figures.
 pub(crate) async fn metrics(State(app): State<App>) -> Response {
     const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     ([(CONTENT_TYPE, OPEN_METRICS)], app.metrics.page()).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn why_the_store_does_not_answer_is_not_told_to_everybody() {
+        let why = "hunter2".to_owned();
+        assert!(!told(&Err(StoreError::Corrupt { what: why.clone(), why })).contains("hunter2"));
+        assert_eq!(told(&Err(StoreError::Closed)), "the store is closed");
+        assert_eq!(told(&Ok(())), "ok");
+    }
 }

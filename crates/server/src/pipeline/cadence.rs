@@ -8,9 +8,10 @@ use domain::cadence::{Asked, Budget, Call, Due, First, Regions, Schedule};
 use domain::check::{CheckResult, Job, Outcome, Phases, Plan, ProbeId, Trigger};
 use rules::{MonitorId, Region, Timestamp};
 use tokio::sync::{mpsc, oneshot};
+use tracing::warn;
 
 use crate::context::Context;
-use crate::lane::{Errand, Finished, Report};
+use crate::lane::{Errand, Finished, Report, Validity};
 use crate::observe::metrics::Metrics;
 
 /// How old the kept evidence of a success may be: a check whose slot is the first of such a stretch
@@ -43,12 +44,14 @@ pub(super) struct Cadence {
     metrics: Metrics,
     schedule: Schedule,
     opinions: Budget,
-    plans: HashMap<MonitorId, Arc<Plan>>,
+    plans: HashMap<MonitorId, (Arc<Plan>, Validity)>,
     jobs: mpsc::Sender<Errand>,
     reports: mpsc::Sender<Report>,
     finished: Arc<Finished>,
     ended: Vec<(domain::cadence::Handle, rules::Region)>,
     nobody: ProbeId,
+    /// When it was last looked at what is due.
+    last_call: Timestamp,
 }
 
 impl Cadence {
@@ -71,14 +74,18 @@ impl Cadence {
             finished,
             ended: Vec::new(),
             nobody: ProbeId(Arc::from("")),
+            last_call: Timestamp::default(),
         }
     }
 
-    /// Puts a monitor on the timetable.
-    pub(super) fn put(&mut self, entry: Entry, first: First) {
+    /// Puts a monitor on the timetable of `now`.
+    pub(super) fn put(&mut self, entry: Entry, first: First, now: Timestamp) {
         let monitor = entry.plan.monitor;
-        self.schedule.put(monitor, entry.period, entry.regions, self.ctx.now(), first);
-        self.plans.insert(monitor, entry.plan);
+        self.schedule.put(monitor, entry.period, entry.regions, now, first);
+        let before = self.plans.insert(monitor, (entry.plan, Validity::default()));
+        if let Some((_, validity)) = before {
+            validity.end();
+        }
     }
 
     /// Runs until nobody can give orders any more.
@@ -100,13 +107,16 @@ impl Cadence {
         self.call_due().await;
         match order {
             Order::Put { entry, first, done } => {
-                self.put(entry, first);
+                let now = self.ctx.now();
+                self.put(entry, first, now);
                 // Whoever asked may have gone away; the order holds all the same.
                 let _ = done.send(());
             }
             Order::Remove { monitor, done } => {
                 self.schedule.remove(monitor);
-                self.plans.remove(&monitor);
+                if let Some((_, validity)) = self.plans.remove(&monitor) {
+                    validity.end();
+                }
                 let _ = done.send(());
             }
             Order::Ask { monitor, revision, regions } => {
@@ -121,6 +131,11 @@ impl Cadence {
             self.schedule.finished(handle, region);
         }
         let now = self.ctx.now();
+        if now < self.last_call {
+            warn!("the clock was set back to {now}; slots are counted from there");
+            self.schedule.set_back(now);
+        }
+        self.last_call = now;
         while let Some(due) = self.schedule.pop_due(now) {
             self.call(due, now).await;
         }
@@ -131,7 +146,7 @@ impl Cadence {
             self.metrics.missed_slots.inc_by(u64::from(missed.count));
             self.report(Report::Missed(missed)).await;
         }
-        let Some(plan) = self.plans.get(&due.monitor) else { return };
+        let Some((plan, validity)) = self.plans.get(&due.monitor) else { return };
         let job = Job {
             plan: plan.clone(),
             region: due.region,
@@ -142,7 +157,8 @@ impl Cadence {
         };
         match due.call {
             Call::Run => {
-                let errand = Errand { job, handle: Some(due.handle), reply: None };
+                let (handle, validity) = (Some(due.handle), validity.clone());
+                let errand = Errand { job, handle, reply: None, validity };
                 // Those who check end after cadence does; see `Running::stop`.
                 let _ = self.jobs.send(errand).await;
             }
@@ -157,8 +173,8 @@ impl Cadence {
     /// Sends second opinions on their way. An edit that came before checks everywhere by itself.
     async fn ask(&mut self, monitor: MonitorId, revision: u32, regions: &[Region]) {
         let now = self.ctx.now();
-        let plan = self.plans.get(&monitor).filter(|plan| plan.revision == revision);
-        let Some(plan) = plan.cloned() else { return };
+        let known = self.plans.get(&monitor).filter(|(plan, _)| plan.revision == revision);
+        let Some((plan, validity)) = known.cloned() else { return };
         let asked = self.schedule.ask(monitor, regions, &mut self.opinions, now);
         self.metrics.opinions_asked.inc_by(asked.len() as u64);
         for Asked { handle, region, next_slot } in asked {
@@ -170,8 +186,9 @@ impl Cadence {
                 next_slot,
                 keep_evidence: false,
             };
+            let (handle, validity) = (Some(handle), validity.clone());
             // Those who check end after cadence does; see `Running::stop`.
-            let _ = self.jobs.send(Errand { job, handle: Some(handle), reply: None }).await;
+            let _ = self.jobs.send(Errand { job, handle, reply: None, validity }).await;
         }
     }
 

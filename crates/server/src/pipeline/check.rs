@@ -1,15 +1,19 @@
 //! check at work: takes jobs from the lane and has the embedded probe run them, as many at a time
 //! as the process has handles for. What a job means is decided by `domain::check`.
 
+use std::panic::AssertUnwindSafe;
+use std::pin::pin;
 use std::sync::Arc;
 
 use domain::cadence::Missed;
 use domain::check::{Job, PlannedCheck, ProbeId, Trigger, conclude};
+use futures_util::{FutureExt as _, TryFutureExt as _};
 use probe::Probe;
 use rules::MonitorKind;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use tracing::error;
 
 use crate::context::Context;
 use crate::lane::{Errand, Finished, Report};
@@ -75,25 +79,50 @@ impl Checkers {
     }
 
     async fn check(self: Arc<Self>, errand: Errand, place: OwnedSemaphorePermit) {
-        let Errand { job, handle, reply } = errand;
+        let Errand { job, handle, reply, validity } = errand;
+        // It waited until its monitor was another one.
+        if !validity.holds() {
+            return self.miss(&job).await;
+        }
         let begun = self.ctx.now();
         self.metrics.lateness_seconds.observe(begun.since(job.slot).as_secs_f64());
         self.metrics.in_flight.inc();
-        let run = self.probe.run(&job, || self.ctx.now());
-        let attempts = self.give_up.run_until_cancelled(run).await;
-        let ended = self.ctx.now();
+        // Pinned where it stands: as an argument it would take its room in memory twice.
+        let run = pin!(contained(async {
+            let (now, is_wanted) = (|| self.ctx.now(), || validity.holds());
+            let attempts = self.probe.run_while(&job, now, is_wanted).await;
+            conclude(&job, attempts, self.ctx.now(), self.name.clone())
+        }));
+        let ended = self.give_up.run_until_cancelled(run).await;
         self.metrics.in_flight.dec();
         drop(place);
-        let Some(attempts) = attempts else { return self.miss(&job).await };
         if let Some(handle) = handle {
             self.finished.note(handle, job.region);
         }
-        let result = conclude(&job, attempts, ended, self.name.clone());
+        let result = match ended {
+            Some(Ok(result)) => result,
+            Some(Err(Panicked)) => {
+                let monitor = job.plan.monitor;
+                error!(monitor.id = %monitor, "a check of monitor `{monitor}` panicked, which is a fault of this program; its slot counts as missed");
+                return self.miss(&job).await;
+            }
+            None => return self.miss(&job).await,
+        };
         self.metrics.checks(kind(&job.plan.check), result.outcome).inc();
-        self.metrics.check_seconds.observe(ended.since(begun).as_secs_f64());
+        self.metrics.check_seconds.observe(result.finished_at.since(begun).as_secs_f64());
         // The judge ends last; see `Running::stop`.
         let _ = self.reports.send(Report::Result(result, reply)).await;
     }
+}
+
+/// A future panicked; what it said is in the log by then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Panicked;
+
+/// What `future` comes to. A fault that the bytes of some target find ends that check alone: without
+/// this its region would count as running for good, and every slot after it would be skipped.
+fn contained<T>(future: impl Future<Output = T>) -> impl Future<Output = Result<T, Panicked>> {
+    AssertUnwindSafe(future).catch_unwind().map_err(|_| Panicked)
 }
 
 const fn kind(check: &PlannedCheck) -> MonitorKind {
@@ -101,5 +130,20 @@ const fn kind(check: &PlannedCheck) -> MonitorKind {
         PlannedCheck::Http(_) => MonitorKind::Http,
         PlannedCheck::Tcp(_) => MonitorKind::Tcp,
         PlannedCheck::Dns(_) => MonitorKind::Dns,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_check_that_panics_ends_alone() {
+        let faulty = contained(async {
+            tokio::task::yield_now().await;
+            assert!(std::hint::black_box(false), "found by hostile bytes");
+        });
+        assert_eq!(faulty.await, Err(Panicked));
+        assert_eq!(contained(async { 7 }).await, Ok(7));
     }
 }

@@ -15,7 +15,7 @@ use domain::cadence::Missed;
 use domain::check::{CheckResult, Outcome};
 use domain::judge::{self, Changed, Doubts, Effects, Moment};
 use rules::{MonitorId, MonitorStatus, Region, Timestamp};
-use store::Store;
+use store::{Store, StoreError};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 use tracing::{error, info};
@@ -34,7 +34,7 @@ const COMMIT_WITHIN: Duration = Duration::from_millis(80);
 const REPORTS_AT_ONCE: usize = 2_048;
 /// From this period on a history is stored with every result: a restart finds the last results of
 /// the others among those of the last minutes (see `restart`).
-const RARE: Duration = Duration::from_secs(300);
+const RARE: Duration = Duration::from_mins(5);
 /// Between a commit that failed and the next try.
 const COMMIT_AGAIN: Duration = Duration::from_secs(1);
 
@@ -71,6 +71,11 @@ pub(super) struct Judge {
     pending: Pending,
 }
 
+/// The store takes nothing any more, and these results were not in it.
+struct StoreEnded {
+    lost: usize,
+}
+
 impl Published {
     pub(super) fn status(&self, monitor: MonitorId) -> MonitorStatus {
         let verdicts = self.0.read().expect("nothing panics while it holds this");
@@ -80,10 +85,11 @@ impl Published {
     fn publish(&self, statuses: impl Iterator<Item = (MonitorId, MonitorStatus)>) {
         let mut verdicts = self.0.write().expect("nothing panics while it holds this");
         for (monitor, status) in statuses {
-            match status {
-                MonitorStatus::Unknown => verdicts.remove(&monitor),
-                status => verdicts.insert(monitor, status),
-            };
+            if status == MonitorStatus::Unknown {
+                verdicts.remove(&monitor);
+            } else {
+                verdicts.insert(monitor, status);
+            }
         }
     }
 }
@@ -123,12 +129,26 @@ impl Judge {
         }
     }
 
-    /// Runs until no report can come any more; what was heard is committed by then.
+    /// Runs until no report can come any more; what was heard is committed by then. Where the store
+    /// ends before, so does the judge: who asks it then hears that the server is stopping, instead
+    /// of waiting for good.
     pub(super) async fn run(
         mut self,
+        reports: mpsc::Receiver<Report>,
+        commands: mpsc::Receiver<Command>,
+    ) {
+        if let Err(StoreEnded { lost }) = self.listen(reports, commands).await {
+            error!(
+                "the store ended before its time: {lost} results are lost, and nothing is judged"
+            );
+        }
+    }
+
+    async fn listen(
+        &mut self,
         mut reports: mpsc::Receiver<Report>,
         mut commands: mpsc::Receiver<Command>,
-    ) {
+    ) -> Result<(), StoreEnded> {
         let mut heard = Vec::with_capacity(REPORTS_AT_ONCE);
         loop {
             let wake = self.wakes.peek().map(|Reverse((at, _))| *at);
@@ -142,15 +162,15 @@ impl Judge {
                         self.hear(report);
                     }
                 }
-                Some(command) = commands.recv() => self.obey(command).await,
+                Some(command) = commands.recv() => self.obey(command).await?,
                 () = woken(&self.ctx, wake) => self.tick(),
-                () = self.pending.due() => self.commit().await,
+                () = self.pending.due() => self.commit().await?,
             }
             if self.pending.is_urgent() || self.pending.len() >= REPORTS_AT_ONCE {
-                self.commit().await;
+                self.commit().await?;
             }
         }
-        self.commit().await;
+        self.commit().await
     }
 
     fn hear(&mut self, report: Report) {
@@ -162,7 +182,7 @@ impl Judge {
                 self.doubt(&result);
                 if let Some(watched) = self.watched.get_mut(&result.identity.monitor) {
                     let effects = watched.hear(&result, moment(&self.ctx, &self.doubts));
-                    self.follow(result.identity.monitor, effects);
+                    self.follow(result.identity.monitor, &effects);
                 }
                 self.pending.add_result(result, reply);
             }
@@ -198,8 +218,8 @@ impl Judge {
     fn judge_again(&mut self, monitor: MonitorId) {
         let Some(watched) = self.watched.get_mut(&monitor) else { return };
         let moment = moment(&self.ctx, &self.doubts);
-        let effects = judge::tick(&watched.policy, &mut watched.history, moment);
-        self.follow(monitor, effects);
+        let effects = watched.tick(moment);
+        self.follow(monitor, &effects);
     }
 
     /// Has other probes asked for their opinion. Where cadence is too busy for orders, nobody is
@@ -213,7 +233,7 @@ impl Judge {
     }
 
     /// Does what follows from a step of a monitor.
-    fn follow(&mut self, monitor: MonitorId, effects: Effects) {
+    fn follow(&mut self, monitor: MonitorId, effects: &Effects) {
         self.wake(monitor, effects.wake_at);
         let Some(watched) = self.watched.get(&monitor) else { return };
         let is_rare = watched.policy.period >= RARE;
@@ -221,7 +241,7 @@ impl Judge {
             self.pending.add_history(monitor, &watched.history);
         }
         if !effects.ask.is_empty() {
-            self.ask(monitor, watched.policy.revision, effects.ask);
+            self.ask(monitor, watched.policy.revision, effects.ask.clone());
         }
         if let Some(transition) = effects.transition {
             info!(
@@ -243,7 +263,7 @@ impl Judge {
         }
     }
 
-    async fn obey(&mut self, command: Command) {
+    async fn obey(&mut self, command: Command) -> Result<(), StoreEnded> {
         match command {
             Command::Watch { watched, done } => {
                 self.watch_again(*watched);
@@ -251,13 +271,13 @@ impl Judge {
             }
             Command::Pause { monitor, revision, done } => {
                 self.pause(monitor, revision);
-                self.commit().await;
+                self.commit().await?;
                 self.watched.remove(&monitor);
                 let _ = done.send(());
             }
             Command::Forget { monitor, done } => {
                 self.forget(monitor);
-                self.commit().await;
+                self.commit().await?;
                 let _ = done.send(());
             }
             Command::View { monitor, answer } => {
@@ -267,6 +287,7 @@ impl Judge {
                 let _ = answer.send(view.ok_or(PipelineError::NotFound(monitor)));
             }
         }
+        Ok(())
     }
 
     fn watch(&mut self, mut watched: Watched) {
@@ -274,7 +295,7 @@ impl Judge {
         let effects =
             judge::revise(&watched.policy, &mut watched.history, moment(&self.ctx, &self.doubts));
         self.watched.insert(monitor, watched);
-        self.follow(monitor, effects);
+        self.follow(monitor, &effects);
     }
 
     /// Takes up an edit: what is remembered of the revision before goes on.
@@ -291,28 +312,30 @@ impl Judge {
         watched.policy.revision = revision;
         let effects =
             judge::revise(&watched.policy, &mut watched.history, moment(&self.ctx, &self.doubts));
-        self.follow(monitor, effects);
+        self.follow(monitor, &effects);
     }
 
     fn forget(&mut self, monitor: MonitorId) {
         let Some(watched) = self.watched.get_mut(&monitor) else { return };
         let effects = judge::delete(&mut watched.history, self.ctx.now());
-        self.follow(monitor, effects);
+        self.follow(monitor, &effects);
         self.pending.drop_history(monitor);
         self.watched.remove(&monitor);
         self.published.publish(std::iter::once((monitor, MonitorStatus::Unknown)));
     }
 
-    /// Commits what is pending, however often it takes: nothing else is heard until it is stored.
-    async fn commit(&mut self) {
+    /// Commits what is pending, however often it takes: nothing else is heard until it is stored, or
+    /// the store has ended and never will.
+    async fn commit(&mut self) -> Result<(), StoreEnded> {
         if self.pending.is_empty() {
-            return;
+            return Ok(());
         }
         let batch = Arc::new(self.pending.batch());
         let begun = Instant::now();
         let committed = loop {
             match self.store.commit(batch.clone()).await {
                 Ok(committed) => break committed,
+                Err(StoreError::Closed) => return Err(StoreEnded { lost: batch.results.len() }),
                 Err(why) => error!("results could not be stored, trying again: {why}"),
             }
             tokio::time::sleep(COMMIT_AGAIN).await;
@@ -322,6 +345,7 @@ impl Judge {
         self.metrics.results_committed.inc_by(ran(&batch.results).saturating_sub(dropped));
         self.published.publish(self.pending.statuses());
         self.pending.answer(&batch);
+        Ok(())
     }
 }
 
@@ -339,3 +363,6 @@ async fn woken(ctx: &Context, wake: Option<Timestamp>) {
         None => std::future::pending().await,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -17,7 +17,8 @@ use super::judge::Judge;
 use super::{Pipeline, PipelineError};
 
 /// Slots this much before the last stored one may have been under way when the process before
-/// ended: as long as an attempt may take, and something for what came around it.
+/// ended: as long as an attempt may take, and something for what came around it. Where all attempts
+/// of a check may take longer, that is looked at; see [`looked_at_since`].
 const UNDER_WAY: Duration = Duration::from_secs(150);
 
 /// What is stored of the last minutes of the process before.
@@ -66,16 +67,19 @@ fn take_up_one(
     history: Option<History>,
 ) -> Result<(), PipelineError> {
     let (mut watched, entry) = pipeline.prepare(monitor, history)?;
+    let now = pipeline.ctx.now();
     for result in before.results.get(&monitor.id).into_iter().flatten() {
         watched.history.recall(&result.identity, result.finished_at, result.outcome);
     }
     if let Some(worked_until) = before.worked_until {
         let time = Downtime {
-            looked_at_since: (worked_until - UNDER_WAY).max(monitor.updated_at),
+            looked_at_since: looked_at_since(worked_until, watched.policy.longest, monitor),
             worked_until,
-            now: pipeline.ctx.now(),
+            now,
         };
-        let is_known = |region, slot| before.knows(monitor.id, region, slot);
+        let is_known = |region, slot| {
+            before.knows(monitor.id, region, slot) || is_of_the_past(&watched.history, region, slot)
+        };
         judge.note_missed(missed_while_down(
             monitor.id,
             entry.period,
@@ -84,9 +88,28 @@ fn take_up_one(
             is_known,
         ));
     }
+    watched.history.set_back(now);
+    // Of a revision that was never heard of, the check that was due at once was lost with the process.
+    let is_known = watched.history.revision == monitor.revision && watched.history.is_renewed();
+    let first = if is_known { First::Regular } else { First::AtOnce };
     judge.take_up(watched);
-    cadence.put(entry, First::Regular);
+    // By the same `now` as what was missed, so that no slot falls between.
+    cadence.put(entry, first, now);
     Ok(())
+}
+
+/// From when on each slot of a monitor is looked at: what is older had ended, or began before the
+/// monitor was as it is.
+fn looked_at_since(worked_until: Timestamp, longest: Duration, monitor: &Monitor) -> Timestamp {
+    (worked_until - UNDER_WAY.max(longest)).max(monitor.updated_at)
+}
+
+/// Whether this slot of the region or a later one was heard of: then this one was run, skipped or
+/// missed before it, and that is stored. What runs beside the slots says nothing of them.
+fn is_of_the_past(history: &History, region: Region, slot: Timestamp) -> bool {
+    let state = history.region(region);
+    let heard = state.into_iter().flat_map(|state| [state.latest, state.before]).flatten();
+    heard.filter(|heard| heard.trigger == Trigger::Scheduled).any(|heard| slot <= heard.slot)
 }
 
 impl Before {
@@ -120,5 +143,72 @@ impl Before {
             || missed.into_iter().any(|missed| {
                 missed.region == region && missed.first_slot <= slot && slot <= missed.last_slot
             })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::judge::{Ballot, Heard, Policy, ProbeSlot, Serving};
+    use rules::monitor::{Check, MonitorSettings, TcpCheck};
+    use rules::{Periodicity, WorkspaceId};
+
+    use super::*;
+
+    const START: Timestamp = Timestamp::from_millis(1_800_000_000_000);
+    const MINUTE: Duration = Duration::from_mins(1);
+
+    fn a_monitor(updated_at: Timestamp) -> Monitor {
+        let settings = MonitorSettings {
+            name: "database".to_owned(),
+            periodicity: Periodicity::OneHour,
+            timeout_ms: 120_000,
+            degraded_at_ms: None,
+            retry: 10,
+            active: true,
+            public: false,
+            description: None,
+            regions: vec![Region::FlyAms],
+            check: Check::Tcp(TcpCheck { uri: "localhost:5432".to_owned() }),
+        };
+        let (id, workspace) = (MonitorId::from_bits(1), WorkspaceId::from_bits(1));
+        Monitor { id, workspace, revision: 1, settings, created_at: START, updated_at }
+    }
+
+    fn policy(monitor: &Monitor) -> Policy {
+        let serving = Serving { region: Region::FlyAms, probe: ProbeSlot::EMBEDDED };
+        Policy::of(&monitor.settings, monitor.revision, vec![serving])
+    }
+
+    #[test]
+    fn a_check_that_may_take_long_is_looked_for_as_long() {
+        // design: §5 "a slot nobody ran as missed: never silently lost"
+        let monitor = a_monitor(START);
+        let longest = policy(&monitor).longest;
+        assert!(longest > 20 * MINUTE, "eleven attempts of two minutes: {longest:?}");
+        let worked_until = START + 60 * MINUTE;
+        assert_eq!(looked_at_since(worked_until, longest, &monitor), worked_until - longest);
+        assert_eq!(looked_at_since(worked_until, MINUTE, &monitor), worked_until - UNDER_WAY);
+        let edited = a_monitor(worked_until - MINUTE);
+        assert_eq!(looked_at_since(worked_until, longest, &edited), edited.updated_at);
+    }
+
+    #[test]
+    fn slots_up_to_the_last_scheduled_one_that_was_heard_are_of_the_past() {
+        let mut history = History::new(&policy(&a_monitor(START)), START);
+        let is_past = |history: &History, slot| is_of_the_past(history, Region::FlyAms, slot);
+        assert!(!is_past(&history, START));
+        let heard = |slot, trigger| Heard {
+            slot,
+            finished_at: slot,
+            revision: 1,
+            trigger,
+            ballot: Ballot::Fine,
+        };
+        history.regions[0].latest = Some(heard(START + 2 * MINUTE, Trigger::Manual));
+        assert!(!is_past(&history, START), "somebody asked, which says nothing of the slots");
+        history.regions[0].before = Some(heard(START + MINUTE, Trigger::Scheduled));
+        assert!(is_past(&history, START + MINUTE));
+        assert!(!is_past(&history, START + 2 * MINUTE));
+        assert!(!is_of_the_past(&history, Region::FlySin, START));
     }
 }

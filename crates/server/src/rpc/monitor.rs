@@ -17,6 +17,7 @@ use domain::check::{CheckResult as Checked, Plan};
 use rules::monitor::{Monitor as Stored, MonitorDraft};
 use rules::{MonitorId, MonitorStatus, Violation, Violations, limits};
 use store::{Actor, Change, Created, Idempotency, MonitorWithStatus, NewMonitor};
+use tracing::Instrument as _;
 
 use super::{list, update};
 use crate::app::{App, refusal};
@@ -295,7 +296,7 @@ pub(super) async fn whole<T: Send + 'static>(
     monitor: MonitorId,
     work: impl Future<Output = Result<T, Error>> + Send + 'static,
 ) -> Result<T, Error> {
-    let done = app.pipeline.change(monitor, work).await;
+    let done = app.pipeline.change(monitor, work.in_current_span()).await;
     done.map_err(|error| unavailable(&error, &monitor.to_string()))?
 }
 

@@ -1,6 +1,7 @@
 //! `DELETE /v1/api-key/{id}` (spec §4.2): revokes a key of the caller's workspace.
 
 use axum::Extension;
+use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use contract::rpc;
 use http::StatusCode;
@@ -15,8 +16,10 @@ use crate::auth::Caller;
 pub(super) async fn revoke(
     State(app): State<App>,
     Extension(caller): Extension<Caller>,
-    Path(id): Path<String>,
+    id: Result<Path<String>, PathRejection>,
 ) -> Result<StatusCode, Problem> {
+    // What is no text is the identifier of no key.
+    let id = id.map_or_else(|_| "\u{FFFD}".to_owned(), |Path(id)| id);
     let own = caller.key.to_string();
     // A read key may revoke itself and nothing else (spec §5.7). Decided before any look-up, so
     // that it learns nothing of other keys; here and not in the gate, because it depends on the path.

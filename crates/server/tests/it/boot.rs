@@ -1,15 +1,17 @@
 //! Starting and stopping in order.
 
+use std::time::Duration;
+
 use rules::Scope;
 use serde_json::json;
 use server::boot::{self, BootError};
 use server::config::Settings;
 use server::context::Context;
-use testkit::server::TestServer;
+use testkit::server::{Caller, MONITORS, START, TestServer};
 use tokio::io::AsyncWriteExt as _;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, UnixStream};
 
-use crate::protocols::a_monitor;
+use crate::protocols::{a_monitor, framed};
 
 #[tokio::test]
 async fn what_was_stored_is_there_after_a_restart_on_the_same_folder() {
@@ -23,10 +25,39 @@ async fn what_was_stored_is_there_after_a_restart_on_the_same_folder() {
     server.stop().await;
 
     let running = boot::start(&settings, Context::system()).await.unwrap();
-    let caller = testkit::server::Caller::at(running.address(), Some(key));
+    let caller = Caller::at(running.address(), Some(key));
     let id = &created.json()["monitor"]["id"];
     let read = caller.rpc("GetMonitor", json!({ "id": id })).await;
     assert_eq!(read.json()["monitor"]["tcp"], created.json()["monitor"]);
+    running.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn what_is_past_its_time_is_taken_away_by_the_running_server() {
+    // issue 3, point 8: a create is remembered for a day, so that its repetition is one with it
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let server = TestServer::start_with(|settings| settings.data.clone_from(&data)).await;
+    let create = async |caller: &Caller| {
+        let request = http::Request::post(format!("/rpc/{MONITORS}/CreateTcpMonitor"))
+            .header("host", "localhost")
+            .header("content-type", "application/json")
+            .header("idempotency-key", "once")
+            .body(json!({ "monitor": a_monitor("tcp") }).to_string().into_bytes().into())
+            .unwrap();
+        caller.request(request).await.json()["monitor"]["id"].as_str().unwrap().to_owned()
+    };
+    let caller = server.caller(Scope::Write);
+    let first = create(&caller).await;
+    assert_eq!(create(&caller).await, first);
+    server.stop().await;
+
+    let (ctx, _clock) = Context::manual(START + Duration::from_hours(25));
+    let settings = Settings { data, listen: ([127, 0, 0, 1], 0).into(), ..Settings::defaults() };
+    let running = boot::start(&settings, ctx).await.unwrap();
+    let caller = Caller::at(running.address(), caller.key().map(ToOwned::to_owned));
+    let forgotten = async { while create(&caller).await == first {} };
+    tokio::time::timeout(Duration::from_secs(30), forgotten).await.unwrap();
     running.stop().await.unwrap();
 }
 
@@ -69,6 +100,34 @@ async fn a_call_under_way_is_answered_while_the_server_stops() {
     };
     let (reply, ()) = tokio::join!(caller.rpc("TriggerMonitor", json!({ "id": id })), answering);
     assert_eq!(reply.json()["results"][0]["statusCode"], 204, "{reply}");
+}
+
+#[tokio::test]
+async fn who_watches_its_health_does_not_keep_a_server_from_stopping() {
+    let server = TestServer::start().await;
+    let nobody = server.nobody();
+    let path = "/grpc.health.v1.Health/Watch";
+    let watching = nobody.send_h2(path, "application/grpc", framed(b""));
+    let stopping = async {
+        // The watcher is heard once its stream has answered; a server that stops before refuses it.
+        while !server.nobody().get("/metrics").await.to_string().contains("method=\"other\"") {}
+        server.stop().await;
+    };
+    let (seen, ()) = tokio::join!(watching, stopping);
+    assert!(
+        seen.body.ends_with(&framed(b"\x08\x02")),
+        "not serving is the last that it sees: {seen}"
+    );
+}
+
+#[tokio::test]
+async fn a_command_that_does_not_end_does_not_keep_a_server_from_stopping() {
+    let server = TestServer::start().await;
+    let socket = server.settings().data.join("control.sock");
+    let mut command = UnixStream::connect(&socket).await.unwrap();
+    let half = b"POST /control HTTP/1.1\r\nhost: control\r\ncontent-length: 100\r\n\r\n{";
+    command.write_all(half).await.unwrap();
+    tokio::time::timeout(Duration::from_secs(10), server.stop()).await.unwrap();
 }
 
 #[tokio::test]

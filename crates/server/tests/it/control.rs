@@ -101,6 +101,10 @@ async fn what_breaks_a_rule_is_refused_the_same_way_by_socket_and_by_folder() {
         refusals.push(admin.create_key(a_key("nobody")).await.unwrap_err().to_string());
         let nameless = CreateKey { name: String::new(), ..a_key("acme") };
         refusals.push(admin.create_key(nameless).await.unwrap_err().to_string());
+        for seconds in [0, 36_500 * 86_400 + 1, u64::MAX] {
+            let endless = CreateKey { expires_in_seconds: Some(seconds), ..a_key("acme") };
+            refusals.push(admin.create_key(endless).await.unwrap_err().to_string());
+        }
         let strange = rules::KeyId::from_bits(1);
         refusals.push(admin.revoke_key(strange).await.unwrap_err().to_string());
         refusals.push(admin.list_keys(Some("nobody")).await.unwrap_err().to_string());
@@ -113,6 +117,9 @@ async fn what_breaks_a_rule_is_refused_the_same_way_by_socket_and_by_folder() {
     `name` must not be empty
     there is no workspace `nobody`
     `name` must not be empty
+    a key holds for 1 second to 36500 days, or for good
+    a key holds for 1 second to 36500 days, or for good
+    a key holds for 1 second to 36500 days, or for good
     there is no key `key_0000000000001`; see `aloft keys list`
     there is no workspace `nobody`
     ");

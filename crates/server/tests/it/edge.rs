@@ -64,6 +64,21 @@ async fn browsers_of_any_origin_may_ask_before_they_have_a_key() {
 }
 
 #[tokio::test]
+async fn what_a_key_was_answered_is_kept_by_no_cache() {
+    // A cache on the way does not know that `x-service-key` tells callers apart.
+    let server = TestServer::start().await;
+    let list = format!("/rpc/{MONITORS}/ListMonitors?connect=v1&encoding=json&message=%7B%7D");
+    for path in ["/v1/whoami", &list] {
+        let reply = server.caller(Scope::Read).get(path).await;
+        assert_eq!(
+            (reply.status.as_u16(), &reply.headers["cache-control"]),
+            (200, &"no-store".parse().unwrap()),
+            "{path}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn a_key_past_its_burst_waits_and_is_told_how_long() {
     // design: §6
     let number = |it| NonZeroU32::new(it).unwrap();
@@ -158,5 +173,6 @@ async fn unknown_paths_answer_in_the_callers_protocol() {
         let code = json.error().unwrap_or_else(|| panic!("{path}: {json}")).code.grpc_code();
         assert_eq!(code, if json.status == 401 { 16 } else { 12 }, "{path}: {json}");
         assert!(json.status == 401 || json.status == 404, "{path}: {json}");
+        assert!(json.reason().is_some(), "{path}: {json}");
     }
 }

@@ -14,6 +14,8 @@ mod edge;
 mod input;
 mod limits;
 mod observe;
+mod pipeline;
 mod protocols;
 mod rpc;
+mod stock;
 mod v1;

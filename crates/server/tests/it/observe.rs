@@ -34,6 +34,10 @@ async fn calls_are_counted_by_method_and_code_also_refused_ones() {
     server.caller(Scope::Read).rpc("DeleteMonitor", json!({})).await;
     server.nobody().rpc("ListMonitors", json!({})).await;
     server.caller(Scope::Write).rpc("GetMonitor", json!({ "id": "mon_x" })).await;
+    let unknown = json!({ "interval": 1 });
+    let refused = server.caller(Scope::Read).rpc("ListMonitors", unknown).await.error().unwrap();
+    let names_request = |url: &str| url.ends_with("google.rpc.RequestInfo");
+    assert!(refused.details.iter().any(|detail| names_request(&detail.type_url)), "{refused:?}");
     let page = server.nobody().get("/metrics").await;
     assert_eq!(
         page.headers["content-type"],
@@ -45,7 +49,8 @@ async fn calls_are_counted_by_method_and_code_also_refused_ones() {
         "aloft_calls_total{method=\"DeleteMonitor\",code=\"permission_denied\"} 1",
         "aloft_calls_total{method=\"ListMonitors\",code=\"unauthenticated\"} 1",
         "aloft_calls_total{method=\"GetMonitor\",code=\"not_found\"} 1",
-        "aloft_call_seconds_count 2",
+        "aloft_calls_total{method=\"ListMonitors\",code=\"invalid_argument\"} 1",
+        "aloft_call_seconds_count 3",
     ] {
         assert!(page.contains(line), "no `{line}` in\n{page}");
     }

@@ -43,7 +43,9 @@ async fn a_read_key_revokes_itself_and_nothing_else() {
     let write_id = server.key_id(Scope::Write).to_string();
     let stranger_id = server.stranger_key_id().to_string();
     // The same answer for what is there, what is another's, what is not, and what cannot be.
-    for id in [write_id.as_str(), &stranger_id, "key_0000000000001", "nonsense", "%F0%9F%94%91"] {
+    for id in
+        [write_id.as_str(), &stranger_id, "key_0000000000001", "nonsense", "%F0%9F%94%91", "%FF"]
+    {
         let reply = revoke(&read, id).await;
         assert_eq!(
             (reply.status.as_u16(), reply.reason().as_deref()),
@@ -64,7 +66,7 @@ async fn a_write_key_revokes_keys_of_its_own_workspace() {
     let server = TestServer::start().await;
     let write = server.caller(Scope::Write);
     let stranger_id = server.stranger_key_id().to_string();
-    for id in [stranger_id.as_str(), "key_0000000000001", "nonsense"] {
+    for id in [stranger_id.as_str(), "key_0000000000001", "nonsense", "%FF"] {
         let reply = revoke(&write, id).await;
         assert_eq!(
             (reply.status.as_u16(), reply.reason().as_deref()),
@@ -116,4 +118,15 @@ async fn the_description_is_open_to_everybody() {
     let reply = server.nobody().get("/v1/openapi.json").await;
     assert_eq!(reply.status, 200);
     assert_eq!(reply.json()["openapi"], "3.1.0");
+}
+
+#[tokio::test]
+async fn whatever_is_asked_below_v1_is_answered_as_a_problem() {
+    // issue 3: bad input
+    let server = TestServer::start().await;
+    for path in ["/v1", "/v1/", "/v1//", "/v1/whoami/", "/v1//whoami", "/v1/api-key/", "/v1/%FF"] {
+        let reply = server.caller(Scope::Write).get(path).await;
+        assert_eq!(reply.status, 404, "{path}");
+        assert_eq!(reply.headers["content-type"], "application/problem+json", "{path}");
+    }
 }

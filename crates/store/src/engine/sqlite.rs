@@ -66,12 +66,15 @@ pub(crate) fn readers(folder: &Path) -> SqlitePool {
         .connect_lazy_with(options)
 }
 
-/// Makes the file where there is none, and says whether it did. The files that SQLite makes beside
-/// it are readable by whom this one is.
+/// Makes the file where there is none, and says whether it did. One that is there must be ours to
+/// write: SQLite would open it for reading alone, and each write would fail later. The files that
+/// SQLite makes beside it are readable by whom this one is.
 fn make(path: &Path) -> io::Result<bool> {
     match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
         Ok(_) => Ok(true),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            OpenOptions::new().write(true).open(path).map(|_| false)
+        }
         Err(error) => Err(error),
     }
 }

@@ -127,6 +127,25 @@ async fn a_lost_key_file_is_not_replaced_by_a_new_one() {
     .await;
 }
 
+#[tokio::test]
+async fn a_key_file_that_was_not_finished_is_written_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("aloft.key.new"), "c2hvcnQ=").unwrap();
+    open(folder.path()).await.close().await.unwrap();
+    assert!(!folder.path().join("aloft.key.new").exists());
+    assert_eq!(mode(&folder.path().join("aloft.key")), 0o600);
+    open(folder.path()).await.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_database_that_cannot_be_written_is_named_at_the_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = folder.path().join("aloft.db");
+    fs::create_dir(&database).unwrap();
+    let refusal = Store::open(settings_of(folder.path())).await.unwrap_err();
+    assert!(matches!(&refusal, StoreError::Folder { path, .. } if *path == database), "{refusal}");
+}
+
 // design: §6 "A database newer than the binary is refused"
 #[tokio::test]
 async fn a_database_of_a_newer_program_is_refused_with_the_way_out() {

@@ -275,3 +275,31 @@ fn edits_leave_no_more_behind_than_is_on_the_timetable() {
     assert_eq!(size_of::<Reverse<Entry>>(), 16);
     assert_eq!(size_of::<Place>(), 24);
 }
+
+#[test]
+fn a_clock_that_is_set_back_stops_nothing() {
+    let mut schedule = Schedule::default();
+    let handle = put(&mut schedule, 7, 3, START);
+    while let Some(due) = schedule.pop_due(START) {
+        schedule.finished(handle, due.region);
+    }
+    let hour = Duration::from_hours(1);
+    let back = START - hour;
+    schedule.set_back(back);
+    let due: Vec<Due> = std::iter::from_fn(|| schedule.pop_due(back + PERIOD)).collect();
+    assert_eq!(due.len(), 3, "each region once in the period that follows");
+    assert!(due.iter().all(|due| due.call == Call::Run && due.missed.is_none()));
+}
+
+#[test]
+fn a_clock_that_goes_on_is_nothing_to_set_back() {
+    let mut schedule = Schedule::default();
+    put(&mut schedule, 7, 3, START);
+    put(&mut schedule, 8, 2, START);
+    schedule.remove(MonitorId::from_bits(8));
+    let later = START + Duration::from_millis(1);
+    schedule.set_back(later);
+    let due: Vec<Timestamp> =
+        std::iter::from_fn(|| schedule.pop_due(later)).map(|due| due.slot).collect();
+    assert_eq!(due, [START; 3], "what is due still is, and what was removed is not");
+}

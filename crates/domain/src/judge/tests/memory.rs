@@ -28,6 +28,36 @@ fn a_clock_that_is_set_back_does_not_keep_others_from_being_asked() {
 }
 
 #[test]
+fn results_after_a_clock_was_set_back_are_judged() {
+    let mut story = a_settled_monitor_in(1).after(Duration::from_secs(1));
+    story.now = story.now - Duration::from_hours(1);
+    story.history.set_back(story.now);
+    assert_eq!(story.status(), Active);
+    let story = story.fails("fly-ams");
+    assert_eq!(story.status(), Error);
+    let story = story.succeeds("fly-ams");
+    assert_eq!(story.status(), Active);
+}
+
+#[test]
+fn a_hold_that_began_before_the_clock_was_set_back_ends_in_time() {
+    let mut story = a_settled_monitor_in(1).edited(|_| {});
+    story.now = story.now - Duration::from_hours(1);
+    story.history.set_back(story.now);
+    let hold = story.history.hold.expect("an edit holds the status");
+    assert_eq!((hold.since, hold.until), (story.now, story.now + Duration::from_secs(30)));
+    assert_eq!(story.fails("fly-ams").status(), Error);
+}
+
+#[test]
+fn a_clock_that_goes_on_takes_nothing_back() {
+    let story = a_settled_monitor_in(3).fails("fly-ams").edited(|_| {});
+    let mut history = story.history.clone();
+    history.set_back(story.now);
+    assert_eq!(history, story.history);
+}
+
+#[test]
 fn alone_a_probe_has_nobody_to_ask() {
     let story = a_monitor().in_regions_of_one_probe(3).settled().fails("fly-ams");
     assert_eq!((story.effects.ask, story.history.asked_at), (Vec::new(), None));

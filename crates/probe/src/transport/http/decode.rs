@@ -14,6 +14,8 @@ use crate::limits::{CODINGS, DECODE_STEP, DECODE_STEP_UNFOLDS};
 
 /// Room of brotli's decoder for what it hands on.
 const BROTLI_BUFFER: usize = 16 * 1024;
+/// First bits of a stream with the large window of an extension, which RFC 7932 §9.1 reserves.
+const BROTLI_LARGE_WINDOW: u8 = 0b001_0001;
 
 /// A content-encoding that is undone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,8 +46,8 @@ pub(super) struct Decoder {
 
 enum Stage {
     Gzip(MultiGzDecoder<Outlet>),
-    /// Of `deflate`, which kind it is shows in the first byte.
-    Unknown,
+    /// Nothing came yet.
+    Unbegun(Coding),
     Zlib(ZlibDecoder<Outlet>),
     Deflate(DeflateDecoder<Outlet>),
     Brotli(Box<DecompressorWriter<Outlet>>),
@@ -84,7 +86,7 @@ pub(super) fn codings(headers: &HeaderMap) -> Result<Vec<Coding>, String> {
 impl Decoder {
     /// Undoes `codings`, the last one first, and keeps at most `room` bytes.
     pub(super) fn new(codings: &[Coding], room: usize) -> Self {
-        let stages = codings.iter().rev().map(|coding| Stage::new(*coding)).collect();
+        let stages = codings.iter().rev().map(|coding| Stage::Unbegun(*coding)).collect();
         Self { stages, kept: Vec::new(), room }
     }
 
@@ -148,26 +150,29 @@ fn outlet_room(last: bool, kept: &[u8], room: usize) -> usize {
 }
 
 impl Stage {
-    fn new(coding: Coding) -> Self {
-        match coding {
-            Coding::Gzip => Self::Gzip(MultiGzDecoder::new(Outlet::default())),
-            Coding::Deflate => Self::Unknown,
-            Coding::Brotli => {
-                Self::Brotli(Box::new(DecompressorWriter::new(Outlet::default(), BROTLI_BUFFER)))
+    /// The decoder for what begins with `first`.
+    fn begin(coding: Coding, first: u8) -> io::Result<Self> {
+        let outlet = Outlet::default();
+        Ok(match coding {
+            Coding::Gzip => Self::Gzip(MultiGzDecoder::new(outlet)),
+            // The method of zlib is 8 in the low bits, and no block of RFC 1951 that encoders
+            // write begins so.
+            Coding::Deflate if first & 0x0f == 8 => Self::Zlib(ZlibDecoder::new(outlet)),
+            Coding::Deflate => Self::Deflate(DeflateDecoder::new(outlet)),
+            // The decoder would take it and make room for a gigabyte.
+            Coding::Brotli if first & 0x7f == BROTLI_LARGE_WINDOW => {
+                return Err(io::Error::other("its window is larger than `br` allows"));
             }
-        }
+            Coding::Brotli => {
+                Self::Brotli(Box::new(DecompressorWriter::new(outlet, BROTLI_BUFFER)))
+            }
+        })
     }
 
     /// What `step` unfolds to, and whether that was more than `room`.
     fn decode(&mut self, step: &[u8], room: usize) -> io::Result<(Vec<u8>, bool)> {
-        if matches!(self, Self::Unknown) {
-            // The method of zlib is 8 in the low bits, and no block of RFC 1951 that encoders
-            // write begins so.
-            *self = if step.first().is_some_and(|first| first & 0x0f == 8) {
-                Self::Zlib(ZlibDecoder::new(Outlet::default()))
-            } else {
-                Self::Deflate(DeflateDecoder::new(Outlet::default()))
-            };
+        if let (Self::Unbegun(coding), Some(first)) = (&*self, step.first()) {
+            *self = Self::begin(*coding, *first)?;
         }
         self.outlet(|outlet| outlet.room = room);
         let written = self.write(step);
@@ -186,7 +191,7 @@ impl Stage {
             Self::Zlib(decoder) => decoder.write_all(step).and_then(|()| decoder.flush()),
             Self::Deflate(decoder) => decoder.write_all(step).and_then(|()| decoder.flush()),
             Self::Brotli(decoder) => decoder.write_all(step).and_then(|()| decoder.flush()),
-            Self::Unknown => Ok(()),
+            Self::Unbegun(_) => Ok(()),
         }
     }
 
@@ -197,7 +202,10 @@ impl Stage {
             Self::Zlib(decoder) => decoder.try_finish(),
             Self::Deflate(decoder) => decoder.try_finish(),
             Self::Brotli(decoder) => decoder.close(),
-            Self::Unknown => Ok(()),
+            Self::Unbegun(Coding::Deflate) => Ok(()),
+            Self::Unbegun(Coding::Gzip | Coding::Brotli) => {
+                Err(io::Error::other("it has no beginning"))
+            }
         };
         let mut taken = (Vec::new(), false);
         self.outlet(|outlet| taken = outlet.take());
@@ -214,7 +222,7 @@ impl Stage {
             Self::Zlib(decoder) => change(decoder.get_mut()),
             Self::Deflate(decoder) => change(decoder.get_mut()),
             Self::Brotli(decoder) => change(decoder.get_mut()),
-            Self::Unknown => {}
+            Self::Unbegun(_) => {}
         }
     }
 }

@@ -56,6 +56,8 @@ impl Watched {
                 None => self.latencies.push((region, result.latency_us)),
             }
         }
+        // Where the clock was set back, what is remembered would be later than all that comes.
+        self.history.set_back(moment.now);
         judge::receive(&self.policy, &mut self.history, result, moment)
     }
 
@@ -73,6 +75,12 @@ impl Watched {
             failed,
             finished_at: result.finished_at,
         })
+    }
+
+    /// Time has passed.
+    pub(super) fn tick(&mut self, moment: Moment<'_>) -> Effects {
+        self.history.set_back(moment.now);
+        judge::tick(&self.policy, &mut self.history, moment)
     }
 
     pub(super) fn view(&self, doubts: &Doubts, now: Timestamp) -> MonitorView {

@@ -1,0 +1,106 @@
+//! The beginning of a connection: whoever connects has to say within a time which protocol it
+//! speaks, or is let go. From then on the protocol has its own limits.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Sleep, sleep};
+
+/// Bytes after which it is certain which protocol is spoken: the preface of HTTP/2. No request of
+/// HTTP/1.1 that has a `Host` is shorter.
+const PREFACE_BYTES: usize = 24;
+
+/// A connection that breaks where its first bytes do not come in time.
+#[derive(Debug)]
+pub(super) struct Opening<Io> {
+    io: Io,
+    /// How much has come, and until when the rest must; `None` once it came.
+    waiting: Option<(usize, Pin<Box<Sleep>>)>,
+}
+
+impl<Io> Opening<Io> {
+    /// Gives the other end this time from now on.
+    pub(super) fn within(io: Io, time: Duration) -> Self {
+        Self { io, waiting: Some((0, Box::pin(sleep(time)))) }
+    }
+}
+
+impl<Io: AsyncRead + Unpin> AsyncRead for Opening<Io> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        task: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = into.filled().len();
+        let read = Pin::new(&mut self.io).poll_read(task, into);
+        let Some((heard, end)) = &mut self.waiting else { return read };
+        if read.is_pending() {
+            return end.as_mut().poll(task).map(|()| Err(io::ErrorKind::TimedOut.into()));
+        }
+        *heard += into.filled().len() - before;
+        if *heard >= PREFACE_BYTES {
+            self.waiting = None;
+        }
+        read
+    }
+}
+
+impl<Io: AsyncWrite + Unpin> AsyncWrite for Opening<Io> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        task: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.io).poll_write(task, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        task: &mut Context<'_>,
+        parts: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.io).poll_write_vectored(task, parts)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.io.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_flush(task)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_shutdown(task)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, duplex};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn who_says_nothing_or_half_a_greeting_is_let_go() {
+        for said in ["", "G", "PRI * HT"] {
+            let (mut client, server) = duplex(64);
+            client.write_all(said.as_bytes()).await.unwrap();
+            let mut opening = Opening::within(server, Duration::ZERO);
+            let end = opening.read_to_end(&mut Vec::new()).await;
+            assert_eq!(end.unwrap_err().kind(), io::ErrorKind::TimedOut, "{said}");
+        }
+    }
+
+    #[tokio::test]
+    async fn who_greeted_in_time_may_be_silent_as_long_as_the_protocol_allows() {
+        let (mut client, server) = duplex(64);
+        let mut opening = Opening::within(server, Duration::from_mins(1));
+        client.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").await.unwrap();
+        opening.read_exact(&mut [0; PREFACE_BYTES]).await.unwrap();
+        assert!(opening.waiting.is_none());
+    }
+}

@@ -1,0 +1,49 @@
+//! What becomes of the judge when its store ends.
+
+use domain::check::{Identity, Phases, ProbeId, Trigger};
+use rules::Region;
+use store::{MasterKeySource, Settings};
+
+use super::*;
+
+/// Longer than any end takes, and shorter than a person waits.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+async fn a_store(folder: &std::path::Path) -> Store {
+    let settings = Settings { folder: folder.join("data"), master_key: MasterKeySource::File };
+    Store::open(settings).await.unwrap()
+}
+
+fn a_result() -> CheckResult {
+    let (monitor, slot) = (MonitorId::from_bits(1), Timestamp::from_millis(1_000));
+    let trigger = Trigger::Manual;
+    CheckResult {
+        identity: Identity { monitor, revision: 1, region: Region::FlyAms, slot, trigger },
+        finished_at: slot,
+        outcome: Outcome::Success,
+        latency_us: 1,
+        phases: Phases::default(),
+        status: None,
+        attempts: 1,
+        probe: ProbeId("embedded".into()),
+        evidence: None,
+    }
+}
+
+#[tokio::test]
+async fn a_judge_whose_store_has_ended_ends_and_keeps_nobody_waiting() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = a_store(folder.path()).await;
+    store.clone().close().await.unwrap();
+    let (ctx, _clock) = Context::manual(Timestamp::from_millis(1_000));
+    let judge = Judge::new(ctx, Metrics::new(), store, Published::default());
+    let (reports, heard) = mpsc::channel(8);
+    let (commands, told) = mpsc::channel(8);
+    let judging = tokio::spawn(judge.run(heard, told));
+    let (reply, answer) = oneshot::channel();
+    reports.send(Report::Result(a_result(), Some(reply))).await.unwrap();
+    let ended = tokio::time::timeout(PATIENCE, judging).await;
+    ended.expect("it ends by itself").unwrap();
+    assert!(answer.await.is_err(), "what is not stored is not answered as if it were");
+    assert!(commands.is_closed(), "who asks hears that nobody is there");
+}

@@ -1,0 +1,139 @@
+//! What an orderly stop keeps, and what the next start finds.
+
+use domain::check::Outcome;
+use rules::MonitorStatus;
+use rules::monitor::Monitor;
+use serde_json::json;
+use server::boot;
+use server::config::Settings;
+use server::context::{Context, ManualClock};
+use store::{Actor, Change, MasterKeySource, Store};
+use tempfile::TempDir;
+use testkit::server::{START, TestServer};
+use testkit::target::{Answer, HttpTarget};
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::TcpListener;
+
+use super::{PERIOD, Stored, Watched, until};
+
+/// A server on a folder that outlives it.
+async fn on_a_folder() -> (TempDir, Settings, Watched) {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let server = TestServer::start_with(|settings| settings.data.clone_from(&data)).await;
+    let settings = server.settings().clone();
+    (folder, settings, Watched::on(server).await)
+}
+
+/// A server on the same folder, some periods later.
+async fn again(settings: &Settings, periods: u32) -> (boot::Running, ManualClock, Stored) {
+    let (ctx, clock) = Context::manual(START + periods * PERIOD);
+    let running = boot::start(settings, ctx).await.unwrap();
+    let stored = Stored::of(running.app().store.clone()).await;
+    (running, clock, stored)
+}
+
+/// The store of a server that has stopped.
+async fn store_of(settings: &Settings) -> Stored {
+    let folder = settings.data.clone();
+    let opened = Store::open(store::Settings { folder, master_key: MasterKeySource::File }).await;
+    Stored::of(opened.unwrap()).await
+}
+
+#[tokio::test]
+async fn a_check_under_way_is_stored_while_the_server_stops() {
+    // issue 3 "an orderly stop loses nothing"
+    let target = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let (_folder, settings, watched) = on_a_folder().await;
+    let url = format!("http://{}/", target.local_addr().unwrap());
+    let monitor = watched.monitor(&url).await;
+    let (mut running, _) = target.accept().await.unwrap();
+    let Watched { server, stored, .. } = watched;
+    drop(stored);
+    let stopping = tokio::spawn(server.stop());
+    running.write_all(b"HTTP/1.1 204 No Content\r\n\r\n").await.unwrap();
+    stopping.await.unwrap();
+    let stored = store_of(&settings).await;
+    let results = stored.results(monitor).await;
+    assert_eq!(results.len(), 1);
+    assert_eq!((results[0].outcome, results[0].status), (Outcome::Success, Some(204)));
+    stored.store.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_start_knows_what_was_known_and_finds_what_was_missed() {
+    let target = HttpTarget::start().await;
+    target.on("/", Answer::ok("fine"));
+    let (_folder, settings, watched) = on_a_folder().await;
+    let monitor = watched.monitor(&target.url("/")).await;
+    watched.next_result(monitor).await;
+    let last = watched.stored.results(monitor).await[0].clone();
+    watched.server.stop().await;
+
+    let (running, clock, stored) = again(&settings, 20).await;
+    let view = running.app().pipeline.view(monitor).await.unwrap();
+    assert_eq!(view.status, MonitorStatus::Active, "the status holds after a start");
+    assert_eq!(view.regions[0].checked_at, Some(last.finished_at));
+    let missed = until(async || {
+        let missed = stored.missed(monitor).await;
+        (!missed.is_empty()).then_some(missed)
+    })
+    .await;
+    let first = last.identity.slot + PERIOD;
+    assert_eq!(missed.len(), 1);
+    assert_eq!((missed[0].first_slot, missed[0].last_slot), (first, first + 18 * PERIOD));
+    assert_eq!(missed[0].count, 19, "twenty periods passed, and one of their slots was run");
+    clock.advance(PERIOD);
+    let results = stored.at_least(3, monitor).await;
+    assert_eq!(results[0].identity.slot, missed[0].last_slot + PERIOD, "and then it goes on");
+    running.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn an_incident_goes_on_over_a_restart() {
+    let target = HttpTarget::start().await;
+    target.on("/", Answer::status(503));
+    let (_folder, settings, watched) = on_a_folder().await;
+    let monitor = watched.monitor(&target.url("/")).await;
+    let opened = watched.stored.incident(monitor, |incident| incident.closed.is_none()).await;
+    watched.server.stop().await;
+
+    let (running, clock, stored) = again(&settings, 1).await;
+    assert_eq!(stored.incidents(monitor).await, [opened]);
+    target.on("/", Answer::ok("fine"));
+    clock.advance(PERIOD);
+    let closed = stored.incident(monitor, |incident| incident.closed.is_some()).await;
+    assert_eq!(closed.id, opened.id);
+    running.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_revision_that_was_never_checked_is_checked_at_the_start() {
+    // design: §5 "A new, resumed or edited monitor is checked at once": also where the process ended
+    // between the commit and the check
+    let target = HttpTarget::start().await;
+    target.on("/before", Answer::ok("fine")).on("/after", Answer::ok("fine"));
+    let (_folder, settings, watched) = on_a_folder().await;
+    let monitor = watched.monitor(&target.url("/before")).await;
+    watched.stored.at_least(1, monitor).await;
+    watched.edit(monitor, "periodicity", json!("1h")).await;
+    watched.stored.at_least(2, monitor).await;
+    let key = watched.server.key_id(rules::Scope::Write);
+    watched.server.stop().await;
+
+    let stored = store_of(&settings).await;
+    let seen: Monitor =
+        stored.store.monitors().get(stored.workspace, monitor).await.unwrap().monitor;
+    let mut edited = seen.settings.clone();
+    let rules::monitor::Check::Http(http) = &mut edited.check else { panic!("it is one of HTTP") };
+    http.url = target.url("/after");
+    let change = Change { actor: Actor::Key(key), at: START };
+    stored.store.monitors().update(seen, edited, change).await.unwrap();
+    stored.store.close().await.unwrap();
+
+    let (running, _clock, stored) = again(&settings, 1).await;
+    let results = stored.at_least(3, monitor).await;
+    assert_eq!((results[0].identity.slot, results[0].identity.revision), (START + PERIOD, 3));
+    assert_eq!(target.received().last().map(|received| received.target.as_str()), Some("/after"));
+    running.stop().await.unwrap();
+}

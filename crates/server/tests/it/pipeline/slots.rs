@@ -1,0 +1,77 @@
+//! Every slot is run, skipped or missed, and its fate is stored.
+
+use domain::check::Outcome;
+use rules::Scope;
+use serde_json::json;
+use testkit::server::{START, TestServer};
+use testkit::target::{Answer, HttpTarget};
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::TcpListener;
+
+use super::{PERIOD, Watched, until};
+
+/// Checks that may run at a time, where triggers take all they can get.
+const PLACES: usize = 4;
+
+#[tokio::test]
+async fn slots_that_nobody_ran_are_stored_as_missed() {
+    // design: §5 "a slot nobody ran as missed: never silently lost"
+    let target = HttpTarget::start().await;
+    target.on("/", Answer::ok("fine"));
+    let watched = Watched::start().await;
+    let monitor = watched.monitor(&target.url("/")).await;
+    watched.stored.at_least(1, monitor).await;
+    // Ten slots pass at once: the last of them is run.
+    watched.server.advance(10 * PERIOD);
+    let results = watched.stored.at_least(2, monitor).await;
+    let missed = until(async || {
+        let missed = watched.stored.missed(monitor).await;
+        (!missed.is_empty()).then_some(missed)
+    })
+    .await;
+    assert_eq!(missed.len(), 1);
+    assert_eq!(missed[0].count, 9);
+    assert!(START < missed[0].first_slot && missed[0].first_slot <= START + PERIOD);
+    assert_eq!(missed[0].last_slot, missed[0].first_slot + 8 * PERIOD);
+    assert_eq!(results[0].identity.slot, missed[0].last_slot + PERIOD);
+    assert_eq!(results.len(), 2);
+}
+
+#[tokio::test]
+async fn a_slot_whose_predecessor_still_runs_is_stored_as_skipped() {
+    // design: §5 "recorded as skipped"
+    let target = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let watched = Watched::start().await;
+    let url = format!("http://{}/", target.local_addr().unwrap());
+    let monitor = watched.monitor(&url).await;
+    let (mut running, _) = target.accept().await.unwrap();
+    watched.server.advance(PERIOD);
+    let skipped = watched.stored.result_of(monitor, Outcome::Skipped).await;
+    assert!(START < skipped.identity.slot && skipped.identity.slot <= START + PERIOD);
+    assert_eq!((skipped.attempts, skipped.latency_us), (0, 0));
+    running.write_all(b"HTTP/1.1 204 No Content\r\n\r\n").await.unwrap();
+    let ran = watched.stored.result_of(monitor, Outcome::Success).await;
+    assert_eq!(ran.identity.slot, START, "the one that ran is stored under its own slot");
+    assert_eq!(watched.stored.missed(monitor).await, []);
+}
+
+#[tokio::test]
+async fn slots_are_run_however_many_triggers_wait_for_a_silent_target() {
+    let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let target = HttpTarget::start().await;
+    target.on("/", Answer::ok("fine"));
+    let server =
+        TestServer::start_with(|settings| settings.max_checks_in_flight = Some(PLACES)).await;
+    let watched = Watched::on(server).await;
+    let url = format!("http://{}/", silent.local_addr().unwrap());
+    let asked = watched.paused(&url).await;
+    for _ in 0..2 * PLACES {
+        let caller = watched.server.caller(Scope::Write);
+        let request = json!({ "id": asked.to_string() });
+        tokio::spawn(async move { caller.rpc("TriggerMonitor", request).await });
+    }
+    let _asked = silent.accept().await.unwrap();
+    let monitor = watched.monitor(&target.url("/")).await;
+    let results = watched.stored.at_least(1, monitor).await;
+    assert_eq!(results[0].outcome, Outcome::Success);
+}
