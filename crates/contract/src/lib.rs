@@ -58,4 +58,5 @@
 mod generated;
 
 pub mod monitor;
+pub mod region;
 pub mod rpc;

@@ -3,9 +3,11 @@
 
 mod answer;
 mod draft;
+mod history;
 
 pub use answer::{Secrets, Shown, instant};
 pub use draft::{drafted, mask};
+pub use history::{SummaryNumbers, given_instant, micros};
 
 /// Messages, service and client as generated from `proto/monitor/v1/monitor.proto`, and what
 /// their fields are made of. A message becomes a field by `into()`.

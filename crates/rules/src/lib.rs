@@ -11,12 +11,14 @@ pub mod field;
 mod form;
 pub mod limits;
 pub mod monitor;
+mod place;
 mod reader;
 pub mod tables;
 mod violation;
 
 pub use form::{CONNECTION_HEADERS, DomainName, Host, HostPort, Refusal};
 pub use id::{IncidentId, KeyId, MonitorId, UnreadableId, WorkspaceId};
+pub use place::Place;
 pub use reader::Reader;
 pub use secret::Secret;
 pub use time::Timestamp;

@@ -2,25 +2,30 @@
 //! calls was decided by the gate; what the wire looks like belongs to `contract`.
 
 mod counted;
+mod history;
 mod list;
 mod monitor;
+mod region;
 mod update;
 
 use std::sync::Arc;
 
 use connectrpc_reflection::Reflector;
 use contract::monitor::wire::MonitorServiceExt as _;
+use contract::region::wire::RegionServiceExt as _;
 use contract::rpc;
 use tokio_util::sync::CancellationToken;
 
 use self::counted::Counted;
 use self::monitor::Monitors;
+use self::region::Regions;
 use crate::app::App;
 
 /// All services, with health and reflection, over every protocol. Health says until `stop` that all
 /// is well; then it ends the streams of those who watch it, so that the server need not wait for them.
 pub(crate) fn service(app: &App, stop: CancellationToken) -> rpc::Service {
     let routes = Arc::new(Monitors(app.clone())).register(rpc::Routes::new());
+    let routes = Arc::new(Regions(app.clone())).register(routes);
     let (routes, health) = connectrpc_health::install_static(routes, rpc::service_names());
     tokio::spawn(async move {
         stop.cancelled().await;

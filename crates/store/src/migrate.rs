@@ -153,8 +153,11 @@ fn checksum_of(sql: &str) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
+    use rules::{MonitorId, Secret, Timestamp, WorkspaceId};
+
     use super::*;
     use crate::engine::Engine;
+    use crate::{Database, MasterKeySource, Settings, Store, store};
 
     const FIRST: Migration = step(1, "CREATE TABLE a (x INTEGER)");
     const SECOND: Migration = step(2, "ALTER TABLE a ADD COLUMN y INTEGER");
@@ -195,6 +198,40 @@ mod tests {
         migrated(&mut old, beside.path(), &[FIRST]).await.unwrap();
         let kept: Option<i64> = query("SELECT x FROM a").scalar(&mut old).await.unwrap();
         assert_eq!(kept, Some(7));
+    }
+
+    // issue 4: "A test upgrades a database written by the release tag before"
+    #[tokio::test]
+    async fn a_database_of_the_first_schema_is_read_by_todays_store() {
+        let folder = tempfile::tempdir().unwrap();
+        let settings = Settings {
+            folder: folder.path().to_owned(),
+            database: Database::Embedded,
+            master_key: MasterKeySource::Bytes(Secret::new([7; 32])),
+        };
+        let mut db = database(folder.path()).await;
+        migrate(&mut db, folder.path(), &MIGRATIONS[..1]).await.unwrap();
+        store::unlock_vault(&settings, &mut db).await.unwrap();
+        let id = MonitorId::from_bits(1);
+        let rows = format!(
+            "INSERT INTO workspaces VALUES ('{0}', 'acme', 'Acme', 'free', 5); \
+             INSERT INTO monitors VALUES (1, '{id}', '{0}', 1, 'tcp', 'db', '1m', 45000, NULL, 3, \
+             0, 0, NULL, '', NULL, 5, 5, 9); \
+             INSERT INTO probes VALUES (1, 'embedded'); \
+             INSERT INTO results VALUES (60000, 1, 0, 0, 1, 0, 12, 9000, 200, 1, 1, NULL); COMMIT",
+            WorkspaceId::from_bits(1)
+        );
+        db::run(&mut db, AssertSqlSafe(rows)).await.unwrap();
+        db.close().await.unwrap();
+
+        let store = Store::open(settings).await.unwrap();
+        assert!(folder.path().join("aloft.db.before-2").exists());
+        let workspace = store.workspaces().by_slug("acme").await.unwrap().id;
+        let since = Timestamp::from_millis(0);
+        let results = store.results().newest(workspace, id, since, 10).await.unwrap();
+        assert_eq!(results.len(), 1);
+        assert_eq!((results[0].latency_us, results[0].status), (9_000, Some(200)));
+        store.close().await.unwrap();
     }
 
     #[tokio::test]

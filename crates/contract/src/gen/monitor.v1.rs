@@ -6765,6 +6765,3921 @@ pub const __REGION_STATUS_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buf
     from_json: ::buffa::type_registry::any_from_json::<RegionStatus>,
     is_wkt: false,
 };
+/// Which monitor to sum up, and over which time.
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct GetMonitorSummaryRequest {
+    /// `mon_…`. Required.
+    ///
+    /// Field 1: `id`
+    #[serde(
+        rename = "id",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub id: ::buffa::alloc::string::String,
+    /// One of `1d`, `7d`, `14d`, `30d`, `90d`, up to now. Default `1d`.
+    ///
+    /// Field 2: `window`
+    #[serde(rename = "window", skip_serializing_if = "::core::option::Option::is_none")]
+    pub window: ::core::option::Option<::buffa::alloc::string::String>,
+    /// Only the checks from these regions. Empty: from all.
+    ///
+    /// Field 3: `regions`
+    #[serde(
+        rename = "regions",
+        deserialize_with = "::buffa::json_helpers::null_as_default"
+    )]
+    pub regions: ::buffa::alloc::vec::Vec<::buffa::alloc::string::String>,
+}
+impl ::core::fmt::Debug for GetMonitorSummaryRequest {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("GetMonitorSummaryRequest")
+            .field("id", &self.id)
+            .field("window", &self.window)
+            .field("regions", &self.regions)
+            .finish()
+    }
+}
+impl GetMonitorSummaryRequest {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.GetMonitorSummaryRequest";
+}
+::buffa::impl_default_instance!(GetMonitorSummaryRequest);
+impl ::buffa::MessageName for GetMonitorSummaryRequest {
+    const PACKAGE: &'static str = "monitor.v1";
+    const NAME: &'static str = "GetMonitorSummaryRequest";
+    const FULL_NAME: &'static str = "monitor.v1.GetMonitorSummaryRequest";
+    const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.GetMonitorSummaryRequest";
+}
+impl ::buffa::Message for GetMonitorSummaryRequest {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, _cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if !self.id.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.id) as u64;
+        }
+        if let Some(ref v) = self.window {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        for v in &self.regions {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        _cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if !self.id.is_empty() {
+            ::buffa::types::put_string_field(1u32, &self.id, buf);
+        }
+        if let Some(ref v) = self.window {
+            ::buffa::types::put_string_field(2u32, v, buf);
+        }
+        for v in &self.regions {
+            ::buffa::types::put_string_field(3u32, v, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.id, buf)?;
+            }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self.window.get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
+            3u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                let __elem = ::buffa::types::decode_string(buf)?;
+                ctx.register_element_memory(
+                    ::buffa::__private::element_footprint(&__elem),
+                )?;
+                self.regions.push(__elem);
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.id.clear();
+        self.window = ::core::option::Option::None;
+        self.regions.clear();
+    }
+}
+impl ::buffa::json_helpers::ProtoElemJson for GetMonitorSummaryRequest {
+    fn serialize_proto_json<S: ::serde::Serializer>(
+        v: &Self,
+        s: S,
+    ) -> ::core::result::Result<S::Ok, S::Error> {
+        ::serde::Serialize::serialize(v, s)
+    }
+    fn deserialize_proto_json<'de, D: ::serde::Deserializer<'de>>(
+        d: D,
+    ) -> ::core::result::Result<Self, D::Error> {
+        <Self as ::serde::Deserialize>::deserialize(d)
+    }
+}
+#[doc(hidden)]
+pub const __GET_MONITOR_SUMMARY_REQUEST_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/monitor.v1.GetMonitorSummaryRequest",
+    to_json: ::buffa::type_registry::any_to_json::<GetMonitorSummaryRequest>,
+    from_json: ::buffa::type_registry::any_from_json::<GetMonitorSummaryRequest>,
+    is_wkt: false,
+};
+/// How a monitor did.
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct GetMonitorSummaryResponse {
+    /// `mon_…`.
+    ///
+    /// Field 1: `id`
+    #[serde(
+        rename = "id",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub id: ::buffa::alloc::string::String,
+    /// As asked.
+    ///
+    /// Field 2: `window`
+    #[serde(
+        rename = "window",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub window: ::buffa::alloc::string::String,
+    /// The beginning of the window, on a whole hour; what is older than the monitor is empty.
+    ///
+    /// Field 3: `from`
+    #[serde(
+        rename = "from",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub from: ::buffa::MessageField<
+        ::buffa_types::google::protobuf::Timestamp,
+        ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+    >,
+    /// The end of the window: now.
+    ///
+    /// Field 4: `to`
+    #[serde(
+        rename = "to",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub to: ::buffa::MessageField<
+        ::buffa_types::google::protobuf::Timestamp,
+        ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+    >,
+    /// The regions asked for, together. Uptime is the monitor's, whichever regions were asked for.
+    ///
+    /// Field 5: `total`
+    #[serde(
+        rename = "total",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub total: ::buffa::MessageField<Summary, ::buffa::Inline<Summary>>,
+    /// Each region by itself, in the order of their names; those without a check in the window are
+    /// left out.
+    ///
+    /// Field 6: `regions`
+    #[serde(
+        rename = "regions",
+        deserialize_with = "::buffa::json_helpers::null_as_default"
+    )]
+    pub regions: ::buffa::alloc::vec::Vec<RegionSummary>,
+    /// Parts of a million of the time known in which the monitor was not in `error`, rounded down;
+    /// absent when nothing is known. Counts time and not checks.
+    ///
+    /// Field 7: `uptime_millionths`
+    #[serde(
+        rename = "uptimeMillionths",
+        alias = "uptime_millionths",
+        with = "::buffa::json_helpers::opt_int32",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub uptime_millionths: ::core::option::Option<i32>,
+}
+impl ::core::fmt::Debug for GetMonitorSummaryResponse {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("GetMonitorSummaryResponse")
+            .field("id", &self.id)
+            .field("window", &self.window)
+            .field("from", &self.from)
+            .field("to", &self.to)
+            .field("total", &self.total)
+            .field("regions", &self.regions)
+            .field("uptime_millionths", &self.uptime_millionths)
+            .finish()
+    }
+}
+impl GetMonitorSummaryResponse {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.GetMonitorSummaryResponse";
+}
+::buffa::impl_default_instance!(GetMonitorSummaryResponse);
+impl ::buffa::MessageName for GetMonitorSummaryResponse {
+    const PACKAGE: &'static str = "monitor.v1";
+    const NAME: &'static str = "GetMonitorSummaryResponse";
+    const FULL_NAME: &'static str = "monitor.v1.GetMonitorSummaryResponse";
+    const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.GetMonitorSummaryResponse";
+}
+impl ::buffa::Message for GetMonitorSummaryResponse {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if !self.id.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.id) as u64;
+        }
+        if !self.window.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.window) as u64;
+        }
+        if self.from.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.from.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        if self.to.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.to.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        if self.total.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.total.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        for v in &self.regions {
+            let __slot = __cache.reserve();
+            let inner_size = v.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        if let Some(v) = self.uptime_millionths {
+            size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        __cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if !self.id.is_empty() {
+            ::buffa::types::put_string_field(1u32, &self.id, buf);
+        }
+        if !self.window.is_empty() {
+            ::buffa::types::put_string_field(2u32, &self.window, buf);
+        }
+        if self.from.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                3u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.from.write_to(__cache, buf);
+        }
+        if self.to.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                4u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.to.write_to(__cache, buf);
+        }
+        if self.total.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                5u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.total.write_to(__cache, buf);
+        }
+        for v in &self.regions {
+            ::buffa::types::put_len_delimited_header(
+                6u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            v.write_to(__cache, buf);
+        }
+        if let Some(v) = self.uptime_millionths {
+            ::buffa::types::put_int32_field(7u32, v, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.id, buf)?;
+            }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.window, buf)?;
+            }
+            3u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.from.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            4u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.to.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            5u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.total.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            6u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                let mut elem = ::core::default::Default::default();
+                ctx.register_element_memory(
+                    ::buffa::__private::element_footprint(&elem),
+                )?;
+                ::buffa::Message::merge_length_delimited(&mut elem, buf, ctx)?;
+                self.regions.push(elem);
+            }
+            7u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.uptime_millionths = ::core::option::Option::Some(
+                    ::buffa::types::decode_int32(buf)?,
+                );
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.id.clear();
+        self.window.clear();
+        self.from = ::buffa::MessageField::none();
+        self.to = ::buffa::MessageField::none();
+        self.total = ::buffa::MessageField::none();
+        self.regions.clear();
+        self.uptime_millionths = ::core::option::Option::None;
+    }
+}
+impl ::buffa::json_helpers::ProtoElemJson for GetMonitorSummaryResponse {
+    fn serialize_proto_json<S: ::serde::Serializer>(
+        v: &Self,
+        s: S,
+    ) -> ::core::result::Result<S::Ok, S::Error> {
+        ::serde::Serialize::serialize(v, s)
+    }
+    fn deserialize_proto_json<'de, D: ::serde::Deserializer<'de>>(
+        d: D,
+    ) -> ::core::result::Result<Self, D::Error> {
+        <Self as ::serde::Deserialize>::deserialize(d)
+    }
+}
+#[doc(hidden)]
+pub const __GET_MONITOR_SUMMARY_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/monitor.v1.GetMonitorSummaryResponse",
+    to_json: ::buffa::type_registry::any_to_json::<GetMonitorSummaryResponse>,
+    from_json: ::buffa::type_registry::any_from_json::<GetMonitorSummaryResponse>,
+    is_wkt: false,
+};
+/// What scheduled checks came to.
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct Summary {
+    /// Checks that ran.
+    ///
+    /// Field 1: `checks`
+    #[serde(
+        rename = "checks",
+        with = "::buffa::json_helpers::int32"
+    )]
+    pub checks: i32,
+    /// Those that succeeded in time.
+    ///
+    /// Field 2: `success`
+    #[serde(
+        rename = "success",
+        with = "::buffa::json_helpers::int32"
+    )]
+    pub success: i32,
+    /// Those that succeeded and were slower than the threshold.
+    ///
+    /// Field 3: `degraded`
+    #[serde(
+        rename = "degraded",
+        with = "::buffa::json_helpers::int32"
+    )]
+    pub degraded: i32,
+    /// Those that failed.
+    ///
+    /// Field 4: `failure`
+    #[serde(
+        rename = "failure",
+        with = "::buffa::json_helpers::int32"
+    )]
+    pub failure: i32,
+    /// Slots left out because the check before still ran.
+    ///
+    /// Field 5: `skipped`
+    #[serde(
+        rename = "skipped",
+        with = "::buffa::json_helpers::int32"
+    )]
+    pub skipped: i32,
+    /// Latency that half of the successes, slow ones included, did not exceed: microseconds, within
+    /// one percent. Absent without a success, like all of these.
+    ///
+    /// Field 6: `p50_us`
+    #[serde(
+        rename = "p50Us",
+        alias = "p50_us",
+        with = "::buffa::json_helpers::opt_int32",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub p50_us: ::core::option::Option<i32>,
+    /// The same of 75 %.
+    ///
+    /// Field 7: `p75_us`
+    #[serde(
+        rename = "p75Us",
+        alias = "p75_us",
+        with = "::buffa::json_helpers::opt_int32",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub p75_us: ::core::option::Option<i32>,
+    /// The same of 90 %.
+    ///
+    /// Field 8: `p90_us`
+    #[serde(
+        rename = "p90Us",
+        alias = "p90_us",
+        with = "::buffa::json_helpers::opt_int32",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub p90_us: ::core::option::Option<i32>,
+    /// The same of 95 %.
+    ///
+    /// Field 9: `p95_us`
+    #[serde(
+        rename = "p95Us",
+        alias = "p95_us",
+        with = "::buffa::json_helpers::opt_int32",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub p95_us: ::core::option::Option<i32>,
+    /// The same of 99 %.
+    ///
+    /// Field 10: `p99_us`
+    #[serde(
+        rename = "p99Us",
+        alias = "p99_us",
+        with = "::buffa::json_helpers::opt_int32",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub p99_us: ::core::option::Option<i32>,
+    /// Their mean, in microseconds.
+    ///
+    /// Field 11: `mean_us`
+    #[serde(
+        rename = "meanUs",
+        alias = "mean_us",
+        with = "::buffa::json_helpers::opt_int32",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub mean_us: ::core::option::Option<i32>,
+    /// When the last of the checks ended; absent when there were none.
+    ///
+    /// Field 12: `last_checked_at`
+    #[serde(
+        rename = "lastCheckedAt",
+        alias = "last_checked_at",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub last_checked_at: ::buffa::MessageField<
+        ::buffa_types::google::protobuf::Timestamp,
+        ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+    >,
+}
+impl ::core::fmt::Debug for Summary {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("Summary")
+            .field("checks", &self.checks)
+            .field("success", &self.success)
+            .field("degraded", &self.degraded)
+            .field("failure", &self.failure)
+            .field("skipped", &self.skipped)
+            .field("p50_us", &self.p50_us)
+            .field("p75_us", &self.p75_us)
+            .field("p90_us", &self.p90_us)
+            .field("p95_us", &self.p95_us)
+            .field("p99_us", &self.p99_us)
+            .field("mean_us", &self.mean_us)
+            .field("last_checked_at", &self.last_checked_at)
+            .finish()
+    }
+}
+impl Summary {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.Summary";
+}
+::buffa::impl_default_instance!(Summary);
+impl ::buffa::MessageName for Summary {
+    const PACKAGE: &'static str = "monitor.v1";
+    const NAME: &'static str = "Summary";
+    const FULL_NAME: &'static str = "monitor.v1.Summary";
+    const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.Summary";
+}
+impl ::buffa::Message for Summary {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if self.checks != 0i32 {
+            size += 1u64 + ::buffa::types::int32_encoded_len(self.checks) as u64;
+        }
+        if self.success != 0i32 {
+            size += 1u64 + ::buffa::types::int32_encoded_len(self.success) as u64;
+        }
+        if self.degraded != 0i32 {
+            size += 1u64 + ::buffa::types::int32_encoded_len(self.degraded) as u64;
+        }
+        if self.failure != 0i32 {
+            size += 1u64 + ::buffa::types::int32_encoded_len(self.failure) as u64;
+        }
+        if self.skipped != 0i32 {
+            size += 1u64 + ::buffa::types::int32_encoded_len(self.skipped) as u64;
+        }
+        if let Some(v) = self.p50_us {
+            size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
+        }
+        if let Some(v) = self.p75_us {
+            size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
+        }
+        if let Some(v) = self.p90_us {
+            size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
+        }
+        if let Some(v) = self.p95_us {
+            size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
+        }
+        if let Some(v) = self.p99_us {
+            size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
+        }
+        if let Some(v) = self.mean_us {
+            size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
+        }
+        if self.last_checked_at.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.last_checked_at.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        __cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if self.checks != 0i32 {
+            ::buffa::types::put_int32_field(1u32, self.checks, buf);
+        }
+        if self.success != 0i32 {
+            ::buffa::types::put_int32_field(2u32, self.success, buf);
+        }
+        if self.degraded != 0i32 {
+            ::buffa::types::put_int32_field(3u32, self.degraded, buf);
+        }
+        if self.failure != 0i32 {
+            ::buffa::types::put_int32_field(4u32, self.failure, buf);
+        }
+        if self.skipped != 0i32 {
+            ::buffa::types::put_int32_field(5u32, self.skipped, buf);
+        }
+        if let Some(v) = self.p50_us {
+            ::buffa::types::put_int32_field(6u32, v, buf);
+        }
+        if let Some(v) = self.p75_us {
+            ::buffa::types::put_int32_field(7u32, v, buf);
+        }
+        if let Some(v) = self.p90_us {
+            ::buffa::types::put_int32_field(8u32, v, buf);
+        }
+        if let Some(v) = self.p95_us {
+            ::buffa::types::put_int32_field(9u32, v, buf);
+        }
+        if let Some(v) = self.p99_us {
+            ::buffa::types::put_int32_field(10u32, v, buf);
+        }
+        if let Some(v) = self.mean_us {
+            ::buffa::types::put_int32_field(11u32, v, buf);
+        }
+        if self.last_checked_at.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                12u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.last_checked_at.write_to(__cache, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.checks = ::buffa::types::decode_int32(buf)?;
+            }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.success = ::buffa::types::decode_int32(buf)?;
+            }
+            3u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.degraded = ::buffa::types::decode_int32(buf)?;
+            }
+            4u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.failure = ::buffa::types::decode_int32(buf)?;
+            }
+            5u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.skipped = ::buffa::types::decode_int32(buf)?;
+            }
+            6u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.p50_us = ::core::option::Option::Some(
+                    ::buffa::types::decode_int32(buf)?,
+                );
+            }
+            7u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.p75_us = ::core::option::Option::Some(
+                    ::buffa::types::decode_int32(buf)?,
+                );
+            }
+            8u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.p90_us = ::core::option::Option::Some(
+                    ::buffa::types::decode_int32(buf)?,
+                );
+            }
+            9u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.p95_us = ::core::option::Option::Some(
+                    ::buffa::types::decode_int32(buf)?,
+                );
+            }
+            10u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.p99_us = ::core::option::Option::Some(
+                    ::buffa::types::decode_int32(buf)?,
+                );
+            }
+            11u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.mean_us = ::core::option::Option::Some(
+                    ::buffa::types::decode_int32(buf)?,
+                );
+            }
+            12u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.last_checked_at.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.checks = 0i32;
+        self.success = 0i32;
+        self.degraded = 0i32;
+        self.failure = 0i32;
+        self.skipped = 0i32;
+        self.p50_us = ::core::option::Option::None;
+        self.p75_us = ::core::option::Option::None;
+        self.p90_us = ::core::option::Option::None;
+        self.p95_us = ::core::option::Option::None;
+        self.p99_us = ::core::option::Option::None;
+        self.mean_us = ::core::option::Option::None;
+        self.last_checked_at = ::buffa::MessageField::none();
+    }
+}
+impl ::buffa::json_helpers::ProtoElemJson for Summary {
+    fn serialize_proto_json<S: ::serde::Serializer>(
+        v: &Self,
+        s: S,
+    ) -> ::core::result::Result<S::Ok, S::Error> {
+        ::serde::Serialize::serialize(v, s)
+    }
+    fn deserialize_proto_json<'de, D: ::serde::Deserializer<'de>>(
+        d: D,
+    ) -> ::core::result::Result<Self, D::Error> {
+        <Self as ::serde::Deserialize>::deserialize(d)
+    }
+}
+#[doc(hidden)]
+pub const __SUMMARY_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/monitor.v1.Summary",
+    to_json: ::buffa::type_registry::any_to_json::<Summary>,
+    from_json: ::buffa::type_registry::any_from_json::<Summary>,
+    is_wkt: false,
+};
+/// What the scheduled checks from one region came to.
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct RegionSummary {
+    /// For example `fly-ams`.
+    ///
+    /// Field 1: `region`
+    #[serde(
+        rename = "region",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub region: ::buffa::alloc::string::String,
+    /// Its sums.
+    ///
+    /// Field 2: `summary`
+    #[serde(
+        rename = "summary",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub summary: ::buffa::MessageField<Summary, ::buffa::Inline<Summary>>,
+}
+impl ::core::fmt::Debug for RegionSummary {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("RegionSummary")
+            .field("region", &self.region)
+            .field("summary", &self.summary)
+            .finish()
+    }
+}
+impl RegionSummary {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.RegionSummary";
+}
+::buffa::impl_default_instance!(RegionSummary);
+impl ::buffa::MessageName for RegionSummary {
+    const PACKAGE: &'static str = "monitor.v1";
+    const NAME: &'static str = "RegionSummary";
+    const FULL_NAME: &'static str = "monitor.v1.RegionSummary";
+    const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.RegionSummary";
+}
+impl ::buffa::Message for RegionSummary {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if !self.region.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.region) as u64;
+        }
+        if self.summary.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.summary.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        __cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if !self.region.is_empty() {
+            ::buffa::types::put_string_field(1u32, &self.region, buf);
+        }
+        if self.summary.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                2u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.summary.write_to(__cache, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.region, buf)?;
+            }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.summary.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.region.clear();
+        self.summary = ::buffa::MessageField::none();
+    }
+}
+impl ::buffa::json_helpers::ProtoElemJson for RegionSummary {
+    fn serialize_proto_json<S: ::serde::Serializer>(
+        v: &Self,
+        s: S,
+    ) -> ::core::result::Result<S::Ok, S::Error> {
+        ::serde::Serialize::serialize(v, s)
+    }
+    fn deserialize_proto_json<'de, D: ::serde::Deserializer<'de>>(
+        d: D,
+    ) -> ::core::result::Result<Self, D::Error> {
+        <Self as ::serde::Deserialize>::deserialize(d)
+    }
+}
+#[doc(hidden)]
+pub const __REGION_SUMMARY_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/monitor.v1.RegionSummary",
+    to_json: ::buffa::type_registry::any_to_json::<RegionSummary>,
+    from_json: ::buffa::type_registry::any_from_json::<RegionSummary>,
+    is_wkt: false,
+};
+/// Which checks to list.
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct ListResponseLogsRequest {
+    /// `mon_…`. Required.
+    ///
+    /// Field 1: `id`
+    #[serde(
+        rename = "id",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub id: ::buffa::alloc::string::String,
+    /// Checks per page: 1 to 100. Default 50.
+    ///
+    /// Field 2: `limit`
+    #[serde(
+        rename = "limit",
+        with = "::buffa::json_helpers::opt_int32",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub limit: ::core::option::Option<i32>,
+    /// `next_page_token` of the page before, together with the same filter.
+    ///
+    /// Field 3: `page_token`
+    #[serde(
+        rename = "pageToken",
+        alias = "page_token",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub page_token: ::core::option::Option<::buffa::alloc::string::String>,
+    /// Only those that came to one of these: `success`, `degraded`, `failure`, `skipped`.
+    ///
+    /// Field 4: `outcomes`
+    #[serde(
+        rename = "outcomes",
+        deserialize_with = "::buffa::json_helpers::null_as_default"
+    )]
+    pub outcomes: ::buffa::alloc::vec::Vec<::buffa::alloc::string::String>,
+    /// Only those from one of these regions.
+    ///
+    /// Field 5: `regions`
+    #[serde(
+        rename = "regions",
+        deserialize_with = "::buffa::json_helpers::null_as_default"
+    )]
+    pub regions: ::buffa::alloc::vec::Vec<::buffa::alloc::string::String>,
+    /// Only those that ran for one of these reasons: `scheduled`, `opinion` (another probe was asked),
+    /// `manual`.
+    ///
+    /// Field 6: `triggers`
+    #[serde(
+        rename = "triggers",
+        deserialize_with = "::buffa::json_helpers::null_as_default"
+    )]
+    pub triggers: ::buffa::alloc::vec::Vec<::buffa::alloc::string::String>,
+    /// Only those with a slot at this time or later.
+    ///
+    /// Field 7: `from`
+    #[serde(
+        rename = "from",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub from: ::buffa::MessageField<
+        ::buffa_types::google::protobuf::Timestamp,
+        ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+    >,
+    /// Only those with a slot before this time.
+    ///
+    /// Field 8: `to`
+    #[serde(
+        rename = "to",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub to: ::buffa::MessageField<
+        ::buffa_types::google::protobuf::Timestamp,
+        ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+    >,
+}
+impl ::core::fmt::Debug for ListResponseLogsRequest {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("ListResponseLogsRequest")
+            .field("id", &self.id)
+            .field("limit", &self.limit)
+            .field("page_token", &self.page_token)
+            .field("outcomes", &self.outcomes)
+            .field("regions", &self.regions)
+            .field("triggers", &self.triggers)
+            .field("from", &self.from)
+            .field("to", &self.to)
+            .finish()
+    }
+}
+impl ListResponseLogsRequest {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.ListResponseLogsRequest";
+}
+::buffa::impl_default_instance!(ListResponseLogsRequest);
+impl ::buffa::MessageName for ListResponseLogsRequest {
+    const PACKAGE: &'static str = "monitor.v1";
+    const NAME: &'static str = "ListResponseLogsRequest";
+    const FULL_NAME: &'static str = "monitor.v1.ListResponseLogsRequest";
+    const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.ListResponseLogsRequest";
+}
+impl ::buffa::Message for ListResponseLogsRequest {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if !self.id.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.id) as u64;
+        }
+        if let Some(v) = self.limit {
+            size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
+        }
+        if let Some(ref v) = self.page_token {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        for v in &self.outcomes {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        for v in &self.regions {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        for v in &self.triggers {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        if self.from.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.from.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        if self.to.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.to.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        __cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if !self.id.is_empty() {
+            ::buffa::types::put_string_field(1u32, &self.id, buf);
+        }
+        if let Some(v) = self.limit {
+            ::buffa::types::put_int32_field(2u32, v, buf);
+        }
+        if let Some(ref v) = self.page_token {
+            ::buffa::types::put_string_field(3u32, v, buf);
+        }
+        for v in &self.outcomes {
+            ::buffa::types::put_string_field(4u32, v, buf);
+        }
+        for v in &self.regions {
+            ::buffa::types::put_string_field(5u32, v, buf);
+        }
+        for v in &self.triggers {
+            ::buffa::types::put_string_field(6u32, v, buf);
+        }
+        if self.from.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                7u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.from.write_to(__cache, buf);
+        }
+        if self.to.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                8u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.to.write_to(__cache, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.id, buf)?;
+            }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.limit = ::core::option::Option::Some(
+                    ::buffa::types::decode_int32(buf)?,
+                );
+            }
+            3u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self
+                        .page_token
+                        .get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
+            4u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                let __elem = ::buffa::types::decode_string(buf)?;
+                ctx.register_element_memory(
+                    ::buffa::__private::element_footprint(&__elem),
+                )?;
+                self.outcomes.push(__elem);
+            }
+            5u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                let __elem = ::buffa::types::decode_string(buf)?;
+                ctx.register_element_memory(
+                    ::buffa::__private::element_footprint(&__elem),
+                )?;
+                self.regions.push(__elem);
+            }
+            6u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                let __elem = ::buffa::types::decode_string(buf)?;
+                ctx.register_element_memory(
+                    ::buffa::__private::element_footprint(&__elem),
+                )?;
+                self.triggers.push(__elem);
+            }
+            7u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.from.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            8u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.to.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.id.clear();
+        self.limit = ::core::option::Option::None;
+        self.page_token = ::core::option::Option::None;
+        self.outcomes.clear();
+        self.regions.clear();
+        self.triggers.clear();
+        self.from = ::buffa::MessageField::none();
+        self.to = ::buffa::MessageField::none();
+    }
+}
+impl ::buffa::json_helpers::ProtoElemJson for ListResponseLogsRequest {
+    fn serialize_proto_json<S: ::serde::Serializer>(
+        v: &Self,
+        s: S,
+    ) -> ::core::result::Result<S::Ok, S::Error> {
+        ::serde::Serialize::serialize(v, s)
+    }
+    fn deserialize_proto_json<'de, D: ::serde::Deserializer<'de>>(
+        d: D,
+    ) -> ::core::result::Result<Self, D::Error> {
+        <Self as ::serde::Deserialize>::deserialize(d)
+    }
+}
+#[doc(hidden)]
+pub const __LIST_RESPONSE_LOGS_REQUEST_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/monitor.v1.ListResponseLogsRequest",
+    to_json: ::buffa::type_registry::any_to_json::<ListResponseLogsRequest>,
+    from_json: ::buffa::type_registry::any_from_json::<ListResponseLogsRequest>,
+    is_wkt: false,
+};
+/// A page of checks.
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct ListResponseLogsResponse {
+    /// Newest first.
+    ///
+    /// Field 1: `logs`
+    #[serde(
+        rename = "logs",
+        deserialize_with = "::buffa::json_helpers::null_as_default"
+    )]
+    pub logs: ::buffa::alloc::vec::Vec<ResponseLog>,
+    /// Token of the next page; empty on the last.
+    ///
+    /// Field 2: `next_page_token`
+    #[serde(
+        rename = "nextPageToken",
+        alias = "next_page_token",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub next_page_token: ::buffa::alloc::string::String,
+}
+impl ::core::fmt::Debug for ListResponseLogsResponse {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("ListResponseLogsResponse")
+            .field("logs", &self.logs)
+            .field("next_page_token", &self.next_page_token)
+            .finish()
+    }
+}
+impl ListResponseLogsResponse {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.ListResponseLogsResponse";
+}
+::buffa::impl_default_instance!(ListResponseLogsResponse);
+impl ::buffa::MessageName for ListResponseLogsResponse {
+    const PACKAGE: &'static str = "monitor.v1";
+    const NAME: &'static str = "ListResponseLogsResponse";
+    const FULL_NAME: &'static str = "monitor.v1.ListResponseLogsResponse";
+    const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.ListResponseLogsResponse";
+}
+impl ::buffa::Message for ListResponseLogsResponse {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        for v in &self.logs {
+            let __slot = __cache.reserve();
+            let inner_size = v.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        if !self.next_page_token.is_empty() {
+            size
+                += 1u64
+                    + ::buffa::types::string_encoded_len(&self.next_page_token) as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        __cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        for v in &self.logs {
+            ::buffa::types::put_len_delimited_header(
+                1u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            v.write_to(__cache, buf);
+        }
+        if !self.next_page_token.is_empty() {
+            ::buffa::types::put_string_field(2u32, &self.next_page_token, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                let mut elem = ::core::default::Default::default();
+                ctx.register_element_memory(
+                    ::buffa::__private::element_footprint(&elem),
+                )?;
+                ::buffa::Message::merge_length_delimited(&mut elem, buf, ctx)?;
+                self.logs.push(elem);
+            }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.next_page_token, buf)?;
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.logs.clear();
+        self.next_page_token.clear();
+    }
+}
+impl ::buffa::json_helpers::ProtoElemJson for ListResponseLogsResponse {
+    fn serialize_proto_json<S: ::serde::Serializer>(
+        v: &Self,
+        s: S,
+    ) -> ::core::result::Result<S::Ok, S::Error> {
+        ::serde::Serialize::serialize(v, s)
+    }
+    fn deserialize_proto_json<'de, D: ::serde::Deserializer<'de>>(
+        d: D,
+    ) -> ::core::result::Result<Self, D::Error> {
+        <Self as ::serde::Deserialize>::deserialize(d)
+    }
+}
+#[doc(hidden)]
+pub const __LIST_RESPONSE_LOGS_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/monitor.v1.ListResponseLogsResponse",
+    to_json: ::buffa::type_registry::any_to_json::<ListResponseLogsResponse>,
+    from_json: ::buffa::type_registry::any_from_json::<ListResponseLogsResponse>,
+    is_wkt: false,
+};
+/// One check in one region.
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct ResponseLog {
+    /// What GetResponseLog reads it by.
+    ///
+    /// Field 1: `id`
+    #[serde(
+        rename = "id",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub id: ::buffa::alloc::string::String,
+    /// The time at which it was due.
+    ///
+    /// Field 2: `slot`
+    #[serde(
+        rename = "slot",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub slot: ::buffa::MessageField<
+        ::buffa_types::google::protobuf::Timestamp,
+        ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+    >,
+    /// For example `fly-ams`.
+    ///
+    /// Field 3: `region`
+    #[serde(
+        rename = "region",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub region: ::buffa::alloc::string::String,
+    /// The probe that ran it.
+    ///
+    /// Field 4: `served_by`
+    #[serde(
+        rename = "servedBy",
+        alias = "served_by",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub served_by: ::buffa::alloc::string::String,
+    /// `scheduled`, `opinion` or `manual`.
+    ///
+    /// Field 5: `trigger`
+    #[serde(
+        rename = "trigger",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub trigger: ::buffa::alloc::string::String,
+    /// `success`, `degraded`, `failure` or `skipped`.
+    ///
+    /// Field 6: `outcome`
+    #[serde(
+        rename = "outcome",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub outcome: ::buffa::alloc::string::String,
+    /// The whole exchange of the last attempt, in microseconds.
+    ///
+    /// Field 7: `latency_us`
+    #[serde(
+        rename = "latencyUs",
+        alias = "latency_us",
+        with = "::buffa::json_helpers::int32"
+    )]
+    pub latency_us: i32,
+    /// Status code of the final answer; absent without an answer and for TCP and DNS.
+    ///
+    /// Field 8: `status_code`
+    #[serde(
+        rename = "statusCode",
+        alias = "status_code",
+        with = "::buffa::json_helpers::opt_int32",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub status_code: ::core::option::Option<i32>,
+    /// How many attempts were made; 0 for a slot that was skipped.
+    ///
+    /// Field 9: `attempts`
+    #[serde(
+        rename = "attempts",
+        with = "::buffa::json_helpers::int32"
+    )]
+    pub attempts: i32,
+    /// The last attempt's final exchange by phases.
+    ///
+    /// Field 10: `phases`
+    #[serde(
+        rename = "phases",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub phases: ::buffa::MessageField<Phases, ::buffa::Inline<Phases>>,
+    /// When the last attempt ended.
+    ///
+    /// Field 11: `finished_at`
+    #[serde(
+        rename = "finishedAt",
+        alias = "finished_at",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub finished_at: ::buffa::MessageField<
+        ::buffa_types::google::protobuf::Timestamp,
+        ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+    >,
+}
+impl ::core::fmt::Debug for ResponseLog {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("ResponseLog")
+            .field("id", &self.id)
+            .field("slot", &self.slot)
+            .field("region", &self.region)
+            .field("served_by", &self.served_by)
+            .field("trigger", &self.trigger)
+            .field("outcome", &self.outcome)
+            .field("latency_us", &self.latency_us)
+            .field("status_code", &self.status_code)
+            .field("attempts", &self.attempts)
+            .field("phases", &self.phases)
+            .field("finished_at", &self.finished_at)
+            .finish()
+    }
+}
+impl ResponseLog {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.ResponseLog";
+}
+::buffa::impl_default_instance!(ResponseLog);
+impl ::buffa::MessageName for ResponseLog {
+    const PACKAGE: &'static str = "monitor.v1";
+    const NAME: &'static str = "ResponseLog";
+    const FULL_NAME: &'static str = "monitor.v1.ResponseLog";
+    const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.ResponseLog";
+}
+impl ::buffa::Message for ResponseLog {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if !self.id.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.id) as u64;
+        }
+        if self.slot.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.slot.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        if !self.region.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.region) as u64;
+        }
+        if !self.served_by.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.served_by) as u64;
+        }
+        if !self.trigger.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.trigger) as u64;
+        }
+        if !self.outcome.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.outcome) as u64;
+        }
+        if self.latency_us != 0i32 {
+            size += 1u64 + ::buffa::types::int32_encoded_len(self.latency_us) as u64;
+        }
+        if let Some(v) = self.status_code {
+            size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
+        }
+        if self.attempts != 0i32 {
+            size += 1u64 + ::buffa::types::int32_encoded_len(self.attempts) as u64;
+        }
+        if self.phases.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.phases.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        if self.finished_at.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.finished_at.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        __cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if !self.id.is_empty() {
+            ::buffa::types::put_string_field(1u32, &self.id, buf);
+        }
+        if self.slot.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                2u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.slot.write_to(__cache, buf);
+        }
+        if !self.region.is_empty() {
+            ::buffa::types::put_string_field(3u32, &self.region, buf);
+        }
+        if !self.served_by.is_empty() {
+            ::buffa::types::put_string_field(4u32, &self.served_by, buf);
+        }
+        if !self.trigger.is_empty() {
+            ::buffa::types::put_string_field(5u32, &self.trigger, buf);
+        }
+        if !self.outcome.is_empty() {
+            ::buffa::types::put_string_field(6u32, &self.outcome, buf);
+        }
+        if self.latency_us != 0i32 {
+            ::buffa::types::put_int32_field(7u32, self.latency_us, buf);
+        }
+        if let Some(v) = self.status_code {
+            ::buffa::types::put_int32_field(8u32, v, buf);
+        }
+        if self.attempts != 0i32 {
+            ::buffa::types::put_int32_field(9u32, self.attempts, buf);
+        }
+        if self.phases.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                10u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.phases.write_to(__cache, buf);
+        }
+        if self.finished_at.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                11u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.finished_at.write_to(__cache, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.id, buf)?;
+            }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.slot.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            3u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.region, buf)?;
+            }
+            4u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.served_by, buf)?;
+            }
+            5u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.trigger, buf)?;
+            }
+            6u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.outcome, buf)?;
+            }
+            7u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.latency_us = ::buffa::types::decode_int32(buf)?;
+            }
+            8u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.status_code = ::core::option::Option::Some(
+                    ::buffa::types::decode_int32(buf)?,
+                );
+            }
+            9u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.attempts = ::buffa::types::decode_int32(buf)?;
+            }
+            10u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.phases.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            11u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.finished_at.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.id.clear();
+        self.slot = ::buffa::MessageField::none();
+        self.region.clear();
+        self.served_by.clear();
+        self.trigger.clear();
+        self.outcome.clear();
+        self.latency_us = 0i32;
+        self.status_code = ::core::option::Option::None;
+        self.attempts = 0i32;
+        self.phases = ::buffa::MessageField::none();
+        self.finished_at = ::buffa::MessageField::none();
+    }
+}
+impl ::buffa::json_helpers::ProtoElemJson for ResponseLog {
+    fn serialize_proto_json<S: ::serde::Serializer>(
+        v: &Self,
+        s: S,
+    ) -> ::core::result::Result<S::Ok, S::Error> {
+        ::serde::Serialize::serialize(v, s)
+    }
+    fn deserialize_proto_json<'de, D: ::serde::Deserializer<'de>>(
+        d: D,
+    ) -> ::core::result::Result<Self, D::Error> {
+        <Self as ::serde::Deserialize>::deserialize(d)
+    }
+}
+#[doc(hidden)]
+pub const __RESPONSE_LOG_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/monitor.v1.ResponseLog",
+    to_json: ::buffa::type_registry::any_to_json::<ResponseLog>,
+    from_json: ::buffa::type_registry::any_from_json::<ResponseLog>,
+    is_wkt: false,
+};
+/// Which check to read.
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct GetResponseLogRequest {
+    /// `mon_…`. Required.
+    ///
+    /// Field 1: `monitor_id`
+    #[serde(
+        rename = "monitorId",
+        alias = "monitor_id",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub monitor_id: ::buffa::alloc::string::String,
+    /// `id` of a log of that monitor. Required.
+    ///
+    /// Field 2: `id`
+    #[serde(
+        rename = "id",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub id: ::buffa::alloc::string::String,
+}
+impl ::core::fmt::Debug for GetResponseLogRequest {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("GetResponseLogRequest")
+            .field("monitor_id", &self.monitor_id)
+            .field("id", &self.id)
+            .finish()
+    }
+}
+impl GetResponseLogRequest {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.GetResponseLogRequest";
+}
+::buffa::impl_default_instance!(GetResponseLogRequest);
+impl ::buffa::MessageName for GetResponseLogRequest {
+    const PACKAGE: &'static str = "monitor.v1";
+    const NAME: &'static str = "GetResponseLogRequest";
+    const FULL_NAME: &'static str = "monitor.v1.GetResponseLogRequest";
+    const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.GetResponseLogRequest";
+}
+impl ::buffa::Message for GetResponseLogRequest {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, _cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if !self.monitor_id.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.monitor_id) as u64;
+        }
+        if !self.id.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.id) as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        _cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if !self.monitor_id.is_empty() {
+            ::buffa::types::put_string_field(1u32, &self.monitor_id, buf);
+        }
+        if !self.id.is_empty() {
+            ::buffa::types::put_string_field(2u32, &self.id, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.monitor_id, buf)?;
+            }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.id, buf)?;
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.monitor_id.clear();
+        self.id.clear();
+    }
+}
+impl ::buffa::json_helpers::ProtoElemJson for GetResponseLogRequest {
+    fn serialize_proto_json<S: ::serde::Serializer>(
+        v: &Self,
+        s: S,
+    ) -> ::core::result::Result<S::Ok, S::Error> {
+        ::serde::Serialize::serialize(v, s)
+    }
+    fn deserialize_proto_json<'de, D: ::serde::Deserializer<'de>>(
+        d: D,
+    ) -> ::core::result::Result<Self, D::Error> {
+        <Self as ::serde::Deserialize>::deserialize(d)
+    }
+}
+#[doc(hidden)]
+pub const __GET_RESPONSE_LOG_REQUEST_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/monitor.v1.GetResponseLogRequest",
+    to_json: ::buffa::type_registry::any_to_json::<GetResponseLogRequest>,
+    from_json: ::buffa::type_registry::any_from_json::<GetResponseLogRequest>,
+    is_wkt: false,
+};
+/// One check, whole.
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct GetResponseLogResponse {
+    /// The check.
+    ///
+    /// Field 1: `log`
+    #[serde(
+        rename = "log",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub log: ::buffa::MessageField<ResponseLog, ::buffa::Inline<ResponseLog>>,
+    /// Every attempt in order; empty where nothing was kept but the log itself.
+    ///
+    /// Field 2: `attempts`
+    #[serde(
+        rename = "attempts",
+        deserialize_with = "::buffa::json_helpers::null_as_default"
+    )]
+    pub attempts: ::buffa::alloc::vec::Vec<AttemptLog>,
+}
+impl ::core::fmt::Debug for GetResponseLogResponse {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("GetResponseLogResponse")
+            .field("log", &self.log)
+            .field("attempts", &self.attempts)
+            .finish()
+    }
+}
+impl GetResponseLogResponse {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.GetResponseLogResponse";
+}
+::buffa::impl_default_instance!(GetResponseLogResponse);
+impl ::buffa::MessageName for GetResponseLogResponse {
+    const PACKAGE: &'static str = "monitor.v1";
+    const NAME: &'static str = "GetResponseLogResponse";
+    const FULL_NAME: &'static str = "monitor.v1.GetResponseLogResponse";
+    const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.GetResponseLogResponse";
+}
+impl ::buffa::Message for GetResponseLogResponse {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if self.log.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.log.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        for v in &self.attempts {
+            let __slot = __cache.reserve();
+            let inner_size = v.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        __cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if self.log.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                1u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.log.write_to(__cache, buf);
+        }
+        for v in &self.attempts {
+            ::buffa::types::put_len_delimited_header(
+                2u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            v.write_to(__cache, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.log.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                let mut elem = ::core::default::Default::default();
+                ctx.register_element_memory(
+                    ::buffa::__private::element_footprint(&elem),
+                )?;
+                ::buffa::Message::merge_length_delimited(&mut elem, buf, ctx)?;
+                self.attempts.push(elem);
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.log = ::buffa::MessageField::none();
+        self.attempts.clear();
+    }
+}
+impl ::buffa::json_helpers::ProtoElemJson for GetResponseLogResponse {
+    fn serialize_proto_json<S: ::serde::Serializer>(
+        v: &Self,
+        s: S,
+    ) -> ::core::result::Result<S::Ok, S::Error> {
+        ::serde::Serialize::serialize(v, s)
+    }
+    fn deserialize_proto_json<'de, D: ::serde::Deserializer<'de>>(
+        d: D,
+    ) -> ::core::result::Result<Self, D::Error> {
+        <Self as ::serde::Deserialize>::deserialize(d)
+    }
+}
+#[doc(hidden)]
+pub const __GET_RESPONSE_LOG_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/monitor.v1.GetResponseLogResponse",
+    to_json: ::buffa::type_registry::any_to_json::<GetResponseLogResponse>,
+    from_json: ::buffa::type_registry::any_from_json::<GetResponseLogResponse>,
+    is_wkt: false,
+};
+/// One attempt of a check.
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct AttemptLog {
+    /// When it began.
+    ///
+    /// Field 1: `started_at`
+    #[serde(
+        rename = "startedAt",
+        alias = "started_at",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub started_at: ::buffa::MessageField<
+        ::buffa_types::google::protobuf::Timestamp,
+        ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+    >,
+    /// The whole exchange, in microseconds.
+    ///
+    /// Field 2: `latency_us`
+    #[serde(
+        rename = "latencyUs",
+        alias = "latency_us",
+        with = "::buffa::json_helpers::int32"
+    )]
+    pub latency_us: i32,
+    /// Why the exchange did not come to its end, in a word such as `timeout`; empty where it did.
+    ///
+    /// Field 3: `failure`
+    #[serde(
+        rename = "failure",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub failure: ::buffa::alloc::string::String,
+    /// The same in a sentence.
+    ///
+    /// Field 4: `failure_detail`
+    #[serde(
+        rename = "failureDetail",
+        alias = "failure_detail",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub failure_detail: ::buffa::alloc::string::String,
+    /// Why the attempt is not a success, one sentence each.
+    ///
+    /// Field 5: `reasons`
+    #[serde(
+        rename = "reasons",
+        deserialize_with = "::buffa::json_helpers::null_as_default"
+    )]
+    pub reasons: ::buffa::alloc::vec::Vec<::buffa::alloc::string::String>,
+    /// Each assertion, in the order of the monitor's.
+    ///
+    /// Field 6: `assertions`
+    #[serde(
+        rename = "assertions",
+        deserialize_with = "::buffa::json_helpers::null_as_default"
+    )]
+    pub assertions: ::buffa::alloc::vec::Vec<AssertionLog>,
+    /// HTTP: the request and those that redirects led to. TCP and DNS: one.
+    ///
+    /// Field 7: `hops`
+    #[serde(
+        rename = "hops",
+        deserialize_with = "::buffa::json_helpers::null_as_default"
+    )]
+    pub hops: ::buffa::alloc::vec::Vec<HopLog>,
+    /// The beginning of the final answer's body as text; absent without an answer.
+    ///
+    /// Field 8: `body`
+    #[serde(rename = "body", skip_serializing_if = "::core::option::Option::is_none")]
+    pub body: ::core::option::Option<::buffa::alloc::string::String>,
+    /// Whether the body went on.
+    ///
+    /// Field 9: `body_truncated`
+    #[serde(
+        rename = "bodyTruncated",
+        alias = "body_truncated",
+        with = "::buffa::json_helpers::proto_bool"
+    )]
+    pub body_truncated: bool,
+    /// DNS: the answers to the queries.
+    ///
+    /// Field 10: `answers`
+    #[serde(
+        rename = "answers",
+        deserialize_with = "::buffa::json_helpers::null_as_default"
+    )]
+    pub answers: ::buffa::alloc::vec::Vec<DnsAnswerLog>,
+}
+impl ::core::fmt::Debug for AttemptLog {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("AttemptLog")
+            .field("started_at", &self.started_at)
+            .field("latency_us", &self.latency_us)
+            .field("failure", &self.failure)
+            .field("failure_detail", &self.failure_detail)
+            .field("reasons", &self.reasons)
+            .field("assertions", &self.assertions)
+            .field("hops", &self.hops)
+            .field("body", &self.body)
+            .field("body_truncated", &self.body_truncated)
+            .field("answers", &self.answers)
+            .finish()
+    }
+}
+impl AttemptLog {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.AttemptLog";
+}
+::buffa::impl_default_instance!(AttemptLog);
+impl ::buffa::MessageName for AttemptLog {
+    const PACKAGE: &'static str = "monitor.v1";
+    const NAME: &'static str = "AttemptLog";
+    const FULL_NAME: &'static str = "monitor.v1.AttemptLog";
+    const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.AttemptLog";
+}
+impl ::buffa::Message for AttemptLog {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if self.started_at.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.started_at.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        if self.latency_us != 0i32 {
+            size += 1u64 + ::buffa::types::int32_encoded_len(self.latency_us) as u64;
+        }
+        if !self.failure.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.failure) as u64;
+        }
+        if !self.failure_detail.is_empty() {
+            size
+                += 1u64
+                    + ::buffa::types::string_encoded_len(&self.failure_detail) as u64;
+        }
+        for v in &self.reasons {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        for v in &self.assertions {
+            let __slot = __cache.reserve();
+            let inner_size = v.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        for v in &self.hops {
+            let __slot = __cache.reserve();
+            let inner_size = v.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        if let Some(ref v) = self.body {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        if self.body_truncated {
+            size += 1u64 + ::buffa::types::BOOL_ENCODED_LEN as u64;
+        }
+        for v in &self.answers {
+            let __slot = __cache.reserve();
+            let inner_size = v.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        __cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if self.started_at.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                1u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.started_at.write_to(__cache, buf);
+        }
+        if self.latency_us != 0i32 {
+            ::buffa::types::put_int32_field(2u32, self.latency_us, buf);
+        }
+        if !self.failure.is_empty() {
+            ::buffa::types::put_string_field(3u32, &self.failure, buf);
+        }
+        if !self.failure_detail.is_empty() {
+            ::buffa::types::put_string_field(4u32, &self.failure_detail, buf);
+        }
+        for v in &self.reasons {
+            ::buffa::types::put_string_field(5u32, v, buf);
+        }
+        for v in &self.assertions {
+            ::buffa::types::put_len_delimited_header(
+                6u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            v.write_to(__cache, buf);
+        }
+        for v in &self.hops {
+            ::buffa::types::put_len_delimited_header(
+                7u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            v.write_to(__cache, buf);
+        }
+        if let Some(ref v) = self.body {
+            ::buffa::types::put_string_field(8u32, v, buf);
+        }
+        if self.body_truncated {
+            ::buffa::types::put_bool_field(9u32, self.body_truncated, buf);
+        }
+        for v in &self.answers {
+            ::buffa::types::put_len_delimited_header(
+                10u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            v.write_to(__cache, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.started_at.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.latency_us = ::buffa::types::decode_int32(buf)?;
+            }
+            3u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.failure, buf)?;
+            }
+            4u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.failure_detail, buf)?;
+            }
+            5u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                let __elem = ::buffa::types::decode_string(buf)?;
+                ctx.register_element_memory(
+                    ::buffa::__private::element_footprint(&__elem),
+                )?;
+                self.reasons.push(__elem);
+            }
+            6u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                let mut elem = ::core::default::Default::default();
+                ctx.register_element_memory(
+                    ::buffa::__private::element_footprint(&elem),
+                )?;
+                ::buffa::Message::merge_length_delimited(&mut elem, buf, ctx)?;
+                self.assertions.push(elem);
+            }
+            7u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                let mut elem = ::core::default::Default::default();
+                ctx.register_element_memory(
+                    ::buffa::__private::element_footprint(&elem),
+                )?;
+                ::buffa::Message::merge_length_delimited(&mut elem, buf, ctx)?;
+                self.hops.push(elem);
+            }
+            8u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self.body.get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
+            9u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.body_truncated = ::buffa::types::decode_bool(buf)?;
+            }
+            10u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                let mut elem = ::core::default::Default::default();
+                ctx.register_element_memory(
+                    ::buffa::__private::element_footprint(&elem),
+                )?;
+                ::buffa::Message::merge_length_delimited(&mut elem, buf, ctx)?;
+                self.answers.push(elem);
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.started_at = ::buffa::MessageField::none();
+        self.latency_us = 0i32;
+        self.failure.clear();
+        self.failure_detail.clear();
+        self.reasons.clear();
+        self.assertions.clear();
+        self.hops.clear();
+        self.body = ::core::option::Option::None;
+        self.body_truncated = false;
+        self.answers.clear();
+    }
+}
+impl ::buffa::json_helpers::ProtoElemJson for AttemptLog {
+    fn serialize_proto_json<S: ::serde::Serializer>(
+        v: &Self,
+        s: S,
+    ) -> ::core::result::Result<S::Ok, S::Error> {
+        ::serde::Serialize::serialize(v, s)
+    }
+    fn deserialize_proto_json<'de, D: ::serde::Deserializer<'de>>(
+        d: D,
+    ) -> ::core::result::Result<Self, D::Error> {
+        <Self as ::serde::Deserialize>::deserialize(d)
+    }
+}
+#[doc(hidden)]
+pub const __ATTEMPT_LOG_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/monitor.v1.AttemptLog",
+    to_json: ::buffa::type_registry::any_to_json::<AttemptLog>,
+    from_json: ::buffa::type_registry::any_from_json::<AttemptLog>,
+    is_wkt: false,
+};
+/// An assertion and what was seen of it.
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct AssertionLog {
+    /// What was asked for, in words.
+    ///
+    /// Field 1: `expected`
+    #[serde(
+        rename = "expected",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub expected: ::buffa::alloc::string::String,
+    /// What came back, shortened.
+    ///
+    /// Field 2: `seen`
+    #[serde(
+        rename = "seen",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub seen: ::buffa::alloc::string::String,
+    /// Whether it holds.
+    ///
+    /// Field 3: `holds`
+    #[serde(
+        rename = "holds",
+        with = "::buffa::json_helpers::proto_bool"
+    )]
+    pub holds: bool,
+}
+impl ::core::fmt::Debug for AssertionLog {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("AssertionLog")
+            .field("expected", &self.expected)
+            .field("seen", &self.seen)
+            .field("holds", &self.holds)
+            .finish()
+    }
+}
+impl AssertionLog {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.AssertionLog";
+}
+::buffa::impl_default_instance!(AssertionLog);
+impl ::buffa::MessageName for AssertionLog {
+    const PACKAGE: &'static str = "monitor.v1";
+    const NAME: &'static str = "AssertionLog";
+    const FULL_NAME: &'static str = "monitor.v1.AssertionLog";
+    const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.AssertionLog";
+}
+impl ::buffa::Message for AssertionLog {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, _cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if !self.expected.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.expected) as u64;
+        }
+        if !self.seen.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.seen) as u64;
+        }
+        if self.holds {
+            size += 1u64 + ::buffa::types::BOOL_ENCODED_LEN as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        _cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if !self.expected.is_empty() {
+            ::buffa::types::put_string_field(1u32, &self.expected, buf);
+        }
+        if !self.seen.is_empty() {
+            ::buffa::types::put_string_field(2u32, &self.seen, buf);
+        }
+        if self.holds {
+            ::buffa::types::put_bool_field(3u32, self.holds, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.expected, buf)?;
+            }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.seen, buf)?;
+            }
+            3u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.holds = ::buffa::types::decode_bool(buf)?;
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.expected.clear();
+        self.seen.clear();
+        self.holds = false;
+    }
+}
+impl ::buffa::json_helpers::ProtoElemJson for AssertionLog {
+    fn serialize_proto_json<S: ::serde::Serializer>(
+        v: &Self,
+        s: S,
+    ) -> ::core::result::Result<S::Ok, S::Error> {
+        ::serde::Serialize::serialize(v, s)
+    }
+    fn deserialize_proto_json<'de, D: ::serde::Deserializer<'de>>(
+        d: D,
+    ) -> ::core::result::Result<Self, D::Error> {
+        <Self as ::serde::Deserialize>::deserialize(d)
+    }
+}
+#[doc(hidden)]
+pub const __ASSERTION_LOG_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/monitor.v1.AssertionLog",
+    to_json: ::buffa::type_registry::any_to_json::<AssertionLog>,
+    from_json: ::buffa::type_registry::any_from_json::<AssertionLog>,
+    is_wkt: false,
+};
+/// One request and its answer, or one connection.
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct HopLog {
+    /// Where it went, without credentials; empty for TCP and DNS.
+    ///
+    /// Field 1: `url`
+    #[serde(
+        rename = "url",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub url: ::buffa::alloc::string::String,
+    /// The address connected to; empty where there was no connection.
+    ///
+    /// Field 2: `address`
+    #[serde(
+        rename = "address",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub address: ::buffa::alloc::string::String,
+    /// How long each phase took.
+    ///
+    /// Field 3: `phases`
+    #[serde(
+        rename = "phases",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub phases: ::buffa::MessageField<Phases, ::buffa::Inline<Phases>>,
+    /// Version of the protocol, such as `HTTP/2.0`; empty without an answer.
+    ///
+    /// Field 4: `version`
+    #[serde(
+        rename = "version",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub version: ::buffa::alloc::string::String,
+    /// Status code of the answer; absent without one.
+    ///
+    /// Field 5: `status_code`
+    #[serde(
+        rename = "statusCode",
+        alias = "status_code",
+        with = "::buffa::json_helpers::opt_int32",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub status_code: ::core::option::Option<i32>,
+    /// Headers of the answer; values of cookies and credentials are redacted.
+    ///
+    /// Field 6: `headers`
+    #[serde(
+        rename = "headers",
+        deserialize_with = "::buffa::json_helpers::null_as_default"
+    )]
+    pub headers: ::buffa::alloc::vec::Vec<ResponseHeader>,
+    /// The certificate the server showed; absent without TLS.
+    ///
+    /// Field 7: `certificate`
+    #[serde(
+        rename = "certificate",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub certificate: ::buffa::MessageField<
+        CertificateLog,
+        ::buffa::Inline<CertificateLog>,
+    >,
+}
+impl ::core::fmt::Debug for HopLog {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("HopLog")
+            .field("url", &self.url)
+            .field("address", &self.address)
+            .field("phases", &self.phases)
+            .field("version", &self.version)
+            .field("status_code", &self.status_code)
+            .field("headers", &self.headers)
+            .field("certificate", &self.certificate)
+            .finish()
+    }
+}
+impl HopLog {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.HopLog";
+}
+::buffa::impl_default_instance!(HopLog);
+impl ::buffa::MessageName for HopLog {
+    const PACKAGE: &'static str = "monitor.v1";
+    const NAME: &'static str = "HopLog";
+    const FULL_NAME: &'static str = "monitor.v1.HopLog";
+    const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.HopLog";
+}
+impl ::buffa::Message for HopLog {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if !self.url.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.url) as u64;
+        }
+        if !self.address.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.address) as u64;
+        }
+        if self.phases.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.phases.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        if !self.version.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.version) as u64;
+        }
+        if let Some(v) = self.status_code {
+            size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
+        }
+        for v in &self.headers {
+            let __slot = __cache.reserve();
+            let inner_size = v.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        if self.certificate.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.certificate.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        __cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if !self.url.is_empty() {
+            ::buffa::types::put_string_field(1u32, &self.url, buf);
+        }
+        if !self.address.is_empty() {
+            ::buffa::types::put_string_field(2u32, &self.address, buf);
+        }
+        if self.phases.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                3u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.phases.write_to(__cache, buf);
+        }
+        if !self.version.is_empty() {
+            ::buffa::types::put_string_field(4u32, &self.version, buf);
+        }
+        if let Some(v) = self.status_code {
+            ::buffa::types::put_int32_field(5u32, v, buf);
+        }
+        for v in &self.headers {
+            ::buffa::types::put_len_delimited_header(
+                6u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            v.write_to(__cache, buf);
+        }
+        if self.certificate.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                7u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.certificate.write_to(__cache, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.url, buf)?;
+            }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.address, buf)?;
+            }
+            3u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.phases.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            4u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.version, buf)?;
+            }
+            5u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.status_code = ::core::option::Option::Some(
+                    ::buffa::types::decode_int32(buf)?,
+                );
+            }
+            6u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                let mut elem = ::core::default::Default::default();
+                ctx.register_element_memory(
+                    ::buffa::__private::element_footprint(&elem),
+                )?;
+                ::buffa::Message::merge_length_delimited(&mut elem, buf, ctx)?;
+                self.headers.push(elem);
+            }
+            7u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.certificate.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.url.clear();
+        self.address.clear();
+        self.phases = ::buffa::MessageField::none();
+        self.version.clear();
+        self.status_code = ::core::option::Option::None;
+        self.headers.clear();
+        self.certificate = ::buffa::MessageField::none();
+    }
+}
+impl ::buffa::json_helpers::ProtoElemJson for HopLog {
+    fn serialize_proto_json<S: ::serde::Serializer>(
+        v: &Self,
+        s: S,
+    ) -> ::core::result::Result<S::Ok, S::Error> {
+        ::serde::Serialize::serialize(v, s)
+    }
+    fn deserialize_proto_json<'de, D: ::serde::Deserializer<'de>>(
+        d: D,
+    ) -> ::core::result::Result<Self, D::Error> {
+        <Self as ::serde::Deserialize>::deserialize(d)
+    }
+}
+#[doc(hidden)]
+pub const __HOP_LOG_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/monitor.v1.HopLog",
+    to_json: ::buffa::type_registry::any_to_json::<HopLog>,
+    from_json: ::buffa::type_registry::any_from_json::<HopLog>,
+    is_wkt: false,
+};
+/// A header of an answer.
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct ResponseHeader {
+    /// Its name.
+    ///
+    /// Field 1: `key`
+    #[serde(
+        rename = "key",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub key: ::buffa::alloc::string::String,
+    /// Its value; redacted where it is a secret.
+    ///
+    /// Field 2: `value`
+    #[serde(
+        rename = "value",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub value: ::buffa::alloc::string::String,
+}
+impl ::core::fmt::Debug for ResponseHeader {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("ResponseHeader")
+            .field("key", &self.key)
+            .field("value", &self.value)
+            .finish()
+    }
+}
+impl ResponseHeader {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.ResponseHeader";
+}
+::buffa::impl_default_instance!(ResponseHeader);
+impl ::buffa::MessageName for ResponseHeader {
+    const PACKAGE: &'static str = "monitor.v1";
+    const NAME: &'static str = "ResponseHeader";
+    const FULL_NAME: &'static str = "monitor.v1.ResponseHeader";
+    const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.ResponseHeader";
+}
+impl ::buffa::Message for ResponseHeader {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, _cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if !self.key.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.key) as u64;
+        }
+        if !self.value.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.value) as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        _cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if !self.key.is_empty() {
+            ::buffa::types::put_string_field(1u32, &self.key, buf);
+        }
+        if !self.value.is_empty() {
+            ::buffa::types::put_string_field(2u32, &self.value, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.key, buf)?;
+            }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.value, buf)?;
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.key.clear();
+        self.value.clear();
+    }
+}
+impl ::buffa::json_helpers::ProtoElemJson for ResponseHeader {
+    fn serialize_proto_json<S: ::serde::Serializer>(
+        v: &Self,
+        s: S,
+    ) -> ::core::result::Result<S::Ok, S::Error> {
+        ::serde::Serialize::serialize(v, s)
+    }
+    fn deserialize_proto_json<'de, D: ::serde::Deserializer<'de>>(
+        d: D,
+    ) -> ::core::result::Result<Self, D::Error> {
+        <Self as ::serde::Deserialize>::deserialize(d)
+    }
+}
+#[doc(hidden)]
+pub const __RESPONSE_HEADER_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/monitor.v1.ResponseHeader",
+    to_json: ::buffa::type_registry::any_to_json::<ResponseHeader>,
+    from_json: ::buffa::type_registry::any_from_json::<ResponseHeader>,
+    is_wkt: false,
+};
+/// What a server showed of itself in TLS.
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct CertificateLog {
+    /// Subject of the leaf.
+    ///
+    /// Field 1: `subject`
+    #[serde(
+        rename = "subject",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub subject: ::buffa::alloc::string::String,
+    /// Issuer of the leaf.
+    ///
+    /// Field 2: `issuer`
+    #[serde(
+        rename = "issuer",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub issuer: ::buffa::alloc::string::String,
+    /// When the leaf begins to hold.
+    ///
+    /// Field 3: `not_before`
+    #[serde(
+        rename = "notBefore",
+        alias = "not_before",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub not_before: ::buffa::MessageField<
+        ::buffa_types::google::protobuf::Timestamp,
+        ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+    >,
+    /// When the leaf ends to hold.
+    ///
+    /// Field 4: `not_after`
+    #[serde(
+        rename = "notAfter",
+        alias = "not_after",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub not_after: ::buffa::MessageField<
+        ::buffa_types::google::protobuf::Timestamp,
+        ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+    >,
+    /// The first end among all certificates shown.
+    ///
+    /// Field 5: `chain_not_after`
+    #[serde(
+        rename = "chainNotAfter",
+        alias = "chain_not_after",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub chain_not_after: ::buffa::MessageField<
+        ::buffa_types::google::protobuf::Timestamp,
+        ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+    >,
+    /// Subjects of the chain, leaf first.
+    ///
+    /// Field 6: `chain`
+    #[serde(
+        rename = "chain",
+        deserialize_with = "::buffa::json_helpers::null_as_default"
+    )]
+    pub chain: ::buffa::alloc::vec::Vec<::buffa::alloc::string::String>,
+    /// SHA-256 of the leaf, lower-case hexadecimal.
+    ///
+    /// Field 7: `fingerprint`
+    #[serde(
+        rename = "fingerprint",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub fingerprint: ::buffa::alloc::string::String,
+}
+impl ::core::fmt::Debug for CertificateLog {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("CertificateLog")
+            .field("subject", &self.subject)
+            .field("issuer", &self.issuer)
+            .field("not_before", &self.not_before)
+            .field("not_after", &self.not_after)
+            .field("chain_not_after", &self.chain_not_after)
+            .field("chain", &self.chain)
+            .field("fingerprint", &self.fingerprint)
+            .finish()
+    }
+}
+impl CertificateLog {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.CertificateLog";
+}
+::buffa::impl_default_instance!(CertificateLog);
+impl ::buffa::MessageName for CertificateLog {
+    const PACKAGE: &'static str = "monitor.v1";
+    const NAME: &'static str = "CertificateLog";
+    const FULL_NAME: &'static str = "monitor.v1.CertificateLog";
+    const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.CertificateLog";
+}
+impl ::buffa::Message for CertificateLog {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if !self.subject.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.subject) as u64;
+        }
+        if !self.issuer.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.issuer) as u64;
+        }
+        if self.not_before.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.not_before.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        if self.not_after.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.not_after.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        if self.chain_not_after.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.chain_not_after.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        for v in &self.chain {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        if !self.fingerprint.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.fingerprint) as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        __cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if !self.subject.is_empty() {
+            ::buffa::types::put_string_field(1u32, &self.subject, buf);
+        }
+        if !self.issuer.is_empty() {
+            ::buffa::types::put_string_field(2u32, &self.issuer, buf);
+        }
+        if self.not_before.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                3u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.not_before.write_to(__cache, buf);
+        }
+        if self.not_after.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                4u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.not_after.write_to(__cache, buf);
+        }
+        if self.chain_not_after.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                5u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.chain_not_after.write_to(__cache, buf);
+        }
+        for v in &self.chain {
+            ::buffa::types::put_string_field(6u32, v, buf);
+        }
+        if !self.fingerprint.is_empty() {
+            ::buffa::types::put_string_field(7u32, &self.fingerprint, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.subject, buf)?;
+            }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.issuer, buf)?;
+            }
+            3u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.not_before.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            4u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.not_after.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            5u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.chain_not_after.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            6u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                let __elem = ::buffa::types::decode_string(buf)?;
+                ctx.register_element_memory(
+                    ::buffa::__private::element_footprint(&__elem),
+                )?;
+                self.chain.push(__elem);
+            }
+            7u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.fingerprint, buf)?;
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.subject.clear();
+        self.issuer.clear();
+        self.not_before = ::buffa::MessageField::none();
+        self.not_after = ::buffa::MessageField::none();
+        self.chain_not_after = ::buffa::MessageField::none();
+        self.chain.clear();
+        self.fingerprint.clear();
+    }
+}
+impl ::buffa::json_helpers::ProtoElemJson for CertificateLog {
+    fn serialize_proto_json<S: ::serde::Serializer>(
+        v: &Self,
+        s: S,
+    ) -> ::core::result::Result<S::Ok, S::Error> {
+        ::serde::Serialize::serialize(v, s)
+    }
+    fn deserialize_proto_json<'de, D: ::serde::Deserializer<'de>>(
+        d: D,
+    ) -> ::core::result::Result<Self, D::Error> {
+        <Self as ::serde::Deserialize>::deserialize(d)
+    }
+}
+#[doc(hidden)]
+pub const __CERTIFICATE_LOG_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/monitor.v1.CertificateLog",
+    to_json: ::buffa::type_registry::any_to_json::<CertificateLog>,
+    from_json: ::buffa::type_registry::any_from_json::<CertificateLog>,
+    is_wkt: false,
+};
+/// The answer to one DNS query.
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct DnsAnswerLog {
+    /// Type asked for, such as `A`.
+    ///
+    /// Field 1: `record`
+    #[serde(
+        rename = "record",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub record: ::buffa::alloc::string::String,
+    /// Response code, such as `NOERROR` or `NXDOMAIN`.
+    ///
+    /// Field 2: `rcode`
+    #[serde(
+        rename = "rcode",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub rcode: ::buffa::alloc::string::String,
+    /// Who answered; empty when nobody did.
+    ///
+    /// Field 3: `server`
+    #[serde(
+        rename = "server",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub server: ::buffa::alloc::string::String,
+    /// Whether the answer came by TCP.
+    ///
+    /// Field 4: `over_tcp`
+    #[serde(
+        rename = "overTcp",
+        alias = "over_tcp",
+        with = "::buffa::json_helpers::proto_bool"
+    )]
+    pub over_tcp: bool,
+    /// Names that the chain of aliases went through, first alias first.
+    ///
+    /// Field 5: `aliases`
+    #[serde(
+        rename = "aliases",
+        deserialize_with = "::buffa::json_helpers::null_as_default"
+    )]
+    pub aliases: ::buffa::alloc::vec::Vec<::buffa::alloc::string::String>,
+    /// Records of the type asked for.
+    ///
+    /// Field 6: `records`
+    #[serde(
+        rename = "records",
+        deserialize_with = "::buffa::json_helpers::null_as_default"
+    )]
+    pub records: ::buffa::alloc::vec::Vec<DnsRecordLog>,
+    /// The query's time, in microseconds.
+    ///
+    /// Field 7: `latency_us`
+    #[serde(
+        rename = "latencyUs",
+        alias = "latency_us",
+        with = "::buffa::json_helpers::int32"
+    )]
+    pub latency_us: i32,
+}
+impl ::core::fmt::Debug for DnsAnswerLog {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("DnsAnswerLog")
+            .field("record", &self.record)
+            .field("rcode", &self.rcode)
+            .field("server", &self.server)
+            .field("over_tcp", &self.over_tcp)
+            .field("aliases", &self.aliases)
+            .field("records", &self.records)
+            .field("latency_us", &self.latency_us)
+            .finish()
+    }
+}
+impl DnsAnswerLog {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.DnsAnswerLog";
+}
+::buffa::impl_default_instance!(DnsAnswerLog);
+impl ::buffa::MessageName for DnsAnswerLog {
+    const PACKAGE: &'static str = "monitor.v1";
+    const NAME: &'static str = "DnsAnswerLog";
+    const FULL_NAME: &'static str = "monitor.v1.DnsAnswerLog";
+    const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.DnsAnswerLog";
+}
+impl ::buffa::Message for DnsAnswerLog {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if !self.record.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.record) as u64;
+        }
+        if !self.rcode.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.rcode) as u64;
+        }
+        if !self.server.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.server) as u64;
+        }
+        if self.over_tcp {
+            size += 1u64 + ::buffa::types::BOOL_ENCODED_LEN as u64;
+        }
+        for v in &self.aliases {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        for v in &self.records {
+            let __slot = __cache.reserve();
+            let inner_size = v.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        if self.latency_us != 0i32 {
+            size += 1u64 + ::buffa::types::int32_encoded_len(self.latency_us) as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        __cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if !self.record.is_empty() {
+            ::buffa::types::put_string_field(1u32, &self.record, buf);
+        }
+        if !self.rcode.is_empty() {
+            ::buffa::types::put_string_field(2u32, &self.rcode, buf);
+        }
+        if !self.server.is_empty() {
+            ::buffa::types::put_string_field(3u32, &self.server, buf);
+        }
+        if self.over_tcp {
+            ::buffa::types::put_bool_field(4u32, self.over_tcp, buf);
+        }
+        for v in &self.aliases {
+            ::buffa::types::put_string_field(5u32, v, buf);
+        }
+        for v in &self.records {
+            ::buffa::types::put_len_delimited_header(
+                6u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            v.write_to(__cache, buf);
+        }
+        if self.latency_us != 0i32 {
+            ::buffa::types::put_int32_field(7u32, self.latency_us, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.record, buf)?;
+            }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.rcode, buf)?;
+            }
+            3u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.server, buf)?;
+            }
+            4u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.over_tcp = ::buffa::types::decode_bool(buf)?;
+            }
+            5u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                let __elem = ::buffa::types::decode_string(buf)?;
+                ctx.register_element_memory(
+                    ::buffa::__private::element_footprint(&__elem),
+                )?;
+                self.aliases.push(__elem);
+            }
+            6u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                let mut elem = ::core::default::Default::default();
+                ctx.register_element_memory(
+                    ::buffa::__private::element_footprint(&elem),
+                )?;
+                ::buffa::Message::merge_length_delimited(&mut elem, buf, ctx)?;
+                self.records.push(elem);
+            }
+            7u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.latency_us = ::buffa::types::decode_int32(buf)?;
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.record.clear();
+        self.rcode.clear();
+        self.server.clear();
+        self.over_tcp = false;
+        self.aliases.clear();
+        self.records.clear();
+        self.latency_us = 0i32;
+    }
+}
+impl ::buffa::json_helpers::ProtoElemJson for DnsAnswerLog {
+    fn serialize_proto_json<S: ::serde::Serializer>(
+        v: &Self,
+        s: S,
+    ) -> ::core::result::Result<S::Ok, S::Error> {
+        ::serde::Serialize::serialize(v, s)
+    }
+    fn deserialize_proto_json<'de, D: ::serde::Deserializer<'de>>(
+        d: D,
+    ) -> ::core::result::Result<Self, D::Error> {
+        <Self as ::serde::Deserialize>::deserialize(d)
+    }
+}
+#[doc(hidden)]
+pub const __DNS_ANSWER_LOG_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/monitor.v1.DnsAnswerLog",
+    to_json: ::buffa::type_registry::any_to_json::<DnsAnswerLog>,
+    from_json: ::buffa::type_registry::any_from_json::<DnsAnswerLog>,
+    is_wkt: false,
+};
+/// A DNS record.
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct DnsRecordLog {
+    /// An address, a name, `10 mail.example.com` for MX, text.
+    ///
+    /// Field 1: `value`
+    #[serde(
+        rename = "value",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub value: ::buffa::alloc::string::String,
+    /// Seconds it may be kept.
+    ///
+    /// Field 2: `ttl`
+    #[serde(
+        rename = "ttl",
+        with = "::buffa::json_helpers::int32"
+    )]
+    pub ttl: i32,
+}
+impl ::core::fmt::Debug for DnsRecordLog {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("DnsRecordLog")
+            .field("value", &self.value)
+            .field("ttl", &self.ttl)
+            .finish()
+    }
+}
+impl DnsRecordLog {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.DnsRecordLog";
+}
+::buffa::impl_default_instance!(DnsRecordLog);
+impl ::buffa::MessageName for DnsRecordLog {
+    const PACKAGE: &'static str = "monitor.v1";
+    const NAME: &'static str = "DnsRecordLog";
+    const FULL_NAME: &'static str = "monitor.v1.DnsRecordLog";
+    const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.DnsRecordLog";
+}
+impl ::buffa::Message for DnsRecordLog {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, _cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if !self.value.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.value) as u64;
+        }
+        if self.ttl != 0i32 {
+            size += 1u64 + ::buffa::types::int32_encoded_len(self.ttl) as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        _cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if !self.value.is_empty() {
+            ::buffa::types::put_string_field(1u32, &self.value, buf);
+        }
+        if self.ttl != 0i32 {
+            ::buffa::types::put_int32_field(2u32, self.ttl, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.value, buf)?;
+            }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.ttl = ::buffa::types::decode_int32(buf)?;
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.value.clear();
+        self.ttl = 0i32;
+    }
+}
+impl ::buffa::json_helpers::ProtoElemJson for DnsRecordLog {
+    fn serialize_proto_json<S: ::serde::Serializer>(
+        v: &Self,
+        s: S,
+    ) -> ::core::result::Result<S::Ok, S::Error> {
+        ::serde::Serialize::serialize(v, s)
+    }
+    fn deserialize_proto_json<'de, D: ::serde::Deserializer<'de>>(
+        d: D,
+    ) -> ::core::result::Result<Self, D::Error> {
+        <Self as ::serde::Deserialize>::deserialize(d)
+    }
+}
+#[doc(hidden)]
+pub const __DNS_RECORD_LOG_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/monitor.v1.DnsRecordLog",
+    to_json: ::buffa::type_registry::any_to_json::<DnsRecordLog>,
+    from_json: ::buffa::type_registry::any_from_json::<DnsRecordLog>,
+    is_wkt: false,
+};
 #[allow(
     non_camel_case_types,
     dead_code,
@@ -20083,6 +23998,7387 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
+        /// Which monitor to sum up, and over which time.
+        #[derive(Clone, Debug, Default)]
+        pub struct GetMonitorSummaryRequestView<'a> {
+            /// `mon_…`. Required.
+            ///
+            /// Field 1: `id`
+            pub id: &'a str,
+            /// One of `1d`, `7d`, `14d`, `30d`, `90d`, up to now. Default `1d`.
+            ///
+            /// Field 2: `window`
+            pub window: ::core::option::Option<&'a str>,
+            /// Only the checks from these regions. Empty: from all.
+            ///
+            /// Field 3: `regions`
+            pub regions: ::buffa::RepeatedView<'a, &'a str>,
+        }
+        impl<'a> ::buffa::MessageView<'a> for GetMonitorSummaryRequestView<'a> {
+            type Owned = super::super::GetMonitorSummaryRequest;
+            fn decode_view(
+                buf: &'a [u8],
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                let __limit = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_UNKNOWN_FIELD_LIMIT,
+                );
+                let __elem = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_ELEMENT_MEMORY_LIMIT,
+                );
+                <Self as ::buffa::MessageView>::decode_view_ctx(
+                    buf,
+                    ::buffa::DecodeContext::new(::buffa::RECURSION_LIMIT, &__limit)
+                        .with_element_memory(&__elem),
+                )
+            }
+            fn decode_view_with_ctx(
+                buf: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                <Self as ::buffa::MessageView>::decode_view_ctx(buf, ctx)
+            }
+            #[inline]
+            fn merge_view_field(
+                &mut self,
+                tag: ::buffa::encoding::Tag,
+                cur: &'a [u8],
+                _before_tag: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<&'a [u8], ::buffa::DecodeError> {
+                let _ = ctx;
+                #[allow(unused_variables)]
+                let view = self;
+                let mut cur = cur;
+                match tag.field_number() {
+                    1u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.id = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    2u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.window = Some(::buffa::types::borrow_str(&mut cur)?);
+                    }
+                    3u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __elem = ::buffa::types::borrow_str(&mut cur)?;
+                        ctx.register_element_memory(
+                            ::buffa::__private::element_footprint(&__elem),
+                        )?;
+                        view.regions.push(__elem);
+                    }
+                    _ => {
+                        ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
+                    }
+                }
+                ::core::result::Result::Ok(cur)
+            }
+            fn to_owned_message(
+                &self,
+            ) -> ::core::result::Result<
+                super::super::GetMonitorSummaryRequest,
+                ::buffa::DecodeError,
+            > {
+                self.to_owned_from_source(None)
+            }
+            #[allow(clippy::useless_conversion, clippy::needless_update)]
+            fn to_owned_from_source(
+                &self,
+                __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
+            ) -> ::core::result::Result<
+                super::super::GetMonitorSummaryRequest,
+                ::buffa::DecodeError,
+            > {
+                #[allow(unused_imports)]
+                use ::buffa::alloc::string::ToString as _;
+                let _ = __buffa_src;
+                ::core::result::Result::Ok(super::super::GetMonitorSummaryRequest {
+                    id: self.id.to_string(),
+                    window: self.window.map(|s| s.to_string()),
+                    regions: self.regions.iter().map(|s| s.to_string()).collect(),
+                    ..::core::default::Default::default()
+                })
+            }
+        }
+        impl<'a> ::buffa::ViewEncode<'a> for GetMonitorSummaryRequestView<'a> {
+            #[allow(clippy::needless_borrow, clippy::let_and_return)]
+            fn compute_size(&self, _cache: &mut ::buffa::SizeCache) -> u32 {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                let mut size = 0u64;
+                if !self.id.is_empty() {
+                    size += 1u64 + ::buffa::types::string_encoded_len(&self.id) as u64;
+                }
+                if let Some(ref v) = self.window {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
+                for v in &self.regions {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
+                ::buffa::saturate_size(size)
+            }
+            #[allow(clippy::needless_borrow)]
+            fn write_to(
+                &self,
+                _cache: &mut ::buffa::SizeCache,
+                buf: &mut impl ::buffa::EncodeSink,
+            ) {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                if !self.id.is_empty() {
+                    ::buffa::types::put_string_field(1u32, &self.id, buf);
+                }
+                if let Some(ref v) = self.window {
+                    ::buffa::types::put_string_field(2u32, v, buf);
+                }
+                for v in &self.regions {
+                    ::buffa::types::put_string_field(3u32, v, buf);
+                }
+            }
+        }
+        /// Serializes this view as protobuf JSON.
+        ///
+        /// Implicit-presence fields with default values are omitted, `required`
+        /// fields are always emitted, explicit-presence (`optional`) fields are
+        /// emitted only when set, bytes fields are base64-encoded, and enum
+        /// values are their proto name strings.
+        ///
+        /// This impl uses `serialize_map(None)` because the number of emitted
+        /// fields depends on default-omission rules; serializers that require
+        /// known map lengths (e.g. `bincode`) will return a runtime error.
+        /// Use the owned message type for those formats.
+        impl<'__a> ::serde::Serialize for GetMonitorSummaryRequestView<'__a> {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut __map = __s.serialize_map(::core::option::Option::None)?;
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.id) {
+                    __map.serialize_entry("id", self.id)?;
+                }
+                if let ::core::option::Option::Some(__v) = self.window {
+                    __map.serialize_entry("window", __v)?;
+                }
+                if !self.regions.is_empty() {
+                    __map.serialize_entry("regions", &*self.regions)?;
+                }
+                __map.end()
+            }
+        }
+        impl<'a> ::buffa::MessageName for GetMonitorSummaryRequestView<'a> {
+            const PACKAGE: &'static str = "monitor.v1";
+            const NAME: &'static str = "GetMonitorSummaryRequest";
+            const FULL_NAME: &'static str = "monitor.v1.GetMonitorSummaryRequest";
+            const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.GetMonitorSummaryRequest";
+        }
+        ::buffa::impl_default_view_instance!(GetMonitorSummaryRequestView);
+        ::buffa::impl_view_reborrow!(GetMonitorSummaryRequestView);
+        /** Self-contained, `'static` owned view of a `GetMonitorSummaryRequest` message.
+
+ Wraps [`::buffa::OwnedView`]`<`[`GetMonitorSummaryRequestView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`GetMonitorSummaryRequestView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+        #[derive(Clone, Debug)]
+        pub struct GetMonitorSummaryRequestOwnedView(
+            ::buffa::OwnedView<GetMonitorSummaryRequestView<'static>>,
+        );
+        impl GetMonitorSummaryRequestOwnedView {
+            /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
+            ///
+            /// The view borrows directly from the buffer's data; the buffer is
+            /// retained inside the returned handle.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer contains invalid
+            /// protobuf data.
+            pub fn decode(
+                bytes: ::buffa::bytes::Bytes,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    GetMonitorSummaryRequestOwnedView(::buffa::OwnedView::decode(bytes)?),
+                )
+            }
+            /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
+            /// max message size).
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer is invalid or
+            /// exceeds the configured limits.
+            pub fn decode_with_options(
+                bytes: ::buffa::bytes::Bytes,
+                opts: &::buffa::DecodeOptions,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    GetMonitorSummaryRequestOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
+                )
+            }
+            /// Build from an owned message via an encode → decode round-trip.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError::MessageTooLarge`] if the
+            /// message's encoded size exceeds the 2 GiB protobuf limit, or
+            /// another [`::buffa::DecodeError`] if the re-encoded bytes are
+            /// somehow invalid (should not happen for well-formed messages).
+            pub fn from_owned(
+                msg: &super::super::GetMonitorSummaryRequest,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    GetMonitorSummaryRequestOwnedView(
+                        ::buffa::OwnedView::from_owned(msg)?,
+                    ),
+                )
+            }
+            /// Borrow the full [`GetMonitorSummaryRequestView`] with its lifetime tied to `&self`.
+            #[must_use]
+            pub fn view(&self) -> &GetMonitorSummaryRequestView<'_> {
+                self.0.reborrow()
+            }
+            /// Convert to the owned message type.
+            ///
+            /// Infallible: this type's constructors wire-decode their
+            /// buffer, and a view produced by wire decoding always
+            /// converts. Delegates to [`::buffa::OwnedView::to_owned_message`],
+            /// whose contract also governs handles converted from a raw
+            /// [`::buffa::OwnedView`].
+            #[must_use]
+            pub fn to_owned_message(&self) -> super::super::GetMonitorSummaryRequest {
+                self.0.to_owned_message()
+            }
+            /// The underlying bytes buffer.
+            #[must_use]
+            pub fn bytes(&self) -> &::buffa::bytes::Bytes {
+                self.0.bytes()
+            }
+            /// Consume the handle, returning the underlying bytes buffer.
+            #[must_use]
+            pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
+                self.0.into_bytes()
+            }
+            /// `mon_…`. Required.
+            ///
+            /// Field 1: `id`
+            #[must_use]
+            pub fn id(&self) -> &'_ str {
+                self.0.reborrow().id
+            }
+            /// One of `1d`, `7d`, `14d`, `30d`, `90d`, up to now. Default `1d`.
+            ///
+            /// Field 2: `window`
+            #[must_use]
+            pub fn window(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().window
+            }
+            /// Only the checks from these regions. Empty: from all.
+            ///
+            /// Field 3: `regions`
+            #[must_use]
+            pub fn regions(&self) -> &::buffa::RepeatedView<'_, &'_ str> {
+                &self.0.reborrow().regions
+            }
+        }
+        impl ::core::convert::From<
+            ::buffa::OwnedView<GetMonitorSummaryRequestView<'static>>,
+        > for GetMonitorSummaryRequestOwnedView {
+            fn from(
+                inner: ::buffa::OwnedView<GetMonitorSummaryRequestView<'static>>,
+            ) -> Self {
+                GetMonitorSummaryRequestOwnedView(inner)
+            }
+        }
+        impl ::core::convert::From<GetMonitorSummaryRequestOwnedView>
+        for ::buffa::OwnedView<GetMonitorSummaryRequestView<'static>> {
+            fn from(wrapper: GetMonitorSummaryRequestOwnedView) -> Self {
+                wrapper.0
+            }
+        }
+        impl ::core::convert::AsRef<
+            ::buffa::OwnedView<GetMonitorSummaryRequestView<'static>>,
+        > for GetMonitorSummaryRequestOwnedView {
+            fn as_ref(
+                &self,
+            ) -> &::buffa::OwnedView<GetMonitorSummaryRequestView<'static>> {
+                &self.0
+            }
+        }
+        impl ::buffa::HasMessageView for super::super::GetMonitorSummaryRequest {
+            type View<'a> = GetMonitorSummaryRequestView<'a>;
+            type ViewHandle = GetMonitorSummaryRequestOwnedView;
+        }
+        impl ::serde::Serialize for GetMonitorSummaryRequestOwnedView {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::serde::Serialize::serialize(&self.0, __s)
+            }
+        }
+        /// How a monitor did.
+        #[derive(Clone, Debug, Default)]
+        pub struct GetMonitorSummaryResponseView<'a> {
+            /// `mon_…`.
+            ///
+            /// Field 1: `id`
+            pub id: &'a str,
+            /// As asked.
+            ///
+            /// Field 2: `window`
+            pub window: &'a str,
+            /// The beginning of the window, on a whole hour; what is older than the monitor is empty.
+            ///
+            /// Field 3: `from`
+            pub from: ::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
+            >,
+            /// The end of the window: now.
+            ///
+            /// Field 4: `to`
+            pub to: ::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
+            >,
+            /// The regions asked for, together. Uptime is the monitor's, whichever regions were asked for.
+            ///
+            /// Field 5: `total`
+            pub total: ::buffa::MessageFieldView<
+                super::super::__buffa::view::SummaryView<'a>,
+            >,
+            /// Each region by itself, in the order of their names; those without a check in the window are
+            /// left out.
+            ///
+            /// Field 6: `regions`
+            pub regions: ::buffa::RepeatedView<
+                'a,
+                super::super::__buffa::view::RegionSummaryView<'a>,
+            >,
+            /// Parts of a million of the time known in which the monitor was not in `error`, rounded down;
+            /// absent when nothing is known. Counts time and not checks.
+            ///
+            /// Field 7: `uptime_millionths`
+            pub uptime_millionths: ::core::option::Option<i32>,
+        }
+        impl<'a> ::buffa::MessageView<'a> for GetMonitorSummaryResponseView<'a> {
+            type Owned = super::super::GetMonitorSummaryResponse;
+            fn decode_view(
+                buf: &'a [u8],
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                let __limit = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_UNKNOWN_FIELD_LIMIT,
+                );
+                let __elem = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_ELEMENT_MEMORY_LIMIT,
+                );
+                <Self as ::buffa::MessageView>::decode_view_ctx(
+                    buf,
+                    ::buffa::DecodeContext::new(::buffa::RECURSION_LIMIT, &__limit)
+                        .with_element_memory(&__elem),
+                )
+            }
+            fn decode_view_with_ctx(
+                buf: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                <Self as ::buffa::MessageView>::decode_view_ctx(buf, ctx)
+            }
+            #[inline]
+            fn merge_view_field(
+                &mut self,
+                tag: ::buffa::encoding::Tag,
+                cur: &'a [u8],
+                _before_tag: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<&'a [u8], ::buffa::DecodeError> {
+                let _ = ctx;
+                #[allow(unused_variables)]
+                let view = self;
+                let mut cur = cur;
+                match tag.field_number() {
+                    1u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.id = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    2u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.window = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    3u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        match view.from.as_mut() {
+                            Some(existing) => {
+                                ::buffa::MessageView::merge_into_view(
+                                    existing,
+                                    sub,
+                                    __sub_ctx,
+                                )?
+                            }
+                            None => {
+                                view.from = ::buffa::MessageFieldView::set(
+                                    <::buffa_types::google::protobuf::__buffa::view::TimestampView as ::buffa::MessageView>::decode_view_ctx(
+                                        sub,
+                                        __sub_ctx,
+                                    )?,
+                                );
+                            }
+                        }
+                    }
+                    4u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        match view.to.as_mut() {
+                            Some(existing) => {
+                                ::buffa::MessageView::merge_into_view(
+                                    existing,
+                                    sub,
+                                    __sub_ctx,
+                                )?
+                            }
+                            None => {
+                                view.to = ::buffa::MessageFieldView::set(
+                                    <::buffa_types::google::protobuf::__buffa::view::TimestampView as ::buffa::MessageView>::decode_view_ctx(
+                                        sub,
+                                        __sub_ctx,
+                                    )?,
+                                );
+                            }
+                        }
+                    }
+                    5u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        match view.total.as_mut() {
+                            Some(existing) => {
+                                ::buffa::MessageView::merge_into_view(
+                                    existing,
+                                    sub,
+                                    __sub_ctx,
+                                )?
+                            }
+                            None => {
+                                view.total = ::buffa::MessageFieldView::set(
+                                    <super::super::__buffa::view::SummaryView as ::buffa::MessageView>::decode_view_ctx(
+                                        sub,
+                                        __sub_ctx,
+                                    )?,
+                                );
+                            }
+                        }
+                    }
+                    7u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.uptime_millionths = Some(
+                            ::buffa::types::decode_int32(&mut cur)?,
+                        );
+                    }
+                    6u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        ctx.register_element_memory(
+                            ::core::mem::size_of::<
+                                super::super::__buffa::view::RegionSummaryView,
+                            >(),
+                        )?;
+                        view.regions
+                            .push(
+                                <super::super::__buffa::view::RegionSummaryView as ::buffa::MessageView>::decode_view_ctx(
+                                    sub,
+                                    __sub_ctx,
+                                )?,
+                            );
+                    }
+                    _ => {
+                        ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
+                    }
+                }
+                ::core::result::Result::Ok(cur)
+            }
+            fn to_owned_message(
+                &self,
+            ) -> ::core::result::Result<
+                super::super::GetMonitorSummaryResponse,
+                ::buffa::DecodeError,
+            > {
+                self.to_owned_from_source(None)
+            }
+            #[allow(clippy::useless_conversion, clippy::needless_update)]
+            fn to_owned_from_source(
+                &self,
+                __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
+            ) -> ::core::result::Result<
+                super::super::GetMonitorSummaryResponse,
+                ::buffa::DecodeError,
+            > {
+                #[allow(unused_imports)]
+                use ::buffa::alloc::string::ToString as _;
+                let _ = __buffa_src;
+                ::core::result::Result::Ok(super::super::GetMonitorSummaryResponse {
+                    id: self.id.to_string(),
+                    window: self.window.to_string(),
+                    from: match self.from.as_option() {
+                        Some(v) => {
+                            ::buffa::MessageField::<
+                                ::buffa_types::google::protobuf::Timestamp,
+                                ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+                            >::some(v.to_owned_from_source(__buffa_src)?)
+                        }
+                        None => ::buffa::MessageField::none(),
+                    },
+                    to: match self.to.as_option() {
+                        Some(v) => {
+                            ::buffa::MessageField::<
+                                ::buffa_types::google::protobuf::Timestamp,
+                                ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+                            >::some(v.to_owned_from_source(__buffa_src)?)
+                        }
+                        None => ::buffa::MessageField::none(),
+                    },
+                    total: match self.total.as_option() {
+                        Some(v) => {
+                            ::buffa::MessageField::<
+                                super::super::Summary,
+                                ::buffa::Inline<super::super::Summary>,
+                            >::some(v.to_owned_from_source(__buffa_src)?)
+                        }
+                        None => ::buffa::MessageField::none(),
+                    },
+                    regions: self
+                        .regions
+                        .iter()
+                        .map(|v| v.to_owned_from_source(__buffa_src))
+                        .collect::<::core::result::Result<_, ::buffa::DecodeError>>()?,
+                    uptime_millionths: self.uptime_millionths,
+                    ..::core::default::Default::default()
+                })
+            }
+        }
+        impl<'a> ::buffa::ViewEncode<'a> for GetMonitorSummaryResponseView<'a> {
+            #[allow(clippy::needless_borrow, clippy::let_and_return)]
+            fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                let mut size = 0u64;
+                if !self.id.is_empty() {
+                    size += 1u64 + ::buffa::types::string_encoded_len(&self.id) as u64;
+                }
+                if !self.window.is_empty() {
+                    size
+                        += 1u64
+                            + ::buffa::types::string_encoded_len(&self.window) as u64;
+                }
+                if self.from.is_set() {
+                    let __slot = __cache.reserve();
+                    let inner_size = self.from.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                if self.to.is_set() {
+                    let __slot = __cache.reserve();
+                    let inner_size = self.to.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                if self.total.is_set() {
+                    let __slot = __cache.reserve();
+                    let inner_size = self.total.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                for v in &self.regions {
+                    let __slot = __cache.reserve();
+                    let inner_size = v.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                if let Some(v) = self.uptime_millionths {
+                    size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
+                }
+                ::buffa::saturate_size(size)
+            }
+            #[allow(clippy::needless_borrow)]
+            fn write_to(
+                &self,
+                __cache: &mut ::buffa::SizeCache,
+                buf: &mut impl ::buffa::EncodeSink,
+            ) {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                if !self.id.is_empty() {
+                    ::buffa::types::put_string_field(1u32, &self.id, buf);
+                }
+                if !self.window.is_empty() {
+                    ::buffa::types::put_string_field(2u32, &self.window, buf);
+                }
+                if self.from.is_set() {
+                    ::buffa::types::put_len_delimited_header(
+                        3u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    self.from.write_to(__cache, buf);
+                }
+                if self.to.is_set() {
+                    ::buffa::types::put_len_delimited_header(
+                        4u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    self.to.write_to(__cache, buf);
+                }
+                if self.total.is_set() {
+                    ::buffa::types::put_len_delimited_header(
+                        5u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    self.total.write_to(__cache, buf);
+                }
+                for v in &self.regions {
+                    ::buffa::types::put_len_delimited_header(
+                        6u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    v.write_to(__cache, buf);
+                }
+                if let Some(v) = self.uptime_millionths {
+                    ::buffa::types::put_int32_field(7u32, v, buf);
+                }
+            }
+        }
+        /// Serializes this view as protobuf JSON.
+        ///
+        /// Implicit-presence fields with default values are omitted, `required`
+        /// fields are always emitted, explicit-presence (`optional`) fields are
+        /// emitted only when set, bytes fields are base64-encoded, and enum
+        /// values are their proto name strings.
+        ///
+        /// This impl uses `serialize_map(None)` because the number of emitted
+        /// fields depends on default-omission rules; serializers that require
+        /// known map lengths (e.g. `bincode`) will return a runtime error.
+        /// Use the owned message type for those formats.
+        impl<'__a> ::serde::Serialize for GetMonitorSummaryResponseView<'__a> {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut __map = __s.serialize_map(::core::option::Option::None)?;
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.id) {
+                    __map.serialize_entry("id", self.id)?;
+                }
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.window) {
+                    __map.serialize_entry("window", self.window)?;
+                }
+                {
+                    if let ::core::option::Option::Some(__v) = self.from.as_option() {
+                        __map.serialize_entry("from", __v)?;
+                    }
+                }
+                {
+                    if let ::core::option::Option::Some(__v) = self.to.as_option() {
+                        __map.serialize_entry("to", __v)?;
+                    }
+                }
+                {
+                    if let ::core::option::Option::Some(__v) = self.total.as_option() {
+                        __map.serialize_entry("total", __v)?;
+                    }
+                }
+                if !self.regions.is_empty() {
+                    __map.serialize_entry("regions", &*self.regions)?;
+                }
+                if let ::core::option::Option::Some(__v) = self.uptime_millionths {
+                    __map
+                        .serialize_entry(
+                            "uptimeMillionths",
+                            &::buffa::json_helpers::ProtoJson(&__v),
+                        )?;
+                }
+                __map.end()
+            }
+        }
+        impl<'a> ::buffa::MessageName for GetMonitorSummaryResponseView<'a> {
+            const PACKAGE: &'static str = "monitor.v1";
+            const NAME: &'static str = "GetMonitorSummaryResponse";
+            const FULL_NAME: &'static str = "monitor.v1.GetMonitorSummaryResponse";
+            const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.GetMonitorSummaryResponse";
+        }
+        ::buffa::impl_default_view_instance!(GetMonitorSummaryResponseView);
+        ::buffa::impl_view_reborrow!(GetMonitorSummaryResponseView);
+        /** Self-contained, `'static` owned view of a `GetMonitorSummaryResponse` message.
+
+ Wraps [`::buffa::OwnedView`]`<`[`GetMonitorSummaryResponseView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`GetMonitorSummaryResponseView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+        #[derive(Clone, Debug)]
+        pub struct GetMonitorSummaryResponseOwnedView(
+            ::buffa::OwnedView<GetMonitorSummaryResponseView<'static>>,
+        );
+        impl GetMonitorSummaryResponseOwnedView {
+            /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
+            ///
+            /// The view borrows directly from the buffer's data; the buffer is
+            /// retained inside the returned handle.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer contains invalid
+            /// protobuf data.
+            pub fn decode(
+                bytes: ::buffa::bytes::Bytes,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    GetMonitorSummaryResponseOwnedView(
+                        ::buffa::OwnedView::decode(bytes)?,
+                    ),
+                )
+            }
+            /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
+            /// max message size).
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer is invalid or
+            /// exceeds the configured limits.
+            pub fn decode_with_options(
+                bytes: ::buffa::bytes::Bytes,
+                opts: &::buffa::DecodeOptions,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    GetMonitorSummaryResponseOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
+                )
+            }
+            /// Build from an owned message via an encode → decode round-trip.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError::MessageTooLarge`] if the
+            /// message's encoded size exceeds the 2 GiB protobuf limit, or
+            /// another [`::buffa::DecodeError`] if the re-encoded bytes are
+            /// somehow invalid (should not happen for well-formed messages).
+            pub fn from_owned(
+                msg: &super::super::GetMonitorSummaryResponse,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    GetMonitorSummaryResponseOwnedView(
+                        ::buffa::OwnedView::from_owned(msg)?,
+                    ),
+                )
+            }
+            /// Borrow the full [`GetMonitorSummaryResponseView`] with its lifetime tied to `&self`.
+            #[must_use]
+            pub fn view(&self) -> &GetMonitorSummaryResponseView<'_> {
+                self.0.reborrow()
+            }
+            /// Convert to the owned message type.
+            ///
+            /// Infallible: this type's constructors wire-decode their
+            /// buffer, and a view produced by wire decoding always
+            /// converts. Delegates to [`::buffa::OwnedView::to_owned_message`],
+            /// whose contract also governs handles converted from a raw
+            /// [`::buffa::OwnedView`].
+            #[must_use]
+            pub fn to_owned_message(&self) -> super::super::GetMonitorSummaryResponse {
+                self.0.to_owned_message()
+            }
+            /// The underlying bytes buffer.
+            #[must_use]
+            pub fn bytes(&self) -> &::buffa::bytes::Bytes {
+                self.0.bytes()
+            }
+            /// Consume the handle, returning the underlying bytes buffer.
+            #[must_use]
+            pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
+                self.0.into_bytes()
+            }
+            /// `mon_…`.
+            ///
+            /// Field 1: `id`
+            #[must_use]
+            pub fn id(&self) -> &'_ str {
+                self.0.reborrow().id
+            }
+            /// As asked.
+            ///
+            /// Field 2: `window`
+            #[must_use]
+            pub fn window(&self) -> &'_ str {
+                self.0.reborrow().window
+            }
+            /// The beginning of the window, on a whole hour; what is older than the monitor is empty.
+            ///
+            /// Field 3: `from`
+            #[must_use]
+            pub fn from(
+                &self,
+            ) -> &::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'_>,
+            > {
+                &self.0.reborrow().from
+            }
+            /// The end of the window: now.
+            ///
+            /// Field 4: `to`
+            #[must_use]
+            pub fn to(
+                &self,
+            ) -> &::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'_>,
+            > {
+                &self.0.reborrow().to
+            }
+            /// The regions asked for, together. Uptime is the monitor's, whichever regions were asked for.
+            ///
+            /// Field 5: `total`
+            #[must_use]
+            pub fn total(
+                &self,
+            ) -> &::buffa::MessageFieldView<
+                super::super::__buffa::view::SummaryView<'_>,
+            > {
+                &self.0.reborrow().total
+            }
+            /// Each region by itself, in the order of their names; those without a check in the window are
+            /// left out.
+            ///
+            /// Field 6: `regions`
+            #[must_use]
+            pub fn regions(
+                &self,
+            ) -> &::buffa::RepeatedView<
+                '_,
+                super::super::__buffa::view::RegionSummaryView<'_>,
+            > {
+                &self.0.reborrow().regions
+            }
+            /// Parts of a million of the time known in which the monitor was not in `error`, rounded down;
+            /// absent when nothing is known. Counts time and not checks.
+            ///
+            /// Field 7: `uptime_millionths`
+            #[must_use]
+            pub fn uptime_millionths(&self) -> ::core::option::Option<i32> {
+                self.0.reborrow().uptime_millionths
+            }
+        }
+        impl ::core::convert::From<
+            ::buffa::OwnedView<GetMonitorSummaryResponseView<'static>>,
+        > for GetMonitorSummaryResponseOwnedView {
+            fn from(
+                inner: ::buffa::OwnedView<GetMonitorSummaryResponseView<'static>>,
+            ) -> Self {
+                GetMonitorSummaryResponseOwnedView(inner)
+            }
+        }
+        impl ::core::convert::From<GetMonitorSummaryResponseOwnedView>
+        for ::buffa::OwnedView<GetMonitorSummaryResponseView<'static>> {
+            fn from(wrapper: GetMonitorSummaryResponseOwnedView) -> Self {
+                wrapper.0
+            }
+        }
+        impl ::core::convert::AsRef<
+            ::buffa::OwnedView<GetMonitorSummaryResponseView<'static>>,
+        > for GetMonitorSummaryResponseOwnedView {
+            fn as_ref(
+                &self,
+            ) -> &::buffa::OwnedView<GetMonitorSummaryResponseView<'static>> {
+                &self.0
+            }
+        }
+        impl ::buffa::HasMessageView for super::super::GetMonitorSummaryResponse {
+            type View<'a> = GetMonitorSummaryResponseView<'a>;
+            type ViewHandle = GetMonitorSummaryResponseOwnedView;
+        }
+        impl ::serde::Serialize for GetMonitorSummaryResponseOwnedView {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::serde::Serialize::serialize(&self.0, __s)
+            }
+        }
+        /// What scheduled checks came to.
+        #[derive(Clone, Debug, Default)]
+        pub struct SummaryView<'a> {
+            /// Checks that ran.
+            ///
+            /// Field 1: `checks`
+            pub checks: i32,
+            /// Those that succeeded in time.
+            ///
+            /// Field 2: `success`
+            pub success: i32,
+            /// Those that succeeded and were slower than the threshold.
+            ///
+            /// Field 3: `degraded`
+            pub degraded: i32,
+            /// Those that failed.
+            ///
+            /// Field 4: `failure`
+            pub failure: i32,
+            /// Slots left out because the check before still ran.
+            ///
+            /// Field 5: `skipped`
+            pub skipped: i32,
+            /// Latency that half of the successes, slow ones included, did not exceed: microseconds, within
+            /// one percent. Absent without a success, like all of these.
+            ///
+            /// Field 6: `p50_us`
+            pub p50_us: ::core::option::Option<i32>,
+            /// The same of 75 %.
+            ///
+            /// Field 7: `p75_us`
+            pub p75_us: ::core::option::Option<i32>,
+            /// The same of 90 %.
+            ///
+            /// Field 8: `p90_us`
+            pub p90_us: ::core::option::Option<i32>,
+            /// The same of 95 %.
+            ///
+            /// Field 9: `p95_us`
+            pub p95_us: ::core::option::Option<i32>,
+            /// The same of 99 %.
+            ///
+            /// Field 10: `p99_us`
+            pub p99_us: ::core::option::Option<i32>,
+            /// Their mean, in microseconds.
+            ///
+            /// Field 11: `mean_us`
+            pub mean_us: ::core::option::Option<i32>,
+            /// When the last of the checks ended; absent when there were none.
+            ///
+            /// Field 12: `last_checked_at`
+            pub last_checked_at: ::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
+            >,
+        }
+        impl<'a> ::buffa::MessageView<'a> for SummaryView<'a> {
+            type Owned = super::super::Summary;
+            fn decode_view(
+                buf: &'a [u8],
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                let __limit = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_UNKNOWN_FIELD_LIMIT,
+                );
+                let __elem = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_ELEMENT_MEMORY_LIMIT,
+                );
+                <Self as ::buffa::MessageView>::decode_view_ctx(
+                    buf,
+                    ::buffa::DecodeContext::new(::buffa::RECURSION_LIMIT, &__limit)
+                        .with_element_memory(&__elem),
+                )
+            }
+            fn decode_view_with_ctx(
+                buf: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                <Self as ::buffa::MessageView>::decode_view_ctx(buf, ctx)
+            }
+            #[inline]
+            fn merge_view_field(
+                &mut self,
+                tag: ::buffa::encoding::Tag,
+                cur: &'a [u8],
+                _before_tag: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<&'a [u8], ::buffa::DecodeError> {
+                let _ = ctx;
+                #[allow(unused_variables)]
+                let view = self;
+                let mut cur = cur;
+                match tag.field_number() {
+                    1u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.checks = ::buffa::types::decode_int32(&mut cur)?;
+                    }
+                    2u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.success = ::buffa::types::decode_int32(&mut cur)?;
+                    }
+                    3u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.degraded = ::buffa::types::decode_int32(&mut cur)?;
+                    }
+                    4u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.failure = ::buffa::types::decode_int32(&mut cur)?;
+                    }
+                    5u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.skipped = ::buffa::types::decode_int32(&mut cur)?;
+                    }
+                    6u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.p50_us = Some(::buffa::types::decode_int32(&mut cur)?);
+                    }
+                    7u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.p75_us = Some(::buffa::types::decode_int32(&mut cur)?);
+                    }
+                    8u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.p90_us = Some(::buffa::types::decode_int32(&mut cur)?);
+                    }
+                    9u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.p95_us = Some(::buffa::types::decode_int32(&mut cur)?);
+                    }
+                    10u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.p99_us = Some(::buffa::types::decode_int32(&mut cur)?);
+                    }
+                    11u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.mean_us = Some(::buffa::types::decode_int32(&mut cur)?);
+                    }
+                    12u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        match view.last_checked_at.as_mut() {
+                            Some(existing) => {
+                                ::buffa::MessageView::merge_into_view(
+                                    existing,
+                                    sub,
+                                    __sub_ctx,
+                                )?
+                            }
+                            None => {
+                                view.last_checked_at = ::buffa::MessageFieldView::set(
+                                    <::buffa_types::google::protobuf::__buffa::view::TimestampView as ::buffa::MessageView>::decode_view_ctx(
+                                        sub,
+                                        __sub_ctx,
+                                    )?,
+                                );
+                            }
+                        }
+                    }
+                    _ => {
+                        ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
+                    }
+                }
+                ::core::result::Result::Ok(cur)
+            }
+            fn to_owned_message(
+                &self,
+            ) -> ::core::result::Result<super::super::Summary, ::buffa::DecodeError> {
+                self.to_owned_from_source(None)
+            }
+            #[allow(clippy::useless_conversion, clippy::needless_update)]
+            fn to_owned_from_source(
+                &self,
+                __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
+            ) -> ::core::result::Result<super::super::Summary, ::buffa::DecodeError> {
+                #[allow(unused_imports)]
+                use ::buffa::alloc::string::ToString as _;
+                let _ = __buffa_src;
+                ::core::result::Result::Ok(super::super::Summary {
+                    checks: self.checks,
+                    success: self.success,
+                    degraded: self.degraded,
+                    failure: self.failure,
+                    skipped: self.skipped,
+                    p50_us: self.p50_us,
+                    p75_us: self.p75_us,
+                    p90_us: self.p90_us,
+                    p95_us: self.p95_us,
+                    p99_us: self.p99_us,
+                    mean_us: self.mean_us,
+                    last_checked_at: match self.last_checked_at.as_option() {
+                        Some(v) => {
+                            ::buffa::MessageField::<
+                                ::buffa_types::google::protobuf::Timestamp,
+                                ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+                            >::some(v.to_owned_from_source(__buffa_src)?)
+                        }
+                        None => ::buffa::MessageField::none(),
+                    },
+                    ..::core::default::Default::default()
+                })
+            }
+        }
+        impl<'a> ::buffa::ViewEncode<'a> for SummaryView<'a> {
+            #[allow(clippy::needless_borrow, clippy::let_and_return)]
+            fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                let mut size = 0u64;
+                if self.checks != 0i32 {
+                    size += 1u64 + ::buffa::types::int32_encoded_len(self.checks) as u64;
+                }
+                if self.success != 0i32 {
+                    size
+                        += 1u64 + ::buffa::types::int32_encoded_len(self.success) as u64;
+                }
+                if self.degraded != 0i32 {
+                    size
+                        += 1u64
+                            + ::buffa::types::int32_encoded_len(self.degraded) as u64;
+                }
+                if self.failure != 0i32 {
+                    size
+                        += 1u64 + ::buffa::types::int32_encoded_len(self.failure) as u64;
+                }
+                if self.skipped != 0i32 {
+                    size
+                        += 1u64 + ::buffa::types::int32_encoded_len(self.skipped) as u64;
+                }
+                if let Some(v) = self.p50_us {
+                    size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
+                }
+                if let Some(v) = self.p75_us {
+                    size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
+                }
+                if let Some(v) = self.p90_us {
+                    size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
+                }
+                if let Some(v) = self.p95_us {
+                    size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
+                }
+                if let Some(v) = self.p99_us {
+                    size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
+                }
+                if let Some(v) = self.mean_us {
+                    size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
+                }
+                if self.last_checked_at.is_set() {
+                    let __slot = __cache.reserve();
+                    let inner_size = self.last_checked_at.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                ::buffa::saturate_size(size)
+            }
+            #[allow(clippy::needless_borrow)]
+            fn write_to(
+                &self,
+                __cache: &mut ::buffa::SizeCache,
+                buf: &mut impl ::buffa::EncodeSink,
+            ) {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                if self.checks != 0i32 {
+                    ::buffa::types::put_int32_field(1u32, self.checks, buf);
+                }
+                if self.success != 0i32 {
+                    ::buffa::types::put_int32_field(2u32, self.success, buf);
+                }
+                if self.degraded != 0i32 {
+                    ::buffa::types::put_int32_field(3u32, self.degraded, buf);
+                }
+                if self.failure != 0i32 {
+                    ::buffa::types::put_int32_field(4u32, self.failure, buf);
+                }
+                if self.skipped != 0i32 {
+                    ::buffa::types::put_int32_field(5u32, self.skipped, buf);
+                }
+                if let Some(v) = self.p50_us {
+                    ::buffa::types::put_int32_field(6u32, v, buf);
+                }
+                if let Some(v) = self.p75_us {
+                    ::buffa::types::put_int32_field(7u32, v, buf);
+                }
+                if let Some(v) = self.p90_us {
+                    ::buffa::types::put_int32_field(8u32, v, buf);
+                }
+                if let Some(v) = self.p95_us {
+                    ::buffa::types::put_int32_field(9u32, v, buf);
+                }
+                if let Some(v) = self.p99_us {
+                    ::buffa::types::put_int32_field(10u32, v, buf);
+                }
+                if let Some(v) = self.mean_us {
+                    ::buffa::types::put_int32_field(11u32, v, buf);
+                }
+                if self.last_checked_at.is_set() {
+                    ::buffa::types::put_len_delimited_header(
+                        12u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    self.last_checked_at.write_to(__cache, buf);
+                }
+            }
+        }
+        /// Serializes this view as protobuf JSON.
+        ///
+        /// Implicit-presence fields with default values are omitted, `required`
+        /// fields are always emitted, explicit-presence (`optional`) fields are
+        /// emitted only when set, bytes fields are base64-encoded, and enum
+        /// values are their proto name strings.
+        ///
+        /// This impl uses `serialize_map(None)` because the number of emitted
+        /// fields depends on default-omission rules; serializers that require
+        /// known map lengths (e.g. `bincode`) will return a runtime error.
+        /// Use the owned message type for those formats.
+        impl<'__a> ::serde::Serialize for SummaryView<'__a> {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut __map = __s.serialize_map(::core::option::Option::None)?;
+                if !::buffa::json_helpers::skip_if::is_zero_i32(&self.checks) {
+                    __map
+                        .serialize_entry(
+                            "checks",
+                            &::buffa::json_helpers::ProtoJson(&self.checks),
+                        )?;
+                }
+                if !::buffa::json_helpers::skip_if::is_zero_i32(&self.success) {
+                    __map
+                        .serialize_entry(
+                            "success",
+                            &::buffa::json_helpers::ProtoJson(&self.success),
+                        )?;
+                }
+                if !::buffa::json_helpers::skip_if::is_zero_i32(&self.degraded) {
+                    __map
+                        .serialize_entry(
+                            "degraded",
+                            &::buffa::json_helpers::ProtoJson(&self.degraded),
+                        )?;
+                }
+                if !::buffa::json_helpers::skip_if::is_zero_i32(&self.failure) {
+                    __map
+                        .serialize_entry(
+                            "failure",
+                            &::buffa::json_helpers::ProtoJson(&self.failure),
+                        )?;
+                }
+                if !::buffa::json_helpers::skip_if::is_zero_i32(&self.skipped) {
+                    __map
+                        .serialize_entry(
+                            "skipped",
+                            &::buffa::json_helpers::ProtoJson(&self.skipped),
+                        )?;
+                }
+                if let ::core::option::Option::Some(__v) = self.p50_us {
+                    __map
+                        .serialize_entry(
+                            "p50Us",
+                            &::buffa::json_helpers::ProtoJson(&__v),
+                        )?;
+                }
+                if let ::core::option::Option::Some(__v) = self.p75_us {
+                    __map
+                        .serialize_entry(
+                            "p75Us",
+                            &::buffa::json_helpers::ProtoJson(&__v),
+                        )?;
+                }
+                if let ::core::option::Option::Some(__v) = self.p90_us {
+                    __map
+                        .serialize_entry(
+                            "p90Us",
+                            &::buffa::json_helpers::ProtoJson(&__v),
+                        )?;
+                }
+                if let ::core::option::Option::Some(__v) = self.p95_us {
+                    __map
+                        .serialize_entry(
+                            "p95Us",
+                            &::buffa::json_helpers::ProtoJson(&__v),
+                        )?;
+                }
+                if let ::core::option::Option::Some(__v) = self.p99_us {
+                    __map
+                        .serialize_entry(
+                            "p99Us",
+                            &::buffa::json_helpers::ProtoJson(&__v),
+                        )?;
+                }
+                if let ::core::option::Option::Some(__v) = self.mean_us {
+                    __map
+                        .serialize_entry(
+                            "meanUs",
+                            &::buffa::json_helpers::ProtoJson(&__v),
+                        )?;
+                }
+                {
+                    if let ::core::option::Option::Some(__v) = self
+                        .last_checked_at
+                        .as_option()
+                    {
+                        __map.serialize_entry("lastCheckedAt", __v)?;
+                    }
+                }
+                __map.end()
+            }
+        }
+        impl<'a> ::buffa::MessageName for SummaryView<'a> {
+            const PACKAGE: &'static str = "monitor.v1";
+            const NAME: &'static str = "Summary";
+            const FULL_NAME: &'static str = "monitor.v1.Summary";
+            const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.Summary";
+        }
+        ::buffa::impl_default_view_instance!(SummaryView);
+        ::buffa::impl_view_reborrow!(SummaryView);
+        /** Self-contained, `'static` owned view of a `Summary` message.
+
+ Wraps [`::buffa::OwnedView`]`<`[`SummaryView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`SummaryView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+        #[derive(Clone, Debug)]
+        pub struct SummaryOwnedView(::buffa::OwnedView<SummaryView<'static>>);
+        impl SummaryOwnedView {
+            /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
+            ///
+            /// The view borrows directly from the buffer's data; the buffer is
+            /// retained inside the returned handle.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer contains invalid
+            /// protobuf data.
+            pub fn decode(
+                bytes: ::buffa::bytes::Bytes,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    SummaryOwnedView(::buffa::OwnedView::decode(bytes)?),
+                )
+            }
+            /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
+            /// max message size).
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer is invalid or
+            /// exceeds the configured limits.
+            pub fn decode_with_options(
+                bytes: ::buffa::bytes::Bytes,
+                opts: &::buffa::DecodeOptions,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    SummaryOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
+                )
+            }
+            /// Build from an owned message via an encode → decode round-trip.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError::MessageTooLarge`] if the
+            /// message's encoded size exceeds the 2 GiB protobuf limit, or
+            /// another [`::buffa::DecodeError`] if the re-encoded bytes are
+            /// somehow invalid (should not happen for well-formed messages).
+            pub fn from_owned(
+                msg: &super::super::Summary,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    SummaryOwnedView(::buffa::OwnedView::from_owned(msg)?),
+                )
+            }
+            /// Borrow the full [`SummaryView`] with its lifetime tied to `&self`.
+            #[must_use]
+            pub fn view(&self) -> &SummaryView<'_> {
+                self.0.reborrow()
+            }
+            /// Convert to the owned message type.
+            ///
+            /// Infallible: this type's constructors wire-decode their
+            /// buffer, and a view produced by wire decoding always
+            /// converts. Delegates to [`::buffa::OwnedView::to_owned_message`],
+            /// whose contract also governs handles converted from a raw
+            /// [`::buffa::OwnedView`].
+            #[must_use]
+            pub fn to_owned_message(&self) -> super::super::Summary {
+                self.0.to_owned_message()
+            }
+            /// The underlying bytes buffer.
+            #[must_use]
+            pub fn bytes(&self) -> &::buffa::bytes::Bytes {
+                self.0.bytes()
+            }
+            /// Consume the handle, returning the underlying bytes buffer.
+            #[must_use]
+            pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
+                self.0.into_bytes()
+            }
+            /// Checks that ran.
+            ///
+            /// Field 1: `checks`
+            #[must_use]
+            pub fn checks(&self) -> i32 {
+                self.0.reborrow().checks
+            }
+            /// Those that succeeded in time.
+            ///
+            /// Field 2: `success`
+            #[must_use]
+            pub fn success(&self) -> i32 {
+                self.0.reborrow().success
+            }
+            /// Those that succeeded and were slower than the threshold.
+            ///
+            /// Field 3: `degraded`
+            #[must_use]
+            pub fn degraded(&self) -> i32 {
+                self.0.reborrow().degraded
+            }
+            /// Those that failed.
+            ///
+            /// Field 4: `failure`
+            #[must_use]
+            pub fn failure(&self) -> i32 {
+                self.0.reborrow().failure
+            }
+            /// Slots left out because the check before still ran.
+            ///
+            /// Field 5: `skipped`
+            #[must_use]
+            pub fn skipped(&self) -> i32 {
+                self.0.reborrow().skipped
+            }
+            /// Latency that half of the successes, slow ones included, did not exceed: microseconds, within
+            /// one percent. Absent without a success, like all of these.
+            ///
+            /// Field 6: `p50_us`
+            #[must_use]
+            pub fn p50_us(&self) -> ::core::option::Option<i32> {
+                self.0.reborrow().p50_us
+            }
+            /// The same of 75 %.
+            ///
+            /// Field 7: `p75_us`
+            #[must_use]
+            pub fn p75_us(&self) -> ::core::option::Option<i32> {
+                self.0.reborrow().p75_us
+            }
+            /// The same of 90 %.
+            ///
+            /// Field 8: `p90_us`
+            #[must_use]
+            pub fn p90_us(&self) -> ::core::option::Option<i32> {
+                self.0.reborrow().p90_us
+            }
+            /// The same of 95 %.
+            ///
+            /// Field 9: `p95_us`
+            #[must_use]
+            pub fn p95_us(&self) -> ::core::option::Option<i32> {
+                self.0.reborrow().p95_us
+            }
+            /// The same of 99 %.
+            ///
+            /// Field 10: `p99_us`
+            #[must_use]
+            pub fn p99_us(&self) -> ::core::option::Option<i32> {
+                self.0.reborrow().p99_us
+            }
+            /// Their mean, in microseconds.
+            ///
+            /// Field 11: `mean_us`
+            #[must_use]
+            pub fn mean_us(&self) -> ::core::option::Option<i32> {
+                self.0.reborrow().mean_us
+            }
+            /// When the last of the checks ended; absent when there were none.
+            ///
+            /// Field 12: `last_checked_at`
+            #[must_use]
+            pub fn last_checked_at(
+                &self,
+            ) -> &::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'_>,
+            > {
+                &self.0.reborrow().last_checked_at
+            }
+        }
+        impl ::core::convert::From<::buffa::OwnedView<SummaryView<'static>>>
+        for SummaryOwnedView {
+            fn from(inner: ::buffa::OwnedView<SummaryView<'static>>) -> Self {
+                SummaryOwnedView(inner)
+            }
+        }
+        impl ::core::convert::From<SummaryOwnedView>
+        for ::buffa::OwnedView<SummaryView<'static>> {
+            fn from(wrapper: SummaryOwnedView) -> Self {
+                wrapper.0
+            }
+        }
+        impl ::core::convert::AsRef<::buffa::OwnedView<SummaryView<'static>>>
+        for SummaryOwnedView {
+            fn as_ref(&self) -> &::buffa::OwnedView<SummaryView<'static>> {
+                &self.0
+            }
+        }
+        impl ::buffa::HasMessageView for super::super::Summary {
+            type View<'a> = SummaryView<'a>;
+            type ViewHandle = SummaryOwnedView;
+        }
+        impl ::serde::Serialize for SummaryOwnedView {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::serde::Serialize::serialize(&self.0, __s)
+            }
+        }
+        /// What the scheduled checks from one region came to.
+        #[derive(Clone, Debug, Default)]
+        pub struct RegionSummaryView<'a> {
+            /// For example `fly-ams`.
+            ///
+            /// Field 1: `region`
+            pub region: &'a str,
+            /// Its sums.
+            ///
+            /// Field 2: `summary`
+            pub summary: ::buffa::MessageFieldView<
+                super::super::__buffa::view::SummaryView<'a>,
+            >,
+        }
+        impl<'a> ::buffa::MessageView<'a> for RegionSummaryView<'a> {
+            type Owned = super::super::RegionSummary;
+            fn decode_view(
+                buf: &'a [u8],
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                let __limit = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_UNKNOWN_FIELD_LIMIT,
+                );
+                let __elem = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_ELEMENT_MEMORY_LIMIT,
+                );
+                <Self as ::buffa::MessageView>::decode_view_ctx(
+                    buf,
+                    ::buffa::DecodeContext::new(::buffa::RECURSION_LIMIT, &__limit)
+                        .with_element_memory(&__elem),
+                )
+            }
+            fn decode_view_with_ctx(
+                buf: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                <Self as ::buffa::MessageView>::decode_view_ctx(buf, ctx)
+            }
+            #[inline]
+            fn merge_view_field(
+                &mut self,
+                tag: ::buffa::encoding::Tag,
+                cur: &'a [u8],
+                _before_tag: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<&'a [u8], ::buffa::DecodeError> {
+                let _ = ctx;
+                #[allow(unused_variables)]
+                let view = self;
+                let mut cur = cur;
+                match tag.field_number() {
+                    1u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.region = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    2u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        match view.summary.as_mut() {
+                            Some(existing) => {
+                                ::buffa::MessageView::merge_into_view(
+                                    existing,
+                                    sub,
+                                    __sub_ctx,
+                                )?
+                            }
+                            None => {
+                                view.summary = ::buffa::MessageFieldView::set(
+                                    <super::super::__buffa::view::SummaryView as ::buffa::MessageView>::decode_view_ctx(
+                                        sub,
+                                        __sub_ctx,
+                                    )?,
+                                );
+                            }
+                        }
+                    }
+                    _ => {
+                        ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
+                    }
+                }
+                ::core::result::Result::Ok(cur)
+            }
+            fn to_owned_message(
+                &self,
+            ) -> ::core::result::Result<
+                super::super::RegionSummary,
+                ::buffa::DecodeError,
+            > {
+                self.to_owned_from_source(None)
+            }
+            #[allow(clippy::useless_conversion, clippy::needless_update)]
+            fn to_owned_from_source(
+                &self,
+                __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
+            ) -> ::core::result::Result<
+                super::super::RegionSummary,
+                ::buffa::DecodeError,
+            > {
+                #[allow(unused_imports)]
+                use ::buffa::alloc::string::ToString as _;
+                let _ = __buffa_src;
+                ::core::result::Result::Ok(super::super::RegionSummary {
+                    region: self.region.to_string(),
+                    summary: match self.summary.as_option() {
+                        Some(v) => {
+                            ::buffa::MessageField::<
+                                super::super::Summary,
+                                ::buffa::Inline<super::super::Summary>,
+                            >::some(v.to_owned_from_source(__buffa_src)?)
+                        }
+                        None => ::buffa::MessageField::none(),
+                    },
+                    ..::core::default::Default::default()
+                })
+            }
+        }
+        impl<'a> ::buffa::ViewEncode<'a> for RegionSummaryView<'a> {
+            #[allow(clippy::needless_borrow, clippy::let_and_return)]
+            fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                let mut size = 0u64;
+                if !self.region.is_empty() {
+                    size
+                        += 1u64
+                            + ::buffa::types::string_encoded_len(&self.region) as u64;
+                }
+                if self.summary.is_set() {
+                    let __slot = __cache.reserve();
+                    let inner_size = self.summary.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                ::buffa::saturate_size(size)
+            }
+            #[allow(clippy::needless_borrow)]
+            fn write_to(
+                &self,
+                __cache: &mut ::buffa::SizeCache,
+                buf: &mut impl ::buffa::EncodeSink,
+            ) {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                if !self.region.is_empty() {
+                    ::buffa::types::put_string_field(1u32, &self.region, buf);
+                }
+                if self.summary.is_set() {
+                    ::buffa::types::put_len_delimited_header(
+                        2u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    self.summary.write_to(__cache, buf);
+                }
+            }
+        }
+        /// Serializes this view as protobuf JSON.
+        ///
+        /// Implicit-presence fields with default values are omitted, `required`
+        /// fields are always emitted, explicit-presence (`optional`) fields are
+        /// emitted only when set, bytes fields are base64-encoded, and enum
+        /// values are their proto name strings.
+        ///
+        /// This impl uses `serialize_map(None)` because the number of emitted
+        /// fields depends on default-omission rules; serializers that require
+        /// known map lengths (e.g. `bincode`) will return a runtime error.
+        /// Use the owned message type for those formats.
+        impl<'__a> ::serde::Serialize for RegionSummaryView<'__a> {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut __map = __s.serialize_map(::core::option::Option::None)?;
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.region) {
+                    __map.serialize_entry("region", self.region)?;
+                }
+                {
+                    if let ::core::option::Option::Some(__v) = self.summary.as_option() {
+                        __map.serialize_entry("summary", __v)?;
+                    }
+                }
+                __map.end()
+            }
+        }
+        impl<'a> ::buffa::MessageName for RegionSummaryView<'a> {
+            const PACKAGE: &'static str = "monitor.v1";
+            const NAME: &'static str = "RegionSummary";
+            const FULL_NAME: &'static str = "monitor.v1.RegionSummary";
+            const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.RegionSummary";
+        }
+        ::buffa::impl_default_view_instance!(RegionSummaryView);
+        ::buffa::impl_view_reborrow!(RegionSummaryView);
+        /** Self-contained, `'static` owned view of a `RegionSummary` message.
+
+ Wraps [`::buffa::OwnedView`]`<`[`RegionSummaryView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`RegionSummaryView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+        #[derive(Clone, Debug)]
+        pub struct RegionSummaryOwnedView(
+            ::buffa::OwnedView<RegionSummaryView<'static>>,
+        );
+        impl RegionSummaryOwnedView {
+            /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
+            ///
+            /// The view borrows directly from the buffer's data; the buffer is
+            /// retained inside the returned handle.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer contains invalid
+            /// protobuf data.
+            pub fn decode(
+                bytes: ::buffa::bytes::Bytes,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    RegionSummaryOwnedView(::buffa::OwnedView::decode(bytes)?),
+                )
+            }
+            /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
+            /// max message size).
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer is invalid or
+            /// exceeds the configured limits.
+            pub fn decode_with_options(
+                bytes: ::buffa::bytes::Bytes,
+                opts: &::buffa::DecodeOptions,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    RegionSummaryOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
+                )
+            }
+            /// Build from an owned message via an encode → decode round-trip.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError::MessageTooLarge`] if the
+            /// message's encoded size exceeds the 2 GiB protobuf limit, or
+            /// another [`::buffa::DecodeError`] if the re-encoded bytes are
+            /// somehow invalid (should not happen for well-formed messages).
+            pub fn from_owned(
+                msg: &super::super::RegionSummary,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    RegionSummaryOwnedView(::buffa::OwnedView::from_owned(msg)?),
+                )
+            }
+            /// Borrow the full [`RegionSummaryView`] with its lifetime tied to `&self`.
+            #[must_use]
+            pub fn view(&self) -> &RegionSummaryView<'_> {
+                self.0.reborrow()
+            }
+            /// Convert to the owned message type.
+            ///
+            /// Infallible: this type's constructors wire-decode their
+            /// buffer, and a view produced by wire decoding always
+            /// converts. Delegates to [`::buffa::OwnedView::to_owned_message`],
+            /// whose contract also governs handles converted from a raw
+            /// [`::buffa::OwnedView`].
+            #[must_use]
+            pub fn to_owned_message(&self) -> super::super::RegionSummary {
+                self.0.to_owned_message()
+            }
+            /// The underlying bytes buffer.
+            #[must_use]
+            pub fn bytes(&self) -> &::buffa::bytes::Bytes {
+                self.0.bytes()
+            }
+            /// Consume the handle, returning the underlying bytes buffer.
+            #[must_use]
+            pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
+                self.0.into_bytes()
+            }
+            /// For example `fly-ams`.
+            ///
+            /// Field 1: `region`
+            #[must_use]
+            pub fn region(&self) -> &'_ str {
+                self.0.reborrow().region
+            }
+            /// Its sums.
+            ///
+            /// Field 2: `summary`
+            #[must_use]
+            pub fn summary(
+                &self,
+            ) -> &::buffa::MessageFieldView<
+                super::super::__buffa::view::SummaryView<'_>,
+            > {
+                &self.0.reborrow().summary
+            }
+        }
+        impl ::core::convert::From<::buffa::OwnedView<RegionSummaryView<'static>>>
+        for RegionSummaryOwnedView {
+            fn from(inner: ::buffa::OwnedView<RegionSummaryView<'static>>) -> Self {
+                RegionSummaryOwnedView(inner)
+            }
+        }
+        impl ::core::convert::From<RegionSummaryOwnedView>
+        for ::buffa::OwnedView<RegionSummaryView<'static>> {
+            fn from(wrapper: RegionSummaryOwnedView) -> Self {
+                wrapper.0
+            }
+        }
+        impl ::core::convert::AsRef<::buffa::OwnedView<RegionSummaryView<'static>>>
+        for RegionSummaryOwnedView {
+            fn as_ref(&self) -> &::buffa::OwnedView<RegionSummaryView<'static>> {
+                &self.0
+            }
+        }
+        impl ::buffa::HasMessageView for super::super::RegionSummary {
+            type View<'a> = RegionSummaryView<'a>;
+            type ViewHandle = RegionSummaryOwnedView;
+        }
+        impl ::serde::Serialize for RegionSummaryOwnedView {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::serde::Serialize::serialize(&self.0, __s)
+            }
+        }
+        /// Which checks to list.
+        #[derive(Clone, Debug, Default)]
+        pub struct ListResponseLogsRequestView<'a> {
+            /// `mon_…`. Required.
+            ///
+            /// Field 1: `id`
+            pub id: &'a str,
+            /// Checks per page: 1 to 100. Default 50.
+            ///
+            /// Field 2: `limit`
+            pub limit: ::core::option::Option<i32>,
+            /// `next_page_token` of the page before, together with the same filter.
+            ///
+            /// Field 3: `page_token`
+            pub page_token: ::core::option::Option<&'a str>,
+            /// Only those that came to one of these: `success`, `degraded`, `failure`, `skipped`.
+            ///
+            /// Field 4: `outcomes`
+            pub outcomes: ::buffa::RepeatedView<'a, &'a str>,
+            /// Only those from one of these regions.
+            ///
+            /// Field 5: `regions`
+            pub regions: ::buffa::RepeatedView<'a, &'a str>,
+            /// Only those that ran for one of these reasons: `scheduled`, `opinion` (another probe was asked),
+            /// `manual`.
+            ///
+            /// Field 6: `triggers`
+            pub triggers: ::buffa::RepeatedView<'a, &'a str>,
+            /// Only those with a slot at this time or later.
+            ///
+            /// Field 7: `from`
+            pub from: ::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
+            >,
+            /// Only those with a slot before this time.
+            ///
+            /// Field 8: `to`
+            pub to: ::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
+            >,
+        }
+        impl<'a> ::buffa::MessageView<'a> for ListResponseLogsRequestView<'a> {
+            type Owned = super::super::ListResponseLogsRequest;
+            fn decode_view(
+                buf: &'a [u8],
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                let __limit = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_UNKNOWN_FIELD_LIMIT,
+                );
+                let __elem = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_ELEMENT_MEMORY_LIMIT,
+                );
+                <Self as ::buffa::MessageView>::decode_view_ctx(
+                    buf,
+                    ::buffa::DecodeContext::new(::buffa::RECURSION_LIMIT, &__limit)
+                        .with_element_memory(&__elem),
+                )
+            }
+            fn decode_view_with_ctx(
+                buf: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                <Self as ::buffa::MessageView>::decode_view_ctx(buf, ctx)
+            }
+            #[inline]
+            fn merge_view_field(
+                &mut self,
+                tag: ::buffa::encoding::Tag,
+                cur: &'a [u8],
+                _before_tag: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<&'a [u8], ::buffa::DecodeError> {
+                let _ = ctx;
+                #[allow(unused_variables)]
+                let view = self;
+                let mut cur = cur;
+                match tag.field_number() {
+                    1u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.id = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    2u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.limit = Some(::buffa::types::decode_int32(&mut cur)?);
+                    }
+                    3u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.page_token = Some(::buffa::types::borrow_str(&mut cur)?);
+                    }
+                    7u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        match view.from.as_mut() {
+                            Some(existing) => {
+                                ::buffa::MessageView::merge_into_view(
+                                    existing,
+                                    sub,
+                                    __sub_ctx,
+                                )?
+                            }
+                            None => {
+                                view.from = ::buffa::MessageFieldView::set(
+                                    <::buffa_types::google::protobuf::__buffa::view::TimestampView as ::buffa::MessageView>::decode_view_ctx(
+                                        sub,
+                                        __sub_ctx,
+                                    )?,
+                                );
+                            }
+                        }
+                    }
+                    8u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        match view.to.as_mut() {
+                            Some(existing) => {
+                                ::buffa::MessageView::merge_into_view(
+                                    existing,
+                                    sub,
+                                    __sub_ctx,
+                                )?
+                            }
+                            None => {
+                                view.to = ::buffa::MessageFieldView::set(
+                                    <::buffa_types::google::protobuf::__buffa::view::TimestampView as ::buffa::MessageView>::decode_view_ctx(
+                                        sub,
+                                        __sub_ctx,
+                                    )?,
+                                );
+                            }
+                        }
+                    }
+                    4u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __elem = ::buffa::types::borrow_str(&mut cur)?;
+                        ctx.register_element_memory(
+                            ::buffa::__private::element_footprint(&__elem),
+                        )?;
+                        view.outcomes.push(__elem);
+                    }
+                    5u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __elem = ::buffa::types::borrow_str(&mut cur)?;
+                        ctx.register_element_memory(
+                            ::buffa::__private::element_footprint(&__elem),
+                        )?;
+                        view.regions.push(__elem);
+                    }
+                    6u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __elem = ::buffa::types::borrow_str(&mut cur)?;
+                        ctx.register_element_memory(
+                            ::buffa::__private::element_footprint(&__elem),
+                        )?;
+                        view.triggers.push(__elem);
+                    }
+                    _ => {
+                        ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
+                    }
+                }
+                ::core::result::Result::Ok(cur)
+            }
+            fn to_owned_message(
+                &self,
+            ) -> ::core::result::Result<
+                super::super::ListResponseLogsRequest,
+                ::buffa::DecodeError,
+            > {
+                self.to_owned_from_source(None)
+            }
+            #[allow(clippy::useless_conversion, clippy::needless_update)]
+            fn to_owned_from_source(
+                &self,
+                __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
+            ) -> ::core::result::Result<
+                super::super::ListResponseLogsRequest,
+                ::buffa::DecodeError,
+            > {
+                #[allow(unused_imports)]
+                use ::buffa::alloc::string::ToString as _;
+                let _ = __buffa_src;
+                ::core::result::Result::Ok(super::super::ListResponseLogsRequest {
+                    id: self.id.to_string(),
+                    limit: self.limit,
+                    page_token: self.page_token.map(|s| s.to_string()),
+                    outcomes: self.outcomes.iter().map(|s| s.to_string()).collect(),
+                    regions: self.regions.iter().map(|s| s.to_string()).collect(),
+                    triggers: self.triggers.iter().map(|s| s.to_string()).collect(),
+                    from: match self.from.as_option() {
+                        Some(v) => {
+                            ::buffa::MessageField::<
+                                ::buffa_types::google::protobuf::Timestamp,
+                                ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+                            >::some(v.to_owned_from_source(__buffa_src)?)
+                        }
+                        None => ::buffa::MessageField::none(),
+                    },
+                    to: match self.to.as_option() {
+                        Some(v) => {
+                            ::buffa::MessageField::<
+                                ::buffa_types::google::protobuf::Timestamp,
+                                ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+                            >::some(v.to_owned_from_source(__buffa_src)?)
+                        }
+                        None => ::buffa::MessageField::none(),
+                    },
+                    ..::core::default::Default::default()
+                })
+            }
+        }
+        impl<'a> ::buffa::ViewEncode<'a> for ListResponseLogsRequestView<'a> {
+            #[allow(clippy::needless_borrow, clippy::let_and_return)]
+            fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                let mut size = 0u64;
+                if !self.id.is_empty() {
+                    size += 1u64 + ::buffa::types::string_encoded_len(&self.id) as u64;
+                }
+                if let Some(v) = self.limit {
+                    size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
+                }
+                if let Some(ref v) = self.page_token {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
+                for v in &self.outcomes {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
+                for v in &self.regions {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
+                for v in &self.triggers {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
+                if self.from.is_set() {
+                    let __slot = __cache.reserve();
+                    let inner_size = self.from.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                if self.to.is_set() {
+                    let __slot = __cache.reserve();
+                    let inner_size = self.to.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                ::buffa::saturate_size(size)
+            }
+            #[allow(clippy::needless_borrow)]
+            fn write_to(
+                &self,
+                __cache: &mut ::buffa::SizeCache,
+                buf: &mut impl ::buffa::EncodeSink,
+            ) {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                if !self.id.is_empty() {
+                    ::buffa::types::put_string_field(1u32, &self.id, buf);
+                }
+                if let Some(v) = self.limit {
+                    ::buffa::types::put_int32_field(2u32, v, buf);
+                }
+                if let Some(ref v) = self.page_token {
+                    ::buffa::types::put_string_field(3u32, v, buf);
+                }
+                for v in &self.outcomes {
+                    ::buffa::types::put_string_field(4u32, v, buf);
+                }
+                for v in &self.regions {
+                    ::buffa::types::put_string_field(5u32, v, buf);
+                }
+                for v in &self.triggers {
+                    ::buffa::types::put_string_field(6u32, v, buf);
+                }
+                if self.from.is_set() {
+                    ::buffa::types::put_len_delimited_header(
+                        7u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    self.from.write_to(__cache, buf);
+                }
+                if self.to.is_set() {
+                    ::buffa::types::put_len_delimited_header(
+                        8u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    self.to.write_to(__cache, buf);
+                }
+            }
+        }
+        /// Serializes this view as protobuf JSON.
+        ///
+        /// Implicit-presence fields with default values are omitted, `required`
+        /// fields are always emitted, explicit-presence (`optional`) fields are
+        /// emitted only when set, bytes fields are base64-encoded, and enum
+        /// values are their proto name strings.
+        ///
+        /// This impl uses `serialize_map(None)` because the number of emitted
+        /// fields depends on default-omission rules; serializers that require
+        /// known map lengths (e.g. `bincode`) will return a runtime error.
+        /// Use the owned message type for those formats.
+        impl<'__a> ::serde::Serialize for ListResponseLogsRequestView<'__a> {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut __map = __s.serialize_map(::core::option::Option::None)?;
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.id) {
+                    __map.serialize_entry("id", self.id)?;
+                }
+                if let ::core::option::Option::Some(__v) = self.limit {
+                    __map
+                        .serialize_entry(
+                            "limit",
+                            &::buffa::json_helpers::ProtoJson(&__v),
+                        )?;
+                }
+                if let ::core::option::Option::Some(__v) = self.page_token {
+                    __map.serialize_entry("pageToken", __v)?;
+                }
+                if !self.outcomes.is_empty() {
+                    __map.serialize_entry("outcomes", &*self.outcomes)?;
+                }
+                if !self.regions.is_empty() {
+                    __map.serialize_entry("regions", &*self.regions)?;
+                }
+                if !self.triggers.is_empty() {
+                    __map.serialize_entry("triggers", &*self.triggers)?;
+                }
+                {
+                    if let ::core::option::Option::Some(__v) = self.from.as_option() {
+                        __map.serialize_entry("from", __v)?;
+                    }
+                }
+                {
+                    if let ::core::option::Option::Some(__v) = self.to.as_option() {
+                        __map.serialize_entry("to", __v)?;
+                    }
+                }
+                __map.end()
+            }
+        }
+        impl<'a> ::buffa::MessageName for ListResponseLogsRequestView<'a> {
+            const PACKAGE: &'static str = "monitor.v1";
+            const NAME: &'static str = "ListResponseLogsRequest";
+            const FULL_NAME: &'static str = "monitor.v1.ListResponseLogsRequest";
+            const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.ListResponseLogsRequest";
+        }
+        ::buffa::impl_default_view_instance!(ListResponseLogsRequestView);
+        ::buffa::impl_view_reborrow!(ListResponseLogsRequestView);
+        /** Self-contained, `'static` owned view of a `ListResponseLogsRequest` message.
+
+ Wraps [`::buffa::OwnedView`]`<`[`ListResponseLogsRequestView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`ListResponseLogsRequestView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+        #[derive(Clone, Debug)]
+        pub struct ListResponseLogsRequestOwnedView(
+            ::buffa::OwnedView<ListResponseLogsRequestView<'static>>,
+        );
+        impl ListResponseLogsRequestOwnedView {
+            /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
+            ///
+            /// The view borrows directly from the buffer's data; the buffer is
+            /// retained inside the returned handle.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer contains invalid
+            /// protobuf data.
+            pub fn decode(
+                bytes: ::buffa::bytes::Bytes,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    ListResponseLogsRequestOwnedView(::buffa::OwnedView::decode(bytes)?),
+                )
+            }
+            /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
+            /// max message size).
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer is invalid or
+            /// exceeds the configured limits.
+            pub fn decode_with_options(
+                bytes: ::buffa::bytes::Bytes,
+                opts: &::buffa::DecodeOptions,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    ListResponseLogsRequestOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
+                )
+            }
+            /// Build from an owned message via an encode → decode round-trip.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError::MessageTooLarge`] if the
+            /// message's encoded size exceeds the 2 GiB protobuf limit, or
+            /// another [`::buffa::DecodeError`] if the re-encoded bytes are
+            /// somehow invalid (should not happen for well-formed messages).
+            pub fn from_owned(
+                msg: &super::super::ListResponseLogsRequest,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    ListResponseLogsRequestOwnedView(
+                        ::buffa::OwnedView::from_owned(msg)?,
+                    ),
+                )
+            }
+            /// Borrow the full [`ListResponseLogsRequestView`] with its lifetime tied to `&self`.
+            #[must_use]
+            pub fn view(&self) -> &ListResponseLogsRequestView<'_> {
+                self.0.reborrow()
+            }
+            /// Convert to the owned message type.
+            ///
+            /// Infallible: this type's constructors wire-decode their
+            /// buffer, and a view produced by wire decoding always
+            /// converts. Delegates to [`::buffa::OwnedView::to_owned_message`],
+            /// whose contract also governs handles converted from a raw
+            /// [`::buffa::OwnedView`].
+            #[must_use]
+            pub fn to_owned_message(&self) -> super::super::ListResponseLogsRequest {
+                self.0.to_owned_message()
+            }
+            /// The underlying bytes buffer.
+            #[must_use]
+            pub fn bytes(&self) -> &::buffa::bytes::Bytes {
+                self.0.bytes()
+            }
+            /// Consume the handle, returning the underlying bytes buffer.
+            #[must_use]
+            pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
+                self.0.into_bytes()
+            }
+            /// `mon_…`. Required.
+            ///
+            /// Field 1: `id`
+            #[must_use]
+            pub fn id(&self) -> &'_ str {
+                self.0.reborrow().id
+            }
+            /// Checks per page: 1 to 100. Default 50.
+            ///
+            /// Field 2: `limit`
+            #[must_use]
+            pub fn limit(&self) -> ::core::option::Option<i32> {
+                self.0.reborrow().limit
+            }
+            /// `next_page_token` of the page before, together with the same filter.
+            ///
+            /// Field 3: `page_token`
+            #[must_use]
+            pub fn page_token(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().page_token
+            }
+            /// Only those that came to one of these: `success`, `degraded`, `failure`, `skipped`.
+            ///
+            /// Field 4: `outcomes`
+            #[must_use]
+            pub fn outcomes(&self) -> &::buffa::RepeatedView<'_, &'_ str> {
+                &self.0.reborrow().outcomes
+            }
+            /// Only those from one of these regions.
+            ///
+            /// Field 5: `regions`
+            #[must_use]
+            pub fn regions(&self) -> &::buffa::RepeatedView<'_, &'_ str> {
+                &self.0.reborrow().regions
+            }
+            /// Only those that ran for one of these reasons: `scheduled`, `opinion` (another probe was asked),
+            /// `manual`.
+            ///
+            /// Field 6: `triggers`
+            #[must_use]
+            pub fn triggers(&self) -> &::buffa::RepeatedView<'_, &'_ str> {
+                &self.0.reborrow().triggers
+            }
+            /// Only those with a slot at this time or later.
+            ///
+            /// Field 7: `from`
+            #[must_use]
+            pub fn from(
+                &self,
+            ) -> &::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'_>,
+            > {
+                &self.0.reborrow().from
+            }
+            /// Only those with a slot before this time.
+            ///
+            /// Field 8: `to`
+            #[must_use]
+            pub fn to(
+                &self,
+            ) -> &::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'_>,
+            > {
+                &self.0.reborrow().to
+            }
+        }
+        impl ::core::convert::From<
+            ::buffa::OwnedView<ListResponseLogsRequestView<'static>>,
+        > for ListResponseLogsRequestOwnedView {
+            fn from(
+                inner: ::buffa::OwnedView<ListResponseLogsRequestView<'static>>,
+            ) -> Self {
+                ListResponseLogsRequestOwnedView(inner)
+            }
+        }
+        impl ::core::convert::From<ListResponseLogsRequestOwnedView>
+        for ::buffa::OwnedView<ListResponseLogsRequestView<'static>> {
+            fn from(wrapper: ListResponseLogsRequestOwnedView) -> Self {
+                wrapper.0
+            }
+        }
+        impl ::core::convert::AsRef<
+            ::buffa::OwnedView<ListResponseLogsRequestView<'static>>,
+        > for ListResponseLogsRequestOwnedView {
+            fn as_ref(
+                &self,
+            ) -> &::buffa::OwnedView<ListResponseLogsRequestView<'static>> {
+                &self.0
+            }
+        }
+        impl ::buffa::HasMessageView for super::super::ListResponseLogsRequest {
+            type View<'a> = ListResponseLogsRequestView<'a>;
+            type ViewHandle = ListResponseLogsRequestOwnedView;
+        }
+        impl ::serde::Serialize for ListResponseLogsRequestOwnedView {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::serde::Serialize::serialize(&self.0, __s)
+            }
+        }
+        /// A page of checks.
+        #[derive(Clone, Debug, Default)]
+        pub struct ListResponseLogsResponseView<'a> {
+            /// Newest first.
+            ///
+            /// Field 1: `logs`
+            pub logs: ::buffa::RepeatedView<
+                'a,
+                super::super::__buffa::view::ResponseLogView<'a>,
+            >,
+            /// Token of the next page; empty on the last.
+            ///
+            /// Field 2: `next_page_token`
+            pub next_page_token: &'a str,
+        }
+        impl<'a> ::buffa::MessageView<'a> for ListResponseLogsResponseView<'a> {
+            type Owned = super::super::ListResponseLogsResponse;
+            fn decode_view(
+                buf: &'a [u8],
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                let __limit = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_UNKNOWN_FIELD_LIMIT,
+                );
+                let __elem = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_ELEMENT_MEMORY_LIMIT,
+                );
+                <Self as ::buffa::MessageView>::decode_view_ctx(
+                    buf,
+                    ::buffa::DecodeContext::new(::buffa::RECURSION_LIMIT, &__limit)
+                        .with_element_memory(&__elem),
+                )
+            }
+            fn decode_view_with_ctx(
+                buf: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                <Self as ::buffa::MessageView>::decode_view_ctx(buf, ctx)
+            }
+            #[inline]
+            fn merge_view_field(
+                &mut self,
+                tag: ::buffa::encoding::Tag,
+                cur: &'a [u8],
+                _before_tag: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<&'a [u8], ::buffa::DecodeError> {
+                let _ = ctx;
+                #[allow(unused_variables)]
+                let view = self;
+                let mut cur = cur;
+                match tag.field_number() {
+                    2u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.next_page_token = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    1u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        ctx.register_element_memory(
+                            ::core::mem::size_of::<
+                                super::super::__buffa::view::ResponseLogView,
+                            >(),
+                        )?;
+                        view.logs
+                            .push(
+                                <super::super::__buffa::view::ResponseLogView as ::buffa::MessageView>::decode_view_ctx(
+                                    sub,
+                                    __sub_ctx,
+                                )?,
+                            );
+                    }
+                    _ => {
+                        ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
+                    }
+                }
+                ::core::result::Result::Ok(cur)
+            }
+            fn to_owned_message(
+                &self,
+            ) -> ::core::result::Result<
+                super::super::ListResponseLogsResponse,
+                ::buffa::DecodeError,
+            > {
+                self.to_owned_from_source(None)
+            }
+            #[allow(clippy::useless_conversion, clippy::needless_update)]
+            fn to_owned_from_source(
+                &self,
+                __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
+            ) -> ::core::result::Result<
+                super::super::ListResponseLogsResponse,
+                ::buffa::DecodeError,
+            > {
+                #[allow(unused_imports)]
+                use ::buffa::alloc::string::ToString as _;
+                let _ = __buffa_src;
+                ::core::result::Result::Ok(super::super::ListResponseLogsResponse {
+                    logs: self
+                        .logs
+                        .iter()
+                        .map(|v| v.to_owned_from_source(__buffa_src))
+                        .collect::<::core::result::Result<_, ::buffa::DecodeError>>()?,
+                    next_page_token: self.next_page_token.to_string(),
+                    ..::core::default::Default::default()
+                })
+            }
+        }
+        impl<'a> ::buffa::ViewEncode<'a> for ListResponseLogsResponseView<'a> {
+            #[allow(clippy::needless_borrow, clippy::let_and_return)]
+            fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                let mut size = 0u64;
+                for v in &self.logs {
+                    let __slot = __cache.reserve();
+                    let inner_size = v.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                if !self.next_page_token.is_empty() {
+                    size
+                        += 1u64
+                            + ::buffa::types::string_encoded_len(&self.next_page_token)
+                                as u64;
+                }
+                ::buffa::saturate_size(size)
+            }
+            #[allow(clippy::needless_borrow)]
+            fn write_to(
+                &self,
+                __cache: &mut ::buffa::SizeCache,
+                buf: &mut impl ::buffa::EncodeSink,
+            ) {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                for v in &self.logs {
+                    ::buffa::types::put_len_delimited_header(
+                        1u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    v.write_to(__cache, buf);
+                }
+                if !self.next_page_token.is_empty() {
+                    ::buffa::types::put_string_field(2u32, &self.next_page_token, buf);
+                }
+            }
+        }
+        /// Serializes this view as protobuf JSON.
+        ///
+        /// Implicit-presence fields with default values are omitted, `required`
+        /// fields are always emitted, explicit-presence (`optional`) fields are
+        /// emitted only when set, bytes fields are base64-encoded, and enum
+        /// values are their proto name strings.
+        ///
+        /// This impl uses `serialize_map(None)` because the number of emitted
+        /// fields depends on default-omission rules; serializers that require
+        /// known map lengths (e.g. `bincode`) will return a runtime error.
+        /// Use the owned message type for those formats.
+        impl<'__a> ::serde::Serialize for ListResponseLogsResponseView<'__a> {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut __map = __s.serialize_map(::core::option::Option::None)?;
+                if !self.logs.is_empty() {
+                    __map.serialize_entry("logs", &*self.logs)?;
+                }
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.next_page_token) {
+                    __map.serialize_entry("nextPageToken", self.next_page_token)?;
+                }
+                __map.end()
+            }
+        }
+        impl<'a> ::buffa::MessageName for ListResponseLogsResponseView<'a> {
+            const PACKAGE: &'static str = "monitor.v1";
+            const NAME: &'static str = "ListResponseLogsResponse";
+            const FULL_NAME: &'static str = "monitor.v1.ListResponseLogsResponse";
+            const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.ListResponseLogsResponse";
+        }
+        ::buffa::impl_default_view_instance!(ListResponseLogsResponseView);
+        ::buffa::impl_view_reborrow!(ListResponseLogsResponseView);
+        /** Self-contained, `'static` owned view of a `ListResponseLogsResponse` message.
+
+ Wraps [`::buffa::OwnedView`]`<`[`ListResponseLogsResponseView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`ListResponseLogsResponseView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+        #[derive(Clone, Debug)]
+        pub struct ListResponseLogsResponseOwnedView(
+            ::buffa::OwnedView<ListResponseLogsResponseView<'static>>,
+        );
+        impl ListResponseLogsResponseOwnedView {
+            /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
+            ///
+            /// The view borrows directly from the buffer's data; the buffer is
+            /// retained inside the returned handle.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer contains invalid
+            /// protobuf data.
+            pub fn decode(
+                bytes: ::buffa::bytes::Bytes,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    ListResponseLogsResponseOwnedView(::buffa::OwnedView::decode(bytes)?),
+                )
+            }
+            /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
+            /// max message size).
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer is invalid or
+            /// exceeds the configured limits.
+            pub fn decode_with_options(
+                bytes: ::buffa::bytes::Bytes,
+                opts: &::buffa::DecodeOptions,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    ListResponseLogsResponseOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
+                )
+            }
+            /// Build from an owned message via an encode → decode round-trip.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError::MessageTooLarge`] if the
+            /// message's encoded size exceeds the 2 GiB protobuf limit, or
+            /// another [`::buffa::DecodeError`] if the re-encoded bytes are
+            /// somehow invalid (should not happen for well-formed messages).
+            pub fn from_owned(
+                msg: &super::super::ListResponseLogsResponse,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    ListResponseLogsResponseOwnedView(
+                        ::buffa::OwnedView::from_owned(msg)?,
+                    ),
+                )
+            }
+            /// Borrow the full [`ListResponseLogsResponseView`] with its lifetime tied to `&self`.
+            #[must_use]
+            pub fn view(&self) -> &ListResponseLogsResponseView<'_> {
+                self.0.reborrow()
+            }
+            /// Convert to the owned message type.
+            ///
+            /// Infallible: this type's constructors wire-decode their
+            /// buffer, and a view produced by wire decoding always
+            /// converts. Delegates to [`::buffa::OwnedView::to_owned_message`],
+            /// whose contract also governs handles converted from a raw
+            /// [`::buffa::OwnedView`].
+            #[must_use]
+            pub fn to_owned_message(&self) -> super::super::ListResponseLogsResponse {
+                self.0.to_owned_message()
+            }
+            /// The underlying bytes buffer.
+            #[must_use]
+            pub fn bytes(&self) -> &::buffa::bytes::Bytes {
+                self.0.bytes()
+            }
+            /// Consume the handle, returning the underlying bytes buffer.
+            #[must_use]
+            pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
+                self.0.into_bytes()
+            }
+            /// Newest first.
+            ///
+            /// Field 1: `logs`
+            #[must_use]
+            pub fn logs(
+                &self,
+            ) -> &::buffa::RepeatedView<
+                '_,
+                super::super::__buffa::view::ResponseLogView<'_>,
+            > {
+                &self.0.reborrow().logs
+            }
+            /// Token of the next page; empty on the last.
+            ///
+            /// Field 2: `next_page_token`
+            #[must_use]
+            pub fn next_page_token(&self) -> &'_ str {
+                self.0.reborrow().next_page_token
+            }
+        }
+        impl ::core::convert::From<
+            ::buffa::OwnedView<ListResponseLogsResponseView<'static>>,
+        > for ListResponseLogsResponseOwnedView {
+            fn from(
+                inner: ::buffa::OwnedView<ListResponseLogsResponseView<'static>>,
+            ) -> Self {
+                ListResponseLogsResponseOwnedView(inner)
+            }
+        }
+        impl ::core::convert::From<ListResponseLogsResponseOwnedView>
+        for ::buffa::OwnedView<ListResponseLogsResponseView<'static>> {
+            fn from(wrapper: ListResponseLogsResponseOwnedView) -> Self {
+                wrapper.0
+            }
+        }
+        impl ::core::convert::AsRef<
+            ::buffa::OwnedView<ListResponseLogsResponseView<'static>>,
+        > for ListResponseLogsResponseOwnedView {
+            fn as_ref(
+                &self,
+            ) -> &::buffa::OwnedView<ListResponseLogsResponseView<'static>> {
+                &self.0
+            }
+        }
+        impl ::buffa::HasMessageView for super::super::ListResponseLogsResponse {
+            type View<'a> = ListResponseLogsResponseView<'a>;
+            type ViewHandle = ListResponseLogsResponseOwnedView;
+        }
+        impl ::serde::Serialize for ListResponseLogsResponseOwnedView {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::serde::Serialize::serialize(&self.0, __s)
+            }
+        }
+        /// One check in one region.
+        #[derive(Clone, Debug, Default)]
+        pub struct ResponseLogView<'a> {
+            /// What GetResponseLog reads it by.
+            ///
+            /// Field 1: `id`
+            pub id: &'a str,
+            /// The time at which it was due.
+            ///
+            /// Field 2: `slot`
+            pub slot: ::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
+            >,
+            /// For example `fly-ams`.
+            ///
+            /// Field 3: `region`
+            pub region: &'a str,
+            /// The probe that ran it.
+            ///
+            /// Field 4: `served_by`
+            pub served_by: &'a str,
+            /// `scheduled`, `opinion` or `manual`.
+            ///
+            /// Field 5: `trigger`
+            pub trigger: &'a str,
+            /// `success`, `degraded`, `failure` or `skipped`.
+            ///
+            /// Field 6: `outcome`
+            pub outcome: &'a str,
+            /// The whole exchange of the last attempt, in microseconds.
+            ///
+            /// Field 7: `latency_us`
+            pub latency_us: i32,
+            /// Status code of the final answer; absent without an answer and for TCP and DNS.
+            ///
+            /// Field 8: `status_code`
+            pub status_code: ::core::option::Option<i32>,
+            /// How many attempts were made; 0 for a slot that was skipped.
+            ///
+            /// Field 9: `attempts`
+            pub attempts: i32,
+            /// The last attempt's final exchange by phases.
+            ///
+            /// Field 10: `phases`
+            pub phases: ::buffa::MessageFieldView<
+                super::super::__buffa::view::PhasesView<'a>,
+            >,
+            /// When the last attempt ended.
+            ///
+            /// Field 11: `finished_at`
+            pub finished_at: ::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
+            >,
+        }
+        impl<'a> ::buffa::MessageView<'a> for ResponseLogView<'a> {
+            type Owned = super::super::ResponseLog;
+            fn decode_view(
+                buf: &'a [u8],
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                let __limit = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_UNKNOWN_FIELD_LIMIT,
+                );
+                let __elem = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_ELEMENT_MEMORY_LIMIT,
+                );
+                <Self as ::buffa::MessageView>::decode_view_ctx(
+                    buf,
+                    ::buffa::DecodeContext::new(::buffa::RECURSION_LIMIT, &__limit)
+                        .with_element_memory(&__elem),
+                )
+            }
+            fn decode_view_with_ctx(
+                buf: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                <Self as ::buffa::MessageView>::decode_view_ctx(buf, ctx)
+            }
+            #[inline]
+            fn merge_view_field(
+                &mut self,
+                tag: ::buffa::encoding::Tag,
+                cur: &'a [u8],
+                _before_tag: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<&'a [u8], ::buffa::DecodeError> {
+                let _ = ctx;
+                #[allow(unused_variables)]
+                let view = self;
+                let mut cur = cur;
+                match tag.field_number() {
+                    1u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.id = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    2u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        match view.slot.as_mut() {
+                            Some(existing) => {
+                                ::buffa::MessageView::merge_into_view(
+                                    existing,
+                                    sub,
+                                    __sub_ctx,
+                                )?
+                            }
+                            None => {
+                                view.slot = ::buffa::MessageFieldView::set(
+                                    <::buffa_types::google::protobuf::__buffa::view::TimestampView as ::buffa::MessageView>::decode_view_ctx(
+                                        sub,
+                                        __sub_ctx,
+                                    )?,
+                                );
+                            }
+                        }
+                    }
+                    3u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.region = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    4u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.served_by = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    5u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.trigger = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    6u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.outcome = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    7u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.latency_us = ::buffa::types::decode_int32(&mut cur)?;
+                    }
+                    8u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.status_code = Some(::buffa::types::decode_int32(&mut cur)?);
+                    }
+                    9u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.attempts = ::buffa::types::decode_int32(&mut cur)?;
+                    }
+                    10u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        match view.phases.as_mut() {
+                            Some(existing) => {
+                                ::buffa::MessageView::merge_into_view(
+                                    existing,
+                                    sub,
+                                    __sub_ctx,
+                                )?
+                            }
+                            None => {
+                                view.phases = ::buffa::MessageFieldView::set(
+                                    <super::super::__buffa::view::PhasesView as ::buffa::MessageView>::decode_view_ctx(
+                                        sub,
+                                        __sub_ctx,
+                                    )?,
+                                );
+                            }
+                        }
+                    }
+                    11u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        match view.finished_at.as_mut() {
+                            Some(existing) => {
+                                ::buffa::MessageView::merge_into_view(
+                                    existing,
+                                    sub,
+                                    __sub_ctx,
+                                )?
+                            }
+                            None => {
+                                view.finished_at = ::buffa::MessageFieldView::set(
+                                    <::buffa_types::google::protobuf::__buffa::view::TimestampView as ::buffa::MessageView>::decode_view_ctx(
+                                        sub,
+                                        __sub_ctx,
+                                    )?,
+                                );
+                            }
+                        }
+                    }
+                    _ => {
+                        ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
+                    }
+                }
+                ::core::result::Result::Ok(cur)
+            }
+            fn to_owned_message(
+                &self,
+            ) -> ::core::result::Result<
+                super::super::ResponseLog,
+                ::buffa::DecodeError,
+            > {
+                self.to_owned_from_source(None)
+            }
+            #[allow(clippy::useless_conversion, clippy::needless_update)]
+            fn to_owned_from_source(
+                &self,
+                __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
+            ) -> ::core::result::Result<
+                super::super::ResponseLog,
+                ::buffa::DecodeError,
+            > {
+                #[allow(unused_imports)]
+                use ::buffa::alloc::string::ToString as _;
+                let _ = __buffa_src;
+                ::core::result::Result::Ok(super::super::ResponseLog {
+                    id: self.id.to_string(),
+                    slot: match self.slot.as_option() {
+                        Some(v) => {
+                            ::buffa::MessageField::<
+                                ::buffa_types::google::protobuf::Timestamp,
+                                ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+                            >::some(v.to_owned_from_source(__buffa_src)?)
+                        }
+                        None => ::buffa::MessageField::none(),
+                    },
+                    region: self.region.to_string(),
+                    served_by: self.served_by.to_string(),
+                    trigger: self.trigger.to_string(),
+                    outcome: self.outcome.to_string(),
+                    latency_us: self.latency_us,
+                    status_code: self.status_code,
+                    attempts: self.attempts,
+                    phases: match self.phases.as_option() {
+                        Some(v) => {
+                            ::buffa::MessageField::<
+                                super::super::Phases,
+                                ::buffa::Inline<super::super::Phases>,
+                            >::some(v.to_owned_from_source(__buffa_src)?)
+                        }
+                        None => ::buffa::MessageField::none(),
+                    },
+                    finished_at: match self.finished_at.as_option() {
+                        Some(v) => {
+                            ::buffa::MessageField::<
+                                ::buffa_types::google::protobuf::Timestamp,
+                                ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+                            >::some(v.to_owned_from_source(__buffa_src)?)
+                        }
+                        None => ::buffa::MessageField::none(),
+                    },
+                    ..::core::default::Default::default()
+                })
+            }
+        }
+        impl<'a> ::buffa::ViewEncode<'a> for ResponseLogView<'a> {
+            #[allow(clippy::needless_borrow, clippy::let_and_return)]
+            fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                let mut size = 0u64;
+                if !self.id.is_empty() {
+                    size += 1u64 + ::buffa::types::string_encoded_len(&self.id) as u64;
+                }
+                if self.slot.is_set() {
+                    let __slot = __cache.reserve();
+                    let inner_size = self.slot.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                if !self.region.is_empty() {
+                    size
+                        += 1u64
+                            + ::buffa::types::string_encoded_len(&self.region) as u64;
+                }
+                if !self.served_by.is_empty() {
+                    size
+                        += 1u64
+                            + ::buffa::types::string_encoded_len(&self.served_by) as u64;
+                }
+                if !self.trigger.is_empty() {
+                    size
+                        += 1u64
+                            + ::buffa::types::string_encoded_len(&self.trigger) as u64;
+                }
+                if !self.outcome.is_empty() {
+                    size
+                        += 1u64
+                            + ::buffa::types::string_encoded_len(&self.outcome) as u64;
+                }
+                if self.latency_us != 0i32 {
+                    size
+                        += 1u64
+                            + ::buffa::types::int32_encoded_len(self.latency_us) as u64;
+                }
+                if let Some(v) = self.status_code {
+                    size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
+                }
+                if self.attempts != 0i32 {
+                    size
+                        += 1u64
+                            + ::buffa::types::int32_encoded_len(self.attempts) as u64;
+                }
+                if self.phases.is_set() {
+                    let __slot = __cache.reserve();
+                    let inner_size = self.phases.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                if self.finished_at.is_set() {
+                    let __slot = __cache.reserve();
+                    let inner_size = self.finished_at.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                ::buffa::saturate_size(size)
+            }
+            #[allow(clippy::needless_borrow)]
+            fn write_to(
+                &self,
+                __cache: &mut ::buffa::SizeCache,
+                buf: &mut impl ::buffa::EncodeSink,
+            ) {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                if !self.id.is_empty() {
+                    ::buffa::types::put_string_field(1u32, &self.id, buf);
+                }
+                if self.slot.is_set() {
+                    ::buffa::types::put_len_delimited_header(
+                        2u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    self.slot.write_to(__cache, buf);
+                }
+                if !self.region.is_empty() {
+                    ::buffa::types::put_string_field(3u32, &self.region, buf);
+                }
+                if !self.served_by.is_empty() {
+                    ::buffa::types::put_string_field(4u32, &self.served_by, buf);
+                }
+                if !self.trigger.is_empty() {
+                    ::buffa::types::put_string_field(5u32, &self.trigger, buf);
+                }
+                if !self.outcome.is_empty() {
+                    ::buffa::types::put_string_field(6u32, &self.outcome, buf);
+                }
+                if self.latency_us != 0i32 {
+                    ::buffa::types::put_int32_field(7u32, self.latency_us, buf);
+                }
+                if let Some(v) = self.status_code {
+                    ::buffa::types::put_int32_field(8u32, v, buf);
+                }
+                if self.attempts != 0i32 {
+                    ::buffa::types::put_int32_field(9u32, self.attempts, buf);
+                }
+                if self.phases.is_set() {
+                    ::buffa::types::put_len_delimited_header(
+                        10u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    self.phases.write_to(__cache, buf);
+                }
+                if self.finished_at.is_set() {
+                    ::buffa::types::put_len_delimited_header(
+                        11u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    self.finished_at.write_to(__cache, buf);
+                }
+            }
+        }
+        /// Serializes this view as protobuf JSON.
+        ///
+        /// Implicit-presence fields with default values are omitted, `required`
+        /// fields are always emitted, explicit-presence (`optional`) fields are
+        /// emitted only when set, bytes fields are base64-encoded, and enum
+        /// values are their proto name strings.
+        ///
+        /// This impl uses `serialize_map(None)` because the number of emitted
+        /// fields depends on default-omission rules; serializers that require
+        /// known map lengths (e.g. `bincode`) will return a runtime error.
+        /// Use the owned message type for those formats.
+        impl<'__a> ::serde::Serialize for ResponseLogView<'__a> {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut __map = __s.serialize_map(::core::option::Option::None)?;
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.id) {
+                    __map.serialize_entry("id", self.id)?;
+                }
+                {
+                    if let ::core::option::Option::Some(__v) = self.slot.as_option() {
+                        __map.serialize_entry("slot", __v)?;
+                    }
+                }
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.region) {
+                    __map.serialize_entry("region", self.region)?;
+                }
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.served_by) {
+                    __map.serialize_entry("servedBy", self.served_by)?;
+                }
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.trigger) {
+                    __map.serialize_entry("trigger", self.trigger)?;
+                }
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.outcome) {
+                    __map.serialize_entry("outcome", self.outcome)?;
+                }
+                if !::buffa::json_helpers::skip_if::is_zero_i32(&self.latency_us) {
+                    __map
+                        .serialize_entry(
+                            "latencyUs",
+                            &::buffa::json_helpers::ProtoJson(&self.latency_us),
+                        )?;
+                }
+                if let ::core::option::Option::Some(__v) = self.status_code {
+                    __map
+                        .serialize_entry(
+                            "statusCode",
+                            &::buffa::json_helpers::ProtoJson(&__v),
+                        )?;
+                }
+                if !::buffa::json_helpers::skip_if::is_zero_i32(&self.attempts) {
+                    __map
+                        .serialize_entry(
+                            "attempts",
+                            &::buffa::json_helpers::ProtoJson(&self.attempts),
+                        )?;
+                }
+                {
+                    if let ::core::option::Option::Some(__v) = self.phases.as_option() {
+                        __map.serialize_entry("phases", __v)?;
+                    }
+                }
+                {
+                    if let ::core::option::Option::Some(__v) = self
+                        .finished_at
+                        .as_option()
+                    {
+                        __map.serialize_entry("finishedAt", __v)?;
+                    }
+                }
+                __map.end()
+            }
+        }
+        impl<'a> ::buffa::MessageName for ResponseLogView<'a> {
+            const PACKAGE: &'static str = "monitor.v1";
+            const NAME: &'static str = "ResponseLog";
+            const FULL_NAME: &'static str = "monitor.v1.ResponseLog";
+            const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.ResponseLog";
+        }
+        ::buffa::impl_default_view_instance!(ResponseLogView);
+        ::buffa::impl_view_reborrow!(ResponseLogView);
+        /** Self-contained, `'static` owned view of a `ResponseLog` message.
+
+ Wraps [`::buffa::OwnedView`]`<`[`ResponseLogView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`ResponseLogView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+        #[derive(Clone, Debug)]
+        pub struct ResponseLogOwnedView(::buffa::OwnedView<ResponseLogView<'static>>);
+        impl ResponseLogOwnedView {
+            /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
+            ///
+            /// The view borrows directly from the buffer's data; the buffer is
+            /// retained inside the returned handle.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer contains invalid
+            /// protobuf data.
+            pub fn decode(
+                bytes: ::buffa::bytes::Bytes,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    ResponseLogOwnedView(::buffa::OwnedView::decode(bytes)?),
+                )
+            }
+            /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
+            /// max message size).
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer is invalid or
+            /// exceeds the configured limits.
+            pub fn decode_with_options(
+                bytes: ::buffa::bytes::Bytes,
+                opts: &::buffa::DecodeOptions,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    ResponseLogOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
+                )
+            }
+            /// Build from an owned message via an encode → decode round-trip.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError::MessageTooLarge`] if the
+            /// message's encoded size exceeds the 2 GiB protobuf limit, or
+            /// another [`::buffa::DecodeError`] if the re-encoded bytes are
+            /// somehow invalid (should not happen for well-formed messages).
+            pub fn from_owned(
+                msg: &super::super::ResponseLog,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    ResponseLogOwnedView(::buffa::OwnedView::from_owned(msg)?),
+                )
+            }
+            /// Borrow the full [`ResponseLogView`] with its lifetime tied to `&self`.
+            #[must_use]
+            pub fn view(&self) -> &ResponseLogView<'_> {
+                self.0.reborrow()
+            }
+            /// Convert to the owned message type.
+            ///
+            /// Infallible: this type's constructors wire-decode their
+            /// buffer, and a view produced by wire decoding always
+            /// converts. Delegates to [`::buffa::OwnedView::to_owned_message`],
+            /// whose contract also governs handles converted from a raw
+            /// [`::buffa::OwnedView`].
+            #[must_use]
+            pub fn to_owned_message(&self) -> super::super::ResponseLog {
+                self.0.to_owned_message()
+            }
+            /// The underlying bytes buffer.
+            #[must_use]
+            pub fn bytes(&self) -> &::buffa::bytes::Bytes {
+                self.0.bytes()
+            }
+            /// Consume the handle, returning the underlying bytes buffer.
+            #[must_use]
+            pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
+                self.0.into_bytes()
+            }
+            /// What GetResponseLog reads it by.
+            ///
+            /// Field 1: `id`
+            #[must_use]
+            pub fn id(&self) -> &'_ str {
+                self.0.reborrow().id
+            }
+            /// The time at which it was due.
+            ///
+            /// Field 2: `slot`
+            #[must_use]
+            pub fn slot(
+                &self,
+            ) -> &::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'_>,
+            > {
+                &self.0.reborrow().slot
+            }
+            /// For example `fly-ams`.
+            ///
+            /// Field 3: `region`
+            #[must_use]
+            pub fn region(&self) -> &'_ str {
+                self.0.reborrow().region
+            }
+            /// The probe that ran it.
+            ///
+            /// Field 4: `served_by`
+            #[must_use]
+            pub fn served_by(&self) -> &'_ str {
+                self.0.reborrow().served_by
+            }
+            /// `scheduled`, `opinion` or `manual`.
+            ///
+            /// Field 5: `trigger`
+            #[must_use]
+            pub fn trigger(&self) -> &'_ str {
+                self.0.reborrow().trigger
+            }
+            /// `success`, `degraded`, `failure` or `skipped`.
+            ///
+            /// Field 6: `outcome`
+            #[must_use]
+            pub fn outcome(&self) -> &'_ str {
+                self.0.reborrow().outcome
+            }
+            /// The whole exchange of the last attempt, in microseconds.
+            ///
+            /// Field 7: `latency_us`
+            #[must_use]
+            pub fn latency_us(&self) -> i32 {
+                self.0.reborrow().latency_us
+            }
+            /// Status code of the final answer; absent without an answer and for TCP and DNS.
+            ///
+            /// Field 8: `status_code`
+            #[must_use]
+            pub fn status_code(&self) -> ::core::option::Option<i32> {
+                self.0.reborrow().status_code
+            }
+            /// How many attempts were made; 0 for a slot that was skipped.
+            ///
+            /// Field 9: `attempts`
+            #[must_use]
+            pub fn attempts(&self) -> i32 {
+                self.0.reborrow().attempts
+            }
+            /// The last attempt's final exchange by phases.
+            ///
+            /// Field 10: `phases`
+            #[must_use]
+            pub fn phases(
+                &self,
+            ) -> &::buffa::MessageFieldView<
+                super::super::__buffa::view::PhasesView<'_>,
+            > {
+                &self.0.reborrow().phases
+            }
+            /// When the last attempt ended.
+            ///
+            /// Field 11: `finished_at`
+            #[must_use]
+            pub fn finished_at(
+                &self,
+            ) -> &::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'_>,
+            > {
+                &self.0.reborrow().finished_at
+            }
+        }
+        impl ::core::convert::From<::buffa::OwnedView<ResponseLogView<'static>>>
+        for ResponseLogOwnedView {
+            fn from(inner: ::buffa::OwnedView<ResponseLogView<'static>>) -> Self {
+                ResponseLogOwnedView(inner)
+            }
+        }
+        impl ::core::convert::From<ResponseLogOwnedView>
+        for ::buffa::OwnedView<ResponseLogView<'static>> {
+            fn from(wrapper: ResponseLogOwnedView) -> Self {
+                wrapper.0
+            }
+        }
+        impl ::core::convert::AsRef<::buffa::OwnedView<ResponseLogView<'static>>>
+        for ResponseLogOwnedView {
+            fn as_ref(&self) -> &::buffa::OwnedView<ResponseLogView<'static>> {
+                &self.0
+            }
+        }
+        impl ::buffa::HasMessageView for super::super::ResponseLog {
+            type View<'a> = ResponseLogView<'a>;
+            type ViewHandle = ResponseLogOwnedView;
+        }
+        impl ::serde::Serialize for ResponseLogOwnedView {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::serde::Serialize::serialize(&self.0, __s)
+            }
+        }
+        /// Which check to read.
+        #[derive(Clone, Debug, Default)]
+        pub struct GetResponseLogRequestView<'a> {
+            /// `mon_…`. Required.
+            ///
+            /// Field 1: `monitor_id`
+            pub monitor_id: &'a str,
+            /// `id` of a log of that monitor. Required.
+            ///
+            /// Field 2: `id`
+            pub id: &'a str,
+        }
+        impl<'a> ::buffa::MessageView<'a> for GetResponseLogRequestView<'a> {
+            type Owned = super::super::GetResponseLogRequest;
+            fn decode_view(
+                buf: &'a [u8],
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                let __limit = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_UNKNOWN_FIELD_LIMIT,
+                );
+                let __elem = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_ELEMENT_MEMORY_LIMIT,
+                );
+                <Self as ::buffa::MessageView>::decode_view_ctx(
+                    buf,
+                    ::buffa::DecodeContext::new(::buffa::RECURSION_LIMIT, &__limit)
+                        .with_element_memory(&__elem),
+                )
+            }
+            fn decode_view_with_ctx(
+                buf: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                <Self as ::buffa::MessageView>::decode_view_ctx(buf, ctx)
+            }
+            #[inline]
+            fn merge_view_field(
+                &mut self,
+                tag: ::buffa::encoding::Tag,
+                cur: &'a [u8],
+                _before_tag: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<&'a [u8], ::buffa::DecodeError> {
+                let _ = ctx;
+                #[allow(unused_variables)]
+                let view = self;
+                let mut cur = cur;
+                match tag.field_number() {
+                    1u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.monitor_id = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    2u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.id = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    _ => {
+                        ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
+                    }
+                }
+                ::core::result::Result::Ok(cur)
+            }
+            fn to_owned_message(
+                &self,
+            ) -> ::core::result::Result<
+                super::super::GetResponseLogRequest,
+                ::buffa::DecodeError,
+            > {
+                self.to_owned_from_source(None)
+            }
+            #[allow(clippy::useless_conversion, clippy::needless_update)]
+            fn to_owned_from_source(
+                &self,
+                __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
+            ) -> ::core::result::Result<
+                super::super::GetResponseLogRequest,
+                ::buffa::DecodeError,
+            > {
+                #[allow(unused_imports)]
+                use ::buffa::alloc::string::ToString as _;
+                let _ = __buffa_src;
+                ::core::result::Result::Ok(super::super::GetResponseLogRequest {
+                    monitor_id: self.monitor_id.to_string(),
+                    id: self.id.to_string(),
+                    ..::core::default::Default::default()
+                })
+            }
+        }
+        impl<'a> ::buffa::ViewEncode<'a> for GetResponseLogRequestView<'a> {
+            #[allow(clippy::needless_borrow, clippy::let_and_return)]
+            fn compute_size(&self, _cache: &mut ::buffa::SizeCache) -> u32 {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                let mut size = 0u64;
+                if !self.monitor_id.is_empty() {
+                    size
+                        += 1u64
+                            + ::buffa::types::string_encoded_len(&self.monitor_id)
+                                as u64;
+                }
+                if !self.id.is_empty() {
+                    size += 1u64 + ::buffa::types::string_encoded_len(&self.id) as u64;
+                }
+                ::buffa::saturate_size(size)
+            }
+            #[allow(clippy::needless_borrow)]
+            fn write_to(
+                &self,
+                _cache: &mut ::buffa::SizeCache,
+                buf: &mut impl ::buffa::EncodeSink,
+            ) {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                if !self.monitor_id.is_empty() {
+                    ::buffa::types::put_string_field(1u32, &self.monitor_id, buf);
+                }
+                if !self.id.is_empty() {
+                    ::buffa::types::put_string_field(2u32, &self.id, buf);
+                }
+            }
+        }
+        /// Serializes this view as protobuf JSON.
+        ///
+        /// Implicit-presence fields with default values are omitted, `required`
+        /// fields are always emitted, explicit-presence (`optional`) fields are
+        /// emitted only when set, bytes fields are base64-encoded, and enum
+        /// values are their proto name strings.
+        ///
+        /// This impl uses `serialize_map(None)` because the number of emitted
+        /// fields depends on default-omission rules; serializers that require
+        /// known map lengths (e.g. `bincode`) will return a runtime error.
+        /// Use the owned message type for those formats.
+        impl<'__a> ::serde::Serialize for GetResponseLogRequestView<'__a> {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut __map = __s.serialize_map(::core::option::Option::None)?;
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.monitor_id) {
+                    __map.serialize_entry("monitorId", self.monitor_id)?;
+                }
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.id) {
+                    __map.serialize_entry("id", self.id)?;
+                }
+                __map.end()
+            }
+        }
+        impl<'a> ::buffa::MessageName for GetResponseLogRequestView<'a> {
+            const PACKAGE: &'static str = "monitor.v1";
+            const NAME: &'static str = "GetResponseLogRequest";
+            const FULL_NAME: &'static str = "monitor.v1.GetResponseLogRequest";
+            const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.GetResponseLogRequest";
+        }
+        ::buffa::impl_default_view_instance!(GetResponseLogRequestView);
+        ::buffa::impl_view_reborrow!(GetResponseLogRequestView);
+        /** Self-contained, `'static` owned view of a `GetResponseLogRequest` message.
+
+ Wraps [`::buffa::OwnedView`]`<`[`GetResponseLogRequestView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`GetResponseLogRequestView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+        #[derive(Clone, Debug)]
+        pub struct GetResponseLogRequestOwnedView(
+            ::buffa::OwnedView<GetResponseLogRequestView<'static>>,
+        );
+        impl GetResponseLogRequestOwnedView {
+            /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
+            ///
+            /// The view borrows directly from the buffer's data; the buffer is
+            /// retained inside the returned handle.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer contains invalid
+            /// protobuf data.
+            pub fn decode(
+                bytes: ::buffa::bytes::Bytes,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    GetResponseLogRequestOwnedView(::buffa::OwnedView::decode(bytes)?),
+                )
+            }
+            /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
+            /// max message size).
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer is invalid or
+            /// exceeds the configured limits.
+            pub fn decode_with_options(
+                bytes: ::buffa::bytes::Bytes,
+                opts: &::buffa::DecodeOptions,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    GetResponseLogRequestOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
+                )
+            }
+            /// Build from an owned message via an encode → decode round-trip.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError::MessageTooLarge`] if the
+            /// message's encoded size exceeds the 2 GiB protobuf limit, or
+            /// another [`::buffa::DecodeError`] if the re-encoded bytes are
+            /// somehow invalid (should not happen for well-formed messages).
+            pub fn from_owned(
+                msg: &super::super::GetResponseLogRequest,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    GetResponseLogRequestOwnedView(::buffa::OwnedView::from_owned(msg)?),
+                )
+            }
+            /// Borrow the full [`GetResponseLogRequestView`] with its lifetime tied to `&self`.
+            #[must_use]
+            pub fn view(&self) -> &GetResponseLogRequestView<'_> {
+                self.0.reborrow()
+            }
+            /// Convert to the owned message type.
+            ///
+            /// Infallible: this type's constructors wire-decode their
+            /// buffer, and a view produced by wire decoding always
+            /// converts. Delegates to [`::buffa::OwnedView::to_owned_message`],
+            /// whose contract also governs handles converted from a raw
+            /// [`::buffa::OwnedView`].
+            #[must_use]
+            pub fn to_owned_message(&self) -> super::super::GetResponseLogRequest {
+                self.0.to_owned_message()
+            }
+            /// The underlying bytes buffer.
+            #[must_use]
+            pub fn bytes(&self) -> &::buffa::bytes::Bytes {
+                self.0.bytes()
+            }
+            /// Consume the handle, returning the underlying bytes buffer.
+            #[must_use]
+            pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
+                self.0.into_bytes()
+            }
+            /// `mon_…`. Required.
+            ///
+            /// Field 1: `monitor_id`
+            #[must_use]
+            pub fn monitor_id(&self) -> &'_ str {
+                self.0.reborrow().monitor_id
+            }
+            /// `id` of a log of that monitor. Required.
+            ///
+            /// Field 2: `id`
+            #[must_use]
+            pub fn id(&self) -> &'_ str {
+                self.0.reborrow().id
+            }
+        }
+        impl ::core::convert::From<
+            ::buffa::OwnedView<GetResponseLogRequestView<'static>>,
+        > for GetResponseLogRequestOwnedView {
+            fn from(
+                inner: ::buffa::OwnedView<GetResponseLogRequestView<'static>>,
+            ) -> Self {
+                GetResponseLogRequestOwnedView(inner)
+            }
+        }
+        impl ::core::convert::From<GetResponseLogRequestOwnedView>
+        for ::buffa::OwnedView<GetResponseLogRequestView<'static>> {
+            fn from(wrapper: GetResponseLogRequestOwnedView) -> Self {
+                wrapper.0
+            }
+        }
+        impl ::core::convert::AsRef<
+            ::buffa::OwnedView<GetResponseLogRequestView<'static>>,
+        > for GetResponseLogRequestOwnedView {
+            fn as_ref(&self) -> &::buffa::OwnedView<GetResponseLogRequestView<'static>> {
+                &self.0
+            }
+        }
+        impl ::buffa::HasMessageView for super::super::GetResponseLogRequest {
+            type View<'a> = GetResponseLogRequestView<'a>;
+            type ViewHandle = GetResponseLogRequestOwnedView;
+        }
+        impl ::serde::Serialize for GetResponseLogRequestOwnedView {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::serde::Serialize::serialize(&self.0, __s)
+            }
+        }
+        /// One check, whole.
+        #[derive(Clone, Debug, Default)]
+        pub struct GetResponseLogResponseView<'a> {
+            /// The check.
+            ///
+            /// Field 1: `log`
+            pub log: ::buffa::MessageFieldView<
+                super::super::__buffa::view::ResponseLogView<'a>,
+            >,
+            /// Every attempt in order; empty where nothing was kept but the log itself.
+            ///
+            /// Field 2: `attempts`
+            pub attempts: ::buffa::RepeatedView<
+                'a,
+                super::super::__buffa::view::AttemptLogView<'a>,
+            >,
+        }
+        impl<'a> ::buffa::MessageView<'a> for GetResponseLogResponseView<'a> {
+            type Owned = super::super::GetResponseLogResponse;
+            fn decode_view(
+                buf: &'a [u8],
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                let __limit = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_UNKNOWN_FIELD_LIMIT,
+                );
+                let __elem = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_ELEMENT_MEMORY_LIMIT,
+                );
+                <Self as ::buffa::MessageView>::decode_view_ctx(
+                    buf,
+                    ::buffa::DecodeContext::new(::buffa::RECURSION_LIMIT, &__limit)
+                        .with_element_memory(&__elem),
+                )
+            }
+            fn decode_view_with_ctx(
+                buf: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                <Self as ::buffa::MessageView>::decode_view_ctx(buf, ctx)
+            }
+            #[inline]
+            fn merge_view_field(
+                &mut self,
+                tag: ::buffa::encoding::Tag,
+                cur: &'a [u8],
+                _before_tag: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<&'a [u8], ::buffa::DecodeError> {
+                let _ = ctx;
+                #[allow(unused_variables)]
+                let view = self;
+                let mut cur = cur;
+                match tag.field_number() {
+                    1u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        match view.log.as_mut() {
+                            Some(existing) => {
+                                ::buffa::MessageView::merge_into_view(
+                                    existing,
+                                    sub,
+                                    __sub_ctx,
+                                )?
+                            }
+                            None => {
+                                view.log = ::buffa::MessageFieldView::set(
+                                    <super::super::__buffa::view::ResponseLogView as ::buffa::MessageView>::decode_view_ctx(
+                                        sub,
+                                        __sub_ctx,
+                                    )?,
+                                );
+                            }
+                        }
+                    }
+                    2u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        ctx.register_element_memory(
+                            ::core::mem::size_of::<
+                                super::super::__buffa::view::AttemptLogView,
+                            >(),
+                        )?;
+                        view.attempts
+                            .push(
+                                <super::super::__buffa::view::AttemptLogView as ::buffa::MessageView>::decode_view_ctx(
+                                    sub,
+                                    __sub_ctx,
+                                )?,
+                            );
+                    }
+                    _ => {
+                        ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
+                    }
+                }
+                ::core::result::Result::Ok(cur)
+            }
+            fn to_owned_message(
+                &self,
+            ) -> ::core::result::Result<
+                super::super::GetResponseLogResponse,
+                ::buffa::DecodeError,
+            > {
+                self.to_owned_from_source(None)
+            }
+            #[allow(clippy::useless_conversion, clippy::needless_update)]
+            fn to_owned_from_source(
+                &self,
+                __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
+            ) -> ::core::result::Result<
+                super::super::GetResponseLogResponse,
+                ::buffa::DecodeError,
+            > {
+                #[allow(unused_imports)]
+                use ::buffa::alloc::string::ToString as _;
+                let _ = __buffa_src;
+                ::core::result::Result::Ok(super::super::GetResponseLogResponse {
+                    log: match self.log.as_option() {
+                        Some(v) => {
+                            ::buffa::MessageField::<
+                                super::super::ResponseLog,
+                                ::buffa::Inline<super::super::ResponseLog>,
+                            >::some(v.to_owned_from_source(__buffa_src)?)
+                        }
+                        None => ::buffa::MessageField::none(),
+                    },
+                    attempts: self
+                        .attempts
+                        .iter()
+                        .map(|v| v.to_owned_from_source(__buffa_src))
+                        .collect::<::core::result::Result<_, ::buffa::DecodeError>>()?,
+                    ..::core::default::Default::default()
+                })
+            }
+        }
+        impl<'a> ::buffa::ViewEncode<'a> for GetResponseLogResponseView<'a> {
+            #[allow(clippy::needless_borrow, clippy::let_and_return)]
+            fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                let mut size = 0u64;
+                if self.log.is_set() {
+                    let __slot = __cache.reserve();
+                    let inner_size = self.log.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                for v in &self.attempts {
+                    let __slot = __cache.reserve();
+                    let inner_size = v.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                ::buffa::saturate_size(size)
+            }
+            #[allow(clippy::needless_borrow)]
+            fn write_to(
+                &self,
+                __cache: &mut ::buffa::SizeCache,
+                buf: &mut impl ::buffa::EncodeSink,
+            ) {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                if self.log.is_set() {
+                    ::buffa::types::put_len_delimited_header(
+                        1u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    self.log.write_to(__cache, buf);
+                }
+                for v in &self.attempts {
+                    ::buffa::types::put_len_delimited_header(
+                        2u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    v.write_to(__cache, buf);
+                }
+            }
+        }
+        /// Serializes this view as protobuf JSON.
+        ///
+        /// Implicit-presence fields with default values are omitted, `required`
+        /// fields are always emitted, explicit-presence (`optional`) fields are
+        /// emitted only when set, bytes fields are base64-encoded, and enum
+        /// values are their proto name strings.
+        ///
+        /// This impl uses `serialize_map(None)` because the number of emitted
+        /// fields depends on default-omission rules; serializers that require
+        /// known map lengths (e.g. `bincode`) will return a runtime error.
+        /// Use the owned message type for those formats.
+        impl<'__a> ::serde::Serialize for GetResponseLogResponseView<'__a> {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut __map = __s.serialize_map(::core::option::Option::None)?;
+                {
+                    if let ::core::option::Option::Some(__v) = self.log.as_option() {
+                        __map.serialize_entry("log", __v)?;
+                    }
+                }
+                if !self.attempts.is_empty() {
+                    __map.serialize_entry("attempts", &*self.attempts)?;
+                }
+                __map.end()
+            }
+        }
+        impl<'a> ::buffa::MessageName for GetResponseLogResponseView<'a> {
+            const PACKAGE: &'static str = "monitor.v1";
+            const NAME: &'static str = "GetResponseLogResponse";
+            const FULL_NAME: &'static str = "monitor.v1.GetResponseLogResponse";
+            const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.GetResponseLogResponse";
+        }
+        ::buffa::impl_default_view_instance!(GetResponseLogResponseView);
+        ::buffa::impl_view_reborrow!(GetResponseLogResponseView);
+        /** Self-contained, `'static` owned view of a `GetResponseLogResponse` message.
+
+ Wraps [`::buffa::OwnedView`]`<`[`GetResponseLogResponseView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`GetResponseLogResponseView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+        #[derive(Clone, Debug)]
+        pub struct GetResponseLogResponseOwnedView(
+            ::buffa::OwnedView<GetResponseLogResponseView<'static>>,
+        );
+        impl GetResponseLogResponseOwnedView {
+            /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
+            ///
+            /// The view borrows directly from the buffer's data; the buffer is
+            /// retained inside the returned handle.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer contains invalid
+            /// protobuf data.
+            pub fn decode(
+                bytes: ::buffa::bytes::Bytes,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    GetResponseLogResponseOwnedView(::buffa::OwnedView::decode(bytes)?),
+                )
+            }
+            /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
+            /// max message size).
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer is invalid or
+            /// exceeds the configured limits.
+            pub fn decode_with_options(
+                bytes: ::buffa::bytes::Bytes,
+                opts: &::buffa::DecodeOptions,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    GetResponseLogResponseOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
+                )
+            }
+            /// Build from an owned message via an encode → decode round-trip.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError::MessageTooLarge`] if the
+            /// message's encoded size exceeds the 2 GiB protobuf limit, or
+            /// another [`::buffa::DecodeError`] if the re-encoded bytes are
+            /// somehow invalid (should not happen for well-formed messages).
+            pub fn from_owned(
+                msg: &super::super::GetResponseLogResponse,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    GetResponseLogResponseOwnedView(::buffa::OwnedView::from_owned(msg)?),
+                )
+            }
+            /// Borrow the full [`GetResponseLogResponseView`] with its lifetime tied to `&self`.
+            #[must_use]
+            pub fn view(&self) -> &GetResponseLogResponseView<'_> {
+                self.0.reborrow()
+            }
+            /// Convert to the owned message type.
+            ///
+            /// Infallible: this type's constructors wire-decode their
+            /// buffer, and a view produced by wire decoding always
+            /// converts. Delegates to [`::buffa::OwnedView::to_owned_message`],
+            /// whose contract also governs handles converted from a raw
+            /// [`::buffa::OwnedView`].
+            #[must_use]
+            pub fn to_owned_message(&self) -> super::super::GetResponseLogResponse {
+                self.0.to_owned_message()
+            }
+            /// The underlying bytes buffer.
+            #[must_use]
+            pub fn bytes(&self) -> &::buffa::bytes::Bytes {
+                self.0.bytes()
+            }
+            /// Consume the handle, returning the underlying bytes buffer.
+            #[must_use]
+            pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
+                self.0.into_bytes()
+            }
+            /// The check.
+            ///
+            /// Field 1: `log`
+            #[must_use]
+            pub fn log(
+                &self,
+            ) -> &::buffa::MessageFieldView<
+                super::super::__buffa::view::ResponseLogView<'_>,
+            > {
+                &self.0.reborrow().log
+            }
+            /// Every attempt in order; empty where nothing was kept but the log itself.
+            ///
+            /// Field 2: `attempts`
+            #[must_use]
+            pub fn attempts(
+                &self,
+            ) -> &::buffa::RepeatedView<
+                '_,
+                super::super::__buffa::view::AttemptLogView<'_>,
+            > {
+                &self.0.reborrow().attempts
+            }
+        }
+        impl ::core::convert::From<
+            ::buffa::OwnedView<GetResponseLogResponseView<'static>>,
+        > for GetResponseLogResponseOwnedView {
+            fn from(
+                inner: ::buffa::OwnedView<GetResponseLogResponseView<'static>>,
+            ) -> Self {
+                GetResponseLogResponseOwnedView(inner)
+            }
+        }
+        impl ::core::convert::From<GetResponseLogResponseOwnedView>
+        for ::buffa::OwnedView<GetResponseLogResponseView<'static>> {
+            fn from(wrapper: GetResponseLogResponseOwnedView) -> Self {
+                wrapper.0
+            }
+        }
+        impl ::core::convert::AsRef<
+            ::buffa::OwnedView<GetResponseLogResponseView<'static>>,
+        > for GetResponseLogResponseOwnedView {
+            fn as_ref(
+                &self,
+            ) -> &::buffa::OwnedView<GetResponseLogResponseView<'static>> {
+                &self.0
+            }
+        }
+        impl ::buffa::HasMessageView for super::super::GetResponseLogResponse {
+            type View<'a> = GetResponseLogResponseView<'a>;
+            type ViewHandle = GetResponseLogResponseOwnedView;
+        }
+        impl ::serde::Serialize for GetResponseLogResponseOwnedView {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::serde::Serialize::serialize(&self.0, __s)
+            }
+        }
+        /// One attempt of a check.
+        #[derive(Clone, Debug, Default)]
+        pub struct AttemptLogView<'a> {
+            /// When it began.
+            ///
+            /// Field 1: `started_at`
+            pub started_at: ::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
+            >,
+            /// The whole exchange, in microseconds.
+            ///
+            /// Field 2: `latency_us`
+            pub latency_us: i32,
+            /// Why the exchange did not come to its end, in a word such as `timeout`; empty where it did.
+            ///
+            /// Field 3: `failure`
+            pub failure: &'a str,
+            /// The same in a sentence.
+            ///
+            /// Field 4: `failure_detail`
+            pub failure_detail: &'a str,
+            /// Why the attempt is not a success, one sentence each.
+            ///
+            /// Field 5: `reasons`
+            pub reasons: ::buffa::RepeatedView<'a, &'a str>,
+            /// Each assertion, in the order of the monitor's.
+            ///
+            /// Field 6: `assertions`
+            pub assertions: ::buffa::RepeatedView<
+                'a,
+                super::super::__buffa::view::AssertionLogView<'a>,
+            >,
+            /// HTTP: the request and those that redirects led to. TCP and DNS: one.
+            ///
+            /// Field 7: `hops`
+            pub hops: ::buffa::RepeatedView<
+                'a,
+                super::super::__buffa::view::HopLogView<'a>,
+            >,
+            /// The beginning of the final answer's body as text; absent without an answer.
+            ///
+            /// Field 8: `body`
+            pub body: ::core::option::Option<&'a str>,
+            /// Whether the body went on.
+            ///
+            /// Field 9: `body_truncated`
+            pub body_truncated: bool,
+            /// DNS: the answers to the queries.
+            ///
+            /// Field 10: `answers`
+            pub answers: ::buffa::RepeatedView<
+                'a,
+                super::super::__buffa::view::DnsAnswerLogView<'a>,
+            >,
+        }
+        impl<'a> ::buffa::MessageView<'a> for AttemptLogView<'a> {
+            type Owned = super::super::AttemptLog;
+            fn decode_view(
+                buf: &'a [u8],
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                let __limit = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_UNKNOWN_FIELD_LIMIT,
+                );
+                let __elem = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_ELEMENT_MEMORY_LIMIT,
+                );
+                <Self as ::buffa::MessageView>::decode_view_ctx(
+                    buf,
+                    ::buffa::DecodeContext::new(::buffa::RECURSION_LIMIT, &__limit)
+                        .with_element_memory(&__elem),
+                )
+            }
+            fn decode_view_with_ctx(
+                buf: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                <Self as ::buffa::MessageView>::decode_view_ctx(buf, ctx)
+            }
+            #[inline]
+            fn merge_view_field(
+                &mut self,
+                tag: ::buffa::encoding::Tag,
+                cur: &'a [u8],
+                _before_tag: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<&'a [u8], ::buffa::DecodeError> {
+                let _ = ctx;
+                #[allow(unused_variables)]
+                let view = self;
+                let mut cur = cur;
+                match tag.field_number() {
+                    1u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        match view.started_at.as_mut() {
+                            Some(existing) => {
+                                ::buffa::MessageView::merge_into_view(
+                                    existing,
+                                    sub,
+                                    __sub_ctx,
+                                )?
+                            }
+                            None => {
+                                view.started_at = ::buffa::MessageFieldView::set(
+                                    <::buffa_types::google::protobuf::__buffa::view::TimestampView as ::buffa::MessageView>::decode_view_ctx(
+                                        sub,
+                                        __sub_ctx,
+                                    )?,
+                                );
+                            }
+                        }
+                    }
+                    2u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.latency_us = ::buffa::types::decode_int32(&mut cur)?;
+                    }
+                    3u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.failure = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    4u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.failure_detail = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    8u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.body = Some(::buffa::types::borrow_str(&mut cur)?);
+                    }
+                    9u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.body_truncated = ::buffa::types::decode_bool(&mut cur)?;
+                    }
+                    5u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __elem = ::buffa::types::borrow_str(&mut cur)?;
+                        ctx.register_element_memory(
+                            ::buffa::__private::element_footprint(&__elem),
+                        )?;
+                        view.reasons.push(__elem);
+                    }
+                    6u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        ctx.register_element_memory(
+                            ::core::mem::size_of::<
+                                super::super::__buffa::view::AssertionLogView,
+                            >(),
+                        )?;
+                        view.assertions
+                            .push(
+                                <super::super::__buffa::view::AssertionLogView as ::buffa::MessageView>::decode_view_ctx(
+                                    sub,
+                                    __sub_ctx,
+                                )?,
+                            );
+                    }
+                    7u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        ctx.register_element_memory(
+                            ::core::mem::size_of::<
+                                super::super::__buffa::view::HopLogView,
+                            >(),
+                        )?;
+                        view.hops
+                            .push(
+                                <super::super::__buffa::view::HopLogView as ::buffa::MessageView>::decode_view_ctx(
+                                    sub,
+                                    __sub_ctx,
+                                )?,
+                            );
+                    }
+                    10u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        ctx.register_element_memory(
+                            ::core::mem::size_of::<
+                                super::super::__buffa::view::DnsAnswerLogView,
+                            >(),
+                        )?;
+                        view.answers
+                            .push(
+                                <super::super::__buffa::view::DnsAnswerLogView as ::buffa::MessageView>::decode_view_ctx(
+                                    sub,
+                                    __sub_ctx,
+                                )?,
+                            );
+                    }
+                    _ => {
+                        ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
+                    }
+                }
+                ::core::result::Result::Ok(cur)
+            }
+            fn to_owned_message(
+                &self,
+            ) -> ::core::result::Result<super::super::AttemptLog, ::buffa::DecodeError> {
+                self.to_owned_from_source(None)
+            }
+            #[allow(clippy::useless_conversion, clippy::needless_update)]
+            fn to_owned_from_source(
+                &self,
+                __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
+            ) -> ::core::result::Result<super::super::AttemptLog, ::buffa::DecodeError> {
+                #[allow(unused_imports)]
+                use ::buffa::alloc::string::ToString as _;
+                let _ = __buffa_src;
+                ::core::result::Result::Ok(super::super::AttemptLog {
+                    started_at: match self.started_at.as_option() {
+                        Some(v) => {
+                            ::buffa::MessageField::<
+                                ::buffa_types::google::protobuf::Timestamp,
+                                ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+                            >::some(v.to_owned_from_source(__buffa_src)?)
+                        }
+                        None => ::buffa::MessageField::none(),
+                    },
+                    latency_us: self.latency_us,
+                    failure: self.failure.to_string(),
+                    failure_detail: self.failure_detail.to_string(),
+                    reasons: self.reasons.iter().map(|s| s.to_string()).collect(),
+                    assertions: self
+                        .assertions
+                        .iter()
+                        .map(|v| v.to_owned_from_source(__buffa_src))
+                        .collect::<::core::result::Result<_, ::buffa::DecodeError>>()?,
+                    hops: self
+                        .hops
+                        .iter()
+                        .map(|v| v.to_owned_from_source(__buffa_src))
+                        .collect::<::core::result::Result<_, ::buffa::DecodeError>>()?,
+                    body: self.body.map(|s| s.to_string()),
+                    body_truncated: self.body_truncated,
+                    answers: self
+                        .answers
+                        .iter()
+                        .map(|v| v.to_owned_from_source(__buffa_src))
+                        .collect::<::core::result::Result<_, ::buffa::DecodeError>>()?,
+                    ..::core::default::Default::default()
+                })
+            }
+        }
+        impl<'a> ::buffa::ViewEncode<'a> for AttemptLogView<'a> {
+            #[allow(clippy::needless_borrow, clippy::let_and_return)]
+            fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                let mut size = 0u64;
+                if self.started_at.is_set() {
+                    let __slot = __cache.reserve();
+                    let inner_size = self.started_at.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                if self.latency_us != 0i32 {
+                    size
+                        += 1u64
+                            + ::buffa::types::int32_encoded_len(self.latency_us) as u64;
+                }
+                if !self.failure.is_empty() {
+                    size
+                        += 1u64
+                            + ::buffa::types::string_encoded_len(&self.failure) as u64;
+                }
+                if !self.failure_detail.is_empty() {
+                    size
+                        += 1u64
+                            + ::buffa::types::string_encoded_len(&self.failure_detail)
+                                as u64;
+                }
+                for v in &self.reasons {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
+                for v in &self.assertions {
+                    let __slot = __cache.reserve();
+                    let inner_size = v.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                for v in &self.hops {
+                    let __slot = __cache.reserve();
+                    let inner_size = v.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                if let Some(ref v) = self.body {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
+                if self.body_truncated {
+                    size += 1u64 + ::buffa::types::BOOL_ENCODED_LEN as u64;
+                }
+                for v in &self.answers {
+                    let __slot = __cache.reserve();
+                    let inner_size = v.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                ::buffa::saturate_size(size)
+            }
+            #[allow(clippy::needless_borrow)]
+            fn write_to(
+                &self,
+                __cache: &mut ::buffa::SizeCache,
+                buf: &mut impl ::buffa::EncodeSink,
+            ) {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                if self.started_at.is_set() {
+                    ::buffa::types::put_len_delimited_header(
+                        1u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    self.started_at.write_to(__cache, buf);
+                }
+                if self.latency_us != 0i32 {
+                    ::buffa::types::put_int32_field(2u32, self.latency_us, buf);
+                }
+                if !self.failure.is_empty() {
+                    ::buffa::types::put_string_field(3u32, &self.failure, buf);
+                }
+                if !self.failure_detail.is_empty() {
+                    ::buffa::types::put_string_field(4u32, &self.failure_detail, buf);
+                }
+                for v in &self.reasons {
+                    ::buffa::types::put_string_field(5u32, v, buf);
+                }
+                for v in &self.assertions {
+                    ::buffa::types::put_len_delimited_header(
+                        6u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    v.write_to(__cache, buf);
+                }
+                for v in &self.hops {
+                    ::buffa::types::put_len_delimited_header(
+                        7u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    v.write_to(__cache, buf);
+                }
+                if let Some(ref v) = self.body {
+                    ::buffa::types::put_string_field(8u32, v, buf);
+                }
+                if self.body_truncated {
+                    ::buffa::types::put_bool_field(9u32, self.body_truncated, buf);
+                }
+                for v in &self.answers {
+                    ::buffa::types::put_len_delimited_header(
+                        10u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    v.write_to(__cache, buf);
+                }
+            }
+        }
+        /// Serializes this view as protobuf JSON.
+        ///
+        /// Implicit-presence fields with default values are omitted, `required`
+        /// fields are always emitted, explicit-presence (`optional`) fields are
+        /// emitted only when set, bytes fields are base64-encoded, and enum
+        /// values are their proto name strings.
+        ///
+        /// This impl uses `serialize_map(None)` because the number of emitted
+        /// fields depends on default-omission rules; serializers that require
+        /// known map lengths (e.g. `bincode`) will return a runtime error.
+        /// Use the owned message type for those formats.
+        impl<'__a> ::serde::Serialize for AttemptLogView<'__a> {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut __map = __s.serialize_map(::core::option::Option::None)?;
+                {
+                    if let ::core::option::Option::Some(__v) = self
+                        .started_at
+                        .as_option()
+                    {
+                        __map.serialize_entry("startedAt", __v)?;
+                    }
+                }
+                if !::buffa::json_helpers::skip_if::is_zero_i32(&self.latency_us) {
+                    __map
+                        .serialize_entry(
+                            "latencyUs",
+                            &::buffa::json_helpers::ProtoJson(&self.latency_us),
+                        )?;
+                }
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.failure) {
+                    __map.serialize_entry("failure", self.failure)?;
+                }
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.failure_detail) {
+                    __map.serialize_entry("failureDetail", self.failure_detail)?;
+                }
+                if !self.reasons.is_empty() {
+                    __map.serialize_entry("reasons", &*self.reasons)?;
+                }
+                if !self.assertions.is_empty() {
+                    __map.serialize_entry("assertions", &*self.assertions)?;
+                }
+                if !self.hops.is_empty() {
+                    __map.serialize_entry("hops", &*self.hops)?;
+                }
+                if let ::core::option::Option::Some(__v) = self.body {
+                    __map.serialize_entry("body", __v)?;
+                }
+                if self.body_truncated {
+                    __map.serialize_entry("bodyTruncated", &self.body_truncated)?;
+                }
+                if !self.answers.is_empty() {
+                    __map.serialize_entry("answers", &*self.answers)?;
+                }
+                __map.end()
+            }
+        }
+        impl<'a> ::buffa::MessageName for AttemptLogView<'a> {
+            const PACKAGE: &'static str = "monitor.v1";
+            const NAME: &'static str = "AttemptLog";
+            const FULL_NAME: &'static str = "monitor.v1.AttemptLog";
+            const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.AttemptLog";
+        }
+        ::buffa::impl_default_view_instance!(AttemptLogView);
+        ::buffa::impl_view_reborrow!(AttemptLogView);
+        /** Self-contained, `'static` owned view of a `AttemptLog` message.
+
+ Wraps [`::buffa::OwnedView`]`<`[`AttemptLogView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`AttemptLogView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+        #[derive(Clone, Debug)]
+        pub struct AttemptLogOwnedView(::buffa::OwnedView<AttemptLogView<'static>>);
+        impl AttemptLogOwnedView {
+            /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
+            ///
+            /// The view borrows directly from the buffer's data; the buffer is
+            /// retained inside the returned handle.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer contains invalid
+            /// protobuf data.
+            pub fn decode(
+                bytes: ::buffa::bytes::Bytes,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    AttemptLogOwnedView(::buffa::OwnedView::decode(bytes)?),
+                )
+            }
+            /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
+            /// max message size).
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer is invalid or
+            /// exceeds the configured limits.
+            pub fn decode_with_options(
+                bytes: ::buffa::bytes::Bytes,
+                opts: &::buffa::DecodeOptions,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    AttemptLogOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
+                )
+            }
+            /// Build from an owned message via an encode → decode round-trip.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError::MessageTooLarge`] if the
+            /// message's encoded size exceeds the 2 GiB protobuf limit, or
+            /// another [`::buffa::DecodeError`] if the re-encoded bytes are
+            /// somehow invalid (should not happen for well-formed messages).
+            pub fn from_owned(
+                msg: &super::super::AttemptLog,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    AttemptLogOwnedView(::buffa::OwnedView::from_owned(msg)?),
+                )
+            }
+            /// Borrow the full [`AttemptLogView`] with its lifetime tied to `&self`.
+            #[must_use]
+            pub fn view(&self) -> &AttemptLogView<'_> {
+                self.0.reborrow()
+            }
+            /// Convert to the owned message type.
+            ///
+            /// Infallible: this type's constructors wire-decode their
+            /// buffer, and a view produced by wire decoding always
+            /// converts. Delegates to [`::buffa::OwnedView::to_owned_message`],
+            /// whose contract also governs handles converted from a raw
+            /// [`::buffa::OwnedView`].
+            #[must_use]
+            pub fn to_owned_message(&self) -> super::super::AttemptLog {
+                self.0.to_owned_message()
+            }
+            /// The underlying bytes buffer.
+            #[must_use]
+            pub fn bytes(&self) -> &::buffa::bytes::Bytes {
+                self.0.bytes()
+            }
+            /// Consume the handle, returning the underlying bytes buffer.
+            #[must_use]
+            pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
+                self.0.into_bytes()
+            }
+            /// When it began.
+            ///
+            /// Field 1: `started_at`
+            #[must_use]
+            pub fn started_at(
+                &self,
+            ) -> &::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'_>,
+            > {
+                &self.0.reborrow().started_at
+            }
+            /// The whole exchange, in microseconds.
+            ///
+            /// Field 2: `latency_us`
+            #[must_use]
+            pub fn latency_us(&self) -> i32 {
+                self.0.reborrow().latency_us
+            }
+            /// Why the exchange did not come to its end, in a word such as `timeout`; empty where it did.
+            ///
+            /// Field 3: `failure`
+            #[must_use]
+            pub fn failure(&self) -> &'_ str {
+                self.0.reborrow().failure
+            }
+            /// The same in a sentence.
+            ///
+            /// Field 4: `failure_detail`
+            #[must_use]
+            pub fn failure_detail(&self) -> &'_ str {
+                self.0.reborrow().failure_detail
+            }
+            /// Why the attempt is not a success, one sentence each.
+            ///
+            /// Field 5: `reasons`
+            #[must_use]
+            pub fn reasons(&self) -> &::buffa::RepeatedView<'_, &'_ str> {
+                &self.0.reborrow().reasons
+            }
+            /// Each assertion, in the order of the monitor's.
+            ///
+            /// Field 6: `assertions`
+            #[must_use]
+            pub fn assertions(
+                &self,
+            ) -> &::buffa::RepeatedView<
+                '_,
+                super::super::__buffa::view::AssertionLogView<'_>,
+            > {
+                &self.0.reborrow().assertions
+            }
+            /// HTTP: the request and those that redirects led to. TCP and DNS: one.
+            ///
+            /// Field 7: `hops`
+            #[must_use]
+            pub fn hops(
+                &self,
+            ) -> &::buffa::RepeatedView<
+                '_,
+                super::super::__buffa::view::HopLogView<'_>,
+            > {
+                &self.0.reborrow().hops
+            }
+            /// The beginning of the final answer's body as text; absent without an answer.
+            ///
+            /// Field 8: `body`
+            #[must_use]
+            pub fn body(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().body
+            }
+            /// Whether the body went on.
+            ///
+            /// Field 9: `body_truncated`
+            #[must_use]
+            pub fn body_truncated(&self) -> bool {
+                self.0.reborrow().body_truncated
+            }
+            /// DNS: the answers to the queries.
+            ///
+            /// Field 10: `answers`
+            #[must_use]
+            pub fn answers(
+                &self,
+            ) -> &::buffa::RepeatedView<
+                '_,
+                super::super::__buffa::view::DnsAnswerLogView<'_>,
+            > {
+                &self.0.reborrow().answers
+            }
+        }
+        impl ::core::convert::From<::buffa::OwnedView<AttemptLogView<'static>>>
+        for AttemptLogOwnedView {
+            fn from(inner: ::buffa::OwnedView<AttemptLogView<'static>>) -> Self {
+                AttemptLogOwnedView(inner)
+            }
+        }
+        impl ::core::convert::From<AttemptLogOwnedView>
+        for ::buffa::OwnedView<AttemptLogView<'static>> {
+            fn from(wrapper: AttemptLogOwnedView) -> Self {
+                wrapper.0
+            }
+        }
+        impl ::core::convert::AsRef<::buffa::OwnedView<AttemptLogView<'static>>>
+        for AttemptLogOwnedView {
+            fn as_ref(&self) -> &::buffa::OwnedView<AttemptLogView<'static>> {
+                &self.0
+            }
+        }
+        impl ::buffa::HasMessageView for super::super::AttemptLog {
+            type View<'a> = AttemptLogView<'a>;
+            type ViewHandle = AttemptLogOwnedView;
+        }
+        impl ::serde::Serialize for AttemptLogOwnedView {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::serde::Serialize::serialize(&self.0, __s)
+            }
+        }
+        /// An assertion and what was seen of it.
+        #[derive(Clone, Debug, Default)]
+        pub struct AssertionLogView<'a> {
+            /// What was asked for, in words.
+            ///
+            /// Field 1: `expected`
+            pub expected: &'a str,
+            /// What came back, shortened.
+            ///
+            /// Field 2: `seen`
+            pub seen: &'a str,
+            /// Whether it holds.
+            ///
+            /// Field 3: `holds`
+            pub holds: bool,
+        }
+        impl<'a> ::buffa::MessageView<'a> for AssertionLogView<'a> {
+            type Owned = super::super::AssertionLog;
+            fn decode_view(
+                buf: &'a [u8],
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                let __limit = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_UNKNOWN_FIELD_LIMIT,
+                );
+                let __elem = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_ELEMENT_MEMORY_LIMIT,
+                );
+                <Self as ::buffa::MessageView>::decode_view_ctx(
+                    buf,
+                    ::buffa::DecodeContext::new(::buffa::RECURSION_LIMIT, &__limit)
+                        .with_element_memory(&__elem),
+                )
+            }
+            fn decode_view_with_ctx(
+                buf: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                <Self as ::buffa::MessageView>::decode_view_ctx(buf, ctx)
+            }
+            #[inline]
+            fn merge_view_field(
+                &mut self,
+                tag: ::buffa::encoding::Tag,
+                cur: &'a [u8],
+                _before_tag: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<&'a [u8], ::buffa::DecodeError> {
+                let _ = ctx;
+                #[allow(unused_variables)]
+                let view = self;
+                let mut cur = cur;
+                match tag.field_number() {
+                    1u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.expected = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    2u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.seen = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    3u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.holds = ::buffa::types::decode_bool(&mut cur)?;
+                    }
+                    _ => {
+                        ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
+                    }
+                }
+                ::core::result::Result::Ok(cur)
+            }
+            fn to_owned_message(
+                &self,
+            ) -> ::core::result::Result<
+                super::super::AssertionLog,
+                ::buffa::DecodeError,
+            > {
+                self.to_owned_from_source(None)
+            }
+            #[allow(clippy::useless_conversion, clippy::needless_update)]
+            fn to_owned_from_source(
+                &self,
+                __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
+            ) -> ::core::result::Result<
+                super::super::AssertionLog,
+                ::buffa::DecodeError,
+            > {
+                #[allow(unused_imports)]
+                use ::buffa::alloc::string::ToString as _;
+                let _ = __buffa_src;
+                ::core::result::Result::Ok(super::super::AssertionLog {
+                    expected: self.expected.to_string(),
+                    seen: self.seen.to_string(),
+                    holds: self.holds,
+                    ..::core::default::Default::default()
+                })
+            }
+        }
+        impl<'a> ::buffa::ViewEncode<'a> for AssertionLogView<'a> {
+            #[allow(clippy::needless_borrow, clippy::let_and_return)]
+            fn compute_size(&self, _cache: &mut ::buffa::SizeCache) -> u32 {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                let mut size = 0u64;
+                if !self.expected.is_empty() {
+                    size
+                        += 1u64
+                            + ::buffa::types::string_encoded_len(&self.expected) as u64;
+                }
+                if !self.seen.is_empty() {
+                    size += 1u64 + ::buffa::types::string_encoded_len(&self.seen) as u64;
+                }
+                if self.holds {
+                    size += 1u64 + ::buffa::types::BOOL_ENCODED_LEN as u64;
+                }
+                ::buffa::saturate_size(size)
+            }
+            #[allow(clippy::needless_borrow)]
+            fn write_to(
+                &self,
+                _cache: &mut ::buffa::SizeCache,
+                buf: &mut impl ::buffa::EncodeSink,
+            ) {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                if !self.expected.is_empty() {
+                    ::buffa::types::put_string_field(1u32, &self.expected, buf);
+                }
+                if !self.seen.is_empty() {
+                    ::buffa::types::put_string_field(2u32, &self.seen, buf);
+                }
+                if self.holds {
+                    ::buffa::types::put_bool_field(3u32, self.holds, buf);
+                }
+            }
+        }
+        /// Serializes this view as protobuf JSON.
+        ///
+        /// Implicit-presence fields with default values are omitted, `required`
+        /// fields are always emitted, explicit-presence (`optional`) fields are
+        /// emitted only when set, bytes fields are base64-encoded, and enum
+        /// values are their proto name strings.
+        ///
+        /// This impl uses `serialize_map(None)` because the number of emitted
+        /// fields depends on default-omission rules; serializers that require
+        /// known map lengths (e.g. `bincode`) will return a runtime error.
+        /// Use the owned message type for those formats.
+        impl<'__a> ::serde::Serialize for AssertionLogView<'__a> {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut __map = __s.serialize_map(::core::option::Option::None)?;
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.expected) {
+                    __map.serialize_entry("expected", self.expected)?;
+                }
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.seen) {
+                    __map.serialize_entry("seen", self.seen)?;
+                }
+                if self.holds {
+                    __map.serialize_entry("holds", &self.holds)?;
+                }
+                __map.end()
+            }
+        }
+        impl<'a> ::buffa::MessageName for AssertionLogView<'a> {
+            const PACKAGE: &'static str = "monitor.v1";
+            const NAME: &'static str = "AssertionLog";
+            const FULL_NAME: &'static str = "monitor.v1.AssertionLog";
+            const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.AssertionLog";
+        }
+        ::buffa::impl_default_view_instance!(AssertionLogView);
+        ::buffa::impl_view_reborrow!(AssertionLogView);
+        /** Self-contained, `'static` owned view of a `AssertionLog` message.
+
+ Wraps [`::buffa::OwnedView`]`<`[`AssertionLogView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`AssertionLogView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+        #[derive(Clone, Debug)]
+        pub struct AssertionLogOwnedView(::buffa::OwnedView<AssertionLogView<'static>>);
+        impl AssertionLogOwnedView {
+            /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
+            ///
+            /// The view borrows directly from the buffer's data; the buffer is
+            /// retained inside the returned handle.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer contains invalid
+            /// protobuf data.
+            pub fn decode(
+                bytes: ::buffa::bytes::Bytes,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    AssertionLogOwnedView(::buffa::OwnedView::decode(bytes)?),
+                )
+            }
+            /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
+            /// max message size).
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer is invalid or
+            /// exceeds the configured limits.
+            pub fn decode_with_options(
+                bytes: ::buffa::bytes::Bytes,
+                opts: &::buffa::DecodeOptions,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    AssertionLogOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
+                )
+            }
+            /// Build from an owned message via an encode → decode round-trip.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError::MessageTooLarge`] if the
+            /// message's encoded size exceeds the 2 GiB protobuf limit, or
+            /// another [`::buffa::DecodeError`] if the re-encoded bytes are
+            /// somehow invalid (should not happen for well-formed messages).
+            pub fn from_owned(
+                msg: &super::super::AssertionLog,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    AssertionLogOwnedView(::buffa::OwnedView::from_owned(msg)?),
+                )
+            }
+            /// Borrow the full [`AssertionLogView`] with its lifetime tied to `&self`.
+            #[must_use]
+            pub fn view(&self) -> &AssertionLogView<'_> {
+                self.0.reborrow()
+            }
+            /// Convert to the owned message type.
+            ///
+            /// Infallible: this type's constructors wire-decode their
+            /// buffer, and a view produced by wire decoding always
+            /// converts. Delegates to [`::buffa::OwnedView::to_owned_message`],
+            /// whose contract also governs handles converted from a raw
+            /// [`::buffa::OwnedView`].
+            #[must_use]
+            pub fn to_owned_message(&self) -> super::super::AssertionLog {
+                self.0.to_owned_message()
+            }
+            /// The underlying bytes buffer.
+            #[must_use]
+            pub fn bytes(&self) -> &::buffa::bytes::Bytes {
+                self.0.bytes()
+            }
+            /// Consume the handle, returning the underlying bytes buffer.
+            #[must_use]
+            pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
+                self.0.into_bytes()
+            }
+            /// What was asked for, in words.
+            ///
+            /// Field 1: `expected`
+            #[must_use]
+            pub fn expected(&self) -> &'_ str {
+                self.0.reborrow().expected
+            }
+            /// What came back, shortened.
+            ///
+            /// Field 2: `seen`
+            #[must_use]
+            pub fn seen(&self) -> &'_ str {
+                self.0.reborrow().seen
+            }
+            /// Whether it holds.
+            ///
+            /// Field 3: `holds`
+            #[must_use]
+            pub fn holds(&self) -> bool {
+                self.0.reborrow().holds
+            }
+        }
+        impl ::core::convert::From<::buffa::OwnedView<AssertionLogView<'static>>>
+        for AssertionLogOwnedView {
+            fn from(inner: ::buffa::OwnedView<AssertionLogView<'static>>) -> Self {
+                AssertionLogOwnedView(inner)
+            }
+        }
+        impl ::core::convert::From<AssertionLogOwnedView>
+        for ::buffa::OwnedView<AssertionLogView<'static>> {
+            fn from(wrapper: AssertionLogOwnedView) -> Self {
+                wrapper.0
+            }
+        }
+        impl ::core::convert::AsRef<::buffa::OwnedView<AssertionLogView<'static>>>
+        for AssertionLogOwnedView {
+            fn as_ref(&self) -> &::buffa::OwnedView<AssertionLogView<'static>> {
+                &self.0
+            }
+        }
+        impl ::buffa::HasMessageView for super::super::AssertionLog {
+            type View<'a> = AssertionLogView<'a>;
+            type ViewHandle = AssertionLogOwnedView;
+        }
+        impl ::serde::Serialize for AssertionLogOwnedView {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::serde::Serialize::serialize(&self.0, __s)
+            }
+        }
+        /// One request and its answer, or one connection.
+        #[derive(Clone, Debug, Default)]
+        pub struct HopLogView<'a> {
+            /// Where it went, without credentials; empty for TCP and DNS.
+            ///
+            /// Field 1: `url`
+            pub url: &'a str,
+            /// The address connected to; empty where there was no connection.
+            ///
+            /// Field 2: `address`
+            pub address: &'a str,
+            /// How long each phase took.
+            ///
+            /// Field 3: `phases`
+            pub phases: ::buffa::MessageFieldView<
+                super::super::__buffa::view::PhasesView<'a>,
+            >,
+            /// Version of the protocol, such as `HTTP/2.0`; empty without an answer.
+            ///
+            /// Field 4: `version`
+            pub version: &'a str,
+            /// Status code of the answer; absent without one.
+            ///
+            /// Field 5: `status_code`
+            pub status_code: ::core::option::Option<i32>,
+            /// Headers of the answer; values of cookies and credentials are redacted.
+            ///
+            /// Field 6: `headers`
+            pub headers: ::buffa::RepeatedView<
+                'a,
+                super::super::__buffa::view::ResponseHeaderView<'a>,
+            >,
+            /// The certificate the server showed; absent without TLS.
+            ///
+            /// Field 7: `certificate`
+            pub certificate: ::buffa::MessageFieldView<
+                super::super::__buffa::view::CertificateLogView<'a>,
+            >,
+        }
+        impl<'a> ::buffa::MessageView<'a> for HopLogView<'a> {
+            type Owned = super::super::HopLog;
+            fn decode_view(
+                buf: &'a [u8],
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                let __limit = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_UNKNOWN_FIELD_LIMIT,
+                );
+                let __elem = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_ELEMENT_MEMORY_LIMIT,
+                );
+                <Self as ::buffa::MessageView>::decode_view_ctx(
+                    buf,
+                    ::buffa::DecodeContext::new(::buffa::RECURSION_LIMIT, &__limit)
+                        .with_element_memory(&__elem),
+                )
+            }
+            fn decode_view_with_ctx(
+                buf: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                <Self as ::buffa::MessageView>::decode_view_ctx(buf, ctx)
+            }
+            #[inline]
+            fn merge_view_field(
+                &mut self,
+                tag: ::buffa::encoding::Tag,
+                cur: &'a [u8],
+                _before_tag: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<&'a [u8], ::buffa::DecodeError> {
+                let _ = ctx;
+                #[allow(unused_variables)]
+                let view = self;
+                let mut cur = cur;
+                match tag.field_number() {
+                    1u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.url = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    2u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.address = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    3u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        match view.phases.as_mut() {
+                            Some(existing) => {
+                                ::buffa::MessageView::merge_into_view(
+                                    existing,
+                                    sub,
+                                    __sub_ctx,
+                                )?
+                            }
+                            None => {
+                                view.phases = ::buffa::MessageFieldView::set(
+                                    <super::super::__buffa::view::PhasesView as ::buffa::MessageView>::decode_view_ctx(
+                                        sub,
+                                        __sub_ctx,
+                                    )?,
+                                );
+                            }
+                        }
+                    }
+                    4u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.version = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    5u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.status_code = Some(::buffa::types::decode_int32(&mut cur)?);
+                    }
+                    7u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        match view.certificate.as_mut() {
+                            Some(existing) => {
+                                ::buffa::MessageView::merge_into_view(
+                                    existing,
+                                    sub,
+                                    __sub_ctx,
+                                )?
+                            }
+                            None => {
+                                view.certificate = ::buffa::MessageFieldView::set(
+                                    <super::super::__buffa::view::CertificateLogView as ::buffa::MessageView>::decode_view_ctx(
+                                        sub,
+                                        __sub_ctx,
+                                    )?,
+                                );
+                            }
+                        }
+                    }
+                    6u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        ctx.register_element_memory(
+                            ::core::mem::size_of::<
+                                super::super::__buffa::view::ResponseHeaderView,
+                            >(),
+                        )?;
+                        view.headers
+                            .push(
+                                <super::super::__buffa::view::ResponseHeaderView as ::buffa::MessageView>::decode_view_ctx(
+                                    sub,
+                                    __sub_ctx,
+                                )?,
+                            );
+                    }
+                    _ => {
+                        ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
+                    }
+                }
+                ::core::result::Result::Ok(cur)
+            }
+            fn to_owned_message(
+                &self,
+            ) -> ::core::result::Result<super::super::HopLog, ::buffa::DecodeError> {
+                self.to_owned_from_source(None)
+            }
+            #[allow(clippy::useless_conversion, clippy::needless_update)]
+            fn to_owned_from_source(
+                &self,
+                __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
+            ) -> ::core::result::Result<super::super::HopLog, ::buffa::DecodeError> {
+                #[allow(unused_imports)]
+                use ::buffa::alloc::string::ToString as _;
+                let _ = __buffa_src;
+                ::core::result::Result::Ok(super::super::HopLog {
+                    url: self.url.to_string(),
+                    address: self.address.to_string(),
+                    phases: match self.phases.as_option() {
+                        Some(v) => {
+                            ::buffa::MessageField::<
+                                super::super::Phases,
+                                ::buffa::Inline<super::super::Phases>,
+                            >::some(v.to_owned_from_source(__buffa_src)?)
+                        }
+                        None => ::buffa::MessageField::none(),
+                    },
+                    version: self.version.to_string(),
+                    status_code: self.status_code,
+                    headers: self
+                        .headers
+                        .iter()
+                        .map(|v| v.to_owned_from_source(__buffa_src))
+                        .collect::<::core::result::Result<_, ::buffa::DecodeError>>()?,
+                    certificate: match self.certificate.as_option() {
+                        Some(v) => {
+                            ::buffa::MessageField::<
+                                super::super::CertificateLog,
+                                ::buffa::Inline<super::super::CertificateLog>,
+                            >::some(v.to_owned_from_source(__buffa_src)?)
+                        }
+                        None => ::buffa::MessageField::none(),
+                    },
+                    ..::core::default::Default::default()
+                })
+            }
+        }
+        impl<'a> ::buffa::ViewEncode<'a> for HopLogView<'a> {
+            #[allow(clippy::needless_borrow, clippy::let_and_return)]
+            fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                let mut size = 0u64;
+                if !self.url.is_empty() {
+                    size += 1u64 + ::buffa::types::string_encoded_len(&self.url) as u64;
+                }
+                if !self.address.is_empty() {
+                    size
+                        += 1u64
+                            + ::buffa::types::string_encoded_len(&self.address) as u64;
+                }
+                if self.phases.is_set() {
+                    let __slot = __cache.reserve();
+                    let inner_size = self.phases.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                if !self.version.is_empty() {
+                    size
+                        += 1u64
+                            + ::buffa::types::string_encoded_len(&self.version) as u64;
+                }
+                if let Some(v) = self.status_code {
+                    size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
+                }
+                for v in &self.headers {
+                    let __slot = __cache.reserve();
+                    let inner_size = v.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                if self.certificate.is_set() {
+                    let __slot = __cache.reserve();
+                    let inner_size = self.certificate.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                ::buffa::saturate_size(size)
+            }
+            #[allow(clippy::needless_borrow)]
+            fn write_to(
+                &self,
+                __cache: &mut ::buffa::SizeCache,
+                buf: &mut impl ::buffa::EncodeSink,
+            ) {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                if !self.url.is_empty() {
+                    ::buffa::types::put_string_field(1u32, &self.url, buf);
+                }
+                if !self.address.is_empty() {
+                    ::buffa::types::put_string_field(2u32, &self.address, buf);
+                }
+                if self.phases.is_set() {
+                    ::buffa::types::put_len_delimited_header(
+                        3u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    self.phases.write_to(__cache, buf);
+                }
+                if !self.version.is_empty() {
+                    ::buffa::types::put_string_field(4u32, &self.version, buf);
+                }
+                if let Some(v) = self.status_code {
+                    ::buffa::types::put_int32_field(5u32, v, buf);
+                }
+                for v in &self.headers {
+                    ::buffa::types::put_len_delimited_header(
+                        6u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    v.write_to(__cache, buf);
+                }
+                if self.certificate.is_set() {
+                    ::buffa::types::put_len_delimited_header(
+                        7u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    self.certificate.write_to(__cache, buf);
+                }
+            }
+        }
+        /// Serializes this view as protobuf JSON.
+        ///
+        /// Implicit-presence fields with default values are omitted, `required`
+        /// fields are always emitted, explicit-presence (`optional`) fields are
+        /// emitted only when set, bytes fields are base64-encoded, and enum
+        /// values are their proto name strings.
+        ///
+        /// This impl uses `serialize_map(None)` because the number of emitted
+        /// fields depends on default-omission rules; serializers that require
+        /// known map lengths (e.g. `bincode`) will return a runtime error.
+        /// Use the owned message type for those formats.
+        impl<'__a> ::serde::Serialize for HopLogView<'__a> {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut __map = __s.serialize_map(::core::option::Option::None)?;
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.url) {
+                    __map.serialize_entry("url", self.url)?;
+                }
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.address) {
+                    __map.serialize_entry("address", self.address)?;
+                }
+                {
+                    if let ::core::option::Option::Some(__v) = self.phases.as_option() {
+                        __map.serialize_entry("phases", __v)?;
+                    }
+                }
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.version) {
+                    __map.serialize_entry("version", self.version)?;
+                }
+                if let ::core::option::Option::Some(__v) = self.status_code {
+                    __map
+                        .serialize_entry(
+                            "statusCode",
+                            &::buffa::json_helpers::ProtoJson(&__v),
+                        )?;
+                }
+                if !self.headers.is_empty() {
+                    __map.serialize_entry("headers", &*self.headers)?;
+                }
+                {
+                    if let ::core::option::Option::Some(__v) = self
+                        .certificate
+                        .as_option()
+                    {
+                        __map.serialize_entry("certificate", __v)?;
+                    }
+                }
+                __map.end()
+            }
+        }
+        impl<'a> ::buffa::MessageName for HopLogView<'a> {
+            const PACKAGE: &'static str = "monitor.v1";
+            const NAME: &'static str = "HopLog";
+            const FULL_NAME: &'static str = "monitor.v1.HopLog";
+            const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.HopLog";
+        }
+        ::buffa::impl_default_view_instance!(HopLogView);
+        ::buffa::impl_view_reborrow!(HopLogView);
+        /** Self-contained, `'static` owned view of a `HopLog` message.
+
+ Wraps [`::buffa::OwnedView`]`<`[`HopLogView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`HopLogView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+        #[derive(Clone, Debug)]
+        pub struct HopLogOwnedView(::buffa::OwnedView<HopLogView<'static>>);
+        impl HopLogOwnedView {
+            /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
+            ///
+            /// The view borrows directly from the buffer's data; the buffer is
+            /// retained inside the returned handle.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer contains invalid
+            /// protobuf data.
+            pub fn decode(
+                bytes: ::buffa::bytes::Bytes,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    HopLogOwnedView(::buffa::OwnedView::decode(bytes)?),
+                )
+            }
+            /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
+            /// max message size).
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer is invalid or
+            /// exceeds the configured limits.
+            pub fn decode_with_options(
+                bytes: ::buffa::bytes::Bytes,
+                opts: &::buffa::DecodeOptions,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    HopLogOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
+                )
+            }
+            /// Build from an owned message via an encode → decode round-trip.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError::MessageTooLarge`] if the
+            /// message's encoded size exceeds the 2 GiB protobuf limit, or
+            /// another [`::buffa::DecodeError`] if the re-encoded bytes are
+            /// somehow invalid (should not happen for well-formed messages).
+            pub fn from_owned(
+                msg: &super::super::HopLog,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    HopLogOwnedView(::buffa::OwnedView::from_owned(msg)?),
+                )
+            }
+            /// Borrow the full [`HopLogView`] with its lifetime tied to `&self`.
+            #[must_use]
+            pub fn view(&self) -> &HopLogView<'_> {
+                self.0.reborrow()
+            }
+            /// Convert to the owned message type.
+            ///
+            /// Infallible: this type's constructors wire-decode their
+            /// buffer, and a view produced by wire decoding always
+            /// converts. Delegates to [`::buffa::OwnedView::to_owned_message`],
+            /// whose contract also governs handles converted from a raw
+            /// [`::buffa::OwnedView`].
+            #[must_use]
+            pub fn to_owned_message(&self) -> super::super::HopLog {
+                self.0.to_owned_message()
+            }
+            /// The underlying bytes buffer.
+            #[must_use]
+            pub fn bytes(&self) -> &::buffa::bytes::Bytes {
+                self.0.bytes()
+            }
+            /// Consume the handle, returning the underlying bytes buffer.
+            #[must_use]
+            pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
+                self.0.into_bytes()
+            }
+            /// Where it went, without credentials; empty for TCP and DNS.
+            ///
+            /// Field 1: `url`
+            #[must_use]
+            pub fn url(&self) -> &'_ str {
+                self.0.reborrow().url
+            }
+            /// The address connected to; empty where there was no connection.
+            ///
+            /// Field 2: `address`
+            #[must_use]
+            pub fn address(&self) -> &'_ str {
+                self.0.reborrow().address
+            }
+            /// How long each phase took.
+            ///
+            /// Field 3: `phases`
+            #[must_use]
+            pub fn phases(
+                &self,
+            ) -> &::buffa::MessageFieldView<
+                super::super::__buffa::view::PhasesView<'_>,
+            > {
+                &self.0.reborrow().phases
+            }
+            /// Version of the protocol, such as `HTTP/2.0`; empty without an answer.
+            ///
+            /// Field 4: `version`
+            #[must_use]
+            pub fn version(&self) -> &'_ str {
+                self.0.reborrow().version
+            }
+            /// Status code of the answer; absent without one.
+            ///
+            /// Field 5: `status_code`
+            #[must_use]
+            pub fn status_code(&self) -> ::core::option::Option<i32> {
+                self.0.reborrow().status_code
+            }
+            /// Headers of the answer; values of cookies and credentials are redacted.
+            ///
+            /// Field 6: `headers`
+            #[must_use]
+            pub fn headers(
+                &self,
+            ) -> &::buffa::RepeatedView<
+                '_,
+                super::super::__buffa::view::ResponseHeaderView<'_>,
+            > {
+                &self.0.reborrow().headers
+            }
+            /// The certificate the server showed; absent without TLS.
+            ///
+            /// Field 7: `certificate`
+            #[must_use]
+            pub fn certificate(
+                &self,
+            ) -> &::buffa::MessageFieldView<
+                super::super::__buffa::view::CertificateLogView<'_>,
+            > {
+                &self.0.reborrow().certificate
+            }
+        }
+        impl ::core::convert::From<::buffa::OwnedView<HopLogView<'static>>>
+        for HopLogOwnedView {
+            fn from(inner: ::buffa::OwnedView<HopLogView<'static>>) -> Self {
+                HopLogOwnedView(inner)
+            }
+        }
+        impl ::core::convert::From<HopLogOwnedView>
+        for ::buffa::OwnedView<HopLogView<'static>> {
+            fn from(wrapper: HopLogOwnedView) -> Self {
+                wrapper.0
+            }
+        }
+        impl ::core::convert::AsRef<::buffa::OwnedView<HopLogView<'static>>>
+        for HopLogOwnedView {
+            fn as_ref(&self) -> &::buffa::OwnedView<HopLogView<'static>> {
+                &self.0
+            }
+        }
+        impl ::buffa::HasMessageView for super::super::HopLog {
+            type View<'a> = HopLogView<'a>;
+            type ViewHandle = HopLogOwnedView;
+        }
+        impl ::serde::Serialize for HopLogOwnedView {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::serde::Serialize::serialize(&self.0, __s)
+            }
+        }
+        /// A header of an answer.
+        #[derive(Clone, Debug, Default)]
+        pub struct ResponseHeaderView<'a> {
+            /// Its name.
+            ///
+            /// Field 1: `key`
+            pub key: &'a str,
+            /// Its value; redacted where it is a secret.
+            ///
+            /// Field 2: `value`
+            pub value: &'a str,
+        }
+        impl<'a> ::buffa::MessageView<'a> for ResponseHeaderView<'a> {
+            type Owned = super::super::ResponseHeader;
+            fn decode_view(
+                buf: &'a [u8],
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                let __limit = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_UNKNOWN_FIELD_LIMIT,
+                );
+                let __elem = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_ELEMENT_MEMORY_LIMIT,
+                );
+                <Self as ::buffa::MessageView>::decode_view_ctx(
+                    buf,
+                    ::buffa::DecodeContext::new(::buffa::RECURSION_LIMIT, &__limit)
+                        .with_element_memory(&__elem),
+                )
+            }
+            fn decode_view_with_ctx(
+                buf: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                <Self as ::buffa::MessageView>::decode_view_ctx(buf, ctx)
+            }
+            #[inline]
+            fn merge_view_field(
+                &mut self,
+                tag: ::buffa::encoding::Tag,
+                cur: &'a [u8],
+                _before_tag: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<&'a [u8], ::buffa::DecodeError> {
+                let _ = ctx;
+                #[allow(unused_variables)]
+                let view = self;
+                let mut cur = cur;
+                match tag.field_number() {
+                    1u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.key = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    2u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.value = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    _ => {
+                        ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
+                    }
+                }
+                ::core::result::Result::Ok(cur)
+            }
+            fn to_owned_message(
+                &self,
+            ) -> ::core::result::Result<
+                super::super::ResponseHeader,
+                ::buffa::DecodeError,
+            > {
+                self.to_owned_from_source(None)
+            }
+            #[allow(clippy::useless_conversion, clippy::needless_update)]
+            fn to_owned_from_source(
+                &self,
+                __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
+            ) -> ::core::result::Result<
+                super::super::ResponseHeader,
+                ::buffa::DecodeError,
+            > {
+                #[allow(unused_imports)]
+                use ::buffa::alloc::string::ToString as _;
+                let _ = __buffa_src;
+                ::core::result::Result::Ok(super::super::ResponseHeader {
+                    key: self.key.to_string(),
+                    value: self.value.to_string(),
+                    ..::core::default::Default::default()
+                })
+            }
+        }
+        impl<'a> ::buffa::ViewEncode<'a> for ResponseHeaderView<'a> {
+            #[allow(clippy::needless_borrow, clippy::let_and_return)]
+            fn compute_size(&self, _cache: &mut ::buffa::SizeCache) -> u32 {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                let mut size = 0u64;
+                if !self.key.is_empty() {
+                    size += 1u64 + ::buffa::types::string_encoded_len(&self.key) as u64;
+                }
+                if !self.value.is_empty() {
+                    size
+                        += 1u64 + ::buffa::types::string_encoded_len(&self.value) as u64;
+                }
+                ::buffa::saturate_size(size)
+            }
+            #[allow(clippy::needless_borrow)]
+            fn write_to(
+                &self,
+                _cache: &mut ::buffa::SizeCache,
+                buf: &mut impl ::buffa::EncodeSink,
+            ) {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                if !self.key.is_empty() {
+                    ::buffa::types::put_string_field(1u32, &self.key, buf);
+                }
+                if !self.value.is_empty() {
+                    ::buffa::types::put_string_field(2u32, &self.value, buf);
+                }
+            }
+        }
+        /// Serializes this view as protobuf JSON.
+        ///
+        /// Implicit-presence fields with default values are omitted, `required`
+        /// fields are always emitted, explicit-presence (`optional`) fields are
+        /// emitted only when set, bytes fields are base64-encoded, and enum
+        /// values are their proto name strings.
+        ///
+        /// This impl uses `serialize_map(None)` because the number of emitted
+        /// fields depends on default-omission rules; serializers that require
+        /// known map lengths (e.g. `bincode`) will return a runtime error.
+        /// Use the owned message type for those formats.
+        impl<'__a> ::serde::Serialize for ResponseHeaderView<'__a> {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut __map = __s.serialize_map(::core::option::Option::None)?;
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.key) {
+                    __map.serialize_entry("key", self.key)?;
+                }
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.value) {
+                    __map.serialize_entry("value", self.value)?;
+                }
+                __map.end()
+            }
+        }
+        impl<'a> ::buffa::MessageName for ResponseHeaderView<'a> {
+            const PACKAGE: &'static str = "monitor.v1";
+            const NAME: &'static str = "ResponseHeader";
+            const FULL_NAME: &'static str = "monitor.v1.ResponseHeader";
+            const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.ResponseHeader";
+        }
+        ::buffa::impl_default_view_instance!(ResponseHeaderView);
+        ::buffa::impl_view_reborrow!(ResponseHeaderView);
+        /** Self-contained, `'static` owned view of a `ResponseHeader` message.
+
+ Wraps [`::buffa::OwnedView`]`<`[`ResponseHeaderView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`ResponseHeaderView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+        #[derive(Clone, Debug)]
+        pub struct ResponseHeaderOwnedView(
+            ::buffa::OwnedView<ResponseHeaderView<'static>>,
+        );
+        impl ResponseHeaderOwnedView {
+            /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
+            ///
+            /// The view borrows directly from the buffer's data; the buffer is
+            /// retained inside the returned handle.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer contains invalid
+            /// protobuf data.
+            pub fn decode(
+                bytes: ::buffa::bytes::Bytes,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    ResponseHeaderOwnedView(::buffa::OwnedView::decode(bytes)?),
+                )
+            }
+            /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
+            /// max message size).
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer is invalid or
+            /// exceeds the configured limits.
+            pub fn decode_with_options(
+                bytes: ::buffa::bytes::Bytes,
+                opts: &::buffa::DecodeOptions,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    ResponseHeaderOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
+                )
+            }
+            /// Build from an owned message via an encode → decode round-trip.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError::MessageTooLarge`] if the
+            /// message's encoded size exceeds the 2 GiB protobuf limit, or
+            /// another [`::buffa::DecodeError`] if the re-encoded bytes are
+            /// somehow invalid (should not happen for well-formed messages).
+            pub fn from_owned(
+                msg: &super::super::ResponseHeader,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    ResponseHeaderOwnedView(::buffa::OwnedView::from_owned(msg)?),
+                )
+            }
+            /// Borrow the full [`ResponseHeaderView`] with its lifetime tied to `&self`.
+            #[must_use]
+            pub fn view(&self) -> &ResponseHeaderView<'_> {
+                self.0.reborrow()
+            }
+            /// Convert to the owned message type.
+            ///
+            /// Infallible: this type's constructors wire-decode their
+            /// buffer, and a view produced by wire decoding always
+            /// converts. Delegates to [`::buffa::OwnedView::to_owned_message`],
+            /// whose contract also governs handles converted from a raw
+            /// [`::buffa::OwnedView`].
+            #[must_use]
+            pub fn to_owned_message(&self) -> super::super::ResponseHeader {
+                self.0.to_owned_message()
+            }
+            /// The underlying bytes buffer.
+            #[must_use]
+            pub fn bytes(&self) -> &::buffa::bytes::Bytes {
+                self.0.bytes()
+            }
+            /// Consume the handle, returning the underlying bytes buffer.
+            #[must_use]
+            pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
+                self.0.into_bytes()
+            }
+            /// Its name.
+            ///
+            /// Field 1: `key`
+            #[must_use]
+            pub fn key(&self) -> &'_ str {
+                self.0.reborrow().key
+            }
+            /// Its value; redacted where it is a secret.
+            ///
+            /// Field 2: `value`
+            #[must_use]
+            pub fn value(&self) -> &'_ str {
+                self.0.reborrow().value
+            }
+        }
+        impl ::core::convert::From<::buffa::OwnedView<ResponseHeaderView<'static>>>
+        for ResponseHeaderOwnedView {
+            fn from(inner: ::buffa::OwnedView<ResponseHeaderView<'static>>) -> Self {
+                ResponseHeaderOwnedView(inner)
+            }
+        }
+        impl ::core::convert::From<ResponseHeaderOwnedView>
+        for ::buffa::OwnedView<ResponseHeaderView<'static>> {
+            fn from(wrapper: ResponseHeaderOwnedView) -> Self {
+                wrapper.0
+            }
+        }
+        impl ::core::convert::AsRef<::buffa::OwnedView<ResponseHeaderView<'static>>>
+        for ResponseHeaderOwnedView {
+            fn as_ref(&self) -> &::buffa::OwnedView<ResponseHeaderView<'static>> {
+                &self.0
+            }
+        }
+        impl ::buffa::HasMessageView for super::super::ResponseHeader {
+            type View<'a> = ResponseHeaderView<'a>;
+            type ViewHandle = ResponseHeaderOwnedView;
+        }
+        impl ::serde::Serialize for ResponseHeaderOwnedView {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::serde::Serialize::serialize(&self.0, __s)
+            }
+        }
+        /// What a server showed of itself in TLS.
+        #[derive(Clone, Debug, Default)]
+        pub struct CertificateLogView<'a> {
+            /// Subject of the leaf.
+            ///
+            /// Field 1: `subject`
+            pub subject: &'a str,
+            /// Issuer of the leaf.
+            ///
+            /// Field 2: `issuer`
+            pub issuer: &'a str,
+            /// When the leaf begins to hold.
+            ///
+            /// Field 3: `not_before`
+            pub not_before: ::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
+            >,
+            /// When the leaf ends to hold.
+            ///
+            /// Field 4: `not_after`
+            pub not_after: ::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
+            >,
+            /// The first end among all certificates shown.
+            ///
+            /// Field 5: `chain_not_after`
+            pub chain_not_after: ::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
+            >,
+            /// Subjects of the chain, leaf first.
+            ///
+            /// Field 6: `chain`
+            pub chain: ::buffa::RepeatedView<'a, &'a str>,
+            /// SHA-256 of the leaf, lower-case hexadecimal.
+            ///
+            /// Field 7: `fingerprint`
+            pub fingerprint: &'a str,
+        }
+        impl<'a> ::buffa::MessageView<'a> for CertificateLogView<'a> {
+            type Owned = super::super::CertificateLog;
+            fn decode_view(
+                buf: &'a [u8],
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                let __limit = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_UNKNOWN_FIELD_LIMIT,
+                );
+                let __elem = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_ELEMENT_MEMORY_LIMIT,
+                );
+                <Self as ::buffa::MessageView>::decode_view_ctx(
+                    buf,
+                    ::buffa::DecodeContext::new(::buffa::RECURSION_LIMIT, &__limit)
+                        .with_element_memory(&__elem),
+                )
+            }
+            fn decode_view_with_ctx(
+                buf: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                <Self as ::buffa::MessageView>::decode_view_ctx(buf, ctx)
+            }
+            #[inline]
+            fn merge_view_field(
+                &mut self,
+                tag: ::buffa::encoding::Tag,
+                cur: &'a [u8],
+                _before_tag: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<&'a [u8], ::buffa::DecodeError> {
+                let _ = ctx;
+                #[allow(unused_variables)]
+                let view = self;
+                let mut cur = cur;
+                match tag.field_number() {
+                    1u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.subject = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    2u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.issuer = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    3u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        match view.not_before.as_mut() {
+                            Some(existing) => {
+                                ::buffa::MessageView::merge_into_view(
+                                    existing,
+                                    sub,
+                                    __sub_ctx,
+                                )?
+                            }
+                            None => {
+                                view.not_before = ::buffa::MessageFieldView::set(
+                                    <::buffa_types::google::protobuf::__buffa::view::TimestampView as ::buffa::MessageView>::decode_view_ctx(
+                                        sub,
+                                        __sub_ctx,
+                                    )?,
+                                );
+                            }
+                        }
+                    }
+                    4u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        match view.not_after.as_mut() {
+                            Some(existing) => {
+                                ::buffa::MessageView::merge_into_view(
+                                    existing,
+                                    sub,
+                                    __sub_ctx,
+                                )?
+                            }
+                            None => {
+                                view.not_after = ::buffa::MessageFieldView::set(
+                                    <::buffa_types::google::protobuf::__buffa::view::TimestampView as ::buffa::MessageView>::decode_view_ctx(
+                                        sub,
+                                        __sub_ctx,
+                                    )?,
+                                );
+                            }
+                        }
+                    }
+                    5u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        match view.chain_not_after.as_mut() {
+                            Some(existing) => {
+                                ::buffa::MessageView::merge_into_view(
+                                    existing,
+                                    sub,
+                                    __sub_ctx,
+                                )?
+                            }
+                            None => {
+                                view.chain_not_after = ::buffa::MessageFieldView::set(
+                                    <::buffa_types::google::protobuf::__buffa::view::TimestampView as ::buffa::MessageView>::decode_view_ctx(
+                                        sub,
+                                        __sub_ctx,
+                                    )?,
+                                );
+                            }
+                        }
+                    }
+                    7u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.fingerprint = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    6u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __elem = ::buffa::types::borrow_str(&mut cur)?;
+                        ctx.register_element_memory(
+                            ::buffa::__private::element_footprint(&__elem),
+                        )?;
+                        view.chain.push(__elem);
+                    }
+                    _ => {
+                        ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
+                    }
+                }
+                ::core::result::Result::Ok(cur)
+            }
+            fn to_owned_message(
+                &self,
+            ) -> ::core::result::Result<
+                super::super::CertificateLog,
+                ::buffa::DecodeError,
+            > {
+                self.to_owned_from_source(None)
+            }
+            #[allow(clippy::useless_conversion, clippy::needless_update)]
+            fn to_owned_from_source(
+                &self,
+                __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
+            ) -> ::core::result::Result<
+                super::super::CertificateLog,
+                ::buffa::DecodeError,
+            > {
+                #[allow(unused_imports)]
+                use ::buffa::alloc::string::ToString as _;
+                let _ = __buffa_src;
+                ::core::result::Result::Ok(super::super::CertificateLog {
+                    subject: self.subject.to_string(),
+                    issuer: self.issuer.to_string(),
+                    not_before: match self.not_before.as_option() {
+                        Some(v) => {
+                            ::buffa::MessageField::<
+                                ::buffa_types::google::protobuf::Timestamp,
+                                ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+                            >::some(v.to_owned_from_source(__buffa_src)?)
+                        }
+                        None => ::buffa::MessageField::none(),
+                    },
+                    not_after: match self.not_after.as_option() {
+                        Some(v) => {
+                            ::buffa::MessageField::<
+                                ::buffa_types::google::protobuf::Timestamp,
+                                ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+                            >::some(v.to_owned_from_source(__buffa_src)?)
+                        }
+                        None => ::buffa::MessageField::none(),
+                    },
+                    chain_not_after: match self.chain_not_after.as_option() {
+                        Some(v) => {
+                            ::buffa::MessageField::<
+                                ::buffa_types::google::protobuf::Timestamp,
+                                ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+                            >::some(v.to_owned_from_source(__buffa_src)?)
+                        }
+                        None => ::buffa::MessageField::none(),
+                    },
+                    chain: self.chain.iter().map(|s| s.to_string()).collect(),
+                    fingerprint: self.fingerprint.to_string(),
+                    ..::core::default::Default::default()
+                })
+            }
+        }
+        impl<'a> ::buffa::ViewEncode<'a> for CertificateLogView<'a> {
+            #[allow(clippy::needless_borrow, clippy::let_and_return)]
+            fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                let mut size = 0u64;
+                if !self.subject.is_empty() {
+                    size
+                        += 1u64
+                            + ::buffa::types::string_encoded_len(&self.subject) as u64;
+                }
+                if !self.issuer.is_empty() {
+                    size
+                        += 1u64
+                            + ::buffa::types::string_encoded_len(&self.issuer) as u64;
+                }
+                if self.not_before.is_set() {
+                    let __slot = __cache.reserve();
+                    let inner_size = self.not_before.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                if self.not_after.is_set() {
+                    let __slot = __cache.reserve();
+                    let inner_size = self.not_after.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                if self.chain_not_after.is_set() {
+                    let __slot = __cache.reserve();
+                    let inner_size = self.chain_not_after.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                for v in &self.chain {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
+                if !self.fingerprint.is_empty() {
+                    size
+                        += 1u64
+                            + ::buffa::types::string_encoded_len(&self.fingerprint)
+                                as u64;
+                }
+                ::buffa::saturate_size(size)
+            }
+            #[allow(clippy::needless_borrow)]
+            fn write_to(
+                &self,
+                __cache: &mut ::buffa::SizeCache,
+                buf: &mut impl ::buffa::EncodeSink,
+            ) {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                if !self.subject.is_empty() {
+                    ::buffa::types::put_string_field(1u32, &self.subject, buf);
+                }
+                if !self.issuer.is_empty() {
+                    ::buffa::types::put_string_field(2u32, &self.issuer, buf);
+                }
+                if self.not_before.is_set() {
+                    ::buffa::types::put_len_delimited_header(
+                        3u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    self.not_before.write_to(__cache, buf);
+                }
+                if self.not_after.is_set() {
+                    ::buffa::types::put_len_delimited_header(
+                        4u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    self.not_after.write_to(__cache, buf);
+                }
+                if self.chain_not_after.is_set() {
+                    ::buffa::types::put_len_delimited_header(
+                        5u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    self.chain_not_after.write_to(__cache, buf);
+                }
+                for v in &self.chain {
+                    ::buffa::types::put_string_field(6u32, v, buf);
+                }
+                if !self.fingerprint.is_empty() {
+                    ::buffa::types::put_string_field(7u32, &self.fingerprint, buf);
+                }
+            }
+        }
+        /// Serializes this view as protobuf JSON.
+        ///
+        /// Implicit-presence fields with default values are omitted, `required`
+        /// fields are always emitted, explicit-presence (`optional`) fields are
+        /// emitted only when set, bytes fields are base64-encoded, and enum
+        /// values are their proto name strings.
+        ///
+        /// This impl uses `serialize_map(None)` because the number of emitted
+        /// fields depends on default-omission rules; serializers that require
+        /// known map lengths (e.g. `bincode`) will return a runtime error.
+        /// Use the owned message type for those formats.
+        impl<'__a> ::serde::Serialize for CertificateLogView<'__a> {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut __map = __s.serialize_map(::core::option::Option::None)?;
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.subject) {
+                    __map.serialize_entry("subject", self.subject)?;
+                }
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.issuer) {
+                    __map.serialize_entry("issuer", self.issuer)?;
+                }
+                {
+                    if let ::core::option::Option::Some(__v) = self
+                        .not_before
+                        .as_option()
+                    {
+                        __map.serialize_entry("notBefore", __v)?;
+                    }
+                }
+                {
+                    if let ::core::option::Option::Some(__v) = self.not_after.as_option()
+                    {
+                        __map.serialize_entry("notAfter", __v)?;
+                    }
+                }
+                {
+                    if let ::core::option::Option::Some(__v) = self
+                        .chain_not_after
+                        .as_option()
+                    {
+                        __map.serialize_entry("chainNotAfter", __v)?;
+                    }
+                }
+                if !self.chain.is_empty() {
+                    __map.serialize_entry("chain", &*self.chain)?;
+                }
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.fingerprint) {
+                    __map.serialize_entry("fingerprint", self.fingerprint)?;
+                }
+                __map.end()
+            }
+        }
+        impl<'a> ::buffa::MessageName for CertificateLogView<'a> {
+            const PACKAGE: &'static str = "monitor.v1";
+            const NAME: &'static str = "CertificateLog";
+            const FULL_NAME: &'static str = "monitor.v1.CertificateLog";
+            const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.CertificateLog";
+        }
+        ::buffa::impl_default_view_instance!(CertificateLogView);
+        ::buffa::impl_view_reborrow!(CertificateLogView);
+        /** Self-contained, `'static` owned view of a `CertificateLog` message.
+
+ Wraps [`::buffa::OwnedView`]`<`[`CertificateLogView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`CertificateLogView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+        #[derive(Clone, Debug)]
+        pub struct CertificateLogOwnedView(
+            ::buffa::OwnedView<CertificateLogView<'static>>,
+        );
+        impl CertificateLogOwnedView {
+            /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
+            ///
+            /// The view borrows directly from the buffer's data; the buffer is
+            /// retained inside the returned handle.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer contains invalid
+            /// protobuf data.
+            pub fn decode(
+                bytes: ::buffa::bytes::Bytes,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    CertificateLogOwnedView(::buffa::OwnedView::decode(bytes)?),
+                )
+            }
+            /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
+            /// max message size).
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer is invalid or
+            /// exceeds the configured limits.
+            pub fn decode_with_options(
+                bytes: ::buffa::bytes::Bytes,
+                opts: &::buffa::DecodeOptions,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    CertificateLogOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
+                )
+            }
+            /// Build from an owned message via an encode → decode round-trip.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError::MessageTooLarge`] if the
+            /// message's encoded size exceeds the 2 GiB protobuf limit, or
+            /// another [`::buffa::DecodeError`] if the re-encoded bytes are
+            /// somehow invalid (should not happen for well-formed messages).
+            pub fn from_owned(
+                msg: &super::super::CertificateLog,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    CertificateLogOwnedView(::buffa::OwnedView::from_owned(msg)?),
+                )
+            }
+            /// Borrow the full [`CertificateLogView`] with its lifetime tied to `&self`.
+            #[must_use]
+            pub fn view(&self) -> &CertificateLogView<'_> {
+                self.0.reborrow()
+            }
+            /// Convert to the owned message type.
+            ///
+            /// Infallible: this type's constructors wire-decode their
+            /// buffer, and a view produced by wire decoding always
+            /// converts. Delegates to [`::buffa::OwnedView::to_owned_message`],
+            /// whose contract also governs handles converted from a raw
+            /// [`::buffa::OwnedView`].
+            #[must_use]
+            pub fn to_owned_message(&self) -> super::super::CertificateLog {
+                self.0.to_owned_message()
+            }
+            /// The underlying bytes buffer.
+            #[must_use]
+            pub fn bytes(&self) -> &::buffa::bytes::Bytes {
+                self.0.bytes()
+            }
+            /// Consume the handle, returning the underlying bytes buffer.
+            #[must_use]
+            pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
+                self.0.into_bytes()
+            }
+            /// Subject of the leaf.
+            ///
+            /// Field 1: `subject`
+            #[must_use]
+            pub fn subject(&self) -> &'_ str {
+                self.0.reborrow().subject
+            }
+            /// Issuer of the leaf.
+            ///
+            /// Field 2: `issuer`
+            #[must_use]
+            pub fn issuer(&self) -> &'_ str {
+                self.0.reborrow().issuer
+            }
+            /// When the leaf begins to hold.
+            ///
+            /// Field 3: `not_before`
+            #[must_use]
+            pub fn not_before(
+                &self,
+            ) -> &::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'_>,
+            > {
+                &self.0.reborrow().not_before
+            }
+            /// When the leaf ends to hold.
+            ///
+            /// Field 4: `not_after`
+            #[must_use]
+            pub fn not_after(
+                &self,
+            ) -> &::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'_>,
+            > {
+                &self.0.reborrow().not_after
+            }
+            /// The first end among all certificates shown.
+            ///
+            /// Field 5: `chain_not_after`
+            #[must_use]
+            pub fn chain_not_after(
+                &self,
+            ) -> &::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'_>,
+            > {
+                &self.0.reborrow().chain_not_after
+            }
+            /// Subjects of the chain, leaf first.
+            ///
+            /// Field 6: `chain`
+            #[must_use]
+            pub fn chain(&self) -> &::buffa::RepeatedView<'_, &'_ str> {
+                &self.0.reborrow().chain
+            }
+            /// SHA-256 of the leaf, lower-case hexadecimal.
+            ///
+            /// Field 7: `fingerprint`
+            #[must_use]
+            pub fn fingerprint(&self) -> &'_ str {
+                self.0.reborrow().fingerprint
+            }
+        }
+        impl ::core::convert::From<::buffa::OwnedView<CertificateLogView<'static>>>
+        for CertificateLogOwnedView {
+            fn from(inner: ::buffa::OwnedView<CertificateLogView<'static>>) -> Self {
+                CertificateLogOwnedView(inner)
+            }
+        }
+        impl ::core::convert::From<CertificateLogOwnedView>
+        for ::buffa::OwnedView<CertificateLogView<'static>> {
+            fn from(wrapper: CertificateLogOwnedView) -> Self {
+                wrapper.0
+            }
+        }
+        impl ::core::convert::AsRef<::buffa::OwnedView<CertificateLogView<'static>>>
+        for CertificateLogOwnedView {
+            fn as_ref(&self) -> &::buffa::OwnedView<CertificateLogView<'static>> {
+                &self.0
+            }
+        }
+        impl ::buffa::HasMessageView for super::super::CertificateLog {
+            type View<'a> = CertificateLogView<'a>;
+            type ViewHandle = CertificateLogOwnedView;
+        }
+        impl ::serde::Serialize for CertificateLogOwnedView {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::serde::Serialize::serialize(&self.0, __s)
+            }
+        }
+        /// The answer to one DNS query.
+        #[derive(Clone, Debug, Default)]
+        pub struct DnsAnswerLogView<'a> {
+            /// Type asked for, such as `A`.
+            ///
+            /// Field 1: `record`
+            pub record: &'a str,
+            /// Response code, such as `NOERROR` or `NXDOMAIN`.
+            ///
+            /// Field 2: `rcode`
+            pub rcode: &'a str,
+            /// Who answered; empty when nobody did.
+            ///
+            /// Field 3: `server`
+            pub server: &'a str,
+            /// Whether the answer came by TCP.
+            ///
+            /// Field 4: `over_tcp`
+            pub over_tcp: bool,
+            /// Names that the chain of aliases went through, first alias first.
+            ///
+            /// Field 5: `aliases`
+            pub aliases: ::buffa::RepeatedView<'a, &'a str>,
+            /// Records of the type asked for.
+            ///
+            /// Field 6: `records`
+            pub records: ::buffa::RepeatedView<
+                'a,
+                super::super::__buffa::view::DnsRecordLogView<'a>,
+            >,
+            /// The query's time, in microseconds.
+            ///
+            /// Field 7: `latency_us`
+            pub latency_us: i32,
+        }
+        impl<'a> ::buffa::MessageView<'a> for DnsAnswerLogView<'a> {
+            type Owned = super::super::DnsAnswerLog;
+            fn decode_view(
+                buf: &'a [u8],
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                let __limit = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_UNKNOWN_FIELD_LIMIT,
+                );
+                let __elem = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_ELEMENT_MEMORY_LIMIT,
+                );
+                <Self as ::buffa::MessageView>::decode_view_ctx(
+                    buf,
+                    ::buffa::DecodeContext::new(::buffa::RECURSION_LIMIT, &__limit)
+                        .with_element_memory(&__elem),
+                )
+            }
+            fn decode_view_with_ctx(
+                buf: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                <Self as ::buffa::MessageView>::decode_view_ctx(buf, ctx)
+            }
+            #[inline]
+            fn merge_view_field(
+                &mut self,
+                tag: ::buffa::encoding::Tag,
+                cur: &'a [u8],
+                _before_tag: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<&'a [u8], ::buffa::DecodeError> {
+                let _ = ctx;
+                #[allow(unused_variables)]
+                let view = self;
+                let mut cur = cur;
+                match tag.field_number() {
+                    1u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.record = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    2u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.rcode = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    3u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.server = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    4u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.over_tcp = ::buffa::types::decode_bool(&mut cur)?;
+                    }
+                    7u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.latency_us = ::buffa::types::decode_int32(&mut cur)?;
+                    }
+                    5u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __elem = ::buffa::types::borrow_str(&mut cur)?;
+                        ctx.register_element_memory(
+                            ::buffa::__private::element_footprint(&__elem),
+                        )?;
+                        view.aliases.push(__elem);
+                    }
+                    6u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        ctx.register_element_memory(
+                            ::core::mem::size_of::<
+                                super::super::__buffa::view::DnsRecordLogView,
+                            >(),
+                        )?;
+                        view.records
+                            .push(
+                                <super::super::__buffa::view::DnsRecordLogView as ::buffa::MessageView>::decode_view_ctx(
+                                    sub,
+                                    __sub_ctx,
+                                )?,
+                            );
+                    }
+                    _ => {
+                        ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
+                    }
+                }
+                ::core::result::Result::Ok(cur)
+            }
+            fn to_owned_message(
+                &self,
+            ) -> ::core::result::Result<
+                super::super::DnsAnswerLog,
+                ::buffa::DecodeError,
+            > {
+                self.to_owned_from_source(None)
+            }
+            #[allow(clippy::useless_conversion, clippy::needless_update)]
+            fn to_owned_from_source(
+                &self,
+                __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
+            ) -> ::core::result::Result<
+                super::super::DnsAnswerLog,
+                ::buffa::DecodeError,
+            > {
+                #[allow(unused_imports)]
+                use ::buffa::alloc::string::ToString as _;
+                let _ = __buffa_src;
+                ::core::result::Result::Ok(super::super::DnsAnswerLog {
+                    record: self.record.to_string(),
+                    rcode: self.rcode.to_string(),
+                    server: self.server.to_string(),
+                    over_tcp: self.over_tcp,
+                    aliases: self.aliases.iter().map(|s| s.to_string()).collect(),
+                    records: self
+                        .records
+                        .iter()
+                        .map(|v| v.to_owned_from_source(__buffa_src))
+                        .collect::<::core::result::Result<_, ::buffa::DecodeError>>()?,
+                    latency_us: self.latency_us,
+                    ..::core::default::Default::default()
+                })
+            }
+        }
+        impl<'a> ::buffa::ViewEncode<'a> for DnsAnswerLogView<'a> {
+            #[allow(clippy::needless_borrow, clippy::let_and_return)]
+            fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                let mut size = 0u64;
+                if !self.record.is_empty() {
+                    size
+                        += 1u64
+                            + ::buffa::types::string_encoded_len(&self.record) as u64;
+                }
+                if !self.rcode.is_empty() {
+                    size
+                        += 1u64 + ::buffa::types::string_encoded_len(&self.rcode) as u64;
+                }
+                if !self.server.is_empty() {
+                    size
+                        += 1u64
+                            + ::buffa::types::string_encoded_len(&self.server) as u64;
+                }
+                if self.over_tcp {
+                    size += 1u64 + ::buffa::types::BOOL_ENCODED_LEN as u64;
+                }
+                for v in &self.aliases {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
+                for v in &self.records {
+                    let __slot = __cache.reserve();
+                    let inner_size = v.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                if self.latency_us != 0i32 {
+                    size
+                        += 1u64
+                            + ::buffa::types::int32_encoded_len(self.latency_us) as u64;
+                }
+                ::buffa::saturate_size(size)
+            }
+            #[allow(clippy::needless_borrow)]
+            fn write_to(
+                &self,
+                __cache: &mut ::buffa::SizeCache,
+                buf: &mut impl ::buffa::EncodeSink,
+            ) {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                if !self.record.is_empty() {
+                    ::buffa::types::put_string_field(1u32, &self.record, buf);
+                }
+                if !self.rcode.is_empty() {
+                    ::buffa::types::put_string_field(2u32, &self.rcode, buf);
+                }
+                if !self.server.is_empty() {
+                    ::buffa::types::put_string_field(3u32, &self.server, buf);
+                }
+                if self.over_tcp {
+                    ::buffa::types::put_bool_field(4u32, self.over_tcp, buf);
+                }
+                for v in &self.aliases {
+                    ::buffa::types::put_string_field(5u32, v, buf);
+                }
+                for v in &self.records {
+                    ::buffa::types::put_len_delimited_header(
+                        6u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    v.write_to(__cache, buf);
+                }
+                if self.latency_us != 0i32 {
+                    ::buffa::types::put_int32_field(7u32, self.latency_us, buf);
+                }
+            }
+        }
+        /// Serializes this view as protobuf JSON.
+        ///
+        /// Implicit-presence fields with default values are omitted, `required`
+        /// fields are always emitted, explicit-presence (`optional`) fields are
+        /// emitted only when set, bytes fields are base64-encoded, and enum
+        /// values are their proto name strings.
+        ///
+        /// This impl uses `serialize_map(None)` because the number of emitted
+        /// fields depends on default-omission rules; serializers that require
+        /// known map lengths (e.g. `bincode`) will return a runtime error.
+        /// Use the owned message type for those formats.
+        impl<'__a> ::serde::Serialize for DnsAnswerLogView<'__a> {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut __map = __s.serialize_map(::core::option::Option::None)?;
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.record) {
+                    __map.serialize_entry("record", self.record)?;
+                }
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.rcode) {
+                    __map.serialize_entry("rcode", self.rcode)?;
+                }
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.server) {
+                    __map.serialize_entry("server", self.server)?;
+                }
+                if self.over_tcp {
+                    __map.serialize_entry("overTcp", &self.over_tcp)?;
+                }
+                if !self.aliases.is_empty() {
+                    __map.serialize_entry("aliases", &*self.aliases)?;
+                }
+                if !self.records.is_empty() {
+                    __map.serialize_entry("records", &*self.records)?;
+                }
+                if !::buffa::json_helpers::skip_if::is_zero_i32(&self.latency_us) {
+                    __map
+                        .serialize_entry(
+                            "latencyUs",
+                            &::buffa::json_helpers::ProtoJson(&self.latency_us),
+                        )?;
+                }
+                __map.end()
+            }
+        }
+        impl<'a> ::buffa::MessageName for DnsAnswerLogView<'a> {
+            const PACKAGE: &'static str = "monitor.v1";
+            const NAME: &'static str = "DnsAnswerLog";
+            const FULL_NAME: &'static str = "monitor.v1.DnsAnswerLog";
+            const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.DnsAnswerLog";
+        }
+        ::buffa::impl_default_view_instance!(DnsAnswerLogView);
+        ::buffa::impl_view_reborrow!(DnsAnswerLogView);
+        /** Self-contained, `'static` owned view of a `DnsAnswerLog` message.
+
+ Wraps [`::buffa::OwnedView`]`<`[`DnsAnswerLogView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`DnsAnswerLogView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+        #[derive(Clone, Debug)]
+        pub struct DnsAnswerLogOwnedView(::buffa::OwnedView<DnsAnswerLogView<'static>>);
+        impl DnsAnswerLogOwnedView {
+            /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
+            ///
+            /// The view borrows directly from the buffer's data; the buffer is
+            /// retained inside the returned handle.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer contains invalid
+            /// protobuf data.
+            pub fn decode(
+                bytes: ::buffa::bytes::Bytes,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    DnsAnswerLogOwnedView(::buffa::OwnedView::decode(bytes)?),
+                )
+            }
+            /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
+            /// max message size).
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer is invalid or
+            /// exceeds the configured limits.
+            pub fn decode_with_options(
+                bytes: ::buffa::bytes::Bytes,
+                opts: &::buffa::DecodeOptions,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    DnsAnswerLogOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
+                )
+            }
+            /// Build from an owned message via an encode → decode round-trip.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError::MessageTooLarge`] if the
+            /// message's encoded size exceeds the 2 GiB protobuf limit, or
+            /// another [`::buffa::DecodeError`] if the re-encoded bytes are
+            /// somehow invalid (should not happen for well-formed messages).
+            pub fn from_owned(
+                msg: &super::super::DnsAnswerLog,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    DnsAnswerLogOwnedView(::buffa::OwnedView::from_owned(msg)?),
+                )
+            }
+            /// Borrow the full [`DnsAnswerLogView`] with its lifetime tied to `&self`.
+            #[must_use]
+            pub fn view(&self) -> &DnsAnswerLogView<'_> {
+                self.0.reborrow()
+            }
+            /// Convert to the owned message type.
+            ///
+            /// Infallible: this type's constructors wire-decode their
+            /// buffer, and a view produced by wire decoding always
+            /// converts. Delegates to [`::buffa::OwnedView::to_owned_message`],
+            /// whose contract also governs handles converted from a raw
+            /// [`::buffa::OwnedView`].
+            #[must_use]
+            pub fn to_owned_message(&self) -> super::super::DnsAnswerLog {
+                self.0.to_owned_message()
+            }
+            /// The underlying bytes buffer.
+            #[must_use]
+            pub fn bytes(&self) -> &::buffa::bytes::Bytes {
+                self.0.bytes()
+            }
+            /// Consume the handle, returning the underlying bytes buffer.
+            #[must_use]
+            pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
+                self.0.into_bytes()
+            }
+            /// Type asked for, such as `A`.
+            ///
+            /// Field 1: `record`
+            #[must_use]
+            pub fn record(&self) -> &'_ str {
+                self.0.reborrow().record
+            }
+            /// Response code, such as `NOERROR` or `NXDOMAIN`.
+            ///
+            /// Field 2: `rcode`
+            #[must_use]
+            pub fn rcode(&self) -> &'_ str {
+                self.0.reborrow().rcode
+            }
+            /// Who answered; empty when nobody did.
+            ///
+            /// Field 3: `server`
+            #[must_use]
+            pub fn server(&self) -> &'_ str {
+                self.0.reborrow().server
+            }
+            /// Whether the answer came by TCP.
+            ///
+            /// Field 4: `over_tcp`
+            #[must_use]
+            pub fn over_tcp(&self) -> bool {
+                self.0.reborrow().over_tcp
+            }
+            /// Names that the chain of aliases went through, first alias first.
+            ///
+            /// Field 5: `aliases`
+            #[must_use]
+            pub fn aliases(&self) -> &::buffa::RepeatedView<'_, &'_ str> {
+                &self.0.reborrow().aliases
+            }
+            /// Records of the type asked for.
+            ///
+            /// Field 6: `records`
+            #[must_use]
+            pub fn records(
+                &self,
+            ) -> &::buffa::RepeatedView<
+                '_,
+                super::super::__buffa::view::DnsRecordLogView<'_>,
+            > {
+                &self.0.reborrow().records
+            }
+            /// The query's time, in microseconds.
+            ///
+            /// Field 7: `latency_us`
+            #[must_use]
+            pub fn latency_us(&self) -> i32 {
+                self.0.reborrow().latency_us
+            }
+        }
+        impl ::core::convert::From<::buffa::OwnedView<DnsAnswerLogView<'static>>>
+        for DnsAnswerLogOwnedView {
+            fn from(inner: ::buffa::OwnedView<DnsAnswerLogView<'static>>) -> Self {
+                DnsAnswerLogOwnedView(inner)
+            }
+        }
+        impl ::core::convert::From<DnsAnswerLogOwnedView>
+        for ::buffa::OwnedView<DnsAnswerLogView<'static>> {
+            fn from(wrapper: DnsAnswerLogOwnedView) -> Self {
+                wrapper.0
+            }
+        }
+        impl ::core::convert::AsRef<::buffa::OwnedView<DnsAnswerLogView<'static>>>
+        for DnsAnswerLogOwnedView {
+            fn as_ref(&self) -> &::buffa::OwnedView<DnsAnswerLogView<'static>> {
+                &self.0
+            }
+        }
+        impl ::buffa::HasMessageView for super::super::DnsAnswerLog {
+            type View<'a> = DnsAnswerLogView<'a>;
+            type ViewHandle = DnsAnswerLogOwnedView;
+        }
+        impl ::serde::Serialize for DnsAnswerLogOwnedView {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::serde::Serialize::serialize(&self.0, __s)
+            }
+        }
+        /// A DNS record.
+        #[derive(Clone, Debug, Default)]
+        pub struct DnsRecordLogView<'a> {
+            /// An address, a name, `10 mail.example.com` for MX, text.
+            ///
+            /// Field 1: `value`
+            pub value: &'a str,
+            /// Seconds it may be kept.
+            ///
+            /// Field 2: `ttl`
+            pub ttl: i32,
+        }
+        impl<'a> ::buffa::MessageView<'a> for DnsRecordLogView<'a> {
+            type Owned = super::super::DnsRecordLog;
+            fn decode_view(
+                buf: &'a [u8],
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                let __limit = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_UNKNOWN_FIELD_LIMIT,
+                );
+                let __elem = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_ELEMENT_MEMORY_LIMIT,
+                );
+                <Self as ::buffa::MessageView>::decode_view_ctx(
+                    buf,
+                    ::buffa::DecodeContext::new(::buffa::RECURSION_LIMIT, &__limit)
+                        .with_element_memory(&__elem),
+                )
+            }
+            fn decode_view_with_ctx(
+                buf: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                <Self as ::buffa::MessageView>::decode_view_ctx(buf, ctx)
+            }
+            #[inline]
+            fn merge_view_field(
+                &mut self,
+                tag: ::buffa::encoding::Tag,
+                cur: &'a [u8],
+                _before_tag: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<&'a [u8], ::buffa::DecodeError> {
+                let _ = ctx;
+                #[allow(unused_variables)]
+                let view = self;
+                let mut cur = cur;
+                match tag.field_number() {
+                    1u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.value = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    2u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.ttl = ::buffa::types::decode_int32(&mut cur)?;
+                    }
+                    _ => {
+                        ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
+                    }
+                }
+                ::core::result::Result::Ok(cur)
+            }
+            fn to_owned_message(
+                &self,
+            ) -> ::core::result::Result<
+                super::super::DnsRecordLog,
+                ::buffa::DecodeError,
+            > {
+                self.to_owned_from_source(None)
+            }
+            #[allow(clippy::useless_conversion, clippy::needless_update)]
+            fn to_owned_from_source(
+                &self,
+                __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
+            ) -> ::core::result::Result<
+                super::super::DnsRecordLog,
+                ::buffa::DecodeError,
+            > {
+                #[allow(unused_imports)]
+                use ::buffa::alloc::string::ToString as _;
+                let _ = __buffa_src;
+                ::core::result::Result::Ok(super::super::DnsRecordLog {
+                    value: self.value.to_string(),
+                    ttl: self.ttl,
+                    ..::core::default::Default::default()
+                })
+            }
+        }
+        impl<'a> ::buffa::ViewEncode<'a> for DnsRecordLogView<'a> {
+            #[allow(clippy::needless_borrow, clippy::let_and_return)]
+            fn compute_size(&self, _cache: &mut ::buffa::SizeCache) -> u32 {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                let mut size = 0u64;
+                if !self.value.is_empty() {
+                    size
+                        += 1u64 + ::buffa::types::string_encoded_len(&self.value) as u64;
+                }
+                if self.ttl != 0i32 {
+                    size += 1u64 + ::buffa::types::int32_encoded_len(self.ttl) as u64;
+                }
+                ::buffa::saturate_size(size)
+            }
+            #[allow(clippy::needless_borrow)]
+            fn write_to(
+                &self,
+                _cache: &mut ::buffa::SizeCache,
+                buf: &mut impl ::buffa::EncodeSink,
+            ) {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                if !self.value.is_empty() {
+                    ::buffa::types::put_string_field(1u32, &self.value, buf);
+                }
+                if self.ttl != 0i32 {
+                    ::buffa::types::put_int32_field(2u32, self.ttl, buf);
+                }
+            }
+        }
+        /// Serializes this view as protobuf JSON.
+        ///
+        /// Implicit-presence fields with default values are omitted, `required`
+        /// fields are always emitted, explicit-presence (`optional`) fields are
+        /// emitted only when set, bytes fields are base64-encoded, and enum
+        /// values are their proto name strings.
+        ///
+        /// This impl uses `serialize_map(None)` because the number of emitted
+        /// fields depends on default-omission rules; serializers that require
+        /// known map lengths (e.g. `bincode`) will return a runtime error.
+        /// Use the owned message type for those formats.
+        impl<'__a> ::serde::Serialize for DnsRecordLogView<'__a> {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut __map = __s.serialize_map(::core::option::Option::None)?;
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.value) {
+                    __map.serialize_entry("value", self.value)?;
+                }
+                if !::buffa::json_helpers::skip_if::is_zero_i32(&self.ttl) {
+                    __map
+                        .serialize_entry(
+                            "ttl",
+                            &::buffa::json_helpers::ProtoJson(&self.ttl),
+                        )?;
+                }
+                __map.end()
+            }
+        }
+        impl<'a> ::buffa::MessageName for DnsRecordLogView<'a> {
+            const PACKAGE: &'static str = "monitor.v1";
+            const NAME: &'static str = "DnsRecordLog";
+            const FULL_NAME: &'static str = "monitor.v1.DnsRecordLog";
+            const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.DnsRecordLog";
+        }
+        ::buffa::impl_default_view_instance!(DnsRecordLogView);
+        ::buffa::impl_view_reborrow!(DnsRecordLogView);
+        /** Self-contained, `'static` owned view of a `DnsRecordLog` message.
+
+ Wraps [`::buffa::OwnedView`]`<`[`DnsRecordLogView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`DnsRecordLogView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+        #[derive(Clone, Debug)]
+        pub struct DnsRecordLogOwnedView(::buffa::OwnedView<DnsRecordLogView<'static>>);
+        impl DnsRecordLogOwnedView {
+            /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
+            ///
+            /// The view borrows directly from the buffer's data; the buffer is
+            /// retained inside the returned handle.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer contains invalid
+            /// protobuf data.
+            pub fn decode(
+                bytes: ::buffa::bytes::Bytes,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    DnsRecordLogOwnedView(::buffa::OwnedView::decode(bytes)?),
+                )
+            }
+            /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
+            /// max message size).
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer is invalid or
+            /// exceeds the configured limits.
+            pub fn decode_with_options(
+                bytes: ::buffa::bytes::Bytes,
+                opts: &::buffa::DecodeOptions,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    DnsRecordLogOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
+                )
+            }
+            /// Build from an owned message via an encode → decode round-trip.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError::MessageTooLarge`] if the
+            /// message's encoded size exceeds the 2 GiB protobuf limit, or
+            /// another [`::buffa::DecodeError`] if the re-encoded bytes are
+            /// somehow invalid (should not happen for well-formed messages).
+            pub fn from_owned(
+                msg: &super::super::DnsRecordLog,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    DnsRecordLogOwnedView(::buffa::OwnedView::from_owned(msg)?),
+                )
+            }
+            /// Borrow the full [`DnsRecordLogView`] with its lifetime tied to `&self`.
+            #[must_use]
+            pub fn view(&self) -> &DnsRecordLogView<'_> {
+                self.0.reborrow()
+            }
+            /// Convert to the owned message type.
+            ///
+            /// Infallible: this type's constructors wire-decode their
+            /// buffer, and a view produced by wire decoding always
+            /// converts. Delegates to [`::buffa::OwnedView::to_owned_message`],
+            /// whose contract also governs handles converted from a raw
+            /// [`::buffa::OwnedView`].
+            #[must_use]
+            pub fn to_owned_message(&self) -> super::super::DnsRecordLog {
+                self.0.to_owned_message()
+            }
+            /// The underlying bytes buffer.
+            #[must_use]
+            pub fn bytes(&self) -> &::buffa::bytes::Bytes {
+                self.0.bytes()
+            }
+            /// Consume the handle, returning the underlying bytes buffer.
+            #[must_use]
+            pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
+                self.0.into_bytes()
+            }
+            /// An address, a name, `10 mail.example.com` for MX, text.
+            ///
+            /// Field 1: `value`
+            #[must_use]
+            pub fn value(&self) -> &'_ str {
+                self.0.reborrow().value
+            }
+            /// Seconds it may be kept.
+            ///
+            /// Field 2: `ttl`
+            #[must_use]
+            pub fn ttl(&self) -> i32 {
+                self.0.reborrow().ttl
+            }
+        }
+        impl ::core::convert::From<::buffa::OwnedView<DnsRecordLogView<'static>>>
+        for DnsRecordLogOwnedView {
+            fn from(inner: ::buffa::OwnedView<DnsRecordLogView<'static>>) -> Self {
+                DnsRecordLogOwnedView(inner)
+            }
+        }
+        impl ::core::convert::From<DnsRecordLogOwnedView>
+        for ::buffa::OwnedView<DnsRecordLogView<'static>> {
+            fn from(wrapper: DnsRecordLogOwnedView) -> Self {
+                wrapper.0
+            }
+        }
+        impl ::core::convert::AsRef<::buffa::OwnedView<DnsRecordLogView<'static>>>
+        for DnsRecordLogOwnedView {
+            fn as_ref(&self) -> &::buffa::OwnedView<DnsRecordLogView<'static>> {
+                &self.0
+            }
+        }
+        impl ::buffa::HasMessageView for super::super::DnsRecordLog {
+            type View<'a> = DnsRecordLogView<'a>;
+            type ViewHandle = DnsRecordLogOwnedView;
+        }
+        impl ::serde::Serialize for DnsRecordLogOwnedView {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::serde::Serialize::serialize(&self.0, __s)
+            }
+        }
         pub mod oneof {
             #[allow(unused_imports)]
             use super::*;
@@ -20317,6 +31613,70 @@ pub use self::__buffa::view::GetMonitorStatusResponseOwnedView;
 pub use self::__buffa::view::RegionStatusView;
 #[doc(inline)]
 pub use self::__buffa::view::RegionStatusOwnedView;
+#[doc(inline)]
+pub use self::__buffa::view::GetMonitorSummaryRequestView;
+#[doc(inline)]
+pub use self::__buffa::view::GetMonitorSummaryRequestOwnedView;
+#[doc(inline)]
+pub use self::__buffa::view::GetMonitorSummaryResponseView;
+#[doc(inline)]
+pub use self::__buffa::view::GetMonitorSummaryResponseOwnedView;
+#[doc(inline)]
+pub use self::__buffa::view::SummaryView;
+#[doc(inline)]
+pub use self::__buffa::view::SummaryOwnedView;
+#[doc(inline)]
+pub use self::__buffa::view::RegionSummaryView;
+#[doc(inline)]
+pub use self::__buffa::view::RegionSummaryOwnedView;
+#[doc(inline)]
+pub use self::__buffa::view::ListResponseLogsRequestView;
+#[doc(inline)]
+pub use self::__buffa::view::ListResponseLogsRequestOwnedView;
+#[doc(inline)]
+pub use self::__buffa::view::ListResponseLogsResponseView;
+#[doc(inline)]
+pub use self::__buffa::view::ListResponseLogsResponseOwnedView;
+#[doc(inline)]
+pub use self::__buffa::view::ResponseLogView;
+#[doc(inline)]
+pub use self::__buffa::view::ResponseLogOwnedView;
+#[doc(inline)]
+pub use self::__buffa::view::GetResponseLogRequestView;
+#[doc(inline)]
+pub use self::__buffa::view::GetResponseLogRequestOwnedView;
+#[doc(inline)]
+pub use self::__buffa::view::GetResponseLogResponseView;
+#[doc(inline)]
+pub use self::__buffa::view::GetResponseLogResponseOwnedView;
+#[doc(inline)]
+pub use self::__buffa::view::AttemptLogView;
+#[doc(inline)]
+pub use self::__buffa::view::AttemptLogOwnedView;
+#[doc(inline)]
+pub use self::__buffa::view::AssertionLogView;
+#[doc(inline)]
+pub use self::__buffa::view::AssertionLogOwnedView;
+#[doc(inline)]
+pub use self::__buffa::view::HopLogView;
+#[doc(inline)]
+pub use self::__buffa::view::HopLogOwnedView;
+#[doc(inline)]
+pub use self::__buffa::view::ResponseHeaderView;
+#[doc(inline)]
+pub use self::__buffa::view::ResponseHeaderOwnedView;
+#[doc(inline)]
+pub use self::__buffa::view::CertificateLogView;
+#[doc(inline)]
+pub use self::__buffa::view::CertificateLogOwnedView;
+#[doc(inline)]
+pub use self::__buffa::view::DnsAnswerLogView;
+#[doc(inline)]
+pub use self::__buffa::view::DnsAnswerLogOwnedView;
+#[doc(inline)]
+pub use self::__buffa::view::DnsRecordLogView;
+#[doc(inline)]
+pub use self::__buffa::view::DnsRecordLogOwnedView;
 
 ///Shorthand for `OwnedView<CreateHttpMonitorRequestView<'static>>`.
 pub type OwnedCreateHttpMonitorRequestView = ::buffa::view::OwnedView<
@@ -20405,6 +31765,30 @@ pub type OwnedGetMonitorStatusRequestView = ::buffa::view::OwnedView<
 ///Shorthand for `OwnedView<GetMonitorStatusResponseView<'static>>`.
 pub type OwnedGetMonitorStatusResponseView = ::buffa::view::OwnedView<
     __buffa::view::GetMonitorStatusResponseView<'static>,
+>;
+///Shorthand for `OwnedView<GetMonitorSummaryRequestView<'static>>`.
+pub type OwnedGetMonitorSummaryRequestView = ::buffa::view::OwnedView<
+    __buffa::view::GetMonitorSummaryRequestView<'static>,
+>;
+///Shorthand for `OwnedView<GetMonitorSummaryResponseView<'static>>`.
+pub type OwnedGetMonitorSummaryResponseView = ::buffa::view::OwnedView<
+    __buffa::view::GetMonitorSummaryResponseView<'static>,
+>;
+///Shorthand for `OwnedView<ListResponseLogsRequestView<'static>>`.
+pub type OwnedListResponseLogsRequestView = ::buffa::view::OwnedView<
+    __buffa::view::ListResponseLogsRequestView<'static>,
+>;
+///Shorthand for `OwnedView<ListResponseLogsResponseView<'static>>`.
+pub type OwnedListResponseLogsResponseView = ::buffa::view::OwnedView<
+    __buffa::view::ListResponseLogsResponseView<'static>,
+>;
+///Shorthand for `OwnedView<GetResponseLogRequestView<'static>>`.
+pub type OwnedGetResponseLogRequestView = ::buffa::view::OwnedView<
+    __buffa::view::GetResponseLogRequestView<'static>,
+>;
+///Shorthand for `OwnedView<GetResponseLogResponseView<'static>>`.
+pub type OwnedGetResponseLogResponseView = ::buffa::view::OwnedView<
+    __buffa::view::GetResponseLogResponseView<'static>,
 >;
 impl ::connectrpc::Encodable<CreateHttpMonitorResponse>
 for __buffa::view::CreateHttpMonitorResponseView<'_> {
@@ -20758,6 +32142,102 @@ for ::buffa::view::OwnedView<__buffa::view::GetMonitorStatusResponseView<'static
         )
     }
 }
+impl ::connectrpc::Encodable<GetMonitorSummaryResponse>
+for __buffa::view::GetMonitorSummaryResponseView<'_> {
+    fn encode(
+        &self,
+        codec: ::connectrpc::CodecFormat,
+    ) -> ::std::result::Result<::buffa::bytes::Bytes, ::connectrpc::ConnectError> {
+        ::connectrpc::__codegen::encode_view_body(self, codec)
+    }
+}
+impl ::connectrpc::Encodable<GetMonitorSummaryResponse>
+for ::buffa::view::OwnedView<__buffa::view::GetMonitorSummaryResponseView<'static>> {
+    fn encode(
+        &self,
+        codec: ::connectrpc::CodecFormat,
+    ) -> ::std::result::Result<::buffa::bytes::Bytes, ::connectrpc::ConnectError> {
+        ::connectrpc::__codegen::encode_view_body(self.reborrow(), codec)
+    }
+    /// An `OwnedView` still holds the buffer it was decoded from, so
+    /// its large fields can be handed to the response body by
+    /// reference count instead of copied. The bare view impl above
+    /// cannot do this: it has borrows but no buffer to name.
+    fn encode_segments(
+        &self,
+        codec: ::connectrpc::CodecFormat,
+    ) -> ::std::result::Result<::connectrpc::EncodedBody, ::connectrpc::ConnectError> {
+        ::connectrpc::__codegen::encode_view_body_segments(
+            self.reborrow(),
+            self.bytes(),
+            codec,
+        )
+    }
+}
+impl ::connectrpc::Encodable<ListResponseLogsResponse>
+for __buffa::view::ListResponseLogsResponseView<'_> {
+    fn encode(
+        &self,
+        codec: ::connectrpc::CodecFormat,
+    ) -> ::std::result::Result<::buffa::bytes::Bytes, ::connectrpc::ConnectError> {
+        ::connectrpc::__codegen::encode_view_body(self, codec)
+    }
+}
+impl ::connectrpc::Encodable<ListResponseLogsResponse>
+for ::buffa::view::OwnedView<__buffa::view::ListResponseLogsResponseView<'static>> {
+    fn encode(
+        &self,
+        codec: ::connectrpc::CodecFormat,
+    ) -> ::std::result::Result<::buffa::bytes::Bytes, ::connectrpc::ConnectError> {
+        ::connectrpc::__codegen::encode_view_body(self.reborrow(), codec)
+    }
+    /// An `OwnedView` still holds the buffer it was decoded from, so
+    /// its large fields can be handed to the response body by
+    /// reference count instead of copied. The bare view impl above
+    /// cannot do this: it has borrows but no buffer to name.
+    fn encode_segments(
+        &self,
+        codec: ::connectrpc::CodecFormat,
+    ) -> ::std::result::Result<::connectrpc::EncodedBody, ::connectrpc::ConnectError> {
+        ::connectrpc::__codegen::encode_view_body_segments(
+            self.reborrow(),
+            self.bytes(),
+            codec,
+        )
+    }
+}
+impl ::connectrpc::Encodable<GetResponseLogResponse>
+for __buffa::view::GetResponseLogResponseView<'_> {
+    fn encode(
+        &self,
+        codec: ::connectrpc::CodecFormat,
+    ) -> ::std::result::Result<::buffa::bytes::Bytes, ::connectrpc::ConnectError> {
+        ::connectrpc::__codegen::encode_view_body(self, codec)
+    }
+}
+impl ::connectrpc::Encodable<GetResponseLogResponse>
+for ::buffa::view::OwnedView<__buffa::view::GetResponseLogResponseView<'static>> {
+    fn encode(
+        &self,
+        codec: ::connectrpc::CodecFormat,
+    ) -> ::std::result::Result<::buffa::bytes::Bytes, ::connectrpc::ConnectError> {
+        ::connectrpc::__codegen::encode_view_body(self.reborrow(), codec)
+    }
+    /// An `OwnedView` still holds the buffer it was decoded from, so
+    /// its large fields can be handed to the response body by
+    /// reference count instead of copied. The bare view impl above
+    /// cannot do this: it has borrows but no buffer to name.
+    fn encode_segments(
+        &self,
+        codec: ::connectrpc::CodecFormat,
+    ) -> ::std::result::Result<::connectrpc::EncodedBody, ::connectrpc::ConnectError> {
+        ::connectrpc::__codegen::encode_view_body_segments(
+            self.reborrow(),
+            self.bytes(),
+            codec,
+        )
+    }
+}
 /// Full service name for this service.
 pub const MONITOR_SERVICE_SERVICE_NAME: &str = "monitor.v1.MonitorService";
 /// Static [`Spec`](::connectrpc::Spec) for the `CreateHttpMonitor` RPC, as seen by the server; the generated client passes it with [`origin`](::connectrpc::Spec::origin) `Client` (compare across sides with [`Spec::same_method`](::connectrpc::Spec::same_method)).
@@ -20823,6 +32303,24 @@ pub const MONITOR_SERVICE_TRIGGER_MONITOR_SPEC: ::connectrpc::Spec = ::connectrp
 /// Static [`Spec`](::connectrpc::Spec) for the `GetMonitorStatus` RPC, as seen by the server; the generated client passes it with [`origin`](::connectrpc::Spec::origin) `Client` (compare across sides with [`Spec::same_method`](::connectrpc::Spec::same_method)).
 pub const MONITOR_SERVICE_GET_MONITOR_STATUS_SPEC: ::connectrpc::Spec = ::connectrpc::Spec::server(
         "/monitor.v1.MonitorService/GetMonitorStatus",
+        ::connectrpc::StreamType::Unary,
+    )
+    .with_idempotency_level(::connectrpc::IdempotencyLevel::NoSideEffects);
+/// Static [`Spec`](::connectrpc::Spec) for the `GetMonitorSummary` RPC, as seen by the server; the generated client passes it with [`origin`](::connectrpc::Spec::origin) `Client` (compare across sides with [`Spec::same_method`](::connectrpc::Spec::same_method)).
+pub const MONITOR_SERVICE_GET_MONITOR_SUMMARY_SPEC: ::connectrpc::Spec = ::connectrpc::Spec::server(
+        "/monitor.v1.MonitorService/GetMonitorSummary",
+        ::connectrpc::StreamType::Unary,
+    )
+    .with_idempotency_level(::connectrpc::IdempotencyLevel::NoSideEffects);
+/// Static [`Spec`](::connectrpc::Spec) for the `ListResponseLogs` RPC, as seen by the server; the generated client passes it with [`origin`](::connectrpc::Spec::origin) `Client` (compare across sides with [`Spec::same_method`](::connectrpc::Spec::same_method)).
+pub const MONITOR_SERVICE_LIST_RESPONSE_LOGS_SPEC: ::connectrpc::Spec = ::connectrpc::Spec::server(
+        "/monitor.v1.MonitorService/ListResponseLogs",
+        ::connectrpc::StreamType::Unary,
+    )
+    .with_idempotency_level(::connectrpc::IdempotencyLevel::NoSideEffects);
+/// Static [`Spec`](::connectrpc::Spec) for the `GetResponseLog` RPC, as seen by the server; the generated client passes it with [`origin`](::connectrpc::Spec::origin) `Client` (compare across sides with [`Spec::same_method`](::connectrpc::Spec::same_method)).
+pub const MONITOR_SERVICE_GET_RESPONSE_LOG_SPEC: ::connectrpc::Spec = ::connectrpc::Spec::server(
+        "/monitor.v1.MonitorService/GetResponseLog",
         ::connectrpc::StreamType::Unary,
     )
     .with_idempotency_level(::connectrpc::IdempotencyLevel::NoSideEffects);
@@ -21100,6 +32598,74 @@ pub trait MonitorService: Send + Sync + 'static {
     ) -> impl ::std::future::Future<
         Output = ::connectrpc::ServiceResult<
             impl ::connectrpc::Encodable<GetMonitorStatusResponse> + Send + use<'a, Self>,
+        >,
+    > + Send;
+    /// Sums up how a monitor did over the last days: how many checks came to what, how long it was
+    /// up, how long its checks took. What was checked a moment ago is in it.
+    ///
+    /// Errors: `not_found`; `invalid_argument` for an unknown `window` or region.
+    ///
+    /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
+    ///
+    /// `request` is borrowed from the request body and is valid for the
+    /// duration of the call; message fields are read directly on it
+    /// (zero-copy). The response cannot borrow from `request` — use
+    /// `.to_owned_message()` (or copy the specific fields) for anything
+    /// returned, stored, or moved into `tokio::spawn`.
+    fn get_monitor_summary<'a>(
+        &'a self,
+        ctx: ::connectrpc::RequestContext,
+        request: ::connectrpc::ServiceRequest<'_, GetMonitorSummaryRequest>,
+    ) -> impl ::std::future::Future<
+        Output = ::connectrpc::ServiceResult<
+            impl ::connectrpc::Encodable<
+                GetMonitorSummaryResponse,
+            > + Send + use<'a, Self>,
+        >,
+    > + Send;
+    /// Lists the checks of a monitor, newest first, one page at a time; an empty filter is all of
+    /// them. A page may hold fewer than `limit`, also none, and have a next one: each call looks at a
+    /// bounded stretch of the past, and the last page is the one without a `next_page_token`.
+    ///
+    /// Errors: `not_found`; `invalid_argument` for a filter out of range and for a `page_token` that
+    /// this method did not give out.
+    ///
+    /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
+    ///
+    /// `request` is borrowed from the request body and is valid for the
+    /// duration of the call; message fields are read directly on it
+    /// (zero-copy). The response cannot borrow from `request` — use
+    /// `.to_owned_message()` (or copy the specific fields) for anything
+    /// returned, stored, or moved into `tokio::spawn`.
+    fn list_response_logs<'a>(
+        &'a self,
+        ctx: ::connectrpc::RequestContext,
+        request: ::connectrpc::ServiceRequest<'_, ListResponseLogsRequest>,
+    ) -> impl ::std::future::Future<
+        Output = ::connectrpc::ServiceResult<
+            impl ::connectrpc::Encodable<ListResponseLogsResponse> + Send + use<'a, Self>,
+        >,
+    > + Send;
+    /// Reads one check with all that was kept of it: every attempt, its redirects, what was asserted,
+    /// headers without credentials. Of a success the details are kept until the next success of its
+    /// region.
+    ///
+    /// Errors: `not_found`, also when it is past the time for which results are kept.
+    ///
+    /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
+    ///
+    /// `request` is borrowed from the request body and is valid for the
+    /// duration of the call; message fields are read directly on it
+    /// (zero-copy). The response cannot borrow from `request` — use
+    /// `.to_owned_message()` (or copy the specific fields) for anything
+    /// returned, stored, or moved into `tokio::spawn`.
+    fn get_response_log<'a>(
+        &'a self,
+        ctx: ::connectrpc::RequestContext,
+        request: ::connectrpc::ServiceRequest<'_, GetResponseLogRequest>,
+    ) -> impl ::std::future::Future<
+        Output = ::connectrpc::ServiceResult<
+            impl ::connectrpc::Encodable<GetResponseLogResponse> + Send + use<'a, Self>,
         >,
     > + Send;
 }
@@ -21409,6 +32975,81 @@ impl<S: MonitorService> MonitorServiceExt for S {
                 },
             )
             .with_spec(MONITOR_SERVICE_GET_MONITOR_STATUS_SPEC)
+            .route_view_idempotent(
+                MONITOR_SERVICE_SERVICE_NAME,
+                "GetMonitorSummary",
+                {
+                    let svc = ::std::sync::Arc::clone(&self);
+                    ::connectrpc::view_handler_fn(move |
+                        ctx,
+                        req: ::buffa::view::OwnedView<
+                            __buffa::view::GetMonitorSummaryRequestView<'static>,
+                        >,
+                        format|
+                    {
+                        let svc = ::std::sync::Arc::clone(&svc);
+                        async move {
+                            let sreq = ::connectrpc::ServiceRequest::<
+                                GetMonitorSummaryRequest,
+                            >::from_parts(req.reborrow(), req.bytes());
+                            svc.get_monitor_summary(ctx, sreq)
+                                .await?
+                                .encode::<GetMonitorSummaryResponse>(format)
+                        }
+                    })
+                },
+            )
+            .with_spec(MONITOR_SERVICE_GET_MONITOR_SUMMARY_SPEC)
+            .route_view_idempotent(
+                MONITOR_SERVICE_SERVICE_NAME,
+                "ListResponseLogs",
+                {
+                    let svc = ::std::sync::Arc::clone(&self);
+                    ::connectrpc::view_handler_fn(move |
+                        ctx,
+                        req: ::buffa::view::OwnedView<
+                            __buffa::view::ListResponseLogsRequestView<'static>,
+                        >,
+                        format|
+                    {
+                        let svc = ::std::sync::Arc::clone(&svc);
+                        async move {
+                            let sreq = ::connectrpc::ServiceRequest::<
+                                ListResponseLogsRequest,
+                            >::from_parts(req.reborrow(), req.bytes());
+                            svc.list_response_logs(ctx, sreq)
+                                .await?
+                                .encode::<ListResponseLogsResponse>(format)
+                        }
+                    })
+                },
+            )
+            .with_spec(MONITOR_SERVICE_LIST_RESPONSE_LOGS_SPEC)
+            .route_view_idempotent(
+                MONITOR_SERVICE_SERVICE_NAME,
+                "GetResponseLog",
+                {
+                    let svc = ::std::sync::Arc::clone(&self);
+                    ::connectrpc::view_handler_fn(move |
+                        ctx,
+                        req: ::buffa::view::OwnedView<
+                            __buffa::view::GetResponseLogRequestView<'static>,
+                        >,
+                        format|
+                    {
+                        let svc = ::std::sync::Arc::clone(&svc);
+                        async move {
+                            let sreq = ::connectrpc::ServiceRequest::<
+                                GetResponseLogRequest,
+                            >::from_parts(req.reborrow(), req.bytes());
+                            svc.get_response_log(ctx, sreq)
+                                .await?
+                                .encode::<GetResponseLogResponse>(format)
+                        }
+                    })
+                },
+            )
+            .with_spec(MONITOR_SERVICE_GET_RESPONSE_LOG_SPEC)
     }
 }
 /// Type-inference marker used by [`Router::add_service`](::connectrpc::Router::add_service).
@@ -21527,6 +33168,24 @@ impl<T: MonitorService> ::connectrpc::Dispatcher for MonitorServiceServer<T> {
                 Some(
                     ::connectrpc::dispatcher::codegen::MethodDescriptor::unary(true)
                         .with_spec(MONITOR_SERVICE_GET_MONITOR_STATUS_SPEC),
+                )
+            }
+            "GetMonitorSummary" => {
+                Some(
+                    ::connectrpc::dispatcher::codegen::MethodDescriptor::unary(true)
+                        .with_spec(MONITOR_SERVICE_GET_MONITOR_SUMMARY_SPEC),
+                )
+            }
+            "ListResponseLogs" => {
+                Some(
+                    ::connectrpc::dispatcher::codegen::MethodDescriptor::unary(true)
+                        .with_spec(MONITOR_SERVICE_LIST_RESPONSE_LOGS_SPEC),
+                )
+            }
+            "GetResponseLog" => {
+                Some(
+                    ::connectrpc::dispatcher::codegen::MethodDescriptor::unary(true)
+                        .with_spec(MONITOR_SERVICE_GET_RESPONSE_LOG_SPEC),
                 )
             }
             _ => None,
@@ -21738,6 +33397,60 @@ impl<T: MonitorService> ::connectrpc::Dispatcher for MonitorServiceServer<T> {
                     svc.get_monitor_status(ctx, req)
                         .await?
                         .encode::<GetMonitorStatusResponse>(format)
+                })
+            }
+            "GetMonitorSummary" => {
+                let svc = ::std::sync::Arc::clone(&self.inner);
+                Box::pin(async move {
+                    let body = ::connectrpc::dispatcher::codegen::request_proto_bytes::<
+                        GetMonitorSummaryRequest,
+                    >(request.encoded()?, format)?;
+                    let req: __buffa::view::GetMonitorSummaryRequestView<'_> = ::connectrpc::dispatcher::codegen::decode_borrowed_request_view(
+                        &body,
+                        ctx.decode_options(),
+                    )?;
+                    let req = ::connectrpc::ServiceRequest::<
+                        GetMonitorSummaryRequest,
+                    >::from_parts(&req, &body);
+                    svc.get_monitor_summary(ctx, req)
+                        .await?
+                        .encode::<GetMonitorSummaryResponse>(format)
+                })
+            }
+            "ListResponseLogs" => {
+                let svc = ::std::sync::Arc::clone(&self.inner);
+                Box::pin(async move {
+                    let body = ::connectrpc::dispatcher::codegen::request_proto_bytes::<
+                        ListResponseLogsRequest,
+                    >(request.encoded()?, format)?;
+                    let req: __buffa::view::ListResponseLogsRequestView<'_> = ::connectrpc::dispatcher::codegen::decode_borrowed_request_view(
+                        &body,
+                        ctx.decode_options(),
+                    )?;
+                    let req = ::connectrpc::ServiceRequest::<
+                        ListResponseLogsRequest,
+                    >::from_parts(&req, &body);
+                    svc.list_response_logs(ctx, req)
+                        .await?
+                        .encode::<ListResponseLogsResponse>(format)
+                })
+            }
+            "GetResponseLog" => {
+                let svc = ::std::sync::Arc::clone(&self.inner);
+                Box::pin(async move {
+                    let body = ::connectrpc::dispatcher::codegen::request_proto_bytes::<
+                        GetResponseLogRequest,
+                    >(request.encoded()?, format)?;
+                    let req: __buffa::view::GetResponseLogRequestView<'_> = ::connectrpc::dispatcher::codegen::decode_borrowed_request_view(
+                        &body,
+                        ctx.decode_options(),
+                    )?;
+                    let req = ::connectrpc::ServiceRequest::<
+                        GetResponseLogRequest,
+                    >::from_parts(&req, &body);
+                    svc.get_response_log(ctx, req)
+                        .await?
+                        .encode::<GetResponseLogResponse>(format)
                 })
             }
             _ => ::connectrpc::dispatcher::codegen::unimplemented_unary(path),
@@ -22297,6 +34010,125 @@ where
                 &self.transport,
                 &self.config,
                 MONITOR_SERVICE_GET_MONITOR_STATUS_SPEC
+                    .with_origin(::connectrpc::SpecOrigin::Client),
+                request,
+                options,
+            )
+            .await
+    }
+    /// Call the GetMonitorSummary RPC. Sends a request to /monitor.v1.MonitorService/GetMonitorSummary.
+    pub async fn get_monitor_summary(
+        &self,
+        request: GetMonitorSummaryRequest,
+    ) -> Result<
+        ::connectrpc::client::UnaryResponse<
+            ::buffa::view::OwnedView<
+                __buffa::view::GetMonitorSummaryResponseView<'static>,
+            >,
+        >,
+        ::connectrpc::ConnectError,
+    > {
+        self.get_monitor_summary_with_options(
+                request,
+                ::connectrpc::client::CallOptions::default(),
+            )
+            .await
+    }
+    /// Call the GetMonitorSummary RPC with explicit per-call options. Options override [`ClientConfig`](::connectrpc::client::ClientConfig) defaults.
+    pub async fn get_monitor_summary_with_options(
+        &self,
+        request: GetMonitorSummaryRequest,
+        options: ::connectrpc::client::CallOptions,
+    ) -> Result<
+        ::connectrpc::client::UnaryResponse<
+            ::buffa::view::OwnedView<
+                __buffa::view::GetMonitorSummaryResponseView<'static>,
+            >,
+        >,
+        ::connectrpc::ConnectError,
+    > {
+        ::connectrpc::client::call_unary(
+                &self.transport,
+                &self.config,
+                MONITOR_SERVICE_GET_MONITOR_SUMMARY_SPEC
+                    .with_origin(::connectrpc::SpecOrigin::Client),
+                request,
+                options,
+            )
+            .await
+    }
+    /// Call the ListResponseLogs RPC. Sends a request to /monitor.v1.MonitorService/ListResponseLogs.
+    pub async fn list_response_logs(
+        &self,
+        request: ListResponseLogsRequest,
+    ) -> Result<
+        ::connectrpc::client::UnaryResponse<
+            ::buffa::view::OwnedView<
+                __buffa::view::ListResponseLogsResponseView<'static>,
+            >,
+        >,
+        ::connectrpc::ConnectError,
+    > {
+        self.list_response_logs_with_options(
+                request,
+                ::connectrpc::client::CallOptions::default(),
+            )
+            .await
+    }
+    /// Call the ListResponseLogs RPC with explicit per-call options. Options override [`ClientConfig`](::connectrpc::client::ClientConfig) defaults.
+    pub async fn list_response_logs_with_options(
+        &self,
+        request: ListResponseLogsRequest,
+        options: ::connectrpc::client::CallOptions,
+    ) -> Result<
+        ::connectrpc::client::UnaryResponse<
+            ::buffa::view::OwnedView<
+                __buffa::view::ListResponseLogsResponseView<'static>,
+            >,
+        >,
+        ::connectrpc::ConnectError,
+    > {
+        ::connectrpc::client::call_unary(
+                &self.transport,
+                &self.config,
+                MONITOR_SERVICE_LIST_RESPONSE_LOGS_SPEC
+                    .with_origin(::connectrpc::SpecOrigin::Client),
+                request,
+                options,
+            )
+            .await
+    }
+    /// Call the GetResponseLog RPC. Sends a request to /monitor.v1.MonitorService/GetResponseLog.
+    pub async fn get_response_log(
+        &self,
+        request: GetResponseLogRequest,
+    ) -> Result<
+        ::connectrpc::client::UnaryResponse<
+            ::buffa::view::OwnedView<__buffa::view::GetResponseLogResponseView<'static>>,
+        >,
+        ::connectrpc::ConnectError,
+    > {
+        self.get_response_log_with_options(
+                request,
+                ::connectrpc::client::CallOptions::default(),
+            )
+            .await
+    }
+    /// Call the GetResponseLog RPC with explicit per-call options. Options override [`ClientConfig`](::connectrpc::client::ClientConfig) defaults.
+    pub async fn get_response_log_with_options(
+        &self,
+        request: GetResponseLogRequest,
+        options: ::connectrpc::client::CallOptions,
+    ) -> Result<
+        ::connectrpc::client::UnaryResponse<
+            ::buffa::view::OwnedView<__buffa::view::GetResponseLogResponseView<'static>>,
+        >,
+        ::connectrpc::ConnectError,
+    > {
+        ::connectrpc::client::call_unary(
+                &self.transport,
+                &self.config,
+                MONITOR_SERVICE_GET_RESPONSE_LOG_SPEC
                     .with_origin(::connectrpc::SpecOrigin::Client),
                 request,
                 options,

@@ -11,6 +11,7 @@ use thiserror::Error;
 
 use super::{IDEMPOTENCY_KEY_HEADER, KEY_HEADER};
 use crate::monitor::wire::MonitorServiceClient;
+use crate::region::wire::RegionServiceClient;
 
 /// Longest time for one call, with connecting; longer than a trigger that waits for its checks.
 const CALL_TIMEOUT: Duration = Duration::from_secs(150);
@@ -23,6 +24,8 @@ const CALL_TIMEOUT: Duration = Duration::from_secs(150);
 pub struct Client {
     /// `monitor.v1.MonitorService`.
     pub monitors: MonitorServiceClient<HttpClient>,
+    /// `region.v1.RegionService`.
+    pub regions: RegionServiceClient<HttpClient>,
 }
 
 /// Why no client can be made of an address and a key.
@@ -55,7 +58,10 @@ impl Client {
         let config = ClientConfig::new(base)
             .with_default_timeout(CALL_TIMEOUT)
             .with_default_header(KEY_HEADER, header);
-        Ok(Self { monitors: MonitorServiceClient::new(transport, config) })
+        Ok(Self {
+            monitors: MonitorServiceClient::new(transport.clone(), config.clone()),
+            regions: RegionServiceClient::new(transport, config),
+        })
     }
 }
 

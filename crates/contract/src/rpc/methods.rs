@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_monitor_service_has_these_methods_and_a_read_key_may_call_three() {
+    fn the_services_have_these_methods_and_a_read_key_may_call_those_that_read() {
         // spec: §5.5; design: §4
         let shown: Vec<String> = methods()
             .iter()
@@ -106,6 +106,10 @@ mod tests {
         writes /monitor.v1.MonitorService/DeleteMonitor
         writes /monitor.v1.MonitorService/TriggerMonitor
         reads  /monitor.v1.MonitorService/GetMonitorStatus
+        reads  /monitor.v1.MonitorService/GetMonitorSummary
+        reads  /monitor.v1.MonitorService/ListResponseLogs
+        reads  /monitor.v1.MonitorService/GetResponseLog
+        reads  /region.v1.RegionService/ListRegions
         "#);
     }
 

@@ -12,11 +12,12 @@ use contract::monitor::wire::{
     CreateDnsMonitorRequest, CreateDnsMonitorResponse, CreateHttpMonitorRequest,
     CreateHttpMonitorResponse, CreateTcpMonitorRequest, CreateTcpMonitorResponse,
     DeleteMonitorRequest, DeleteMonitorResponse, GetMonitorRequest, GetMonitorResponse,
-    GetMonitorStatusRequest, GetMonitorStatusResponse, HttpMonitor, ListMonitorsRequest,
-    ListMonitorsResponse, MonitorService, MonitorServiceExt, TriggerMonitorRequest,
-    TriggerMonitorResponse, UpdateDnsMonitorRequest, UpdateDnsMonitorResponse,
-    UpdateHttpMonitorRequest, UpdateHttpMonitorResponse, UpdateTcpMonitorRequest,
-    UpdateTcpMonitorResponse,
+    GetMonitorStatusRequest, GetMonitorStatusResponse, GetMonitorSummaryRequest,
+    GetMonitorSummaryResponse, GetResponseLogRequest, GetResponseLogResponse, HttpMonitor,
+    ListMonitorsRequest, ListMonitorsResponse, ListResponseLogsRequest, ListResponseLogsResponse,
+    MonitorService, MonitorServiceExt, TriggerMonitorRequest, TriggerMonitorResponse,
+    UpdateDnsMonitorRequest, UpdateDnsMonitorResponse, UpdateHttpMonitorRequest,
+    UpdateHttpMonitorResponse, UpdateTcpMonitorRequest, UpdateTcpMonitorResponse,
 };
 use contract::rpc::{self, RequestContext, Response, ServiceRequest, ServiceResult};
 use http_body_util::BodyExt as _;
@@ -127,6 +128,30 @@ impl MonitorService for Echo {
         _: ServiceRequest<'_, GetMonitorStatusRequest>,
     ) -> ServiceResult<GetMonitorStatusResponse> {
         Response::ok(GetMonitorStatusResponse::default())
+    }
+
+    async fn get_monitor_summary(
+        &self,
+        _: RequestContext,
+        _: ServiceRequest<'_, GetMonitorSummaryRequest>,
+    ) -> ServiceResult<GetMonitorSummaryResponse> {
+        Response::ok(GetMonitorSummaryResponse::default())
+    }
+
+    async fn list_response_logs(
+        &self,
+        _: RequestContext,
+        _: ServiceRequest<'_, ListResponseLogsRequest>,
+    ) -> ServiceResult<ListResponseLogsResponse> {
+        Response::ok(ListResponseLogsResponse::default())
+    }
+
+    async fn get_response_log(
+        &self,
+        _: RequestContext,
+        _: ServiceRequest<'_, GetResponseLogRequest>,
+    ) -> ServiceResult<GetResponseLogResponse> {
+        Response::ok(GetResponseLogResponse::default())
     }
 }
 

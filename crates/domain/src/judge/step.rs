@@ -70,7 +70,9 @@ pub fn receive(
     }
     let after = history.regions[place];
     let mut effects = settle(policy, history, moment);
-    if before.ballots() != after.ballots() {
+    // Whether failures are in a row depends on their slots, and what a process that starts recalls
+    // of the last minutes need not reach back to both.
+    if before.ballots() != after.ballots() || heard.ballot != Ballot::Fine {
         effects.changed = effects.changed.max(Changed::Memory);
     }
     if turned(&before, &after) {

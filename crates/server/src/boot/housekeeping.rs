@@ -1,5 +1,6 @@
 //! What a running server does beside its work, every few seconds: writes down when keys were used,
-//! forgets limits that nobody is near, and takes away results that are past their time.
+//! forgets limits that nobody is near, gathers results into the history, and takes away what is past
+//! its time.
 
 use std::time::Duration;
 
@@ -21,6 +22,9 @@ pub(super) async fn keep(app: App, results_for: Duration, stop: CancellationToke
             tracing::warn!(%error, "the last uses of keys were not written down: {error}");
         }
         app.auth.tidy();
+        if let Err(error) = gather(&app, &stop).await {
+            tracing::error!(%error, "results could not be gathered into the history: {error}");
+        }
         if round % RETENTION_ROUNDS == 0
             && let Err(error) = prune(&app, keep, &stop).await
         {
@@ -45,6 +49,23 @@ async fn prune(app: &App, keep: KeepFor, stop: &CancellationToken) -> Result<(),
     while !stop.is_cancelled() {
         let pruned = app.store.retention().step(keep, app.ctx.now()).await?;
         if !pruned.is_there_more() {
+            break;
+        }
+    }
+    while !stop.is_cancelled() {
+        let pruned = app.store.history().prune(keep.results, app.ctx.now()).await?;
+        if !pruned.is_there_more {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Moves results into the history until only those of the last minutes are left.
+async fn gather(app: &App, stop: &CancellationToken) -> Result<(), StoreError> {
+    while !stop.is_cancelled() {
+        let gathered = app.store.history().gather().await?;
+        if gathered.results == 0 {
             break;
         }
     }

@@ -5,11 +5,12 @@ use contract::monitor::wire::{
     CheckResult, CreateDnsMonitorRequest, CreateDnsMonitorResponse, CreateHttpMonitorRequest,
     CreateHttpMonitorResponse, CreateTcpMonitorRequest, CreateTcpMonitorResponse,
     DeleteMonitorRequest, DeleteMonitorResponse, GetMonitorRequest, GetMonitorResponse,
-    GetMonitorStatusRequest, GetMonitorStatusResponse, Kind, ListMonitorsRequest,
-    ListMonitorsResponse, MonitorService, Phases, RegionStatus, TriggerMonitorRequest,
-    TriggerMonitorResponse, UpdateDnsMonitorRequest, UpdateDnsMonitorResponse,
-    UpdateHttpMonitorRequest, UpdateHttpMonitorResponse, UpdateTcpMonitorRequest,
-    UpdateTcpMonitorResponse,
+    GetMonitorStatusRequest, GetMonitorStatusResponse, GetMonitorSummaryRequest,
+    GetMonitorSummaryResponse, GetResponseLogRequest, GetResponseLogResponse, Kind,
+    ListMonitorsRequest, ListMonitorsResponse, ListResponseLogsRequest, ListResponseLogsResponse,
+    MonitorService, Phases, RegionStatus, TriggerMonitorRequest, TriggerMonitorResponse,
+    UpdateDnsMonitorRequest, UpdateDnsMonitorResponse, UpdateHttpMonitorRequest,
+    UpdateHttpMonitorResponse, UpdateTcpMonitorRequest, UpdateTcpMonitorResponse,
 };
 use contract::monitor::{Secrets, Shown, instant, mask};
 use contract::rpc::{self, Error, RequestContext, Response, ServiceRequest, ServiceResult};
@@ -19,7 +20,7 @@ use rules::{MonitorId, MonitorStatus, Violation, Violations, limits};
 use store::{Actor, Change, Created, Idempotency, MonitorWithStatus, NewMonitor};
 use tracing::Instrument as _;
 
-use super::{list, update};
+use super::{history, list, update};
 use crate::app::{App, refusal};
 use crate::auth::Caller;
 use crate::observe::metrics::word;
@@ -201,6 +202,33 @@ impl MonitorService for Monitors {
             since: instant(since),
             regions: regions.iter().map(shown_region).collect(),
         })
+    }
+
+    async fn get_monitor_summary(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, GetMonitorSummaryRequest>,
+    ) -> ServiceResult<GetMonitorSummaryResponse> {
+        let request = request.to_owned_message();
+        Response::ok(history::summary(&self.0, caller(&context), request).await?)
+    }
+
+    async fn list_response_logs(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, ListResponseLogsRequest>,
+    ) -> ServiceResult<ListResponseLogsResponse> {
+        let request = request.to_owned_message();
+        Response::ok(history::list(&self.0, caller(&context), request).await?)
+    }
+
+    async fn get_response_log(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, GetResponseLogRequest>,
+    ) -> ServiceResult<GetResponseLogResponse> {
+        let request = request.to_owned_message();
+        Response::ok(history::get(&self.0, caller(&context), request).await?)
     }
 }
 

@@ -131,10 +131,10 @@ async fn a_lost_key_file_is_not_replaced_by_a_new_one() {
 async fn a_key_file_that_was_not_finished_is_written_anew() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("aloft.key.new"), "c2hvcnQ=").unwrap();
-    open(folder.path()).await.close().await.unwrap();
+    open(embedded(&folder)).await.close().await.unwrap();
     assert!(!folder.path().join("aloft.key.new").exists());
     assert_eq!(mode(&folder.path().join("aloft.key")), 0o600);
-    open(folder.path()).await.close().await.unwrap();
+    open(embedded(&folder)).await.close().await.unwrap();
 }
 
 #[tokio::test]
@@ -142,7 +142,7 @@ async fn a_database_that_cannot_be_written_is_named_at_the_start() {
     let folder = tempfile::tempdir().unwrap();
     let database = folder.path().join("aloft.db");
     fs::create_dir(&database).unwrap();
-    let refusal = Store::open(settings_of(folder.path())).await.unwrap_err();
+    let refusal = Store::open(embedded(&folder)).await.unwrap_err();
     assert!(matches!(&refusal, StoreError::Folder { path, .. } if *path == database), "{refusal}");
 }
 

@@ -83,7 +83,7 @@ fn an_unremarkable_success_is_nothing_to_write_down() {
         changes.push(story.effects.changed);
     }
     let (nothing, memory, status) = (Changed::Nothing, Changed::Memory, Changed::Status);
-    assert_eq!(changes, [nothing, memory, status, nothing]);
+    assert_eq!(changes, [nothing, memory, status, memory]);
 }
 
 #[test]

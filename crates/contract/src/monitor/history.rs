@@ -1,0 +1,80 @@
+//! What history looks like on the wire: numbers of 32 bits, and instants both ways.
+
+use buffa_types::google::protobuf::Timestamp as WireTimestamp;
+use rules::Timestamp;
+
+use super::{instant, wire};
+
+/// What a summary says, before it is on the wire; latencies in microseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SummaryNumbers {
+    /// Checks that succeeded in time.
+    pub success: u32,
+    /// Checks that succeeded and were slow.
+    pub degraded: u32,
+    /// Checks that failed.
+    pub failure: u32,
+    /// Slots left out.
+    pub skipped: u32,
+    /// Percentiles 50, 75, 90, 95 and 99.
+    pub percentiles_us: [Option<u32>; 5],
+    /// The mean.
+    pub mean_us: Option<u32>,
+    /// When the last check ended.
+    pub last_at: Option<Timestamp>,
+}
+
+impl From<SummaryNumbers> for wire::Summary {
+    fn from(numbers: SummaryNumbers) -> Self {
+        let SummaryNumbers { success, degraded, failure, skipped, .. } = numbers;
+        let [p50, p75, p90, p95, p99] = numbers.percentiles_us.map(|part| part.map(micros));
+        Self {
+            checks: micros(success.saturating_add(degraded).saturating_add(failure)),
+            success: micros(success),
+            degraded: micros(degraded),
+            failure: micros(failure),
+            skipped: micros(skipped),
+            p50_us: p50,
+            p75_us: p75,
+            p90_us: p90,
+            p95_us: p95,
+            p99_us: p99,
+            mean_us: numbers.mean_us.map(micros),
+            last_checked_at: numbers.last_at.map(instant).unwrap_or_default(),
+        }
+    }
+}
+
+/// A count or a time as the wire has it: what does not fit is the largest that does.
+pub fn micros(number: u32) -> i32 {
+    i32::try_from(number).unwrap_or(i32::MAX)
+}
+
+/// An instant that a caller gave, to the millisecond; one past what can be counted is `None`.
+pub fn given_instant(given: &WireTimestamp) -> Option<Timestamp> {
+    let millis = given.seconds.checked_mul(1_000)?.checked_add(i64::from(given.nanos / 1_000_000));
+    millis.map(Timestamp::from_millis)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_instant_reads_back_from_the_wire() {
+        for millis in [-1, 0, 1_800_000_000_123] {
+            let at = Timestamp::from_millis(millis);
+            let shown = instant(at);
+            assert_eq!(given_instant(shown.as_option().unwrap()), Some(at));
+        }
+        let far = WireTimestamp { seconds: i64::MAX, ..WireTimestamp::default() };
+        assert_eq!(given_instant(&far), None);
+    }
+
+    #[test]
+    fn a_summary_of_nothing_has_no_latencies() {
+        let summary = wire::Summary::from(SummaryNumbers::default());
+        assert_eq!((summary.checks, summary.p50_us, summary.mean_us), (0, None, None));
+        assert!(summary.last_checked_at.as_option().is_none());
+    }
+}

@@ -1,0 +1,214 @@
+//! How a monitor did: summaries and logs of `monitor.v1.MonitorService`. What may be asked is read
+//! here, what the places in a list look like in `place`, how evidence is shown in `log`.
+
+mod log;
+mod place;
+
+use std::time::Duration;
+
+use contract::monitor::wire::{
+    GetMonitorSummaryRequest, GetMonitorSummaryResponse, GetResponseLogRequest,
+    GetResponseLogResponse, ListResponseLogsRequest, ListResponseLogsResponse, RegionSummary,
+    Summary,
+};
+use contract::monitor::{SummaryNumbers, given_instant, instant, micros};
+use contract::rpc::{self, Error};
+use domain::check::{Outcome, Trigger};
+use domain::history::{Span, Sum, uptime};
+use rules::{Region, Timestamp, Violation, Violations, limits};
+use store::LogFilter;
+
+use super::monitor::{find, monitor_id};
+use crate::app::{App, refusal};
+use crate::auth::Caller;
+use crate::observe::metrics::word;
+
+/// The windows that can be asked for, with their days.
+const WINDOWS: &[(&str, u64)] = &[("1d", 1), ("7d", 7), ("14d", 14), ("30d", 30), ("90d", 90)];
+const OUTCOMES: &[Outcome] =
+    &[Outcome::Success, Outcome::Degraded, Outcome::Failure, Outcome::Skipped];
+const TRIGGERS: &[Trigger] = &[Trigger::Scheduled, Trigger::Opinion, Trigger::Manual];
+const HOUR_MILLIS: i64 = 3_600_000;
+
+/// `GetMonitorSummary`.
+pub(super) async fn summary(
+    app: &App,
+    caller: Caller,
+    request: GetMonitorSummaryRequest,
+) -> Result<GetMonitorSummaryResponse, Error> {
+    let mut wrong = Vec::new();
+    let asked = request.window.as_deref().filter(|window| !window.is_empty());
+    let window = WINDOWS.iter().find(|(name, _)| asked.is_none_or(|asked| asked == *name));
+    if window.is_none() {
+        let known: Vec<&str> = WINDOWS.iter().map(|(name, _)| *name).collect();
+        let allowed = format!("must be one of {}", known.join(", "));
+        wrong.push(Violation::new("window", asked.unwrap_or_default(), allowed));
+    }
+    let wanted = regions(&request.regions, &mut wrong);
+    let (Some((name, days)), true) = (window, wrong.is_empty()) else {
+        return Err(rpc::invalid(&Violations(wrong)));
+    };
+    let monitor = find(app, caller, &request.id).await?.monitor.id;
+    let now = app.ctx.now();
+    let from = hour_of(now - Duration::from_hours(24 * days));
+    let history = app.store.history();
+    let mut sums = history.sums(caller.workspace, monitor, from).await.map_err(refusal)?;
+    sums.retain(|region, _| wanted.is_empty() || wanted.contains(region));
+    let (before, changes) =
+        history.course(caller.workspace, monitor, from).await.map_err(refusal)?;
+    let up = uptime(before, &changes, &[], Span { from, to: now });
+    let mut total = Sum::default();
+    for sum in sums.values() {
+        total.merge(sum);
+    }
+    let mut regions: Vec<RegionSummary> = sums
+        .iter()
+        .map(|(region, sum)| RegionSummary {
+            region: region.to_string(),
+            summary: shown(sum).into(),
+        })
+        .collect();
+    regions.sort_unstable_by(|a, b| a.region.cmp(&b.region));
+    Ok(GetMonitorSummaryResponse {
+        id: monitor.to_string(),
+        window: (*name).to_owned(),
+        from: instant(from),
+        to: instant(now),
+        total: shown(&total).into(),
+        regions,
+        uptime_millionths: up.map(|up| micros(up.millionths())),
+    })
+}
+
+/// `ListResponseLogs`.
+pub(super) async fn list(
+    app: &App,
+    caller: Caller,
+    request: ListResponseLogsRequest,
+) -> Result<ListResponseLogsResponse, Error> {
+    let mut wrong = Vec::new();
+    let limit = limit(request.limit, &mut wrong);
+    let filter = LogFilter {
+        outcomes: known(&request.outcomes, OUTCOMES, word, "outcomes", &mut wrong),
+        regions: regions(&request.regions, &mut wrong),
+        triggers: known(&request.triggers, TRIGGERS, log::trigger, "triggers", &mut wrong),
+        from: time(request.from.as_option(), "from", &mut wrong),
+        to: time(request.to.as_option(), "to", &mut wrong),
+    };
+    let token = request.page_token.as_deref().filter(|token| !token.is_empty());
+    let after = token.and_then(place::read);
+    if token.is_some() && after.is_none() {
+        let allowed = "must be the next_page_token of an earlier answer";
+        wrong.push(Violation::unseen("page_token", allowed));
+    }
+    if !wrong.is_empty() {
+        return Err(rpc::invalid(&Violations(wrong)));
+    }
+    let monitor = find(app, caller, &request.id).await?.monitor.id;
+    let logs = app.store.logs();
+    let page =
+        logs.list(caller.workspace, monitor, &filter, after, limit).await.map_err(refusal)?;
+    Ok(ListResponseLogsResponse {
+        logs: page.logs.iter().map(log::line).collect(),
+        next_page_token: page.next.as_ref().map(place::token).unwrap_or_default(),
+    })
+}
+
+/// `GetResponseLog`.
+pub(super) async fn get(
+    app: &App,
+    caller: Caller,
+    request: GetResponseLogRequest,
+) -> Result<GetResponseLogResponse, Error> {
+    if request.monitor_id.is_empty() {
+        return Err(rpc::invalid(&Violation::unseen("monitor_id", "must be given").into()));
+    }
+    if request.id.is_empty() {
+        return Err(rpc::invalid(&Violation::unseen("id", "must be given").into()));
+    }
+    let monitor = monitor_id(&request.monitor_id)?;
+    let missing = || rpc::not_found("response log", &request.id);
+    let place = place::read_id(&request.id).ok_or_else(missing)?;
+    find(app, caller, &request.monitor_id).await?;
+    let found = app.store.logs().get(caller.workspace, monitor, place).await;
+    let result = found.map_err(|error| match error {
+        store::StoreError::NotFound { .. } => missing(),
+        error => refusal(error),
+    })?;
+    let attempts = result.evidence.iter().flat_map(|evidence| &evidence.attempts);
+    Ok(GetResponseLogResponse {
+        log: log::line(&result).into(),
+        attempts: attempts.map(log::attempt).collect(),
+    })
+}
+
+fn limit(given: Option<i32>, wrong: &mut Vec<Violation>) -> u32 {
+    let (min, max) = (limits::LIST_LIMIT_MIN, limits::LIST_LIMIT_MAX);
+    let Some(given) = given else { return limits::LIST_LIMIT_DEFAULT };
+    match u32::try_from(given) {
+        Ok(limit) if (min..=max).contains(&limit) => limit,
+        Ok(_) | Err(_) => {
+            wrong.push(Violation::new("limit", given, format!("must be {min} to {max}")));
+            limits::LIST_LIMIT_DEFAULT
+        }
+    }
+}
+
+fn regions(given: &[String], wrong: &mut Vec<Violation>) -> Vec<Region> {
+    known(given, Region::ALL, Region::as_str, "regions", wrong)
+}
+
+/// The values that the words of a list stand for.
+fn known<T: Copy>(
+    given: &[String],
+    all: &[T],
+    word_of: impl Fn(T) -> &'static str,
+    field: &str,
+    wrong: &mut Vec<Violation>,
+) -> Vec<T> {
+    let mut values = Vec::new();
+    for (place, given) in given.iter().enumerate() {
+        match all.iter().find(|value| word_of(**value) == given) {
+            Some(value) => values.push(*value),
+            None => {
+                let words: Vec<&str> = all.iter().map(|value| word_of(*value)).collect();
+                let allowed = format!("must be one of {}", words.join(", "));
+                wrong.push(Violation::new(format!("{field}[{place}]"), given, allowed));
+            }
+        }
+    }
+    values
+}
+
+fn time(
+    given: Option<&contract::monitor::wire::Timestamp>,
+    field: &'static str,
+    wrong: &mut Vec<Violation>,
+) -> Option<Timestamp> {
+    let given = given?;
+    let at = given_instant(given);
+    if at.is_none() {
+        wrong.push(Violation::unseen(field, "must be a time of this age"));
+    }
+    at
+}
+
+fn hour_of(at: Timestamp) -> Timestamp {
+    let millis = at.as_millis();
+    Timestamp::from_millis(millis - millis.rem_euclid(HOUR_MILLIS))
+}
+
+fn shown(sum: &Sum) -> Summary {
+    let latencies = sum.latency.count();
+    let mean_us = sum.latency_us.checked_div(latencies);
+    SummaryNumbers {
+        success: sum.success,
+        degraded: sum.degraded,
+        failure: sum.failure,
+        skipped: sum.skipped,
+        percentiles_us: [50, 75, 90, 95, 99].map(|percent| sum.latency.percentile(percent)),
+        mean_us: mean_us.map(|mean| u32::try_from(mean).unwrap_or(u32::MAX)),
+        last_at: sum.last_at,
+    }
+    .into()
+}

@@ -1,0 +1,143 @@
+//! A result and its evidence as they are shown. What is secret was left out when it was kept.
+
+use contract::monitor::wire::{
+    AssertionLog, AttemptLog, CertificateLog, DnsAnswerLog, DnsRecordLog, HopLog,
+    Phases as ShownPhases, ResponseHeader, ResponseLog,
+};
+use contract::monitor::{instant, micros};
+use domain::check::{
+    AssertionResult, AttemptEvidence, Certificate, CheckResult, DnsAnswer, FailureKind,
+    HopEvidence, Phases, Trigger,
+};
+use store::LogPlace;
+
+use super::place;
+use crate::observe::metrics::word;
+
+/// The word of a trigger.
+pub(super) const fn trigger(trigger: Trigger) -> &'static str {
+    match trigger {
+        Trigger::Scheduled => "scheduled",
+        Trigger::Opinion => "opinion",
+        Trigger::Manual => "manual",
+    }
+}
+
+/// A result as a line of a list.
+pub(super) fn line(result: &CheckResult) -> ResponseLog {
+    let identity = result.identity;
+    let at = LogPlace {
+        slot: identity.slot,
+        region: identity.region,
+        trigger: identity.trigger,
+        revision: identity.revision,
+    };
+    ResponseLog {
+        id: place::id(&at),
+        slot: instant(identity.slot),
+        region: identity.region.to_string(),
+        served_by: result.probe.0.to_string(),
+        trigger: trigger(identity.trigger).to_owned(),
+        outcome: word(result.outcome).to_owned(),
+        latency_us: micros(result.latency_us),
+        status_code: result.status.map(i32::from),
+        attempts: i32::from(result.attempts),
+        phases: phases(&result.phases).into(),
+        finished_at: instant(result.finished_at),
+    }
+}
+
+/// One attempt with all that was kept of it.
+pub(super) fn attempt(attempt: &AttemptEvidence) -> AttemptLog {
+    let failure = attempt.failure.as_ref();
+    AttemptLog {
+        started_at: instant(attempt.started_at),
+        latency_us: micros(attempt.latency_us),
+        failure: failure.map(|failure| failure_word(failure.kind).to_owned()).unwrap_or_default(),
+        failure_detail: failure.map(|failure| failure.detail.clone()).unwrap_or_default(),
+        reasons: attempt.reasons.clone(),
+        assertions: attempt.assertions.iter().map(assertion).collect(),
+        hops: attempt.hops.iter().map(hop).collect(),
+        body: attempt.body.clone(),
+        body_truncated: attempt.body_truncated,
+        answers: attempt.answers.iter().map(answer).collect(),
+    }
+}
+
+fn phases(phases: &Phases) -> ShownPhases {
+    ShownPhases {
+        dns_us: phases.dns_us.map(micros),
+        connect_us: phases.connect_us.map(micros),
+        tls_us: phases.tls_us.map(micros),
+        first_byte_us: phases.first_byte_us.map(micros),
+        transfer_us: phases.transfer_us.map(micros),
+    }
+}
+
+fn assertion(result: &AssertionResult) -> AssertionLog {
+    AssertionLog {
+        expected: result.assertion.clone(),
+        seen: result.seen.clone(),
+        holds: result.holds,
+    }
+}
+
+fn hop(hop: &HopEvidence) -> HopLog {
+    let header =
+        |(key, value): &(String, String)| ResponseHeader { key: key.clone(), value: value.clone() };
+    HopLog {
+        url: hop.url.clone().unwrap_or_default(),
+        address: hop.address.clone().unwrap_or_default(),
+        phases: phases(&hop.phases).into(),
+        version: hop.version.clone().unwrap_or_default(),
+        status_code: hop.status.map(i32::from),
+        headers: hop.headers.iter().map(header).collect(),
+        certificate: hop.certificate.as_ref().map(certificate).into(),
+    }
+}
+
+fn certificate(certificate: &Certificate) -> CertificateLog {
+    CertificateLog {
+        subject: certificate.subject.clone(),
+        issuer: certificate.issuer.clone(),
+        not_before: instant(certificate.not_before),
+        not_after: instant(certificate.not_after),
+        chain_not_after: instant(certificate.chain_not_after),
+        chain: certificate.chain.clone(),
+        fingerprint: certificate.fingerprint.clone(),
+    }
+}
+
+fn answer(answer: &DnsAnswer) -> DnsAnswerLog {
+    let record = |record: &domain::check::DnsRecord| DnsRecordLog {
+        value: record.value.clone(),
+        ttl: micros(record.ttl),
+    };
+    DnsAnswerLog {
+        record: answer.kind.to_string(),
+        rcode: answer.rcode.clone(),
+        server: answer.server.map(|server| server.to_string()).unwrap_or_default(),
+        over_tcp: answer.over_tcp,
+        aliases: answer.aliases.clone(),
+        records: answer.records.iter().map(record).collect(),
+        latency_us: micros(answer.latency_us),
+    }
+}
+
+const fn failure_word(kind: FailureKind) -> &'static str {
+    match kind {
+        FailureKind::Timeout => "timeout",
+        FailureKind::NameNotFound => "name_not_found",
+        FailureKind::NameUnresolved => "name_unresolved",
+        FailureKind::AddressRefused => "address_refused",
+        FailureKind::ConnectionRefused => "connection_refused",
+        FailureKind::ConnectionFailed => "connection_failed",
+        FailureKind::TlsFailed => "tls_failed",
+        FailureKind::CertificateInvalid => "certificate_invalid",
+        FailureKind::ProtocolBroken => "protocol_broken",
+        FailureKind::RedirectsExhausted => "redirects_exhausted",
+        FailureKind::RedirectInvalid => "redirect_invalid",
+        FailureKind::BodyUndecodable => "body_undecodable",
+        FailureKind::ProbeExhausted => "probe_exhausted",
+    }
+}

@@ -1,0 +1,165 @@
+//! What the service says of the past: summaries, logs, and one log whole.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::check::{
+    AttemptEvidence, CheckResult, Evidence, Identity, Outcome, Phases, ProbeId, Trigger,
+};
+use domain::judge::{IncidentChange, Transition, Why};
+use insta::assert_snapshot;
+use rules::{MonitorId, MonitorStatus, Region, Scope, Timestamp};
+use serde_json::{Value, json};
+use store::Batch;
+use testkit::server::{START, TestServer};
+
+/// A monitor that does not run, so that only the test says what came of it.
+async fn at_rest(server: &TestServer) -> MonitorId {
+    let monitor = json!({ "name": "api", "uri": "example.com:443", "periodicity": "30s" });
+    let caller = server.caller(Scope::Write);
+    let created = caller.rpc("CreateTcpMonitor", json!({ "monitor": monitor })).await.json();
+    MonitorId::parse(created["monitor"]["id"].as_str().unwrap()).unwrap()
+}
+
+fn before_start(minutes: u64) -> Timestamp {
+    START - Duration::from_mins(minutes)
+}
+
+/// A check of so many minutes ago that took 100 ms.
+fn result(monitor: MonitorId, region: Region, minutes: u64, outcome: Outcome) -> CheckResult {
+    let slot = before_start(minutes);
+    let identity = Identity { monitor, revision: 1, region, slot, trigger: Trigger::Scheduled };
+    let evidence = Evidence {
+        attempts: vec![AttemptEvidence {
+            started_at: slot,
+            latency_us: 100_000,
+            failure: None,
+            reasons: vec!["nobody answered".to_owned()],
+            assertions: Vec::new(),
+            hops: Vec::new(),
+            body: None,
+            body_truncated: false,
+            answers: Vec::new(),
+        }],
+    };
+    CheckResult {
+        identity,
+        finished_at: slot + Duration::from_millis(100),
+        outcome,
+        latency_us: 100_000,
+        phases: Phases { connect_us: Some(90_000), ..Phases::default() },
+        status: None,
+        attempts: 1,
+        probe: ProbeId(Arc::from("embedded")),
+        evidence: (outcome == Outcome::Failure).then(|| Arc::new(evidence)),
+    }
+}
+
+/// A day of checks, one a minute, of which the first half hour failed.
+async fn with_a_day(server: &TestServer) -> MonitorId {
+    let monitor = at_rest(server).await;
+    let store = &server.running().app().store;
+    let mut results = Vec::new();
+    for minutes in 1..=23 * 60 {
+        let outcome = if minutes > 22 * 60 + 30 { Outcome::Failure } else { Outcome::Success };
+        results.push(result(monitor, Region::FlyAms, minutes, outcome));
+    }
+    results.push(result(monitor, Region::FlySin, 5, Outcome::Degraded));
+    let change = |minutes, from, to| {
+        let (at, incident) = (before_start(minutes), IncidentChange::None);
+        (monitor, Transition { from, to, at, incident, why: Why::NoVotes })
+    };
+    let transitions = vec![
+        change(20 * 60, MonitorStatus::Unknown, MonitorStatus::Error),
+        change(15 * 60, MonitorStatus::Error, MonitorStatus::Active),
+    ];
+    store.commit(Arc::new(Batch { results, transitions, ..Batch::default() })).await.unwrap();
+    while store.history().gather().await.unwrap().results > 0 {}
+    monitor
+}
+
+#[tokio::test]
+async fn a_summary_counts_checks_and_time() {
+    let server = TestServer::start().await;
+    let monitor = with_a_day(&server).await;
+    let caller = server.caller(Scope::Read);
+    let summary =
+        caller.rpc("GetMonitorSummary", json!({ "id": monitor.to_string() })).await.json();
+    assert_eq!(summary["window"], "1d");
+    let total = &summary["total"];
+    assert_eq!(total["checks"], 23 * 60 + 1);
+    assert_eq!((&total["failure"], &total["degraded"]), (&json!(30), &json!(1)));
+    // design: §5 "Uptime": 5 of the 20 hours that are known
+    assert_eq!(summary["uptimeMillionths"], 750_000);
+    for percentile in ["p50Us", "p75Us", "p90Us", "p95Us", "p99Us", "meanUs"] {
+        let latency = total[percentile].as_i64().unwrap();
+        assert!((99_000..=101_000).contains(&latency), "{percentile} {latency}");
+    }
+    let regions: Vec<&Value> =
+        summary["regions"].as_array().unwrap().iter().map(|it| &it["region"]).collect();
+    assert_eq!(regions, ["fly-ams", "fly-sin"]);
+    let asked = json!({ "id": monitor.to_string(), "window": "90d", "regions": ["fly-sin"] });
+    let summary = caller.rpc("GetMonitorSummary", asked).await.json();
+    assert_eq!(summary["total"]["checks"], 1);
+    assert_eq!(summary["uptimeMillionths"], 750_000);
+}
+
+#[tokio::test]
+async fn a_monitor_that_was_never_checked_has_no_uptime() {
+    // design: §5 "no data is not 100 %"
+    let server = TestServer::start().await;
+    let monitor = at_rest(&server).await;
+    let asked = json!({ "id": monitor.to_string() });
+    let summary = server.caller(Scope::Read).rpc("GetMonitorSummary", asked).await.json();
+    assert_eq!(summary["total"]["checks"], 0);
+    assert_eq!(summary["regions"], json!([]));
+    assert!(summary.get("uptimeMillionths").is_none(), "{summary}");
+}
+
+#[tokio::test]
+async fn logs_are_listed_by_pages_and_read_one_by_one() {
+    let server = TestServer::start().await;
+    let monitor = with_a_day(&server).await.to_string();
+    let caller = server.caller(Scope::Read);
+    let mut asked = json!({ "id": monitor, "limit": 20, "outcomes": ["failure", "degraded"] });
+    let mut listed = Vec::new();
+    loop {
+        let page = caller.rpc("ListResponseLogs", asked.clone()).await.json();
+        listed.extend(page["logs"].as_array().unwrap().clone());
+        if page["nextPageToken"] == "" {
+            break;
+        }
+        asked["pageToken"] = page["nextPageToken"].clone();
+    }
+    let outcomes: Vec<&str> = listed.iter().map(|log| log["outcome"].as_str().unwrap()).collect();
+    assert_eq!(outcomes[0], "degraded");
+    assert_eq!(outcomes[1..], ["failure"; 30]);
+    assert_eq!(listed[1]["servedBy"], "embedded");
+
+    let asked = json!({ "monitorId": monitor, "id": listed[1]["id"] });
+    let whole = caller.rpc("GetResponseLog", asked).await.json();
+    assert_eq!(whole["log"], listed[1]);
+    assert_eq!(whole["attempts"][0]["reasons"], json!(["nobody answered"]));
+}
+
+#[tokio::test]
+async fn what_cannot_be_asked_is_refused_by_name() {
+    let server = TestServer::start().await;
+    let monitor = at_rest(&server).await.to_string();
+    let caller = server.caller(Scope::Read);
+    let asked = json!({ "id": monitor, "window": "2d", "regions": ["mars"] });
+    let refused = caller.rpc("GetMonitorSummary", asked).await;
+    assert_eq!(refused.status, 400);
+    let message = refused.json()["message"].as_str().unwrap().to_owned();
+    assert_snapshot!(message[..60], @"`window` must be one of 1d, 7d, 14d, 30d, 90d (given: `2d`);");
+    let asked = json!({
+        "id": monitor, "limit": 101, "outcomes": ["lost"], "triggers": ["x"], "pageToken": "x",
+    });
+    let refused = caller.rpc("ListResponseLogs", asked).await.json();
+    assert_snapshot!(refused["message"].as_str().unwrap(), @"`limit` must be 1 to 100 (given: `101`); `outcomes[0]` must be one of success, degraded, failure, skipped (given: `lost`); `triggers[0]` must be one of scheduled, opinion, manual (given: `x`); `page_token` must be the next_page_token of an earlier answer");
+    for id in ["log_x", "log_MS9mbHktYW1zL3NjaGVkdWxlZC8x"] {
+        let asked = json!({ "monitorId": monitor, "id": id });
+        let missing = caller.rpc("GetResponseLog", asked).await;
+        assert_eq!(missing.status, 404, "{missing}");
+    }
+}
