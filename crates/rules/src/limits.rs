@@ -49,7 +49,7 @@ pub const SHARDS: u32 = 256;
 /// Distinct hosts that a probe must check before it may doubt itself (design §5).
 pub const SELF_DOUBT_HOSTS_MIN: usize = 5;
 /// Time within which hosts that were fine must fail for a probe to doubt itself (design §5).
-pub const SELF_DOUBT_WITHIN: Duration = Duration::from_secs(60);
+pub const SELF_DOUBT_WITHIN: Duration = Duration::from_mins(1);
 /// Time after which a doubt that no canary confirms ends by itself (ours): a real outage of most
 /// hosts is hidden no longer.
 pub const SELF_DOUBT_UNCONFIRMED_MAX: Duration = Duration::from_mins(5);

@@ -13,7 +13,7 @@ use crate::world::{Event, Mode, Target, World};
 const CALM: Duration = Duration::from_mins(9);
 
 /// Plays all acts; says which promise was broken.
-pub fn all(world: &mut World) -> Option<String> {
+pub(crate) fn all(world: &mut World) -> Option<String> {
     let acts: [fn(&mut World); 5] = [disturbance, outage, liar, cut_off, any_order];
     for act in acts {
         act(world);
@@ -39,7 +39,7 @@ fn disturbance(world: &mut World) {
 }
 
 /// One thing that happens in a disturbed world.
-pub fn disturb(world: &mut World) {
+pub(crate) fn disturb(world: &mut World) {
     let place = world.chance.place(world.monitors.len());
     let (active, deleted) = (world.monitors[place].policy.active, world.monitors[place].deleted);
     match world.chance.below(100) {

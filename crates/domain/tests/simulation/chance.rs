@@ -4,11 +4,11 @@ use std::time::Duration;
 
 /// A stream of chance.
 #[derive(Debug)]
-pub struct Chance(pub u64);
+pub(crate) struct Chance(pub u64);
 
 impl Chance {
     /// The next 64 bits.
-    pub fn bits(&mut self) -> u64 {
+    pub(crate) fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let bits = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         let bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -16,22 +16,22 @@ impl Chance {
     }
 
     /// A number below `end`.
-    pub fn below(&mut self, end: u64) -> u64 {
+    pub(crate) fn below(&mut self, end: u64) -> u64 {
         self.bits() % end
     }
 
     /// A place in a list of this length.
-    pub fn place(&mut self, length: usize) -> usize {
+    pub(crate) fn place(&mut self, length: usize) -> usize {
         self.below(length as u64) as usize
     }
 
     /// True in so many of a hundred.
-    pub fn percent(&mut self, percent: u64) -> bool {
+    pub(crate) fn percent(&mut self, percent: u64) -> bool {
         self.below(100) < percent
     }
 
     /// A time below `end_ms`.
-    pub fn millis(&mut self, end_ms: u64) -> Duration {
+    pub(crate) fn millis(&mut self, end_ms: u64) -> Duration {
         Duration::from_millis(self.below(end_ms))
     }
 }

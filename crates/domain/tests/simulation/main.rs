@@ -29,13 +29,8 @@ fn a_thousand_seeds_keep_every_promise() {
     std::thread::scope(|scope| {
         for _ in 0..workers {
             scope.spawn(|| {
-                loop {
-                    let seed = next.fetch_add(1, Ordering::Relaxed);
-                    if seed >= SEEDS {
-                        return;
-                    }
-                    play(seed);
-                }
+                let seeds = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
+                seeds.take_while(|seed| *seed < SEEDS).for_each(play);
             });
         }
     });

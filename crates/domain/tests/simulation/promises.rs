@@ -1,7 +1,7 @@
 //! What design §5 promises, held against the world after every step by counting anew: the witness
 //! keeps all results that were heard, and knows nothing of what the judge remembers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use aloft_domain::cadence::{Missed, Regions, Slots};
@@ -15,19 +15,24 @@ use crate::world::{OPINIONS, Watched};
 
 /// What became of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub(crate) enum Fate {
     Run,
     Skipped,
     Missed,
 }
 
 /// A slot of a revision in a region.
-pub type Place = (u32, Region, Timestamp);
+pub(crate) type Place = (u32, Region, Timestamp);
+
+/// What orders the results of a region: revision, slot and trigger.
+pub(crate) type Key = (u32, Timestamp, Trigger);
+/// When a result ended, and what it came to.
+pub(crate) type Said = (Timestamp, Outcome);
 
 #[derive(Debug, Default)]
-pub struct Witness {
+pub(crate) struct Witness {
     /// The first promise that was broken.
-    pub broken: Option<String>,
+    pub(crate) broken: Option<String>,
     monitors: Vec<Seen>,
     /// Second opinions of this process, and when it began.
     opinions: Vec<Timestamp>,
@@ -36,16 +41,16 @@ pub struct Witness {
 
 /// What was seen of a monitor.
 #[derive(Debug, Default)]
-pub struct Seen {
-    heard: BTreeMap<Region, BTreeMap<(u32, Timestamp, Trigger), (Timestamp, Outcome)>>,
+pub(crate) struct Seen {
+    heard: BTreeMap<Region, BTreeMap<Key, Said>>,
     fates: BTreeMap<Place, Fate>,
-    expected: BTreeMap<Place, ()>,
+    expected: BTreeSet<Place>,
     open: Option<IncidentId>,
     status: Option<MonitorStatus>,
     asked_at: Option<Timestamp>,
     tied_since: Option<Timestamp>,
-    pub opened: u32,
-    pub closed: u32,
+    pub(crate) opened: u32,
+    pub(crate) closed: u32,
 }
 
 /// The votes at an instant, counted anew.
@@ -111,11 +116,11 @@ impl Seen {
 }
 
 impl Witness {
-    pub fn seen(&self, place: usize) -> &Seen {
+    pub(crate) fn seen(&self, place: usize) -> &Seen {
         &self.monitors[place]
     }
 
-    pub fn fail(&mut self, promise: &str, what: String) {
+    pub(crate) fn fail(&mut self, promise: &str, what: String) {
         self.broken.get_or_insert_with(|| format!("“{promise}” is broken: {what}"));
     }
 
@@ -125,27 +130,27 @@ impl Witness {
         }
     }
 
-    pub fn add(&mut self, _now: Timestamp) {
+    pub(crate) fn add(&mut self, _now: Timestamp) {
         self.monitors.push(Seen::default());
     }
 
-    pub fn new_process(&mut self, now: Timestamp) {
+    pub(crate) fn new_process(&mut self, now: Timestamp) {
         self.opinions.clear();
         self.process_since = now;
     }
 
     /// An edit takes regions away at once; a pause forgets all.
-    pub fn align(&mut self, place: usize, policy: &Policy) {
+    pub(crate) fn align(&mut self, place: usize, policy: &Policy) {
         let has = |region: &Region| policy.regions.iter().any(|serving| serving.region == *region);
         self.monitors[place].heard.retain(|region, _| policy.active && has(region));
     }
 
-    pub fn forget(&mut self, place: usize) {
+    pub(crate) fn forget(&mut self, place: usize) {
         self.monitors[place].heard.clear();
     }
 
     /// A result of the present revision arrives; the second of an identity changes nothing.
-    pub fn hear(&mut self, place: usize, result: &CheckResult) {
+    pub(crate) fn hear(&mut self, place: usize, result: &CheckResult) {
         let identity = &result.identity;
         let key = (identity.revision, identity.slot, identity.trigger);
         let heard = self.monitors[place].heard.entry(identity.region).or_default();
@@ -153,7 +158,7 @@ impl Witness {
     }
 
     /// Holds every promise about verdicts after a step of a monitor.
-    pub fn watch(
+    pub(crate) fn watch(
         &mut self,
         place: usize,
         watched: &Watched,
@@ -359,7 +364,7 @@ impl Witness {
     }
 
     /// A second opinion is run.
-    pub fn opinion(&mut self, now: Timestamp) {
+    pub(crate) fn opinion(&mut self, now: Timestamp) {
         self.opinions.push(now);
         let passed = now.since(self.process_since).as_secs() + 1;
         let most = u64::from(OPINIONS.1) + u64::from(OPINIONS.0) * passed;
@@ -370,20 +375,20 @@ impl Witness {
     }
 
     /// Doubts end in time.
-    pub fn watch_doubt(&mut self, voided_for: Duration) {
+    pub(crate) fn watch_doubt(&mut self, voided_for: Duration) {
         self.hold("a doubt ends in time", voided_for <= limits::SELF_DOUBT_MAX, || {
             format!("{voided_for:?}")
         });
     }
 
-    pub fn decide(&mut self, place: usize, slot: Place, fate: Fate) {
+    pub(crate) fn decide(&mut self, place: usize, slot: Place, fate: Fate) {
         let before = self.monitors[place].fates.insert(slot, fate);
         self.hold("a slot is run, skipped or missed once", before.is_none(), || {
             format!("monitor {place} {slot:?} was {before:?} and is {fate:?}")
         });
     }
 
-    pub fn miss(
+    pub(crate) fn miss(
         &mut self,
         place: usize,
         id: MonitorId,
@@ -404,7 +409,7 @@ impl Witness {
     }
 
     /// The process ended: what it ran lately and did not store is decided by the next one.
-    pub fn undecide(
+    pub(crate) fn undecide(
         &mut self,
         place: usize,
         revision: u32,
@@ -416,12 +421,18 @@ impl Witness {
         });
     }
 
-    pub fn is_decided(&self, place: usize, revision: u32, region: Region, slot: Timestamp) -> bool {
+    pub(crate) fn is_decided(
+        &self,
+        place: usize,
+        revision: u32,
+        region: Region,
+        slot: Timestamp,
+    ) -> bool {
         self.monitors[place].fates.contains_key(&(revision, region, slot))
     }
 
     /// A revision ran from `since` to `until`: these were its slots.
-    pub fn expect(
+    pub(crate) fn expect(
         &mut self,
         place: usize,
         id: MonitorId,
@@ -434,19 +445,18 @@ impl Witness {
             let slots = Slots::of(id, policy.period, regions, region);
             let mut slot = since;
             while slot <= until {
-                self.monitors[place].expected.insert((policy.revision, region, slot), ());
+                self.monitors[place].expected.insert((policy.revision, region, slot));
                 slot = slots.after(slot);
             }
         }
     }
 
     /// At the end no slot is lost, and none was invented.
-    pub fn watch_slots(&mut self) {
+    pub(crate) fn watch_slots(&mut self) {
         for place in 0..self.monitors.len() {
             let seen = &self.monitors[place];
-            let lost = seen.expected.keys().find(|slot| !seen.fates.contains_key(*slot)).copied();
-            let invented =
-                seen.fates.keys().find(|slot| !seen.expected.contains_key(*slot)).copied();
+            let lost = seen.expected.iter().find(|slot| !seen.fates.contains_key(*slot)).copied();
+            let invented = seen.fates.keys().find(|slot| !seen.expected.contains(*slot)).copied();
             self.hold("no slot is lost", lost.is_none(), || format!("monitor {place}: {lost:?}"));
             self.hold("no slot is invented", invented.is_none(), || {
                 format!("monitor {place}: {invented:?}")
@@ -455,11 +465,7 @@ impl Witness {
     }
 
     /// The results of a region's present revision: slot, trigger, end and outcome.
-    pub fn heard(
-        &self,
-        place: usize,
-        region: Region,
-    ) -> Vec<((u32, Timestamp, Trigger), (Timestamp, Outcome))> {
+    pub(crate) fn heard(&self, place: usize, region: Region) -> Vec<(Key, Said)> {
         let heard = self.monitors[place].heard.get(&region).into_iter().flatten();
         heard.map(|(key, result)| (*key, *result)).collect()
     }

@@ -24,11 +24,11 @@ const UNDER_WAY: Duration = Duration::from_secs(150);
 /// How often the canaries of a probe in doubt are asked.
 const CANARIES_EVERY: Duration = Duration::from_secs(10);
 /// Second opinions a second and at once: few, so that the budget is felt.
-pub const OPINIONS: (u32, u32) = (1, 5);
+pub(crate) const OPINIONS: (u32, u32) = (1, 5);
 
 /// How a probe behaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub(crate) enum Mode {
     Honest,
     /// Whatever it checks fails.
     Lies,
@@ -40,7 +40,7 @@ pub enum Mode {
 
 /// What a target is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
+pub(crate) enum Target {
     Up,
     Slow,
     Down,
@@ -49,7 +49,7 @@ pub enum Target {
 }
 
 #[derive(Clone, Debug)]
-pub enum Event {
+pub(crate) enum Event {
     Deliver { place: usize, result: CheckResult },
     Ended { process: u32, handle: Handle, place: usize, region: Region },
     Canaries { process: u32, probe: ProbeSlot },
@@ -58,31 +58,31 @@ pub enum Event {
 
 /// A monitor.
 #[derive(Debug)]
-pub struct Watched {
-    pub id: MonitorId,
-    pub policy: Policy,
-    pub history: History,
+pub(crate) struct Watched {
+    pub(crate) id: MonitorId,
+    pub(crate) policy: Policy,
+    pub(crate) history: History,
     /// What the store keeps: the history as of the last change worth writing, and all results.
     kept: String,
     results: BTreeMap<Identity, (Timestamp, Outcome)>,
     wake_at: Option<Timestamp>,
-    pub target: Target,
-    pub deleted: bool,
+    pub(crate) target: Target,
+    pub(crate) deleted: bool,
     /// When this revision came.
     updated_at: Timestamp,
     in_flight: BTreeSet<Region>,
 }
 
-pub struct World {
-    pub chance: Chance,
-    pub now: Timestamp,
-    pub monitors: Vec<Watched>,
-    pub probes: Vec<Mode>,
-    pub doubts: Doubts,
-    pub witness: Witness,
+pub(crate) struct World {
+    pub(crate) chance: Chance,
+    pub(crate) now: Timestamp,
+    pub(crate) monitors: Vec<Watched>,
+    pub(crate) probes: Vec<Mode>,
+    pub(crate) doubts: Doubts,
+    pub(crate) witness: Witness,
     /// Results come late, doubled, or not at all, and other things happen.
-    pub disturbed: bool,
-    pub trace: Vec<String>,
+    pub(crate) disturbed: bool,
+    pub(crate) trace: Vec<String>,
     traced: bool,
     has_canaries: bool,
     schedule: Schedule,
@@ -94,7 +94,7 @@ pub struct World {
 }
 
 impl World {
-    pub fn of(seed: u64, traced: bool) -> Self {
+    pub(crate) fn of(seed: u64, traced: bool) -> Self {
         let mut chance = Chance(seed);
         let modes = 1 + chance.place(5);
         let mut world = Self {
@@ -123,7 +123,7 @@ impl World {
     }
 
     /// Lets the world run until `end`, or until a promise is broken.
-    pub fn run_until(&mut self, end: Timestamp) {
+    pub(crate) fn run_until(&mut self, end: Timestamp) {
         while self.witness.broken.is_none() {
             let first = self.events.keys().next().map(|(at, _)| *at);
             let wakes = self.monitors.iter().filter_map(|watched| watched.wake_at);
@@ -146,23 +146,23 @@ impl World {
         self.now = self.now.max(end);
     }
 
-    pub fn at(&mut self, when: Timestamp, event: Event) {
+    pub(crate) fn at(&mut self, when: Timestamp, event: Event) {
         self.sequence += 1;
         self.events.insert((when, self.sequence), event);
     }
 
-    pub fn note(&mut self, event: impl FnOnce() -> String) {
+    pub(crate) fn note(&mut self, event: impl FnOnce() -> String) {
         if self.traced {
             self.trace.push(format!("{} {}", self.now, event()));
         }
     }
 
-    pub fn create(&mut self) {
+    pub(crate) fn create(&mut self) {
         let place = self.monitors.len();
         let id = MonitorId::at(self.now, self.chance.bits());
         let policy = self.policy(1);
         let history = History::new(&policy, self.now);
-        let kept = serde_json::to_string(&history).unwrap();
+        let kept = serde_json::to_string(&history).expect("the world knows its own");
         self.monitors.push(Watched {
             id,
             policy,
@@ -199,7 +199,7 @@ impl World {
         Policy { revision, active: true, period, longest, regions }
     }
 
-    pub fn edit(&mut self, place: usize) {
+    pub(crate) fn edit(&mut self, place: usize) {
         let policy = self.policy(self.monitors[place].policy.revision + 1);
         self.call_due();
         self.end_regime(place);
@@ -207,7 +207,7 @@ impl World {
         self.revised(place, "edited");
     }
 
-    pub fn pause(&mut self, place: usize) {
+    pub(crate) fn pause(&mut self, place: usize) {
         self.call_due();
         self.end_regime(place);
         let watched = &mut self.monitors[place];
@@ -217,14 +217,14 @@ impl World {
         self.revised(place, "paused");
     }
 
-    pub fn resume(&mut self, place: usize) {
+    pub(crate) fn resume(&mut self, place: usize) {
         let watched = &mut self.monitors[place];
         watched.policy.active = true;
         watched.policy.revision += 1;
         self.revised(place, "resumed");
     }
 
-    pub fn delete(&mut self, place: usize) {
+    pub(crate) fn delete(&mut self, place: usize) {
         self.call_due();
         self.end_regime(place);
         let watched = &mut self.monitors[place];
@@ -237,7 +237,7 @@ impl World {
     }
 
     /// The process ends in the middle of everything, and another one takes up what is stored.
-    pub fn restart(&mut self) {
+    pub(crate) fn restart(&mut self) {
         let longest_ms = if self.chance.percent(80) { 5_000 } else { 400_000 };
         let down = self.chance.millis(longest_ms);
         self.call_due();
@@ -267,7 +267,7 @@ impl World {
         let since = worked_until - UNDER_WAY;
         let watched = &mut self.monitors[place];
         watched.in_flight.clear();
-        watched.history = serde_json::from_str(&watched.kept).unwrap();
+        watched.history = serde_json::from_str(&watched.kept).expect("the world knows its own");
         for (identity, (finished_at, outcome)) in &watched.results {
             if identity.slot >= since {
                 watched.history.recall(identity, *finished_at, *outcome);
@@ -302,7 +302,7 @@ impl World {
     }
 
     /// Every monitor's expected slots up to now.
-    pub fn end(&mut self) {
+    pub(crate) fn end(&mut self) {
         self.call_due();
         for place in 0..self.monitors.len() {
             self.end_regime(place);
@@ -330,7 +330,11 @@ impl World {
     }
 
     fn call(&mut self, due: Due) {
-        let place = self.monitors.iter().position(|watched| watched.id == due.monitor).unwrap();
+        let place = self
+            .monitors
+            .iter()
+            .position(|watched| watched.id == due.monitor)
+            .expect("the world knows its own");
         if let Some(missed) = due.missed {
             self.miss(place, missed);
         }
@@ -400,7 +404,7 @@ impl World {
     }
 
     /// What a check of monitor `place` would come to.
-    pub fn result(
+    pub(crate) fn result(
         &self,
         place: usize,
         (region, slot): (Region, Timestamp),
@@ -432,7 +436,11 @@ impl World {
 
     fn probe_of(&self, place: usize, region: Region) -> ProbeSlot {
         let serving = self.monitors[place].policy.regions.iter();
-        serving.clone().find(|serving| serving.region == region).unwrap().probe
+        serving
+            .clone()
+            .find(|serving| serving.region == region)
+            .expect("the world knows its own")
+            .probe
     }
 
     fn happen(&mut self, event: Event) {
@@ -540,7 +548,8 @@ impl World {
         let watched = &mut self.monitors[place];
         watched.wake_at = effects.wake_at;
         if effects.changed > Changed::Nothing {
-            watched.kept = serde_json::to_string(&watched.history).unwrap();
+            watched.kept =
+                serde_json::to_string(&watched.history).expect("the world knows its own");
         }
         let watched = &self.monitors[place];
         self.witness.watch(place, watched, &effects, &self.doubts, self.now);

@@ -16,7 +16,7 @@ use contract::rpc::{self, Error};
 use domain::check::{Outcome, Trigger};
 use domain::history::{Span, Sum, uptime};
 use rules::{Region, Timestamp, Violation, Violations, limits};
-use store::LogFilter;
+use store::{LogFilter, StoreError};
 
 use super::monitor::{find, monitor_id};
 use crate::app::{App, refusal};
@@ -131,10 +131,10 @@ pub(super) async fn get(
     let place = place::read_id(&request.id).ok_or_else(missing)?;
     find(app, caller, &request.monitor_id).await?;
     let found = app.store.logs().get(caller.workspace, monitor, place).await;
-    let result = found.map_err(|error| match error {
-        store::StoreError::NotFound { .. } => missing(),
-        error => refusal(error),
-    })?;
+    if matches!(found, Err(StoreError::NotFound { .. })) {
+        return Err(missing());
+    }
+    let result = found.map_err(refusal)?;
     let attempts = result.evidence.iter().flat_map(|evidence| &evidence.attempts);
     Ok(GetResponseLogResponse {
         log: log::line(&result).into(),
@@ -168,14 +168,13 @@ fn known<T: Copy>(
 ) -> Vec<T> {
     let mut values = Vec::new();
     for (place, given) in given.iter().enumerate() {
-        match all.iter().find(|value| word_of(**value) == given) {
-            Some(value) => values.push(*value),
-            None => {
-                let words: Vec<&str> = all.iter().map(|value| word_of(*value)).collect();
-                let allowed = format!("must be one of {}", words.join(", "));
-                wrong.push(Violation::new(format!("{field}[{place}]"), given, allowed));
-            }
+        let value = all.iter().find(|value| word_of(**value) == given);
+        if value.is_none() {
+            let words: Vec<&str> = all.iter().map(|value| word_of(*value)).collect();
+            let allowed = format!("must be one of {}", words.join(", "));
+            wrong.push(Violation::new(format!("{field}[{place}]"), given, allowed));
         }
+        values.extend(value);
     }
     values
 }

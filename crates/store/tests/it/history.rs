@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use domain::check::{CheckResult, Outcome, Trigger};
 use domain::judge::{IncidentChange, Share, Transition, Why};
-use rules::{MonitorId, MonitorStatus, Region};
+use rules::MonitorStatus::{Active, Degraded, Unknown};
+use rules::{MonitorId, Region};
 use store::{Batch, Gathered, LogFilter};
 
 use crate::harness::{Home, a_result, at, for_each_engine, instant};
@@ -164,7 +165,6 @@ async fn the_course_begins_with_the_status_that_stood() {
             let incident = IncidentChange::None;
             (monitor, Transition { from, to, at: instant(millis), incident, why })
         };
-        use MonitorStatus::{Active, Degraded, Unknown};
         let transitions = vec![change(10, Unknown, Active), change(20, Active, Degraded)];
         home.commit(Batch { transitions, ..Batch::default() }).await.unwrap();
         let course = async |since| {

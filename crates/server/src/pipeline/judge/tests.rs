@@ -2,7 +2,7 @@
 
 use domain::check::{Identity, Phases, ProbeId, Trigger};
 use rules::Region;
-use store::{MasterKeySource, Settings};
+use store::{Database, MasterKeySource, Settings};
 
 use super::*;
 
@@ -10,7 +10,11 @@ use super::*;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 async fn a_store(folder: &std::path::Path) -> Store {
-    let settings = Settings { folder: folder.join("data"), master_key: MasterKeySource::File };
+    let settings = Settings {
+        folder: folder.join("data"),
+        database: Database::Embedded,
+        master_key: MasterKeySource::File,
+    };
     Store::open(settings).await.unwrap()
 }
 
@@ -36,7 +40,8 @@ async fn a_judge_whose_store_has_ended_ends_and_keeps_nobody_waiting() {
     let store = a_store(folder.path()).await;
     store.clone().close().await.unwrap();
     let (ctx, _clock) = Context::manual(Timestamp::from_millis(1_000));
-    let judge = Judge::new(ctx, Metrics::new(), store, Published::default());
+    let (orders, _cadence) = mpsc::channel(8);
+    let judge = Judge::new(ctx, Metrics::new(), store, Published::default(), orders.downgrade());
     let (reports, heard) = mpsc::channel(8);
     let (commands, told) = mpsc::channel(8);
     let judging = tokio::spawn(judge.run(heard, told));

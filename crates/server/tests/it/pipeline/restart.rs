@@ -36,7 +36,8 @@ async fn again(settings: &Settings, periods: u32) -> (boot::Running, ManualClock
 /// The store of a server that has stopped.
 async fn store_of(settings: &Settings) -> Stored {
     let folder = settings.data.clone();
-    let opened = Store::open(store::Settings { folder, master_key: MasterKeySource::File }).await;
+    let (database, master_key) = (settings.database.clone(), MasterKeySource::File);
+    let opened = Store::open(store::Settings { folder, database, master_key }).await;
     Stored::of(opened.unwrap()).await
 }
 
