@@ -57,6 +57,8 @@
 )]
 mod generated;
 
+#[cfg(any(test, aloft_fuzz))]
+pub mod fuzz;
 pub mod monitor;
 pub mod region;
 pub mod rpc;

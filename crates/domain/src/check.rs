@@ -5,6 +5,8 @@
 mod assess;
 pub mod dns;
 mod evidence;
+#[cfg(any(test, aloft_fuzz))]
+pub mod fuzz;
 pub mod http;
 mod plan;
 mod redact;

@@ -325,6 +325,10 @@ impl fmt::Display for Reply {
 }
 
 /// The database of a new server: embedded, or where `ALOFT_TEST_ENGINE` says so one of PostgreSQL.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the same tests are run once more on the other engine"
+)]
 fn database() -> Database {
     match std::env::var("ALOFT_TEST_ENGINE").as_deref() {
         Ok("postgres") => Database::Postgres(Secret::new(postgres::database())),

@@ -1,0 +1,184 @@
+//! What must hold of assertions, whatever is asserted and whatever came back: the entry of the fuzz
+//! target `assertions`, and of the test that replays its corpus.
+
+use std::time::Duration;
+
+use ::http::header::{CONTENT_TYPE, HeaderMap, HeaderValue, SERVER};
+use rules::monitor::{
+    Check, HeaderAssertion, HttpCheck, Monitor, MonitorSettings, StatusCodeAssertion, TextAssertion,
+};
+use rules::{
+    Method, MonitorId, NumberComparator, Periodicity, TextComparator, Timestamp, WorkspaceId,
+};
+
+use super::http::decode;
+use super::redact::SHOWN_CHARS;
+use super::text::{Held, Text};
+use super::{Attempt, Body, Hop, HttpSeen, Outcome, Phases, Plan, Seen, assess};
+
+/// An assertion of each sort and an answer, as the lines of an input write them.
+struct Input<'a> {
+    text: TextComparator,
+    number: NumberComparator,
+    is_head: bool,
+    truncated: bool,
+    status: u16,
+    wanted_status: u16,
+    content_type: &'a [u8],
+    header: &'a [u8],
+    target: String,
+    body: &'a [u8],
+}
+
+impl<'a> Input<'a> {
+    /// Letters that choose (text comparator, number comparator, HEAD or not, truncated or not, two
+    /// statuses of a letter each), content type, a header's value, and the target, a line each;
+    /// the body is the rest.
+    fn read(input: &'a [u8]) -> Self {
+        let mut lines = input.splitn(5, |byte| *byte == b'\n');
+        let mut line = || lines.next().unwrap_or_default();
+        let choices = line();
+        let choice = |at: usize| {
+            usize::from(choices.get(at).copied().unwrap_or_default().wrapping_sub(b'a'))
+        };
+        Self {
+            text: TextComparator::ALL[choice(0) % TextComparator::ALL.len()],
+            number: NumberComparator::ALL[choice(1) % NumberComparator::ALL.len()],
+            is_head: choice(2) % 2 == 1,
+            truncated: choice(3) % 2 == 1,
+            status: 100 + choice(4) as u16,
+            wanted_status: 100 + choice(5) as u16,
+            content_type: line(),
+            header: line(),
+            target: String::from_utf8_lossy(line()).into_owned(),
+            body: line(),
+        }
+    }
+
+    fn plan(&self) -> Plan {
+        let (target, comparator) = (self.target.clone(), self.text);
+        let body_assertions = vec![TextAssertion { target: target.clone(), comparator }];
+        let status = StatusCodeAssertion { target: self.wanted_status, comparator: self.number };
+        let check = Check::Http(HttpCheck {
+            url: "http://example.com/".to_owned(),
+            method: if self.is_head { Method::Head } else { Method::Get },
+            body: String::new(),
+            follow_redirects: false,
+            headers: Vec::new(),
+            status_code_assertions: vec![status],
+            body_assertions,
+            header_assertions: vec![HeaderAssertion { key: "Server".into(), target, comparator }],
+        });
+        let settings = MonitorSettings {
+            name: "fuzzed".to_owned(),
+            periodicity: Periodicity::ThirtySeconds,
+            timeout_ms: 1_000,
+            degraded_at_ms: None,
+            retry: 0,
+            active: true,
+            public: false,
+            description: None,
+            regions: Vec::new(),
+            check,
+        };
+        let at = Timestamp::from_millis(0);
+        let (id, workspace) = (MonitorId::from_bits(1), WorkspaceId::from_bits(1));
+        let monitor =
+            Monitor { id, workspace, revision: 1, settings, created_at: at, updated_at: at };
+        Plan::of(&monitor).expect("nothing of the request is the input's")
+    }
+
+    fn headers(&self) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        for (name, value) in [(CONTENT_TYPE, self.content_type), (SERVER, self.header)] {
+            if let Ok(value) = HeaderValue::from_bytes(value) {
+                headers.append(name, value);
+            }
+        }
+        headers
+    }
+
+    fn attempt(&self) -> Attempt {
+        let hop = Hop {
+            url: "http://example.com/".parse().expect("a constant"),
+            address: None,
+            phases: Phases::default(),
+            version: ::http::Version::HTTP_11,
+            status: Some(self.status),
+            headers: self.headers(),
+            certificate: None,
+        };
+        let bytes = bytes::Bytes::copy_from_slice(self.body);
+        let seen = HttpSeen { hops: vec![hop], body: Body { bytes, truncated: self.truncated } };
+        let latency_us = Duration::from_millis(5).as_micros() as u32;
+        let started_at = Timestamp::from_millis(0);
+        Attempt { started_at, latency_us, seen: Seen::Http(seen), failure: None }
+    }
+}
+
+/// Holds an assertion of each sort against an answer.
+///
+/// # Panics
+/// Where the outcome and its reasons disagree, where a comparator and its opposite do, or where the
+/// beginning of a body is judged otherwise than the whole.
+pub fn assertions(input: &[u8]) {
+    let input = Input::read(input);
+    outcome_and_reasons_agree(&input);
+    let text = decode(&input.headers(), input.body, false);
+    opposites_disagree(&text, &input.target);
+    for end in (0..text.len()).filter(|end| text.is_char_boundary(*end)).take(64) {
+        a_beginning_decides_as_the_whole(&text, end, &input);
+    }
+    for end in (0..input.body.len()).take(64) {
+        let beginning = decode(&input.headers(), &input.body[..end], true);
+        assert!(text.starts_with(&*beginning), "{beginning:?} does not begin {text:?}");
+    }
+}
+
+fn outcome_and_reasons_agree(input: &Input<'_>) {
+    let found = assess(&input.plan(), &input.attempt());
+    let all_hold = found.assertions.iter().all(|assertion| assertion.holds);
+    assert_eq!(found.assertions.len(), 3, "one of each sort was asked for");
+    assert_eq!(found.outcome == Outcome::Success, all_hold);
+    assert_eq!(found.reasons.is_empty(), all_hold, "{:?}", found.reasons);
+    for assertion in &found.assertions {
+        assert!(assertion.seen.chars().count() <= SHOWN_CHARS, "{}", assertion.seen);
+        assert!(!assertion.seen.contains(char::is_control), "{:?}", assertion.seen);
+    }
+}
+
+fn opposites_disagree(text: &str, target: &str) {
+    use TextComparator::{Contains, Empty, Eq, Gt, Gte, Lt, Lte, Neq, NotContains, NotEmpty};
+    let pairs = [(Eq, Neq), (Contains, NotContains), (Empty, NotEmpty), (Gt, Lte), (Lt, Gte)];
+    for (one, other) in pairs {
+        let held = [one, other].map(|it| Text::whole(text).holds(it, target));
+        let fits =
+            held == [Held::NoNumber; 2] || held.contains(&Held::Yes) && held.contains(&Held::No);
+        assert!(fits, "{text:?} {one} and {other} {target:?}: {held:?}");
+    }
+}
+
+fn a_beginning_decides_as_the_whole(text: &str, end: usize, input: &Input<'_>) {
+    let beginning = Text { known: &text[..end], goes_on: true };
+    let held = beginning.holds(input.text, &input.target);
+    let whole = Text::whole(text).holds(input.text, &input.target);
+    let beginning = beginning.known;
+    assert!(
+        held == Held::Undecidable || held == whole,
+        "{beginning:?} of {text:?} {} {:?}: {held:?} and then {whole:?}",
+        input.text,
+        input.target
+    );
+}
+
+#[cfg(test)]
+#[path = "../../../../fuzz/replay.rs"]
+mod corpus;
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_corpus_of_assertions_holds() {
+        super::corpus::replay("assertions", super::assertions);
+    }
+}
