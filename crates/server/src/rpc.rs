@@ -1,6 +1,7 @@
 //! rpc: the services of the contract, one file per service, and how they are put together. Who
 //! calls was decided by the gate; what the wire looks like belongs to `contract`.
 
+mod answer;
 mod counted;
 mod history;
 mod list;

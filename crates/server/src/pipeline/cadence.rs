@@ -120,7 +120,7 @@ impl Cadence {
                 let _ = done.send(());
             }
             Order::Ask { monitor, revision, regions } => {
-                self.ask(monitor, revision, &regions).await
+                self.ask(monitor, revision, &regions).await;
             }
         }
     }

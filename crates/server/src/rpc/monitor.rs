@@ -2,28 +2,28 @@
 //! it, and tells the pipeline. Updates stand in `update`, pages of the list in `list`.
 
 use contract::monitor::wire::{
-    CheckResult, CreateDnsMonitorRequest, CreateDnsMonitorResponse, CreateHttpMonitorRequest,
+    CreateDnsMonitorRequest, CreateDnsMonitorResponse, CreateHttpMonitorRequest,
     CreateHttpMonitorResponse, CreateTcpMonitorRequest, CreateTcpMonitorResponse,
     DeleteMonitorRequest, DeleteMonitorResponse, GetMonitorRequest, GetMonitorResponse,
     GetMonitorStatusRequest, GetMonitorStatusResponse, GetMonitorSummaryRequest,
     GetMonitorSummaryResponse, GetResponseLogRequest, GetResponseLogResponse, Kind,
     ListMonitorsRequest, ListMonitorsResponse, ListResponseLogsRequest, ListResponseLogsResponse,
-    MonitorService, Phases, RegionStatus, TriggerMonitorRequest, TriggerMonitorResponse,
-    UpdateDnsMonitorRequest, UpdateDnsMonitorResponse, UpdateHttpMonitorRequest,
-    UpdateHttpMonitorResponse, UpdateTcpMonitorRequest, UpdateTcpMonitorResponse,
+    MonitorService, TriggerMonitorRequest, TriggerMonitorResponse, UpdateDnsMonitorRequest,
+    UpdateDnsMonitorResponse, UpdateHttpMonitorRequest, UpdateHttpMonitorResponse,
+    UpdateTcpMonitorRequest, UpdateTcpMonitorResponse,
 };
 use contract::monitor::{Secrets, Shown, instant, mask};
 use contract::rpc::{self, Error, RequestContext, Response, ServiceRequest, ServiceResult};
-use domain::check::{CheckResult as Checked, Plan};
+use domain::check::Plan;
 use rules::monitor::{Monitor as Stored, MonitorDraft};
 use rules::{MonitorId, MonitorStatus, Violation, Violations, limits};
 use store::{Actor, Change, Created, Idempotency, MonitorWithStatus, NewMonitor};
 use tracing::Instrument as _;
 
+use super::answer::{shown_region, shown_result};
 use super::{history, list, update};
 use crate::app::{App, refusal};
 use crate::auth::Caller;
-use crate::observe::metrics::word;
 use crate::pipeline::{EMBEDDED, PipelineError, RegionView};
 
 /// The service.
@@ -374,42 +374,4 @@ fn unavailable(error: &PipelineError, id: &str) -> Error {
         }
         PipelineError::Stopping => rpc::unavailable(error.to_string()),
     }
-}
-
-fn shown_result(result: &Checked) -> CheckResult {
-    let last = result.evidence.as_ref().and_then(|evidence| evidence.attempts.last());
-    let micros = |part: Option<u32>| part.map(|us| i32::try_from(us).unwrap_or(i32::MAX));
-    CheckResult {
-        region: result.identity.region.to_string(),
-        served_by: result.probe.0.to_string(),
-        outcome: word(result.outcome).to_owned(),
-        latency_ms: millis(result.latency_us),
-        reasons: last.map(|attempt| attempt.reasons.clone()).unwrap_or_default(),
-        phases: Phases {
-            dns_us: micros(result.phases.dns_us),
-            connect_us: micros(result.phases.connect_us),
-            tls_us: micros(result.phases.tls_us),
-            first_byte_us: micros(result.phases.first_byte_us),
-            transfer_us: micros(result.phases.transfer_us),
-        }
-        .into(),
-        status_code: result.status.map(i32::from),
-        finished_at: instant(result.finished_at),
-        attempts: i32::from(result.attempts),
-    }
-}
-
-fn shown_region(view: &RegionView) -> RegionStatus {
-    RegionStatus {
-        region: view.region.to_string(),
-        status: view.status.to_string(),
-        checked_at: view.checked_at.map(instant).unwrap_or_default(),
-        latency_ms: view.latency_us.map(millis),
-        served_by: view.served_by.clone(),
-    }
-}
-
-/// Whole milliseconds, rounded up, so that nothing took none.
-const fn millis(us: u32) -> i32 {
-    us.div_ceil(1_000) as i32
 }

@@ -1,0 +1,48 @@
+//! What the pipeline knows of a monitor, as the answers of `monitor.v1.MonitorService` show it.
+
+use contract::monitor::instant;
+use contract::monitor::wire::{CheckResult, Phases, RegionStatus};
+use domain::check::CheckResult as Checked;
+
+use crate::observe::metrics::word;
+use crate::pipeline::RegionView;
+
+/// The result of one check that was asked for.
+pub(super) fn shown_result(result: &Checked) -> CheckResult {
+    let last = result.evidence.as_ref().and_then(|evidence| evidence.attempts.last());
+    let micros = |part: Option<u32>| part.map(|us| i32::try_from(us).unwrap_or(i32::MAX));
+    CheckResult {
+        region: result.identity.region.to_string(),
+        served_by: result.probe.0.to_string(),
+        outcome: word(result.outcome).to_owned(),
+        latency_ms: millis(result.latency_us),
+        reasons: last.map(|attempt| attempt.reasons.clone()).unwrap_or_default(),
+        phases: Phases {
+            dns_us: micros(result.phases.dns_us),
+            connect_us: micros(result.phases.connect_us),
+            tls_us: micros(result.phases.tls_us),
+            first_byte_us: micros(result.phases.first_byte_us),
+            transfer_us: micros(result.phases.transfer_us),
+        }
+        .into(),
+        status_code: result.status.map(i32::from),
+        finished_at: instant(result.finished_at),
+        attempts: i32::from(result.attempts),
+    }
+}
+
+/// What is known of a monitor in one region.
+pub(super) fn shown_region(view: &RegionView) -> RegionStatus {
+    RegionStatus {
+        region: view.region.to_string(),
+        status: view.status.to_string(),
+        checked_at: view.checked_at.map(instant).unwrap_or_default(),
+        latency_ms: view.latency_us.map(millis),
+        served_by: view.served_by.clone(),
+    }
+}
+
+/// Whole milliseconds, rounded up, so that nothing took none.
+const fn millis(us: u32) -> i32 {
+    us.div_ceil(1_000) as i32
+}
