@@ -120,7 +120,7 @@ impl Witness {
         &self.monitors[place]
     }
 
-    pub(crate) fn fail(&mut self, promise: &str, what: String) {
+    pub(crate) fn fail(&mut self, promise: &str, what: impl std::fmt::Display) {
         self.broken.get_or_insert_with(|| format!("“{promise}” is broken: {what}"));
     }
 
@@ -262,7 +262,7 @@ impl Witness {
         place: usize,
         open: Option<IncidentId>,
         change: IncidentChange,
-        what: String,
+        what: impl std::fmt::Display,
     ) {
         let seen = &mut self.monitors[place];
         let holds = match change {

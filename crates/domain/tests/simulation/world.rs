@@ -115,7 +115,7 @@ impl World {
             worked_until: START,
             chance,
         };
-        for _ in 0..1 + world.chance.place(7) {
+        for _ in 0..=world.chance.place(7) {
             world.create();
         }
         world.at(START, Event::Disturb);
@@ -233,7 +233,7 @@ impl World {
         self.schedule.remove(watched.id);
         let effects = judge::delete(&mut watched.history, self.now);
         self.witness.forget(place);
-        self.follow(place, effects, "deleted");
+        self.follow(place, &effects, "deleted");
     }
 
     /// The process ends in the middle of everything, and another one takes up what is stored.
@@ -289,7 +289,7 @@ impl World {
         let watched = &mut self.monitors[place];
         let moment = Moment { now: self.now, chance: self.sequence, doubts: &self.doubts };
         let effects = judge::revise(&watched.policy, &mut watched.history, moment);
-        self.follow(place, effects, "started");
+        self.follow(place, &effects, "started");
     }
 
     fn end_regime(&mut self, place: usize) {
@@ -320,7 +320,7 @@ impl World {
             let regions = regions(&watched.policy);
             self.schedule.put(watched.id, watched.policy.period, regions, self.now, First::AtOnce);
         }
-        self.follow(place, effects, what);
+        self.follow(place, &effects, what);
     }
 
     fn call_due(&mut self) {
@@ -352,7 +352,7 @@ impl World {
             Call::Skip => {
                 let result =
                     self.result(place, (due.region, due.slot), Trigger::Scheduled, self.now);
-                self.hear(place, CheckResult { outcome: Outcome::Skipped, ..result });
+                self.hear(place, &CheckResult { outcome: Outcome::Skipped, ..result });
             }
         }
     }
@@ -445,7 +445,7 @@ impl World {
 
     fn happen(&mut self, event: Event) {
         match event {
-            Event::Deliver { place, result } => self.hear(place, result),
+            Event::Deliver { place, result } => self.hear(place, &result),
             Event::Ended { process, handle, place, region } => {
                 if process == self.process
                     && self.schedule.handle(self.monitors[place].id) == Some(handle)
@@ -473,7 +473,7 @@ impl World {
     }
 
     /// What the pipeline does with a report.
-    fn hear(&mut self, place: usize, result: CheckResult) {
+    fn hear(&mut self, place: usize, result: &CheckResult) {
         let identity = result.identity;
         let watched = &mut self.monitors[place];
         let stored =
@@ -500,12 +500,12 @@ impl World {
             };
             let change = self.doubts.hear(report, self.now);
             self.follow_doubt(change);
-            self.witness.hear(place, &result);
+            self.witness.hear(place, result);
         }
         let watched = &mut self.monitors[place];
         let moment = Moment { now: self.now, chance: self.sequence, doubts: &self.doubts };
-        let effects = judge::receive(&watched.policy, &mut watched.history, &result, moment);
-        self.follow(place, effects, "heard");
+        let effects = judge::receive(&watched.policy, &mut watched.history, result, moment);
+        self.follow(place, &effects, "heard");
     }
 
     fn tick(&mut self) {
@@ -526,7 +526,7 @@ impl World {
         let watched = &mut self.monitors[place];
         let moment = Moment { now: self.now, chance: self.sequence, doubts: &self.doubts };
         let effects = judge::tick(&watched.policy, &mut watched.history, moment);
-        self.follow(place, effects, "ticked");
+        self.follow(place, &effects, "ticked");
     }
 
     fn follow_doubt(&mut self, change: Option<DoubtChange>) {
@@ -543,7 +543,7 @@ impl World {
         }
     }
 
-    fn follow(&mut self, place: usize, effects: Effects, what: &'static str) {
+    fn follow(&mut self, place: usize, effects: &Effects, what: &'static str) {
         self.sequence += 1;
         let watched = &mut self.monitors[place];
         watched.wake_at = effects.wake_at;
@@ -552,7 +552,7 @@ impl World {
                 serde_json::to_string(&watched.history).expect("the world knows its own");
         }
         let watched = &self.monitors[place];
-        self.witness.watch(place, watched, &effects, &self.doubts, self.now);
+        self.witness.watch(place, watched, effects, &self.doubts, self.now);
         if let Some(transition) = effects.transition {
             self.note(|| {
                 format!(
