@@ -50,10 +50,10 @@ async fn what_is_past_its_time_is_taken_away_by_the_running_server() {
     let caller = server.caller(Scope::Write);
     let first = create(&caller).await;
     assert_eq!(create(&caller).await, first);
+    let settings = Settings { listen: ([127, 0, 0, 1], 0).into(), ..server.settings().clone() };
     server.stop().await;
 
     let (ctx, _clock) = Context::manual(START + Duration::from_hours(25));
-    let settings = Settings { data, listen: ([127, 0, 0, 1], 0).into(), ..Settings::defaults() };
     let running = boot::start(&settings, ctx).await.unwrap();
     let caller = Caller::at(running.address(), caller.key().map(ToOwned::to_owned));
     let forgotten = async { while create(&caller).await == first {} };
