@@ -20,7 +20,8 @@ usage: cargo xtask <command>
 
   setup              install what the tests and the checks need (apt, npm, Go modules, cargo)
   test [ARGS…]       setup, then every test of the workspace; ARGS go to `cargo test`
-  bench engine       the figures of the check engine on this machine, as a table and as JSON
+  bench engine|rpc   the figures of the check engine or of the calls on this machine, as a table
+                     and as JSON: [SCENARIO…] [--quick] [--built] [--json FILE] [--compare FILE]
   tidy               the house rules that no compiler knows
   fmt                check the formatting
   lint               clippy on everything, warnings are errors

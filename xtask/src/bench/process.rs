@@ -17,6 +17,8 @@ pub(super) struct Target {
     child: Child,
     pub(super) plain_port: u16,
     pub(super) tls_port: u16,
+    pub(super) slow_port: u16,
+    pub(super) dns_port: u16,
     pub(super) certificate: PathBuf,
     _folder: tempfile::TempDir,
     /// Held open, so that nothing it prints breaks.
@@ -48,7 +50,10 @@ impl Target {
         let mut lines =
             BufReader::new(child.stdout.take().context("the target has no output")?).lines();
         let ports = lines.next().context("the target said nothing")??;
-        let (plain, tls) = ports.split_once(' ').context("the target named no ports")?;
+        let ports: Vec<u16> = ports.split(' ').map(str::parse).collect::<Result<_, _>>()?;
+        let [plain_port, tls_port, slow_port, dns_port] = ports[..] else {
+            bail!("the target named {} ports, not four", ports.len());
+        };
         let mut certificate = String::new();
         for line in lines.by_ref() {
             let line = line?;
@@ -62,8 +67,10 @@ impl Target {
         std::fs::write(&path, certificate)?;
         Ok(Self {
             child,
-            plain_port: plain.parse()?,
-            tls_port: tls.parse()?,
+            plain_port,
+            tls_port,
+            slow_port,
+            dns_port,
             certificate: path,
             _folder: folder,
             _output: lines,
@@ -134,6 +141,14 @@ impl Drop for Service {
 /// The release binary.
 pub(super) fn aloft() -> Command {
     Command::new("target/release/aloft")
+}
+
+/// How many files this process, and so each that it starts, may have open.
+pub(super) fn open_files() -> Result<String> {
+    let limits = std::fs::read_to_string("/proc/self/limits")?;
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max open files"));
+    let most = line.and_then(|line| line.split_whitespace().next());
+    Ok(most.context("the kernel names no limit of open files")?.to_owned())
 }
 
 /// Waits until something listens at `address`.
