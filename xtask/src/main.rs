@@ -6,6 +6,7 @@
 mod bench;
 mod checks;
 mod codegen;
+mod fuzz;
 mod setup;
 mod shell;
 mod test;
@@ -22,6 +23,8 @@ usage: cargo xtask <command>
   test [ARGS…]       setup, then every test of the workspace; ARGS go to `cargo test`
   bench engine|rpc   the figures of the check engine or of the calls on this machine, as a table
                      and as JSON: [SCENARIO…] [--quick] [--built] [--json FILE] [--compare FILE]
+  fuzz [TARGET…] [--seconds N]
+                     inputs that nobody thought of, a minute for each target
   tidy               the house rules that no compiler knows
   fmt                check the formatting
   lint               clippy on everything, warnings are errors
@@ -49,6 +52,7 @@ fn run() -> Result<()> {
     match (command.as_str(), rest.as_slice()) {
         ("test", args) => test::run(args),
         ("bench", words) => bench::run(words),
+        ("fuzz", words) => fuzz::run(words),
         ("setup", []) => setup::for_all(),
         ("tidy", []) => tidy::run(),
         ("codegen", []) => codegen::run(false),
