@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 use crate::shell;
 
 /// The binaries of `fuzz/Cargo.toml`; each needs the feature of its name.
-const TARGETS: [&str; 4] = ["answers", "assertions", "conversions", "egress"];
+const TARGETS: [&str; 5] = ["answers", "assertions", "configuration", "conversions", "egress"];
 const USAGE: &str = "usage: cargo xtask fuzz [TARGET…] [--seconds N]";
 /// For how long each target runs where nobody says.
 const SECONDS: u32 = 60;
