@@ -36,7 +36,8 @@ pub(crate) fn run(words: &[&str]) -> Result<()> {
         let found = found_by(target);
         let grown = shell::workspace().join("target/fuzz/corpus").join(target);
         for folder in [&grown, &found] {
-            fs::create_dir_all(folder).with_context(|| format!("cannot make {folder:?}"))?;
+            fs::create_dir_all(folder)
+                .with_context(|| format!("cannot make {}", folder.display()))?;
         }
         let mut command = shell::command(&binaries.join(target).to_string_lossy())?;
         command.arg(format!("-max_total_time={seconds}"));

@@ -7,6 +7,7 @@ mod bench;
 mod checks;
 mod codegen;
 mod fuzz;
+mod instructions;
 mod setup;
 mod shell;
 mod test;
@@ -23,6 +24,8 @@ usage: cargo xtask <command>
   test [ARGS…]       setup, then every test of the workspace; ARGS go to `cargo test`
   bench engine|rpc   the figures of the check engine or of the calls on this machine, as a table
                      and as JSON: [SCENARIO…] [--quick] [--built] [--json FILE] [--compare FILE]
+  instructions [--bless]
+                     count the instructions of the hot paths, and compare or write the numbers
   fuzz [TARGET…] [--seconds N]
                      inputs that nobody thought of, a minute for each target
   tidy               the house rules that no compiler knows
@@ -52,6 +55,8 @@ fn run() -> Result<()> {
     match (command.as_str(), rest.as_slice()) {
         ("test", args) => test::run(args),
         ("bench", words) => bench::run(words),
+        ("instructions", []) => instructions::run(false),
+        ("instructions", ["--bless"]) => instructions::run(true),
         ("fuzz", words) => fuzz::run(words),
         ("setup", []) => setup::for_all(),
         ("tidy", []) => tidy::run(),

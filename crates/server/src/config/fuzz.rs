@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use super::{Layers, Origin, SETTINGS, Settings, Values};
+use super::{Layers, Origin, SETTINGS, Settings, Value, Values};
 
 /// A line that ends the file; lines `name=value` of the environment follow.
 const ENVIRONMENT: &str = "\n---\n";
@@ -49,11 +49,9 @@ fn the_environment_beats_the_file(layers: &Layers, values: &Values) {
 
 fn the_values_as_a_file_mean_the_same(values: &Values) {
     let open = values.0.iter().filter(|value| !value.setting.secret);
-    let text: String = open
-        .clone()
-        .map(|value| format!("{} = {}\n", value.setting.name, quoted(&value.text)))
-        .collect();
-    let file = Some((PathBuf::from("again.toml"), text));
+    let line = |value: &Value| format!("{} = {}", value.setting.name, quoted(&value.text));
+    let lines: Vec<String> = open.clone().map(line).collect();
+    let file = Some((PathBuf::from("again.toml"), lines.join("\n")));
     let again = Layers { file, ..Layers::default() }.resolve().expect("what we wrote is TOML");
     for value in open {
         assert_eq!(again.get(value.setting.name).text, value.text, "{}", value.setting.name);
