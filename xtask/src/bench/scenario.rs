@@ -46,7 +46,7 @@ impl Sizes {
     /// A look in between; what is crowded stays so.
     pub(super) const QUICK: Self = Self {
         monitors: 3_000,
-        crowd: 10_000,
+        crowd: 20_000,
         slow_regions: 12,
         warm_up: Duration::from_secs(5),
         window: Duration::from_secs(10),

@@ -73,8 +73,32 @@ async fn read_answer(stream: &mut BufReader<TcpStream>) -> Result<()> {
             length = Some(value.trim().parse()?);
         }
     }
-    let mut body = vec![0; length.with_context(|| format!("`{status}` without a length"))?];
-    stream.read_exact(&mut body).await?;
+    let body = match length {
+        Some(length) => read_exactly(stream, length).await?,
+        None => read_chunks(stream).await?,
+    };
     ensure!(status.contains(" 200 "), "{status}: {}", String::from_utf8_lossy(&body));
     Ok(())
+}
+
+async fn read_exactly(stream: &mut BufReader<TcpStream>, length: usize) -> Result<Vec<u8>> {
+    let mut bytes = vec![0; length];
+    stream.read_exact(&mut bytes).await?;
+    Ok(bytes)
+}
+
+/// A body without a length comes in chunks; the last one is empty.
+async fn read_chunks(stream: &mut BufReader<TcpStream>) -> Result<Vec<u8>> {
+    let mut body = Vec::new();
+    let mut line = String::new();
+    loop {
+        line.clear();
+        stream.read_line(&mut line).await?;
+        let size = usize::from_str_radix(line.trim(), 16).context("no size of a chunk")?;
+        let chunk = read_exactly(stream, size + "\r\n".len()).await?;
+        if size == 0 {
+            return Ok(body);
+        }
+        body.extend_from_slice(&chunk[..size]);
+    }
 }
