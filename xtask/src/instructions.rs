@@ -62,11 +62,17 @@ const TOLERANCE: f64 = 0.03;
 /// Processors differ in what the C library chooses for them; valgrind passes their features on.
 const TUNABLES: &str = "glibc.cpu.hwcaps=-AVX2,-AVX2_Usable,-AVX512F,-AVX512VL,-ERMS,-FSRM,-BMI2";
 
-/// Counts all hot paths, and compares them with the numbers that hold or, to bless, writes them.
-pub(crate) fn run(bless: bool) -> Result<()> {
+/// Counts all hot paths, and compares them with the numbers that hold or, with `--bless`, writes
+/// them; `--built` counts the binary that is there.
+pub(crate) fn run(words: &[&str]) -> Result<()> {
+    if let Some(unknown) = words.iter().find(|word| !["--bless", "--built"].contains(*word)) {
+        bail!("no `{unknown}`; usage: cargo xtask instructions [--bless] [--built]");
+    }
     setup::for_instructions()?;
-    let arguments = ["build", "--release", "--package", "aloft-testkit", "--bin", "hot-paths"];
-    shell::run(&shell::cargo(), &arguments)?;
+    if !words.contains(&"--built") {
+        let arguments = ["build", "--release", "--package", "aloft-testkit", "--bin", "hot-paths"];
+        shell::run(&shell::cargo(), &arguments)?;
+    }
     let folder = tempfile::tempdir()?;
     let mut counts = Vec::new();
     for path in HOT_PATHS {
@@ -74,7 +80,7 @@ pub(crate) fn run(bless: bool) -> Result<()> {
         counts.push((path.name, count.round() as u64));
     }
     let compiler = compiler()?;
-    if bless {
+    if words.contains(&"--bless") {
         return write(&counts, &compiler);
     }
     let text = fs::read_to_string(shell::workspace().join(HELD))?;

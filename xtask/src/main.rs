@@ -24,7 +24,7 @@ usage: cargo xtask <command>
   test [ARGS…]       setup, then every test of the workspace; ARGS go to `cargo test`
   bench engine|rpc   the figures of the check engine or of the calls on this machine, as a table
                      and as JSON: [SCENARIO…] [--quick] [--built] [--json FILE] [--compare FILE]
-  instructions [--bless]
+  instructions [--bless] [--built]
                      count the instructions of the hot paths, and compare or write the numbers
   fuzz [TARGET…] [--seconds N]
                      inputs that nobody thought of, a minute for each target
@@ -55,8 +55,7 @@ fn run() -> Result<()> {
     match (command.as_str(), rest.as_slice()) {
         ("test", args) => test::run(args),
         ("bench", words) => bench::run(words),
-        ("instructions", []) => instructions::run(false),
-        ("instructions", ["--bless"]) => instructions::run(true),
+        ("instructions", words) => instructions::run(words),
         ("fuzz", words) => fuzz::run(words),
         ("setup", []) => setup::for_all(),
         ("tidy", []) => tidy::run(),
