@@ -11,6 +11,8 @@ use anyhow::{Context, Result, bail};
 
 /// How long a process may take to be there.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// How long a call may take: a service that gets more than it can do answers late.
+const ANSWERED_WITHIN: Duration = Duration::from_mins(5);
 
 /// The target, ready to be checked.
 pub(super) struct Target {
@@ -155,7 +157,7 @@ pub(super) fn open_files() -> Result<String> {
 pub(super) fn connect(address: SocketAddr) -> Result<TcpStream> {
     let stream = TcpStream::connect(address)?;
     stream.set_nodelay(true)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_read_timeout(Some(ANSWERED_WITHIN))?;
     Ok(stream)
 }
 
