@@ -1,65 +1,166 @@
-//! `cargo xtask bench engine`: the service and a target of ours on this machine, each its own
-//! process, results stored durably and every check on a fresh connection. Prints a table and JSON.
-//! What a figure means stands beside it in `scenario`; how a process is measured, in `process`.
+//! `cargo xtask bench`: the service and a target of ours on this machine, each its own process,
+//! results stored durably and every check on a fresh connection. Prints a table; writes and compares
+//! JSON. What a figure means stands in `scenario` and `calls`; how a process is measured, in `process`.
 
 mod api;
+mod calls;
+mod observe;
 mod process;
 mod scenario;
 
-use anyhow::{Result, bail};
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
 
 use crate::shell;
 
-const USAGE: &str = "usage: cargo xtask bench engine [--quick] [--built]";
+const USAGE: &str = "usage: cargo xtask bench engine|rpc [SCENARIO…] [--quick] [--built] [--json FILE] [--compare FILE]";
 
 /// One measured figure.
-pub(crate) struct Figure {
+struct Figure {
     /// What was measured.
-    name: &'static str,
-    /// How many monitors ran, where that matters.
+    name: String,
+    /// How many monitors there were, where that matters.
     monitors: Option<usize>,
     value: f64,
     unit: &'static str,
 }
 
-/// Runs the benches that `words` name: `engine`, with `--quick` for a look in a minute and `--built`
-/// to measure the binaries that are there.
-pub(crate) fn run(words: &[&str]) -> Result<()> {
-    let ["engine", flags @ ..] = words else { bail!("{USAGE}") };
-    if flags.iter().any(|flag| !["--quick", "--built"].contains(flag)) {
-        bail!("{USAGE}");
-    }
-    if !flags.contains(&"--built") {
-        let packages = ["--package", "aloft", "--package", "aloft-testkit"];
-        shell::run("cargo", &[&["build", "--release", "--bins"][..], &packages].concat())?;
-    }
-    let sizes =
-        if flags.contains(&"--quick") { &scenario::Sizes::QUICK } else { &scenario::Sizes::FULL };
-    engine(sizes)
+/// A scenario by its name, and what it measures.
+type Scenario = (&'static str, fn(&process::Target, &scenario::Sizes) -> Result<Vec<Figure>>);
+
+/// What was asked for.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Asked<'a> {
+    scenarios: Vec<&'a str>,
+    quick: bool,
+    built: bool,
+    json: Option<&'a str>,
+    compare: Option<&'a str>,
 }
 
-fn engine(sizes: &scenario::Sizes) -> Result<()> {
+/// Runs the benches that `words` name: a set, and scenarios of it or all. `--quick` is a look in
+/// between, `--built` measures the binaries that are there.
+pub(crate) fn run(words: &[&str]) -> Result<()> {
+    let (all, words) = match words {
+        ["engine", words @ ..] => (scenario::ENGINE, words),
+        ["rpc", words @ ..] => (calls::RPC, words),
+        _ => bail!("{USAGE}"),
+    };
+    let asked = Asked::parse(words)?;
+    let chosen = choose(all, &asked.scenarios)?;
+    let earlier = asked.compare.map(read).transpose()?;
+    if !asked.built {
+        let packages = ["--package", "aloft", "--package", "aloft-testkit"];
+        shell::run(&shell::cargo(), &[&["build", "--release", "--bins"][..], &packages].concat())?;
+    }
+    let files = process::open_files()?;
+    println!("open files allowed: {files}; the service runs at most half as many checks at a time");
+    let sizes = if asked.quick { &scenario::Sizes::QUICK } else { &scenario::Sizes::FULL };
     let target = process::Target::start()?;
-    let mut figures = scenario::idle()?;
-    figures.extend(scenario::scheduled(&target, sizes)?);
-    figures.extend(scenario::saturated(&target, scenario::Wire::Plain, sizes)?);
-    figures.extend(scenario::saturated(&target, scenario::Wire::Tls, sizes)?);
-    print(&figures);
+    let mut figures = Vec::new();
+    for (name, measure) in chosen {
+        println!("== {name}");
+        figures.extend(measure(&target, sizes).with_context(|| format!("scenario `{name}`"))?);
+    }
+    print(&figures, earlier.as_ref());
+    if let Some(file) = asked.json {
+        write(&figures, Path::new(file))?;
+    }
     Ok(())
 }
 
-fn print(figures: &[Figure]) {
-    println!("\n{:<44} {:>9} {:>12} unit", "figure", "monitors", "value");
+impl<'a> Asked<'a> {
+    fn parse(words: &[&'a str]) -> Result<Self> {
+        let mut asked = Self::default();
+        let mut words = words.iter().copied();
+        while let Some(word) = words.next() {
+            match word {
+                "--quick" => asked.quick = true,
+                "--built" => asked.built = true,
+                "--json" => asked.json = Some(words.next().context(USAGE)?),
+                "--compare" => asked.compare = Some(words.next().context(USAGE)?),
+                flag if flag.starts_with('-') => bail!("no flag `{flag}`; {USAGE}"),
+                name => asked.scenarios.push(name),
+            }
+        }
+        Ok(asked)
+    }
+}
+
+/// The scenarios of these names, or all where there are none.
+fn choose(all: &'static [Scenario], names: &[&str]) -> Result<Vec<Scenario>> {
+    let known: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
+    for name in names {
+        ensure!(known.contains(name), "no scenario `{name}`; there are {}", known.join(", "));
+    }
+    let chosen = all.iter().filter(|(name, _)| names.is_empty() || names.contains(name));
+    Ok(chosen.copied().collect())
+}
+
+fn print(figures: &[Figure], earlier: Option<&Value>) {
+    print!("\n{:<48} {:>8} {:>12} {:<9}", "figure", "monitors", "value", "unit");
+    println!("{}", if earlier.is_some() { "     earlier  ratio" } else { "" });
     for figure in figures {
         let monitors = figure.monitors.map_or_else(|| "-".to_owned(), |count| count.to_string());
-        println!("{:<44} {monitors:>9} {:>12.2} {}", figure.name, figure.value, figure.unit);
+        let Figure { name, value, unit, .. } = figure;
+        print!("{name:<48} {monitors:>8} {value:>12.2} {unit:<9}");
+        match earlier.map(|earlier| value_of(earlier, figure)) {
+            None => println!(),
+            Some(None) => println!("{:>12}", "-"),
+            Some(Some(before)) => println!("{before:>12.2} {:>6.3}", value / before),
+        }
     }
-    let rows: Vec<Value> = figures
-        .iter()
-        .map(|figure| {
-            json!({"name": figure.name, "monitors": figure.monitors, "value": figure.value, "unit": figure.unit})
-        })
-        .collect();
-    println!("\n{}", json!({ "figures": rows }));
+}
+
+/// The value of the same figure, with as many monitors, in what was written earlier.
+fn value_of(earlier: &Value, figure: &Figure) -> Option<f64> {
+    let same = |row: &&Value| {
+        row["name"] == figure.name.as_str() && row["monitors"] == json!(figure.monitors)
+    };
+    earlier["figures"].as_array()?.iter().find(same)?["value"].as_f64()
+}
+
+fn read(file: &str) -> Result<Value> {
+    let text = fs::read_to_string(file).with_context(|| format!("cannot read `{file}`"))?;
+    serde_json::from_str(&text).with_context(|| format!("`{file}` was not written by --json"))
+}
+
+fn write(figures: &[Figure], file: &Path) -> Result<()> {
+    let row = |figure: &Figure| json!({"name": figure.name, "monitors": figure.monitors, "value": figure.value, "unit": figure.unit});
+    let rows: Vec<Value> = figures.iter().map(row).collect();
+    let text = format!("{:#}\n", json!({ "figures": rows }));
+    fs::write(file, text).with_context(|| format!("cannot write `{}`", file.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scenarios_are_chosen_by_name_and_all_run_where_none_is_named() {
+        let asked = Asked::parse(&["tcp", "--quick", "saturated", "--json", "now.json"]).unwrap();
+        assert_eq!((asked.quick, asked.built, asked.json), (true, false, Some("now.json")));
+        let names: Vec<&str> =
+            choose(scenario::ENGINE, &asked.scenarios).unwrap().iter().map(|it| it.0).collect();
+        assert_eq!(names, ["saturated", "tcp"]);
+        assert_eq!(choose(calls::RPC, &[]).unwrap().len(), calls::RPC.len());
+        assert!(choose(calls::RPC, &["tcp"]).is_err() && Asked::parse(&["--fast"]).is_err());
+        assert!(Asked::parse(&["--json"]).is_err());
+    }
+
+    #[test]
+    fn a_figure_is_compared_with_the_same_one_of_as_many_monitors() {
+        let figure =
+            |monitors| Figure { name: "checks".to_owned(), monitors, value: 2.0, unit: "/s" };
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("earlier.json");
+        write(&[figure(Some(10)), figure(None)], &file).unwrap();
+        let earlier = read(file.to_str().unwrap()).unwrap();
+        assert_eq!(value_of(&earlier, &figure(Some(10))), Some(2.0));
+        assert_eq!(value_of(&earlier, &figure(None)), Some(2.0));
+        assert_eq!(value_of(&earlier, &figure(Some(20))), None);
+    }
 }

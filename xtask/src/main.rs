@@ -6,6 +6,8 @@
 mod bench;
 mod checks;
 mod codegen;
+mod fuzz;
+mod instructions;
 mod setup;
 mod shell;
 mod test;
@@ -20,7 +22,12 @@ usage: cargo xtask <command>
 
   setup              install what the tests and the checks need (apt, npm, Go modules, cargo)
   test [ARGS…]       setup, then every test of the workspace; ARGS go to `cargo test`
-  bench engine       the figures of the check engine on this machine, as a table and as JSON
+  bench engine|rpc   the figures of the check engine or of the calls on this machine, as a table
+                     and as JSON: [SCENARIO…] [--quick] [--built] [--json FILE] [--compare FILE]
+  instructions [--bless] [--built]
+                     count the instructions of the hot paths, and compare or write the numbers
+  fuzz [TARGET…] [--seconds N]
+                     inputs that nobody thought of, a minute for each target
   tidy               the house rules that no compiler knows
   fmt                check the formatting
   lint               clippy on everything, warnings are errors
@@ -48,6 +55,8 @@ fn run() -> Result<()> {
     match (command.as_str(), rest.as_slice()) {
         ("test", args) => test::run(args),
         ("bench", words) => bench::run(words),
+        ("instructions", words) => instructions::run(words),
+        ("fuzz", words) => fuzz::run(words),
         ("setup", []) => setup::for_all(),
         ("tidy", []) => tidy::run(),
         ("codegen", []) => codegen::run(false),

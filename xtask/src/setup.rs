@@ -58,10 +58,18 @@ const BUF: Tool = Tool { name: "buf", version: "1.75.0", needs: NPM, install: in
 const CARGO_DENY: Tool =
     Tool { name: "cargo-deny", version: "0.20.2", needs: CARGO, install: install_cargo_deny };
 
+/// Counts the instructions of the hot paths.
+const VALGRIND: Installer = Installer {
+    program: "valgrind",
+    package: "valgrind",
+    by_hand: "install valgrind (https://valgrind.org/)",
+};
+
 /// Everything, for those who want to work without the network afterwards.
 pub(crate) fn for_all() -> Result<()> {
     for_tests()?;
-    for_licences()
+    for_licences()?;
+    for_instructions()
 }
 
 /// What the tests call.
@@ -80,6 +88,11 @@ pub(crate) fn for_proto() -> Result<()> {
 /// What the check of the licences calls.
 pub(crate) fn for_licences() -> Result<()> {
     ready(&CARGO_DENY)
+}
+
+/// What the count of instructions calls.
+pub(crate) fn for_instructions() -> Result<()> {
+    present(&VALGRIND).context("`valgrind` is missing")
 }
 
 fn ready(tool: &Tool) -> Result<()> {

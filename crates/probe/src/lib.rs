@@ -5,6 +5,8 @@
 mod certificate;
 mod connect;
 pub mod egress;
+#[cfg(any(test, aloft_fuzz))]
+pub mod fuzz;
 mod limits;
 mod progress;
 mod resolve;

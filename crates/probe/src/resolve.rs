@@ -14,7 +14,11 @@ use hickory_proto::op::ResponseCode;
 use hickory_proto::rr::{Name, RecordType};
 use tokio::time::timeout;
 
+#[cfg(any(test, aloft_fuzz))]
+pub(crate) use lookup::follow;
 pub(crate) use lookup::{Lookup, look_up};
+#[cfg(any(test, aloft_fuzz))]
+pub(crate) use query::heard;
 
 use self::system::SystemFiles;
 use crate::limits::DNS_FAMILY_GRACE;

@@ -2,6 +2,8 @@
 //! `aloft config` and the documents read. Where values come from is decided in `layers`, what they
 //! mean in `settings`; reading the environment belongs to `boot`.
 
+#[cfg(any(test, aloft_fuzz))]
+pub mod fuzz;
 mod layers;
 mod settings;
 

@@ -11,12 +11,16 @@ use anyhow::{Context, Result, bail};
 
 /// How long a process may take to be there.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// How long a call may take: a service that gets more than it can do answers late.
+const ANSWERED_WITHIN: Duration = Duration::from_mins(5);
 
 /// The target, ready to be checked.
 pub(super) struct Target {
     child: Child,
     pub(super) plain_port: u16,
     pub(super) tls_port: u16,
+    pub(super) slow_port: u16,
+    pub(super) dns_port: u16,
     pub(super) certificate: PathBuf,
     _folder: tempfile::TempDir,
     /// Held open, so that nothing it prints breaks.
@@ -48,7 +52,10 @@ impl Target {
         let mut lines =
             BufReader::new(child.stdout.take().context("the target has no output")?).lines();
         let ports = lines.next().context("the target said nothing")??;
-        let (plain, tls) = ports.split_once(' ').context("the target named no ports")?;
+        let ports: Vec<u16> = ports.split(' ').map(str::parse).collect::<Result<_, _>>()?;
+        let [plain_port, tls_port, slow_port, dns_port] = ports[..] else {
+            bail!("the target named {} ports, not four", ports.len());
+        };
         let mut certificate = String::new();
         for line in lines.by_ref() {
             let line = line?;
@@ -62,8 +69,10 @@ impl Target {
         std::fs::write(&path, certificate)?;
         Ok(Self {
             child,
-            plain_port: plain.parse()?,
-            tls_port: tls.parse()?,
+            plain_port,
+            tls_port,
+            slow_port,
+            dns_port,
             certificate: path,
             _folder: folder,
             _output: lines,
@@ -136,11 +145,19 @@ pub(super) fn aloft() -> Command {
     Command::new("target/release/aloft")
 }
 
+/// How many files this process, and so each that it starts, may have open.
+pub(super) fn open_files() -> Result<String> {
+    let limits = std::fs::read_to_string("/proc/self/limits")?;
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max open files"));
+    let most = line.and_then(|line| line.split_whitespace().next());
+    Ok(most.context("the kernel names no limit of open files")?.to_owned())
+}
+
 /// Waits until something listens at `address`.
 pub(super) fn connect(address: SocketAddr) -> Result<TcpStream> {
     let stream = TcpStream::connect(address)?;
     stream.set_nodelay(true)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_read_timeout(Some(ANSWERED_WITHIN))?;
     Ok(stream)
 }
 

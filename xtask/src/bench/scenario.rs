@@ -1,48 +1,67 @@
-//! What is measured: a service at rest, one on schedule, and one that gets more than it can do.
+//! The scenarios of the engine: a service at rest, one on schedule, one that gets more than it can
+//! do over each kind of wire, one whose target is slow, and what stays on disk.
 
-use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
-use serde_json::{Value, json};
+use anyhow::Result;
 
-use super::Figure;
-use super::api::{self, Api};
-use super::process::{Service, Target, aloft};
+use super::observe::{self, Load, Seen, Wire};
+use super::process::{Service, Target};
+use super::{Figure, Scenario};
+
+/// All scenarios, in the order in which they run.
+pub(super) const ENGINE: &[Scenario] = &[
+    ("idle", |_, _| idle()),
+    ("hundred", hundred),
+    ("scheduled", scheduled),
+    ("saturated", |target, sizes| saturated(target, Wire::Plain, sizes)),
+    ("tls", |target, sizes| saturated(target, Wire::Tls, sizes)),
+    ("tcp", |target, sizes| saturated(target, Wire::Tcp, sizes)),
+    ("dns", |target, sizes| saturated(target, Wire::Dns, sizes)),
+    ("slow", slow),
+    ("disk", disk),
+];
 
 /// How large the scenarios are.
 pub(super) struct Sizes {
-    monitors: usize,
-    warm_up: Duration,
-    window: Duration,
-}
-
-/// How the target is spoken to.
-#[derive(Clone, Copy)]
-pub(super) enum Wire {
-    Plain,
-    Tls,
+    /// Monitors on schedule.
+    pub(super) monitors: usize,
+    /// Monitors where in 28 regions they want more checks than two cores can do.
+    crowd: usize,
+    /// Regions of the monitors of the slow target: as many checks are in flight as start in 1 s.
+    slow_regions: usize,
+    pub(super) warm_up: Duration,
+    pub(super) window: Duration,
 }
 
 impl Sizes {
     /// As the project's targets are stated.
     pub(super) const FULL: Self = Self {
         monitors: 10_000,
+        crowd: 20_000,
+        slow_regions: 12,
         warm_up: Duration::from_secs(35),
         window: Duration::from_secs(40),
     };
-    /// A look in between, in a minute.
-    pub(super) const QUICK: Self =
-        Self { monitors: 1_000, warm_up: Duration::from_secs(5), window: Duration::from_secs(10) };
+    /// A look in between; what is crowded stays so.
+    pub(super) const QUICK: Self = Self {
+        monitors: 3_000,
+        crowd: 20_000,
+        slow_regions: 12,
+        warm_up: Duration::from_secs(5),
+        window: Duration::from_secs(10),
+    };
 }
 
+/// Monitors that are 100 checks a second, at 30 s in one region.
+const HUNDRED: usize = 3_000;
 const STARTS: usize = 11;
-const CONNECTIONS: usize = 16;
 const REST: Duration = Duration::from_secs(3);
-const MEBIBYTE: f64 = 1_048_576.0;
+pub(super) const MEBIBYTE: f64 = 1_048_576.0;
+const KIBIBYTE: f64 = 1_024.0;
 
 /// Start to first answer on a used folder (median of 11), and memory at rest.
-pub(super) fn idle() -> Result<Vec<Figure>> {
+fn idle() -> Result<Vec<Figure>> {
     let folder = tempfile::tempdir()?;
     let mut starts = Vec::new();
     for _ in 0..STARTS {
@@ -55,169 +74,92 @@ pub(super) fn idle() -> Result<Vec<Figure>> {
     std::thread::sleep(REST);
     let rss = service.usage()?.rss_bytes as f64 / MEBIBYTE;
     service.stop()?;
+    let start = starts[STARTS / 2];
     Ok(vec![
         Figure {
-            name: "start to first answer, median",
+            name: "start to first answer, median".to_owned(),
             monitors: None,
-            value: starts[STARTS / 2],
+            value: start,
             unit: "ms",
         },
-        Figure { name: "memory at rest", monitors: Some(0), value: rss, unit: "MiB" },
+        Figure { name: "memory at rest".to_owned(), monitors: Some(0), value: rss, unit: "MiB" },
+    ])
+}
+
+/// CPU of a check where there is time: 100 a second.
+fn hundred(target: &Target, sizes: &Sizes) -> Result<Vec<Figure>> {
+    let load = Load { wire: Wire::Plain, monitors: HUNDRED, regions: 1 };
+    let seen = observe::observe(target, load, sizes)?;
+    Ok(vec![
+        figure("100/s", "checks", load, seen.checks_per_second, "/s"),
+        figure("100/s", "CPU per check", load, seen.cpu_us, "µs"),
     ])
 }
 
 /// Monitors at 30 s in one region: memory, lateness, CPU per check.
-pub(super) fn scheduled(target: &Target, sizes: &Sizes) -> Result<Vec<Figure>> {
-    let url = format!("http://127.0.0.1:{}/", target.plain_port);
-    let seen = observe(&[], &url, &["fly-ams"], sizes)?;
-    let monitors = Some(sizes.monitors);
+fn scheduled(target: &Target, sizes: &Sizes) -> Result<Vec<Figure>> {
+    let load = Load { wire: Wire::Plain, monitors: sizes.monitors, regions: 1 };
+    let seen = observe::observe(target, load, sizes)?;
+    let each = (seen.rss_bytes - seen.rss_before) / load.monitors as f64 / KIBIBYTE;
+    let of = "30 s, one region";
     Ok(vec![
-        Figure {
-            name: "30 s, one region: checks",
-            monitors,
-            value: seen.checks_per_second,
-            unit: "/s",
-        },
-        Figure {
-            name: "30 s, one region: CPU per check",
-            monitors,
-            value: seen.cpu_us,
-            unit: "µs",
-        },
-        Figure { name: "30 s, one region: memory", monitors, value: seen.rss, unit: "MiB" },
-        Figure {
-            name: "30 s, one region: lateness p50",
-            monitors,
-            value: seen.late_p50_ms,
-            unit: "ms",
-        },
-        Figure {
-            name: "30 s, one region: lateness p99",
-            monitors,
-            value: seen.late_p99_ms,
-            unit: "ms",
-        },
+        figure(of, "checks", load, seen.checks_per_second, "/s"),
+        figure(of, "CPU per check", load, seen.cpu_us, "µs"),
+        figure(of, "memory", load, seen.rss_bytes / MEBIBYTE, "MiB"),
+        figure(of, "memory per monitor", load, each, "KiB"),
+        figure(of, "lateness p50", load, seen.late_p50_ms, "ms"),
+        figure(of, "lateness p99", load, seen.late_p99_ms, "ms"),
     ])
 }
 
 /// Monitors at 30 s in all 28 regions: more checks than two cores can do, so that what is done is
 /// what can be done.
-pub(super) fn saturated(target: &Target, wire: Wire, sizes: &Sizes) -> Result<Vec<Figure>> {
-    let certificate = target.certificate.display().to_string();
-    let (url, more): (String, Vec<&str>) = match wire {
-        Wire::Plain => (format!("http://127.0.0.1:{}/", target.plain_port), Vec::new()),
-        Wire::Tls => (
-            format!("https://localhost:{}/", target.tls_port),
-            vec!["--extra-ca-file", &certificate],
-        ),
+fn saturated(target: &Target, wire: Wire, sizes: &Sizes) -> Result<Vec<Figure>> {
+    // A handshake costs as much as several plain checks.
+    let monitors = if wire == Wire::Tls { sizes.crowd / 2 } else { sizes.crowd };
+    let load = Load { wire, monitors, regions: observe::all_regions().len() };
+    let seen = observe::observe(target, load, sizes)?;
+    let of = match wire {
+        Wire::Plain => "saturated",
+        Wire::Slow => "saturated, slow",
+        Wire::Tls => "saturated, TLS",
+        Wire::Tcp => "saturated, TCP",
+        Wire::Dns => "saturated, DNS",
     };
-    let regions = all_regions();
-    let seen = observe(&more, &url, &regions, sizes)?;
-    let (rate, cpu, memory) = match wire {
-        Wire::Plain => ("saturated: checks", "saturated: CPU per check", "saturated: memory"),
-        Wire::Tls => {
-            ("saturated, TLS: checks", "saturated, TLS: CPU per check", "saturated, TLS: memory")
-        }
-    };
-    let monitors = Some(sizes.monitors);
     Ok(vec![
-        Figure { name: rate, monitors, value: seen.checks_per_second, unit: "/s" },
-        Figure { name: cpu, monitors, value: seen.cpu_us, unit: "µs" },
-        Figure { name: memory, monitors, value: seen.rss, unit: "MiB" },
+        figure(of, "checks", load, seen.checks_per_second, "/s"),
+        figure(of, "CPU per check", load, seen.cpu_us, "µs"),
+        figure(of, "memory", load, seen.rss_bytes / MEBIBYTE, "MiB"),
     ])
 }
 
-struct Seen {
-    checks_per_second: f64,
-    cpu_us: f64,
-    rss: f64,
-    late_p50_ms: f64,
-    late_p99_ms: f64,
+/// The same monitors twice, against a target that answers at once and one that takes a second: what
+/// lies between them is the checks in flight.
+fn slow(target: &Target, sizes: &Sizes) -> Result<Vec<Figure>> {
+    let load = |wire| Load { wire, monitors: sizes.monitors, regions: sizes.slow_regions };
+    let quick = observe::observe(target, load(Wire::Plain), sizes)?;
+    let seen = observe::observe(target, load(Wire::Slow), sizes)?;
+    let more = |value: fn(&Seen) -> f64| value(&seen) - value(&quick);
+    let each = more(|seen| seen.rss_bytes) / more(|seen| seen.in_flight) / KIBIBYTE;
+    let (of, load) = ("target of 1 s", load(Wire::Slow));
+    Ok(vec![
+        figure(of, "checks", load, seen.checks_per_second, "/s"),
+        figure(of, "checks in flight", load, seen.in_flight, ""),
+        figure(of, "memory", load, seen.rss_bytes / MEBIBYTE, "MiB"),
+        figure(of, "memory per check in flight", load, each, "KiB"),
+        figure(of, "CPU per check", load, seen.cpu_us, "µs"),
+        figure(of, "lateness p99", load, seen.late_p99_ms, "ms"),
+    ])
 }
 
-fn observe(more: &[&str], url: &str, regions: &[&str], sizes: &Sizes) -> Result<Seen> {
-    let folder = tempfile::tempdir()?;
-    let key = key(folder.path())?;
-    let mut flags = vec!["--calls-per-second", "1000000", "--calls-burst", "1000000"];
-    flags.extend(more);
-    let service = Service::start(folder.path(), &flags)?;
-    create(&service, &key, url, regions, sizes.monitors)?;
-    std::thread::sleep(sizes.warm_up);
-    let (begun, used) = (Instant::now(), service.usage()?);
-    let before = api::metrics(service.address)?;
-    std::thread::sleep(sizes.window);
-    let after = api::metrics(service.address)?;
-    let (took, used_after) = (begun.elapsed(), service.usage()?);
-    service.stop()?;
-    let failed = sum_failures(&after) - sum_failures(&before);
-    ensure!(failed == 0.0, "{failed} checks failed: the figures would say nothing");
-    let checks =
-        after.sum("aloft_results_committed_total") - before.sum("aloft_results_committed_total");
-    let late = |share| {
-        after.quantile(&before, "aloft_lateness_seconds", share).unwrap_or(f64::NAN) * 1_000.0
-    };
-    Ok(Seen {
-        checks_per_second: checks / took.as_secs_f64(),
-        cpu_us: used_after.cpu.saturating_sub(used.cpu).as_secs_f64() * 1e6 / checks,
-        rss: used_after.rss_bytes as f64 / MEBIBYTE,
-        late_p50_ms: late(0.50),
-        late_p99_ms: late(0.99),
-    })
+/// Growth of the data folder from one stopped service to the next, for each result between: indexes
+/// and what the judge remembers included, and before old results are gathered into blocks.
+fn disk(target: &Target, sizes: &Sizes) -> Result<Vec<Figure>> {
+    let load = Load { wire: Wire::Plain, monitors: sizes.monitors, regions: 3 };
+    let bytes = observe::bytes_per_result(target, load, sizes)?;
+    Ok(vec![figure("on disk", "bytes per stored check", load, bytes, "B")])
 }
 
-fn sum_failures(metrics: &api::Metrics) -> f64 {
-    metrics.sum_where("aloft_checks_total", "outcome=\"failure\"")
-}
-
-fn key(data: &Path) -> Result<String> {
-    let run = |words: &[&str]| -> Result<String> {
-        let output = aloft().args(words).arg("--data").arg(data).output()?;
-        ensure!(
-            output.status.success(),
-            "aloft {words:?}: {}",
-            String::from_utf8_lossy(&output.stderr)
-        );
-        Ok(String::from_utf8(output.stdout)?)
-    };
-    run(&["workspaces", "create", "--slug", "bench", "--name", "Bench"])?;
-    let made = run(&[
-        "keys",
-        "create",
-        "--workspace",
-        "bench",
-        "--name",
-        "bench",
-        "--scope",
-        "write",
-        "--json",
-    ])?;
-    let made: Value = serde_json::from_str(&made)?;
-    Ok(made["key"].as_str().context("no key was printed")?.to_owned())
-}
-
-/// Creates the monitors from several connections: a commit is shared by those who wait for it.
-fn create(service: &Service, key: &str, url: &str, regions: &[&str], count: usize) -> Result<()> {
-    std::thread::scope(|scope| {
-        let creating: Vec<_> = (0..CONNECTIONS)
-            .map(|first| {
-                scope.spawn(move || -> Result<()> {
-                    let mut api = Api::new(service.address, key)?;
-                    for index in (first..count).step_by(CONNECTIONS) {
-                        let monitor = json!({
-                            "name": format!("bench {index}"), "url": url, "periodicity": "30s",
-                            "regions": regions, "active": true,
-                        });
-                        api.call("CreateHttpMonitor", &json!({ "monitor": monitor }))?;
-                    }
-                    Ok(())
-                })
-            })
-            .collect();
-        creating.into_iter().try_for_each(|thread| thread.join().expect("creating does not panic"))
-    })
-}
-
-/// The 28 regions, read from the table that the service itself uses.
-fn all_regions() -> Vec<&'static str> {
-    rules::Region::WORDS.to_vec()
+fn figure(of: &str, what: &str, load: Load, value: f64, unit: &'static str) -> Figure {
+    Figure { name: format!("{of}: {what}"), monitors: Some(load.monitors), value, unit }
 }

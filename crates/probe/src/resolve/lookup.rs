@@ -59,7 +59,11 @@ pub(crate) async fn look_up(
 }
 
 /// The aliases that `answers` leads through from `name`, and the records of `kind` at their end.
-fn follow(answers: Vec<Record>, name: &Name, kind: RecordType) -> (Vec<Name>, Vec<Record>) {
+pub(crate) fn follow(
+    answers: Vec<Record>,
+    name: &Name,
+    kind: RecordType,
+) -> (Vec<Name>, Vec<Record>) {
     let mut aliases: Vec<Name> = Vec::new();
     while kind != RecordType::CNAME && aliases.len() <= DNS_ALIASES {
         let at = aliases.last().unwrap_or(name);

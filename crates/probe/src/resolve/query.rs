@@ -174,26 +174,8 @@ impl<'a> Asking<'a> {
         .await
     }
 
-    /// The message in `bytes`, if it answers our question.
     fn read(&self, bytes: &[u8]) -> Option<io::Result<Message>> {
-        if bytes.get(..2) != Some(&self.id.to_be_bytes()) {
-            return None;
-        }
-        let message = match Message::from_vec(bytes) {
-            Ok(message) => message,
-            Err(error) => return Some(Err(io::Error::new(io::ErrorKind::InvalidData, error))),
-        };
-        let ours = match message.queries.as_slice() {
-            [asked] => {
-                asked.name.eq_ignore_root(&self.question.name)
-                    && asked.query_type == self.question.query_type
-                    && asked.query_class == self.question.query_class
-            }
-            // Who could not read the question cannot repeat it.
-            [] => message.metadata.response_code != ResponseCode::NoError,
-            _ => false,
-        };
-        (ours && message.metadata.message_type == MessageType::Response).then_some(Ok(message))
+        heard(bytes, self.id, &self.question)
     }
 
     async fn ask_by_tcp(&self, server: SocketAddr) -> Result<Reply, Failure> {
@@ -238,6 +220,28 @@ impl<'a> Asking<'a> {
         }
         best
     }
+}
+
+/// The message in `bytes`, if it answers the question that was asked under this `id`.
+pub(crate) fn heard(bytes: &[u8], id: u16, question: &Query) -> Option<io::Result<Message>> {
+    if bytes.get(..2) != Some(&id.to_be_bytes()) {
+        return None;
+    }
+    let message = match Message::from_vec(bytes) {
+        Ok(message) => message,
+        Err(error) => return Some(Err(io::Error::new(io::ErrorKind::InvalidData, error))),
+    };
+    let ours = match message.queries.as_slice() {
+        [asked] => {
+            asked.name.eq_ignore_root(&question.name)
+                && asked.query_type == question.query_type
+                && asked.query_class == question.query_class
+        }
+        // Who could not read the question cannot repeat it.
+        [] => message.metadata.response_code != ResponseCode::NoError,
+        _ => false,
+    };
+    (ours && message.metadata.message_type == MessageType::Response).then_some(Ok(message))
 }
 
 /// Whether a nameserver says that it cannot or will not, so that another may know better.

@@ -84,7 +84,8 @@ async fn answer(
     })
 }
 
-fn record_type(kind: RecordKind) -> RecordType {
+/// The type of record that this kind is on the wire.
+pub(crate) fn record_type(kind: RecordKind) -> RecordType {
     match kind {
         RecordKind::A => RecordType::A,
         RecordKind::Aaaa => RecordType::AAAA,
@@ -94,7 +95,8 @@ fn record_type(kind: RecordKind) -> RecordType {
     }
 }
 
-fn record(record: &Record) -> Option<DnsRecord> {
+/// One record as assertions compare it; `None` for types that are not asked for.
+pub(crate) fn record(record: &Record) -> Option<DnsRecord> {
     let data = &record.data;
     let value = if let Some(address) = data.ip_addr() {
         address.to_string()

@@ -1,14 +1,16 @@
-//! The target of `cargo xtask bench`: answers every request with 200 and a small body, plain and
-//! TLS, on loopback. It is made to take little of the two cores it shares with the service. Prints
-//! its two addresses and its certificate, then serves until it is ended.
+//! The target of `cargo xtask bench`: answers every request with 200 and a small body, plain, TLS
+//! and plain after a second, and every DNS question with one address, all on loopback. It is made to
+//! take little of the two cores it shares with the service. Prints the four ports (plain, TLS, slow,
+//! DNS) and its certificate, then serves until it is ended.
 #![expect(clippy::print_stdout, reason = "the bench reads the addresses from there")]
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, UdpSocket};
 use tokio_rustls::TlsAcceptor;
 
 /// Requests of the service fit into this; what is longer is answered all the same.
@@ -16,6 +18,11 @@ const REQUEST_BYTES: usize = 2_048;
 /// Connections that wait to be accepted; the service opens thousands a second.
 const BACKLOG: u32 = 4_096;
 const BODY_BYTES: usize = 64;
+/// What the slow target waits before it answers.
+const SLOW: Duration = Duration::from_secs(1);
+/// Header of a DNS message, and what follows the name in a question: type and class.
+const DNS_HEADER: usize = 12;
+const DNS_AFTER_NAME: usize = 4;
 
 fn main() -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -23,8 +30,8 @@ fn main() -> anyhow::Result<()> {
 }
 
 async fn serve() -> anyhow::Result<()> {
-    let plain = listen()?;
-    let secure = listen()?;
+    let (plain, secure, slow) = (listen()?, listen()?, listen()?);
+    let dns = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     let made =
         rcgen::generate_simple_self_signed(vec!["localhost".to_owned(), "127.0.0.1".to_owned()])?;
     let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(made.signing_key.serialize_der()));
@@ -34,9 +41,16 @@ async fn serve() -> anyhow::Result<()> {
         .with_no_client_auth()
         .with_single_cert(vec![made.cert.der().clone()], key)?;
     config.send_tls13_tickets = 0;
-    println!("{} {}", plain.local_addr()?.port(), secure.local_addr()?.port());
+    let port = |listener: &TcpListener| listener.local_addr().map(|address| address.port());
+    let dns_port = dns.local_addr()?.port();
+    println!("{} {} {} {dns_port}", port(&plain)?, port(&secure)?, port(&slow)?);
     println!("{}", made.cert.pem().trim_end());
-    tokio::join!(serve_plain(plain), serve_secure(secure, TlsAcceptor::from(Arc::new(config))));
+    tokio::join!(
+        serve_plain(plain, Duration::ZERO),
+        serve_secure(secure, TlsAcceptor::from(Arc::new(config))),
+        serve_plain(slow, SLOW),
+        serve_dns(dns),
+    );
     Ok(())
 }
 
@@ -47,10 +61,10 @@ fn listen() -> anyhow::Result<TcpListener> {
     Ok(socket.listen(BACKLOG)?)
 }
 
-async fn serve_plain(listener: TcpListener) {
+async fn serve_plain(listener: TcpListener, pause: Duration) {
     loop {
         let Ok((stream, _)) = listener.accept().await else { continue };
-        tokio::spawn(answer(stream));
+        tokio::spawn(answer(stream, pause));
     }
 }
 
@@ -60,16 +74,19 @@ async fn serve_secure(listener: TcpListener, acceptor: TlsAcceptor) {
         let acceptor = acceptor.clone();
         tokio::spawn(async move {
             if let Ok(stream) = acceptor.accept(stream).await {
-                answer(stream).await;
+                answer(stream, Duration::ZERO).await;
             }
         });
     }
 }
 
-async fn answer(mut stream: impl AsyncRead + AsyncWrite + Unpin) {
+async fn answer(mut stream: impl AsyncRead + AsyncWrite + Unpin, pause: Duration) {
     let mut request = [0_u8; REQUEST_BYTES];
     if !matches!(stream.read(&mut request).await, Ok(length) if length > 0) {
         return;
+    }
+    if !pause.is_zero() {
+        tokio::time::sleep(pause).await;
     }
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 64\r\nconnection: close\r\n\r\n";
     let mut answer = Vec::with_capacity(head.len() + BODY_BYTES);
@@ -78,4 +95,32 @@ async fn answer(mut stream: impl AsyncRead + AsyncWrite + Unpin) {
     // A client that went away is counted by the service, not here.
     let _ = stream.write_all(&answer).await;
     let _ = stream.shutdown().await;
+}
+
+async fn serve_dns(socket: UdpSocket) {
+    let mut question = [0_u8; REQUEST_BYTES];
+    loop {
+        let Ok((length, from)) = socket.recv_from(&mut question).await else { continue };
+        if let Some(reply) = address_for(&question[..length]) {
+            // As above.
+            let _ = socket.send_to(&reply, from).await;
+        }
+    }
+}
+
+/// The reply to a message with one question: 127.0.0.1, whatever was asked for.
+fn address_for(message: &[u8]) -> Option<Vec<u8>> {
+    let mut end = DNS_HEADER;
+    while *message.get(end)? != 0 {
+        end += 1 + usize::from(message[end]);
+    }
+    let question = message.get(DNS_HEADER..=end + DNS_AFTER_NAME)?;
+    let mut reply = Vec::with_capacity(message.len() + 16);
+    reply.extend_from_slice(&message[..2]);
+    // An answer, recursion done; one question, one answer, nothing else.
+    reply.extend_from_slice(&[0x81, 0x80, 0, 1, 0, 1, 0, 0, 0, 0]);
+    reply.extend_from_slice(question);
+    // The question's name, type A, class IN, kept for 60 s, four bytes.
+    reply.extend_from_slice(&[0xc0, 0x0c, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 127, 0, 0, 1]);
+    Some(reply)
 }

@@ -1,0 +1,106 @@
+//! The target `egress`: no way of writing an address leads where the address itself may not go.
+//! What is private is said here once more, by the standard library, so that two have to be wrong.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use ipnet::{IpNet, Ipv6Net};
+
+use crate::egress::{Egress, Zone, classify};
+
+/// Asks for an address (the first 16 bytes; its last four are an IPv4 address too) with an allowed
+/// network (16 bytes, and one for its length).
+///
+/// # Panics
+/// Where an address leads to an IPv4 one that may not be reached, where opening more closes
+/// something, or where a metadata service is open.
+pub fn egress(input: &[u8]) {
+    let mut bytes = [0; 33];
+    let length = input.len().min(bytes.len());
+    bytes[..length].copy_from_slice(&input[..length]);
+    let (address, rest) = bytes.split_first_chunk::<16>().expect("33 bytes are more than 16");
+    let (network, prefix) = rest.split_first_chunk::<16>().expect("17 bytes are more than 16");
+    let v6 = Ipv6Addr::from(*address);
+    let v4 = Ipv4Addr::from(u128::from(v6) as u32);
+    a_wrapped_address_goes_no_further(v4);
+    let network = Ipv6Net::new(Ipv6Addr::from(*network), prefix[0] % 129);
+    let network = network.expect("no prefix is longer than 128");
+    for address in [IpAddr::V4(v4), IpAddr::V6(v6)] {
+        permitted_means_public(address);
+        opening_opens(address, IpNet::V6(network));
+    }
+}
+
+/// All forms in which an IPv6 address stands for this one, the server of Teredo being public.
+fn wrapped(v4: Ipv4Addr) -> [Ipv6Addr; 7] {
+    let bits = u128::from(u32::from(v4));
+    [
+        0xffff_0000_0000 | bits,
+        0xffff_0000_0000_0000 | bits,
+        0x0064_ff9b << 96 | bits,
+        0x0064_ff9b_0001 << 80 | bits,
+        0x2002 << 112 | bits << 80,
+        0x2001_0000_0808_0808 << 64 | (!bits & 0xffff_ffff),
+        0x2001_0000 << 96 | bits << 64 | (!0x0808_0808_u128 & 0xffff_ffff),
+    ]
+    .map(Ipv6Addr::from)
+}
+
+fn a_wrapped_address_goes_no_further(v4: Ipv4Addr) {
+    let default = Egress::default();
+    let plain = default.permit(IpAddr::V4(v4)).is_ok();
+    assert!(!plain || !is_special(v4), "{v4} is permitted");
+    for v6 in wrapped(v4) {
+        let permitted = default.permit(IpAddr::V6(v6)).is_ok();
+        assert!(!permitted || plain, "{v6} is permitted and leads to {v4}");
+    }
+}
+
+/// Whether the standard library says that no host of the internet has this address.
+fn is_special(v4: Ipv4Addr) -> bool {
+    let [first, second, ..] = v4.octets();
+    v4.is_private()
+        || v4.is_loopback()
+        || v4.is_link_local()
+        || v4.is_multicast()
+        || v4.is_broadcast()
+        || v4.is_documentation()
+        || first == 0
+        || first >= 240
+        || (first == 100 && (64..128).contains(&second))
+}
+
+fn permitted_means_public(address: IpAddr) {
+    if Egress::default().permit(address).is_err() {
+        return;
+    }
+    assert_eq!(classify(address).zone, Zone::Public, "{address}");
+    if let IpAddr::V6(v6) = address {
+        let special = v6.is_loopback()
+            || v6.is_unspecified()
+            || v6.is_multicast()
+            || v6.is_unique_local()
+            || v6.is_unicast_link_local();
+        assert!(!special, "{v6} is permitted");
+        let inside = v6.to_ipv4();
+        assert!(!inside.is_some_and(is_special), "{v6} is permitted");
+    }
+}
+
+/// What is open stays so where more is opened; metadata services are closed even then; and a
+/// network opens nothing outside of it.
+fn opening_opens(address: IpAddr, network: IpNet) {
+    let everything: [IpNet; 2] = ["0.0.0.0/0", "::/0"].map(|it| it.parse().expect("a network"));
+    let least = Egress::default().permit(address);
+    let private = Egress::new(true, []).permit(address);
+    let allowed = Egress::new(false, [network]).permit(address);
+    let most = Egress::new(true, everything).permit(address);
+    let metadata = classify(address).zone == Zone::Metadata;
+    assert_eq!(most.is_err(), metadata, "{address}");
+    for more in [private, allowed] {
+        assert!(least.is_err() || more.is_ok(), "{address} is closed by opening");
+        assert!(more.is_err() || most.is_ok(), "{address} is closed by opening all");
+    }
+    if allowed.is_ok() && least.is_err() {
+        assert!(network.contains(&address), "{address} is opened by {network}");
+    }
+}

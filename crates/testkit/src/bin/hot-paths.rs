@@ -1,0 +1,255 @@
+//! What `cargo xtask instructions` counts the instructions of: each hot path by its name, on work
+//! that is the same every time. `hot-paths NAME TIMES` prepares, then works TIMES times inside one
+//! function whose name begins with `counted`; a path with threads of its own is counted whole.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use contract::monitor::{Secrets, Shown, wire};
+use domain::cadence::{First, Regions, Schedule};
+use domain::check::{
+    Attempt, Body, CheckResult, Hop, HttpSeen, Identity, Outcome, Phases, Plan, PlannedCheck,
+    ProbeId, Seen, Trigger, assess,
+};
+use domain::judge::{Doubts, History, Moment, Policy, ProbeSlot, Serving, receive};
+use rules::monitor::{Check, HttpCheck, Monitor, MonitorSettings};
+use rules::{Method, MonitorId, MonitorStatus, Periodicity, Region, Timestamp, WorkspaceId};
+use store::{Actor, Batch, Change, Database, FREE_PLAN, MasterKeySource, NewMonitor, Store};
+
+const START: Timestamp = Timestamp::from_millis(1_800_000_000_000);
+const PERIOD: Duration = Duration::from_secs(30);
+const WORKSPACE: WorkspaceId = WorkspaceId::from_bits(1);
+const REGIONS: [Region; 3] = [Region::FlyAms, Region::FlyIad, Region::FlySin];
+/// Monitors on the timetable, and in the store.
+const MONITORS: u64 = 1_000;
+/// Results of one commit, as the pipeline makes them under load.
+const BATCH: u64 = 512;
+/// Monitors of one page.
+const LISTED: u64 = 50;
+
+fn main() -> Result<()> {
+    let mut words = std::env::args().skip(1);
+    let usage = "usage: hot-paths NAME TIMES";
+    let name = words.next().context(usage)?;
+    let times: u64 = words.next().context(usage)?.parse().context(usage)?;
+    match name.as_str() {
+        "assess" => assess_a_success(times),
+        "judge" => judge_results(times),
+        "schedule" => schedule_a_period(times),
+        "list" => list_monitors(times),
+        "commit" => commit_results(times),
+        unknown => bail!("no hot path `{unknown}`; {usage}"),
+    }
+}
+
+fn assess_a_success(times: u64) -> Result<()> {
+    let plan = Plan::of(&monitor(1))?;
+    let PlannedCheck::Http(http) = &plan.check else { bail!("the monitor is HTTP") };
+    let hop = Hop {
+        url: http.url.clone(),
+        address: Some(([127, 0, 0, 1], 80).into()),
+        phases: phases(),
+        version: http::Version::HTTP_11,
+        status: Some(200),
+        headers: http::HeaderMap::new(),
+        certificate: None,
+    };
+    let body = Body { bytes: bytes::Bytes::from_static(&[b'.'; 64]), truncated: false };
+    let attempt = Attempt {
+        started_at: START,
+        latency_us: 20_000,
+        seen: Seen::Http(HttpSeen { hops: vec![hop], body }),
+        failure: None,
+    };
+    counted_assess(&plan, &attempt, times);
+    Ok(())
+}
+
+#[inline(never)]
+fn counted_assess(plan: &Plan, attempt: &Attempt, times: u64) {
+    for _ in 0..times {
+        assert_eq!(assess(plan, std::hint::black_box(attempt)).outcome, Outcome::Success);
+    }
+}
+
+fn judge_results(times: u64) -> Result<()> {
+    let serving = |region| Serving { region, probe: ProbeSlot::EMBEDDED };
+    let policy = Policy::of(&monitor(1).settings, 1, REGIONS.map(serving).to_vec());
+    let mut history = History::new(&policy, START);
+    let results: Vec<CheckResult> = (0..times).map(|row| result(1, row, START)).collect();
+    counted_judge(&policy, &mut history, &results);
+    if times >= 3 && history.status != MonitorStatus::Active {
+        bail!("all regions succeeded and the monitor is {}", history.status);
+    }
+    Ok(())
+}
+
+#[inline(never)]
+fn counted_judge(policy: &Policy, history: &mut History, results: &[CheckResult]) {
+    let doubts = Doubts::default();
+    for result in results {
+        let moment = Moment { now: result.finished_at, chance: 7, doubts: &doubts };
+        std::hint::black_box(receive(policy, history, result, moment));
+    }
+}
+
+fn schedule_a_period(times: u64) -> Result<()> {
+    let mut schedule = Schedule::default();
+    let regions: Regions = REGIONS.into_iter().collect();
+    for number in 1..=MONITORS {
+        schedule.put(MonitorId::from_bits(number), PERIOD, regions, START, First::Regular);
+    }
+    let taken = counted_schedule(&mut schedule, times);
+    if taken < times {
+        bail!("{taken} slots were due, and {times} were wanted");
+    }
+    Ok(())
+}
+
+/// Takes slots in their order, as the clock goes on, until `times` are taken.
+#[inline(never)]
+fn counted_schedule(schedule: &mut Schedule, times: u64) -> u64 {
+    let mut taken = 0;
+    while taken < times {
+        let Some(now) = schedule.next_due() else { return taken };
+        while let Some(due) = schedule.pop_due(now) {
+            schedule.finished(due.handle, due.region);
+            taken += 1;
+        }
+    }
+    taken
+}
+
+fn list_monitors(times: u64) -> Result<()> {
+    let monitors: Vec<Monitor> = (1..=LISTED).map(monitor).collect();
+    let length = counted_list(&monitors, times)?;
+    if times > 0 && length < 10_000 {
+        bail!("{LISTED} monitors in {length} bytes");
+    }
+    Ok(())
+}
+
+#[inline(never)]
+fn counted_list(monitors: &[Monitor], times: u64) -> Result<usize> {
+    let mut length = 0;
+    for _ in 0..times {
+        let mut answer = wire::ListMonitorsResponse::default();
+        for monitor in monitors {
+            let shown = Shown {
+                monitor,
+                status: MonitorStatus::Active,
+                default_regions: &REGIONS,
+                secrets: Secrets::Shown,
+            };
+            answer.http_monitors.extend(shown.http());
+        }
+        length = serde_json::to_vec(&answer)?.len();
+    }
+    Ok(length)
+}
+
+fn commit_results(times: u64) -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let store = Store::open(store::Settings {
+            folder: folder.path().to_owned(),
+            database: Database::Embedded,
+            master_key: MasterKeySource::File,
+        })
+        .await?;
+        fill(&store).await?;
+        for batch in 0..times {
+            let slot = START + PERIOD * batch as u32;
+            let results = (1..=BATCH).map(|number| result(number, 0, slot)).collect();
+            let committed = store.commit(Arc::new(Batch { results, ..Batch::default() })).await?;
+            if committed.stored != BATCH {
+                bail!("{} of {BATCH} results were stored", committed.stored);
+            }
+        }
+        Ok(store.close().await?)
+    })
+}
+
+async fn fill(store: &Store) -> Result<()> {
+    let change = Change { actor: Actor::Server, at: START };
+    let workspace = store::Workspace {
+        id: WORKSPACE,
+        slug: "hot".to_owned(),
+        name: "Hot".to_owned(),
+        plan: FREE_PLAN.to_owned(),
+        created_at: START,
+    };
+    store.workspaces().create(workspace, change).await?;
+    for number in 1..=BATCH {
+        let settings = monitor(number).settings;
+        let id = MonitorId::from_bits(number);
+        let new = NewMonitor { id, workspace: WORKSPACE, settings, idempotency: None };
+        store.monitors().create(new, change).await?;
+    }
+    Ok(())
+}
+
+/// A success of row `row`: regions take turns, and a period passes when all had theirs.
+fn result(monitor: u64, row: u64, from: Timestamp) -> CheckResult {
+    let slot = from + PERIOD * (row / REGIONS.len() as u64) as u32;
+    CheckResult {
+        identity: Identity {
+            monitor: MonitorId::from_bits(monitor),
+            revision: 1,
+            region: REGIONS[row as usize % REGIONS.len()],
+            slot,
+            trigger: Trigger::Scheduled,
+        },
+        finished_at: slot + Duration::from_millis(180),
+        outcome: Outcome::Success,
+        latency_us: 170_000 + (monitor % 5_000) as u32,
+        phases: phases(),
+        status: Some(200),
+        attempts: 1,
+        probe: ProbeId(Arc::from("embedded")),
+        evidence: None,
+    }
+}
+
+fn phases() -> Phases {
+    Phases {
+        dns_us: Some(1_200),
+        connect_us: Some(21_000),
+        tls_us: Some(48_000),
+        first_byte_us: Some(99_000),
+        transfer_us: Some(310),
+    }
+}
+
+fn monitor(number: u64) -> Monitor {
+    Monitor {
+        id: MonitorId::from_bits(number),
+        workspace: WORKSPACE,
+        revision: 1,
+        settings: MonitorSettings {
+            name: format!("monitor {number}"),
+            periodicity: Periodicity::ThirtySeconds,
+            timeout_ms: 45_000,
+            degraded_at_ms: None,
+            retry: 3,
+            active: true,
+            public: false,
+            description: None,
+            regions: REGIONS.to_vec(),
+            check: Check::Http(HttpCheck {
+                url: "https://example.com/health".to_owned(),
+                method: Method::Get,
+                body: String::new(),
+                follow_redirects: true,
+                headers: Vec::new(),
+                status_code_assertions: Vec::new(),
+                body_assertions: Vec::new(),
+                header_assertions: Vec::new(),
+            }),
+        },
+        created_at: START,
+        updated_at: START,
+    }
+}
