@@ -133,8 +133,6 @@ fn is_sane(id: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::{Arc, Mutex};
-
     use tower::ServiceExt as _;
 
     use super::*;
@@ -171,39 +169,6 @@ mod tests {
         let (status, headers) = answer("/rpc/a.B/C", "application/grpc").await;
         assert_eq!((status, &headers["grpc-status"]), (200, &"13".parse().unwrap()));
         assert!(headers.contains_key(REQUEST_ID));
-    }
-
-    #[tokio::test]
-    async fn a_line_of_the_log_says_to_which_request_it_belongs() {
-        // design: §4, errors: who reports an id is helped by it
-        let lines = Arc::new(Mutex::new(Vec::new()));
-        let logger = {
-            let lines = Arc::clone(&lines);
-            tracing_subscriber::fmt().with_writer(move || Lines(Arc::clone(&lines))).finish()
-        };
-        let _logging = tracing::subscriber::set_default(logger);
-        let (ctx, _clock) = Context::manual(rules::Timestamp::from_millis(0));
-        let app = axum::Router::new()
-            .fallback(|| async { tracing::error!("the disk is full") })
-            .layer(axum::middleware::from_fn_with_state(ctx, edge));
-        let request = http::Request::get("/").header(REQUEST_ID, "mine-1");
-        app.oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
-        let lines = String::from_utf8(lines.lock().unwrap().clone()).unwrap();
-        let line = lines.lines().find(|line| line.contains("the disk is full")).unwrap();
-        assert!(line.contains("mine-1"), "{lines}");
-    }
-
-    /// Where a test's log lines go.
-    struct Lines(Arc<Mutex<Vec<u8>>>);
-
-    impl std::io::Write for Lines {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0.lock().unwrap().extend_from_slice(bytes);
-            Ok(bytes.len())
-        }
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
     }
 
     #[test]
