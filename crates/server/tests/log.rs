@@ -22,7 +22,10 @@ async fn a_line_of_the_log_says_to_which_request_it_belongs() {
     let reply = key.request(request.body("{}".into()).unwrap()).await;
     assert_eq!(reply.status, 503);
     let lines = log.text();
-    let line = lines.lines().find(|line| line.contains("a key could not be looked up")).unwrap_or_default();
+    let line = lines
+        .lines()
+        .find(|line| line.contains("a key could not be looked up"))
+        .unwrap_or_default();
     assert!(line.contains("ERROR") && line.contains("mine-1"), "{lines}");
 }
 
@@ -32,13 +35,13 @@ struct Log(Arc<Mutex<Vec<u8>>>);
 
 impl Log {
     fn text(&self) -> String {
-        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+        String::from_utf8(self.0.lock().expect("no holder panics").clone()).expect("a log is text")
     }
 }
 
 impl std::io::Write for Log {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
+        self.0.lock().expect("no holder panics").extend_from_slice(bytes);
         Ok(bytes.len())
     }
 
