@@ -19,7 +19,7 @@ pub use connectrpc::{
 pub use self::client::{Client, UnusableClient, creating};
 pub use self::error::{
     Code, Error, FieldViolation, Reason, already_exists, conflict, field_violations, internal,
-    invalid, invalid_because, not_found, permission_denied, reason, resource_exhausted,
+    invalid, invalid_because, not_found, permission_denied, reason, resource_exhausted, taken,
     unauthenticated, unavailable, unknown_method, with_request_id,
 };
 pub use self::json::check_json;

@@ -17,7 +17,9 @@ pub mod tables;
 mod violation;
 
 pub use form::{CONNECTION_HEADERS, DomainName, Host, HostPort, Refusal};
-pub use id::{IncidentId, KeyId, MonitorId, UnreadableId, WorkspaceId};
+pub use id::{
+    ComponentId, GroupId, IncidentId, KeyId, MonitorId, PageId, UnreadableId, WorkspaceId,
+};
 pub use place::Place;
 pub use reader::Reader;
 pub use secret::Secret;

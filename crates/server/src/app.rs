@@ -70,6 +70,8 @@ pub(crate) fn refusal(error: StoreError) -> rpc::Error {
     match error {
         StoreError::NotFound { what, id } => rpc::not_found(what, &id),
         StoreError::AlreadyExists { .. } => rpc::already_exists(error.to_string()),
+        StoreError::Taken(violation) => rpc::taken(&violation.into()),
+        StoreError::Refused(violation) => rpc::invalid(&violation.into()),
         StoreError::Conflict { .. } => rpc::conflict(error.to_string()),
         StoreError::Closed => rpc::unavailable("the server is stopping; try again"),
         StoreError::NotCommitted { .. }

@@ -2,6 +2,7 @@
 //! calls was decided by the gate; what the wire looks like belongs to `contract`.
 
 mod answer;
+mod call;
 mod counted;
 mod history;
 mod list;

@@ -13,6 +13,7 @@ mod error;
 mod evidence;
 mod folder;
 mod history;
+mod idempotency;
 mod incidents;
 mod judge_states;
 mod keys;
@@ -38,14 +39,14 @@ pub use engine::Database;
 pub use error::StoreError;
 pub use evidence::{EvidenceEntry, EvidenceStore};
 pub use history::{Gathered, HistoryStore, PrunedHistory};
+pub use idempotency::{Created, Idempotency};
 pub use incidents::{Closed, Incident, Incidents};
 pub use judge_states::{JudgeStates, StatusChange};
 pub use keys::{ApiKey, KeyHash, Keys, Revoked};
 pub use logs::{LogFilter, LogPage, LogPlace, Logs};
 pub use missed::Missed;
 pub use monitors::{
-    BootMonitor, BootMonitors, Created, Idempotency, MonitorPage, MonitorWithStatus, Monitors,
-    NewMonitor, Page,
+    BootMonitor, BootMonitors, MonitorPage, MonitorWithStatus, Monitors, NewMonitor, Page,
 };
 pub use results::{BootResult, Results};
 pub use retention::{KeepFor, Pruned, Retention};

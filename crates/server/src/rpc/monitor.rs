@@ -16,11 +16,12 @@ use contract::monitor::{Secrets, Shown, instant, mask};
 use contract::rpc::{self, Error, RequestContext, Response, ServiceRequest, ServiceResult};
 use domain::check::Plan;
 use rules::monitor::{Monitor as Stored, MonitorDraft};
-use rules::{MonitorId, MonitorStatus, Violation, Violations, limits};
-use store::{Actor, Change, Created, Idempotency, MonitorWithStatus, NewMonitor};
+use rules::{MonitorId, MonitorStatus, Violation};
+use store::{Created, MonitorWithStatus, NewMonitor};
 use tracing::Instrument as _;
 
 use super::answer::{shown_region, shown_result};
+use super::call::{caller, change, idempotency};
 use super::{history, list, update};
 use crate::app::{App, refusal};
 use crate::auth::Caller;
@@ -137,7 +138,7 @@ impl MonitorService for Monitors {
         let page = page.parse().map_err(|violations| rpc::invalid(&violations))?;
         let found = self.0.store.monitors().list(caller.workspace, page.with_one_more()).await;
         let found = found.map_err(refusal)?;
-        let (monitors, next_page_token) = page.cut(found.monitors);
+        let (monitors, next_page_token) = page.cut(found.monitors, |stored| stored.monitor.id);
         let mut answer = ListMonitorsResponse {
             total_size: i32::try_from(found.total).unwrap_or(i32::MAX),
             next_page_token,
@@ -257,7 +258,7 @@ impl Monitors {
                 if let Created::Now(monitor) = &created {
                     settle(app.pipeline.changed(monitor).await, monitor.id);
                 }
-                Ok::<Created, Error>(created)
+                Ok::<Created<Stored>, Error>(created)
             }
         };
         match whole(app, id, create).await? {
@@ -293,16 +294,6 @@ impl Monitors {
         let since = stored.since.unwrap_or(stored.monitor.updated_at);
         (stored.status, since, regions.iter().map(unknown).collect())
     }
-}
-
-/// The caller whom the gate let in.
-fn caller(context: &RequestContext) -> Caller {
-    *context.extensions().get::<Caller>().expect("the gate stands before every method")
-}
-
-/// A change that this caller makes now.
-pub(super) fn change(app: &App, caller: Caller) -> Change {
-    Change { actor: Actor::Key(caller.key), at: app.ctx.now() }
 }
 
 /// The monitor with this id in the caller's workspace.
@@ -345,24 +336,6 @@ pub(super) fn monitor_id(id: &str) -> Result<MonitorId, Error> {
 
 fn given<T>(monitor: Option<T>) -> Result<T, Error> {
     monitor.ok_or_else(|| rpc::invalid(&Violation::unseen("monitor", "must be given").into()))
-}
-
-fn idempotency(
-    context: &RequestContext,
-    method: &'static str,
-) -> Result<Option<Idempotency>, Error> {
-    let Some(header) = context.header(rpc::IDEMPOTENCY_KEY_HEADER) else { return Ok(None) };
-    let max = limits::IDEMPOTENCY_KEY_CHARS_MAX as usize;
-    match header.to_str() {
-        Ok(key) if (1..=max).contains(&key.len()) => {
-            Ok(Some(Idempotency { method, key: key.to_owned() }))
-        }
-        Ok(_) | Err(_) => {
-            let allowed = format!("must be 1 to {max} characters of ASCII");
-            let violation = Violation::unseen(rpc::IDEMPOTENCY_KEY_HEADER, allowed);
-            Err(rpc::invalid(&Violations::from(violation)))
-        }
-    }
 }
 
 fn unavailable(error: &PipelineError, id: &str) -> Error {

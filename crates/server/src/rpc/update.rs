@@ -8,7 +8,8 @@ use rules::monitor::{CheckDraft, Monitor, MonitorDraft};
 use rules::{MonitorKind, Violation, Violations};
 use store::{MonitorWithStatus, StoreError};
 
-use super::monitor::{change, find, monitor_id, refuse_unplannable, settle, whole};
+use super::call::change;
+use super::monitor::{find, monitor_id, refuse_unplannable, settle, whole};
 use crate::app::{App, refusal};
 use crate::auth::Caller;
 

@@ -6,14 +6,13 @@ use std::time::Duration;
 use domain::judge::ClosedAs;
 use rules::monitor::{Monitor, MonitorSettings};
 use rules::{MonitorId, WorkspaceId};
-use sha2::{Digest, Sha256};
 
 use super::Monitors;
 use super::columns::{self, check_of, regions_text, select};
 use crate::audit::{self, Note};
 use crate::db::{Connection, query};
 use crate::writer::Session;
-use crate::{Change, StoreError, judge_states};
+use crate::{Change, Created, Idempotency, StoreError, idempotency, judge_states};
 
 /// A monitor to create, at the time of the change.
 #[derive(Clone, Debug)]
@@ -28,27 +27,13 @@ pub struct NewMonitor {
     pub idempotency: Option<Idempotency>,
 }
 
-/// What makes two calls one: the method, and the key that the caller chose at random.
-#[derive(Clone, Debug)]
-pub struct Idempotency {
-    /// Name of the method.
-    pub method: &'static str,
-    /// The caller's key.
-    pub key: String,
-}
-
-/// What a create came to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Created {
-    /// The monitor is new.
-    Now(Monitor),
-    /// The same call created it before; this is what it is today.
-    Before(Monitor),
-}
-
 impl Monitors<'_> {
     /// Creates a monitor with revision 1.
-    pub async fn create(&self, new: NewMonitor, change: Change) -> Result<Created, StoreError> {
+    pub async fn create(
+        &self,
+        new: NewMonitor,
+        change: Change,
+    ) -> Result<Created<Monitor>, StoreError> {
         self.store
             .write(move |session| {
                 Box::pin(async move {
@@ -64,9 +49,9 @@ impl Monitors<'_> {
                         updated_at: change.at,
                     };
                     insert(session, &monitor).await?;
-                    if let Some(idempotency) = &new.idempotency {
-                        remember(session, &monitor, idempotency).await?;
-                    }
+                    let (db, call) = (&mut session.db, new.idempotency.as_ref());
+                    let id = monitor.id.to_string();
+                    idempotency::remember(db, new.workspace, call, (&id, change.at)).await?;
                     note(session, &monitor, change, "monitor.create").await?;
                     Ok(Created::Now(monitor))
                 })
@@ -160,17 +145,9 @@ async fn created_before(
     session: &mut Session,
     new: &NewMonitor,
 ) -> Result<Option<Monitor>, StoreError> {
-    let Some(idempotency) = &new.idempotency else { return Ok(None) };
-    let id: Option<String> = query(
-        "SELECT result_id FROM idempotency_keys \
-         WHERE workspace_id = $1 AND method = $2 AND hash = $3",
-    )
-    .bind(new.workspace.to_string())
-    .bind(idempotency.method)
-    .bind(idempotency.hash())
-    .scalar(&mut session.db)
-    .await?;
-    let Some(id) = id else { return Ok(None) };
+    let idempotency = new.idempotency.as_ref();
+    let before = idempotency::created_before(&mut session.db, new.workspace, idempotency).await?;
+    let Some(id) = before else { return Ok(None) };
     let row = query(select!("WHERE m.workspace_id = $1 AND m.id = $2 AND m.deleted_at IS NULL"))
         .bind(new.workspace.to_string())
         .bind(&id)
@@ -179,25 +156,6 @@ async fn created_before(
         // It was created and deleted since: creating it again is not what the caller means.
         .ok_or_else(|| StoreError::not_found("monitor", &id))?;
     columns::read(&session.vault, &row).map(Some)
-}
-
-async fn remember(
-    session: &mut Session,
-    monitor: &Monitor,
-    idempotency: &Idempotency,
-) -> Result<(), StoreError> {
-    query(
-        "INSERT INTO idempotency_keys (workspace_id, method, hash, result_id, created_at) \
-         VALUES ($1, $2, $3, $4, $5)",
-    )
-    .bind(monitor.workspace.to_string())
-    .bind(idempotency.method)
-    .bind(idempotency.hash())
-    .bind(monitor.id.to_string())
-    .bind(monitor.created_at.as_millis())
-    .execute(&mut session.db)
-    .await?;
-    Ok(())
 }
 
 async fn insert(session: &mut Session, monitor: &Monitor) -> Result<(), StoreError> {
@@ -316,10 +274,4 @@ async fn note(
         detail: &format!("revision {}", monitor.revision),
     };
     audit::note(&mut session.db, note).await
-}
-
-impl Idempotency {
-    fn hash(&self) -> Vec<u8> {
-        Sha256::digest(self.key.as_bytes()).to_vec()
-    }
 }
