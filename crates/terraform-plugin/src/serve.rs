@@ -1,0 +1,1 @@
+//! From the start of the process to its end, as Terraform expects of a plugin.
