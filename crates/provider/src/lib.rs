@@ -1,0 +1,6 @@
+//! The Terraform provider: the resources and data sources of the specification's §2, with their
+//! limits, defaults and rules from `rules`, on the contract's client. Protocol, values and plans in
+//! general belong to `terraform-plugin`.
+
+pub mod client;
+pub mod settings;

@@ -1,0 +1,3 @@
+//! The provider's program, which Terraform starts.
+
+fn main() {}
