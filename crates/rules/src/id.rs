@@ -103,6 +103,8 @@ ids! {
     KeyId = "key_";
     /// An incident: the time from a monitor's error to its recovery.
     IncidentId = "inc_";
+    /// A notification channel.
+    ChannelId = "chn_";
     /// A status page.
     PageId = "page_";
     /// A component of a status page.

@@ -14,6 +14,8 @@ pub use draft::{
     RecordAssertionDraft, StatusCodeAssertionDraft, TcpDraft, TextAssertionDraft,
 };
 
+pub(crate) use parse::{header, one_host};
+
 use crate::{
     Method, MonitorId, MonitorKind, NumberComparator, Periodicity, RecordComparator, RecordKind,
     Region, TextComparator, Timestamp, WorkspaceId,

@@ -209,6 +209,27 @@ impl Reader {
         values
     }
 
+    /// The one block of this name, read by `read`; `None` where it was not given, which is for the
+    /// rules between fields to judge, or was refused.
+    pub fn block_of<D, T>(
+        &mut self,
+        name: &str,
+        given: Option<D>,
+        read: impl FnOnce(&mut Self, D) -> Option<T>,
+    ) -> Option<T> {
+        let block = self.block(name);
+        let mut inner = Self {
+            fields: block.fields,
+            blocks: block.blocks,
+            rules: &[],
+            path: format!("{}{name}.", self.path),
+            violations: std::mem::take(&mut self.violations),
+        };
+        let value = given.and_then(|draft| read(&mut inner, draft));
+        self.violations = inner.violations;
+        value
+    }
+
     /// Refuses what was given for `name`, for a reason that the table does not know: what is
     /// allowed, as the end of a sentence. Always answers `None`.
     pub fn refuse<T>(

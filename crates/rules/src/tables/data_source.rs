@@ -2,11 +2,11 @@
 //! shapes of the arguments they read.
 
 use super::monitor::{self, TARGET_CHARS_MAX, TIMEOUT_MS_MAX};
-use super::notification::CHANNEL_PREFIX;
 use super::status_page::STATUS_PAGE;
 use crate::field::{Field, Resource, Shape, Value};
 use crate::{
-    AccessType, Method, MonitorId, MonitorKind, PageId, Periodicity, ProviderType, Theme, limits,
+    AccessType, ChannelId, Method, MonitorId, MonitorKind, PageId, Periodicity, ProviderType,
+    Theme, limits,
 };
 
 /// One monitor of any kind (§2.8).
@@ -98,7 +98,7 @@ pub static NOTIFICATION_DATA: Resource = Resource {
     name: "service_notification",
     description: "Looks one notification channel up by its identifier.",
     fields: &[
-        Field::required("id", Shape::Id(CHANNEL_PREFIX), "Identifier of the channel."),
+        Field::required("id", Shape::Id(ChannelId::PREFIX), "Identifier of the channel."),
         Field::output("name", Shape::Text { min: 0, max: 256 }, "Name of the channel."),
         Field::output("provider_type", Shape::OneOf(ProviderType::WORDS), "Kind of provider."),
         Field::output(
