@@ -5,7 +5,7 @@ use crate::field::Resource;
 use crate::{Violation, Violations};
 
 /// Refuses a mask with a name that no argument or block of the resource has.
-pub(crate) fn refuse_unknown(table: &Resource, mask: &[String]) -> Result<(), Violations> {
+pub(crate) fn check(table: &Resource, mask: &[String]) -> Result<(), Violations> {
     let known: Vec<_> = table.writable().collect();
     let unknown: Vec<_> =
         mask.iter().map(String::as_str).filter(|name| !known.contains(name)).collect();
