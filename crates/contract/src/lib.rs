@@ -60,5 +60,6 @@ mod generated;
 #[cfg(any(test, aloft_fuzz))]
 pub mod fuzz;
 pub mod monitor;
+pub mod notification;
 pub mod region;
 pub mod rpc;
