@@ -63,3 +63,4 @@ pub mod monitor;
 pub mod notification;
 pub mod region;
 pub mod rpc;
+pub mod status_page;

@@ -12,6 +12,7 @@ use thiserror::Error;
 use super::{IDEMPOTENCY_KEY_HEADER, KEY_HEADER};
 use crate::monitor::wire::MonitorServiceClient;
 use crate::region::wire::RegionServiceClient;
+use crate::status_page::wire::StatusPageServiceClient;
 
 /// Longest time for one call, with connecting; longer than a trigger that waits for its checks.
 const CALL_TIMEOUT: Duration = Duration::from_secs(150);
@@ -26,6 +27,8 @@ pub struct Client {
     pub monitors: MonitorServiceClient<HttpClient>,
     /// `region.v1.RegionService`.
     pub regions: RegionServiceClient<HttpClient>,
+    /// `status_page.v1.StatusPageService`.
+    pub status_pages: StatusPageServiceClient<HttpClient>,
 }
 
 /// Why no client can be made of an address and a key.
@@ -60,7 +63,8 @@ impl Client {
             .with_default_header(KEY_HEADER, header);
         Ok(Self {
             monitors: MonitorServiceClient::new(transport.clone(), config.clone()),
-            regions: RegionServiceClient::new(transport, config),
+            regions: RegionServiceClient::new(transport.clone(), config.clone()),
+            status_pages: StatusPageServiceClient::new(transport, config),
         })
     }
 }
