@@ -12,6 +12,8 @@ use super::{header, read_all, sources};
 const PROTO: &str = "crates/terraform-plugin/proto";
 /// What is generated from a file under a licence stays under it.
 const LICENCE: &str = "// SPDX-License-Identifier: MPL-2.0\n";
+/// Not every message is used: the protocol has parts that providers may leave out.
+const PARTS: &str = "#![allow(dead_code)]\n";
 
 /// All generated files by name. Comments are left out: examples in them are no Rust.
 pub(super) fn generate(root: &Path) -> Result<BTreeMap<String, Vec<u8>>> {
@@ -30,7 +32,7 @@ pub(super) fn generate(root: &Path) -> Result<BTreeMap<String, Vec<u8>>> {
     let mut files = BTreeMap::new();
     for (name, content) in read_all(scratch.path())? {
         let code = String::from_utf8(content).with_context(|| format!("{name} is not text"))?;
-        files.insert(name, format!("{}{LICENCE}{code}", header(PROTO)).into_bytes());
+        files.insert(name, format!("{}{LICENCE}{PARTS}{code}", header(PROTO)).into_bytes());
     }
     Ok(files)
 }
