@@ -5,6 +5,7 @@
 
 mod audit;
 mod backup;
+mod channels;
 mod codes;
 mod commit;
 mod db;
@@ -34,6 +35,7 @@ mod writer;
 
 pub use audit::{Actor, Audit, AuditEntry, Change};
 pub use backup::restore;
+pub use channels::{ChannelPage, Channels, NewChannel};
 pub use commit::{Batch, Committed};
 pub use engine::Database;
 pub use error::StoreError;

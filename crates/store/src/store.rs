@@ -12,8 +12,8 @@ use crate::migrate::{self, MIGRATIONS};
 use crate::vault::{MasterKeySource, Place, Vault};
 use crate::writer::{Session, Work, Writer};
 use crate::{
-    Audit, EvidenceStore, Incidents, JudgeStates, Keys, Logs, Missed, Monitors, Results, Retention,
-    StoreError, Workspaces,
+    Audit, Channels, EvidenceStore, Incidents, JudgeStates, Keys, Logs, Missed, Monitors, Results,
+    Retention, StoreError, Workspaces,
 };
 
 /// What the vault seals first, to know its key again.
@@ -88,6 +88,11 @@ impl Store {
     /// Monitors.
     pub const fn monitors(&self) -> Monitors<'_> {
         Monitors { store: self }
+    }
+
+    /// Notification channels.
+    pub const fn channels(&self) -> Channels<'_> {
+        Channels { store: self }
     }
 
     /// Who changed what.

@@ -10,6 +10,7 @@ use rules::{MonitorId, WorkspaceId};
 use super::Monitors;
 use super::columns::{self, check_of, regions_text, select};
 use crate::audit::{self, Note};
+use crate::channels::{self, Leaving};
 use crate::db::{Connection, query};
 use crate::writer::Session;
 use crate::{Change, Created, Idempotency, StoreError, idempotency, judge_states};
@@ -93,8 +94,8 @@ impl Monitors<'_> {
     }
 
     /// Deletes a monitor: it is gone from every list at once, its settings are wiped and its open
-    /// incident is closed. Results and incidents stay for the pages that showed it, until retention
-    /// takes them.
+    /// incident is closed, and it leaves its channels. Results and incidents stay for the pages that
+    /// showed it, until retention takes them.
     pub async fn delete(
         &self,
         workspace: WorkspaceId,
@@ -113,6 +114,8 @@ impl Monitors<'_> {
                     .scalar(&mut session.db)
                     .await?
                     .ok_or_else(|| StoreError::not_found("monitor", &id))?;
+                    let leaving = Leaving { workspace, monitor: id, number };
+                    channels::leave(&mut session.db, leaving, change).await?;
                     wipe(&mut session.db, number, change).await?;
                     session.numbers.forget_monitor(id);
                     let note = Note {
