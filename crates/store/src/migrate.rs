@@ -36,6 +36,11 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/sqlite/0003_channels.sql"),
         postgres: include_str!("../migrations/postgres/0003_channels.sql"),
     },
+    Migration {
+        version: 4,
+        sqlite: include_str!("../migrations/sqlite/0004_status_pages.sql"),
+        postgres: include_str!("../migrations/postgres/0004_status_pages.sql"),
+    },
 ];
 
 impl Migration {

@@ -5,6 +5,27 @@ use rules::Timestamp;
 use crate::StoreError;
 use crate::db::Row;
 
+/// A part of a list, in the order of identifiers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed<T> {
+    /// What stands in this part.
+    pub rows: Vec<T>,
+    /// How many the whole list has.
+    pub total: u32,
+}
+
+impl<T> Listed<T> {
+    /// Reads the rows of a part; `total` as the database counted.
+    pub(crate) fn of(
+        rows: &[Row],
+        total: Option<i64>,
+        read: impl Fn(&Row) -> Result<T, StoreError>,
+    ) -> Result<Self, StoreError> {
+        let total = u32::try_from(total.unwrap_or_default()).unwrap_or(u32::MAX);
+        Ok(Self { rows: rows.iter().map(read).collect::<Result<_, _>>()?, total })
+    }
+}
+
 /// The identifier or word in a column.
 pub(crate) fn id<T, E: ToString>(
     row: &Row,

@@ -1,8 +1,6 @@
 //! Monitors as they are changed: created once however often the call is repeated, edited only by
 //! who saw the last edit, deleted at once with their secrets while their history stays.
 
-use std::time::Duration;
-
 use domain::judge::ClosedAs;
 use rules::monitor::{Monitor, MonitorSettings};
 use rules::{MonitorId, WorkspaceId};
@@ -13,7 +11,7 @@ use crate::audit::{self, Note};
 use crate::channels::{self, Leaving};
 use crate::db::{Connection, query};
 use crate::writer::Session;
-use crate::{Change, Created, Idempotency, StoreError, idempotency, judge_states};
+use crate::{Change, Created, Idempotency, StoreError, components, idempotency, judge_states};
 
 /// A monitor to create, at the time of the change.
 #[derive(Clone, Debug)]
@@ -78,8 +76,7 @@ impl Monitors<'_> {
                     let monitor = Monitor {
                         revision: seen.revision + u32::from(revised),
                         settings,
-                        // Later than the last edit in any case: it tells edits apart.
-                        updated_at: change.at.max(seen.updated_at + Duration::from_millis(1)),
+                        updated_at: change.after(seen.updated_at),
                         ..seen
                     };
                     replace(session, &monitor, seen.updated_at).await?;
@@ -94,8 +91,8 @@ impl Monitors<'_> {
     }
 
     /// Deletes a monitor: it is gone from every list at once, its settings are wiped and its open
-    /// incident is closed, and it leaves its channels. Results and incidents stay for the pages that
-    /// showed it, until retention takes them.
+    /// incident is closed, and it leaves its channels. Its components stay without it. Results and
+    /// incidents stay for the pages that showed it, until retention takes them.
     pub async fn delete(
         &self,
         workspace: WorkspaceId,
@@ -116,6 +113,8 @@ impl Monitors<'_> {
                     .ok_or_else(|| StoreError::not_found("monitor", &id))?;
                     let leaving = Leaving { workspace, monitor: id, number };
                     channels::leave(&mut session.db, leaving, change).await?;
+                    let shown = (workspace, number);
+                    components::lose_monitor(&mut session.db, shown, change).await?;
                     wipe(&mut session.db, number, change).await?;
                     session.numbers.forget_monitor(id);
                     let note = Note {
