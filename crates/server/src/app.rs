@@ -6,6 +6,7 @@ use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::routing::get;
 use contract::rpc;
+use probe::Egress;
 use rules::Region;
 use store::{Store, StoreError};
 use tokio_util::sync::CancellationToken;
@@ -31,6 +32,8 @@ pub struct App {
     pub auth: Arc<Auth>,
     /// What is counted.
     pub metrics: Metrics,
+    /// Where the server itself may send to.
+    pub egress: Egress,
     /// Regions of a monitor that names none.
     pub default_regions: Arc<[Region]>,
 }

@@ -154,7 +154,8 @@ async fn start_on(
         Pipeline::start(parts(settings, &ctx, &store, &metrics, zones)?).await?;
     let auth = Arc::new(Auth::new(ctx.clone(), store.clone(), settings));
     let default_regions = settings.default_regions.clone().into();
-    let app = App { ctx, store, pipeline, auth, metrics, default_regions };
+    let egress = egress(settings);
+    let app = App { ctx, store, pipeline, auth, metrics, egress, default_regions };
 
     let stop = CancellationToken::new();
     let serving = tokio::spawn(listen::serve(listener, app.router(stop.clone()), stop.clone()));
@@ -240,7 +241,7 @@ fn parts(
         None => Vec::new(),
     };
     let probe = probe::Probe::new(probe::Settings {
-        egress: probe::Egress::new(settings.allow_private_networks, []),
+        egress: egress(settings),
         nameservers,
         zones,
         extra_roots,
@@ -254,6 +255,11 @@ fn parts(
         default_regions: settings.default_regions.clone().into(),
         in_flight_max,
     })
+}
+
+/// Where checks and channels may go.
+fn egress(settings: &Settings) -> probe::Egress {
+    probe::Egress::new(settings.allow_private_networks, [])
 }
 
 /// Each check needs a file handle; the soft limit is often far below what the system allows.

@@ -7,6 +7,7 @@ mod counted;
 mod history;
 mod list;
 mod monitor;
+mod notification;
 mod region;
 mod update;
 
@@ -14,12 +15,14 @@ use std::sync::Arc;
 
 use connectrpc_reflection::Reflector;
 use contract::monitor::wire::MonitorServiceExt as _;
+use contract::notification::wire::NotificationServiceExt as _;
 use contract::region::wire::RegionServiceExt as _;
 use contract::rpc;
 use tokio_util::sync::CancellationToken;
 
 use self::counted::Counted;
 use self::monitor::Monitors;
+use self::notification::Notifications;
 use self::region::Regions;
 use crate::app::App;
 
@@ -27,6 +30,7 @@ use crate::app::App;
 /// is well; then it ends the streams of those who watch it, so that the server need not wait for them.
 pub(crate) fn service(app: &App, stop: CancellationToken) -> rpc::Service {
     let routes = Arc::new(Monitors(app.clone())).register(rpc::Routes::new());
+    let routes = Arc::new(Notifications(app.clone())).register(routes);
     let routes = Arc::new(Regions(app.clone())).register(routes);
     let (routes, health) = connectrpc_health::install_static(routes, rpc::service_names());
     tokio::spawn(async move {

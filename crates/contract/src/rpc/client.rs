@@ -11,6 +11,7 @@ use thiserror::Error;
 
 use super::{IDEMPOTENCY_KEY_HEADER, KEY_HEADER};
 use crate::monitor::wire::MonitorServiceClient;
+use crate::notification::wire::NotificationServiceClient;
 use crate::region::wire::RegionServiceClient;
 use crate::status_page::wire::StatusPageServiceClient;
 
@@ -25,6 +26,8 @@ const CALL_TIMEOUT: Duration = Duration::from_secs(150);
 pub struct Client {
     /// `monitor.v1.MonitorService`.
     pub monitors: MonitorServiceClient<HttpClient>,
+    /// `notification.v1.NotificationService`.
+    pub notifications: NotificationServiceClient<HttpClient>,
     /// `region.v1.RegionService`.
     pub regions: RegionServiceClient<HttpClient>,
     /// `status_page.v1.StatusPageService`.
@@ -63,6 +66,7 @@ impl Client {
             .with_default_header(KEY_HEADER, header);
         Ok(Self {
             monitors: MonitorServiceClient::new(transport.clone(), config.clone()),
+            notifications: NotificationServiceClient::new(transport.clone(), config.clone()),
             regions: RegionServiceClient::new(transport.clone(), config.clone()),
             status_pages: StatusPageServiceClient::new(transport, config),
         })

@@ -1,6 +1,7 @@
 //! What every service asks of a call: who makes it, what a change is signed with, and whether it is
 //! the repetition of another.
 
+use contract::monitor::Secrets;
 use contract::rpc::{self, Error, RequestContext};
 use rules::{Violation, Violations, limits};
 use store::{Actor, Change, Idempotency};
@@ -16,6 +17,11 @@ pub(super) fn caller(context: &RequestContext) -> Caller {
 /// A change that this caller makes now.
 pub(super) fn change(app: &App, caller: Caller) -> Change {
     Change { actor: Actor::Key(caller.key), at: app.ctx.now() }
+}
+
+/// Whether this caller reads secrets: who may write them does (design §4).
+pub(super) const fn secrets(caller: Caller) -> Secrets {
+    if caller.scope.may_write() { Secrets::Shown } else { Secrets::LeftOut }
 }
 
 /// The key that makes repetitions of a create one with it, where the caller sent one.

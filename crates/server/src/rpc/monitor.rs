@@ -12,7 +12,7 @@ use contract::monitor::wire::{
     UpdateDnsMonitorResponse, UpdateHttpMonitorRequest, UpdateHttpMonitorResponse,
     UpdateTcpMonitorRequest, UpdateTcpMonitorResponse,
 };
-use contract::monitor::{Secrets, Shown, instant, mask};
+use contract::monitor::{Shown, instant, mask};
 use contract::rpc::{self, Error, RequestContext, Response, ServiceRequest, ServiceResult};
 use domain::check::Plan;
 use rules::monitor::{Monitor as Stored, MonitorDraft};
@@ -21,7 +21,7 @@ use store::{Created, MonitorWithStatus, NewMonitor};
 use tracing::Instrument as _;
 
 use super::answer::{shown_region, shown_result};
-use super::call::{caller, change, idempotency};
+use super::call::{caller, change, idempotency, secrets};
 use super::{history, list, update};
 use crate::app::{App, refusal};
 use crate::auth::Caller;
@@ -274,7 +274,7 @@ impl Monitors {
             monitor: &stored.monitor,
             status: stored.status,
             default_regions: &self.0.default_regions,
-            secrets: if caller.scope.may_write() { Secrets::Shown } else { Secrets::LeftOut },
+            secrets: secrets(caller),
         }
     }
 
