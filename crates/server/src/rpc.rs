@@ -9,6 +9,7 @@ mod list;
 mod monitor;
 mod notification;
 mod region;
+mod status_page;
 mod update;
 
 use std::sync::Arc;
@@ -18,12 +19,14 @@ use contract::monitor::wire::MonitorServiceExt as _;
 use contract::notification::wire::NotificationServiceExt as _;
 use contract::region::wire::RegionServiceExt as _;
 use contract::rpc;
+use contract::status_page::wire::StatusPageServiceExt as _;
 use tokio_util::sync::CancellationToken;
 
 use self::counted::Counted;
 use self::monitor::Monitors;
 use self::notification::Notifications;
 use self::region::Regions;
+use self::status_page::StatusPages;
 use crate::app::App;
 
 /// All services, with health and reflection, over every protocol. Health says until `stop` that all
@@ -32,6 +35,7 @@ pub(crate) fn service(app: &App, stop: CancellationToken) -> rpc::Service {
     let routes = Arc::new(Monitors(app.clone())).register(rpc::Routes::new());
     let routes = Arc::new(Notifications(app.clone())).register(routes);
     let routes = Arc::new(Regions(app.clone())).register(routes);
+    let routes = Arc::new(StatusPages(app.clone())).register(routes);
     let (routes, health) = connectrpc_health::install_static(routes, rpc::service_names());
     tokio::spawn(async move {
         stop.cancelled().await;

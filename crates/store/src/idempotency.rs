@@ -26,6 +26,15 @@ pub enum Created<T> {
     Before(T),
 }
 
+impl<T> Created<T> {
+    /// What was created, whenever that was.
+    pub fn into_inner(self) -> T {
+        match self {
+            Self::Now(created) | Self::Before(created) => created,
+        }
+    }
+}
+
 /// The identifier of what the same call created before.
 pub(crate) async fn created_before(
     db: &mut Connection,
