@@ -6,3 +6,4 @@ pub mod cadence;
 pub mod check;
 pub mod history;
 pub mod judge;
+pub mod notify;

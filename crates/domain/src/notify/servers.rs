@@ -1,0 +1,71 @@
+//! What belongs to the server and not to a channel: accounts that messages are sent through, and
+//! addresses of the vendors.
+
+use rules::{ProviderType, Secret};
+
+/// The server's side of all kinds of channels. Base addresses end without a slash.
+#[derive(Clone, Debug)]
+pub struct Servers {
+    /// Whether emails can be sent; the account itself is the sender's.
+    pub has_mail: bool,
+    /// The bot that speaks in Telegram.
+    pub telegram: Option<BotAccount>,
+    /// The account that text messages go through.
+    pub telephone: Option<TelephoneAccount>,
+    /// PagerDuty's Events API, by default `https://events.pagerduty.com`.
+    pub pagerduty: String,
+    /// Opsgenie in the United States, by default `https://api.opsgenie.com`.
+    pub opsgenie_us: String,
+    /// Opsgenie in the European Union, by default `https://api.eu.opsgenie.com`.
+    pub opsgenie_eu: String,
+    /// The ntfy server of channels that name none, by default `https://ntfy.sh`.
+    pub ntfy: String,
+}
+
+/// A bot of Telegram.
+#[derive(Clone, Debug)]
+pub struct BotAccount {
+    /// Bot API, by default `https://api.telegram.org`.
+    pub base: String,
+    /// The bot's token.
+    pub token: Secret<String>,
+}
+
+/// An account for text messages with an API like Twilio's.
+#[derive(Clone, Debug)]
+pub struct TelephoneAccount {
+    /// The API, by default `https://api.twilio.com`.
+    pub base: String,
+    /// Identifier of the account.
+    pub account: String,
+    /// Its token.
+    pub token: Secret<String>,
+    /// Number that text messages come from; `None` where it sends none.
+    pub sms_from: Option<String>,
+    /// Number that WhatsApp messages come from; `None` where it sends none.
+    pub whatsapp_from: Option<String>,
+}
+
+/// A kind of channel whose server side is missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("channels of the kind `{kind}` cannot send on this server: set {setting}")]
+pub struct Unconfigured {
+    /// The kind.
+    pub kind: ProviderType,
+    /// The setting that it takes, as docs/reference/settings names it.
+    pub setting: &'static str,
+}
+
+impl Default for Servers {
+    fn default() -> Self {
+        Self {
+            has_mail: false,
+            telegram: None,
+            telephone: None,
+            pagerduty: "https://events.pagerduty.com".to_owned(),
+            opsgenie_us: "https://api.opsgenie.com".to_owned(),
+            opsgenie_eu: "https://api.eu.opsgenie.com".to_owned(),
+            ntfy: "https://ntfy.sh".to_owned(),
+        }
+    }
+}
