@@ -135,22 +135,6 @@ impl Known {
     }
 }
 
-/// The id of something that each service has, created by this caller.
-pub(crate) async fn one_of_each(caller: &Caller) -> BTreeMap<&'static str, String> {
-    let monitor = json!({ "monitor": a_monitor("tcp") });
-    let channel = json!({ "notification": a_channel(ProviderType::Slack) });
-    let mut ids = BTreeMap::new();
-    for (service, method, request) in [
-        (MONITORS, "CreateTcpMonitor", monitor),
-        (NOTIFICATIONS, "CreateNotification", channel),
-    ] {
-        let answer = caller.call(service, method, request).await.json();
-        let resource = answer.as_object().unwrap().values().next().unwrap();
-        ids.insert(service, resource["id"].as_str().unwrap().to_owned());
-    }
-    ids
-}
-
 /// One frame of gRPC, not compressed.
 pub(crate) fn framed(message: &[u8]) -> Bytes {
     let mut frame = vec![0];
