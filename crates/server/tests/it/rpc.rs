@@ -3,6 +3,7 @@
 mod history;
 mod list;
 mod monitor;
+mod notification;
 mod region;
 mod running;
 mod update;
