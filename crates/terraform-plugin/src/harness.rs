@@ -94,10 +94,10 @@ impl Terraform {
     /// A line of the overrides. They name folders, in which programs have the names of providers.
     fn stand_in(&self, provider: &Provider) -> Result<String, Error> {
         let name = provider.source.rsplit('/').next().unwrap_or(&provider.source);
-        let program = provider.program.canonicalize().map_err(|why| Error::Provider {
-            program: provider.program.clone(),
-            why,
-        })?;
+        let program = provider
+            .program
+            .canonicalize()
+            .map_err(|why| Error::Provider { program: provider.program.clone(), why })?;
         let folder = self.folder.path().join("providers").join(name);
         fs::create_dir_all(&folder).map_err(Error::Folder)?;
         let file = format!("terraform-provider-{name}{}", std::env::consts::EXE_SUFFIX);

@@ -19,9 +19,12 @@ const HANDSHAKE: std::time::Duration = std::time::Duration::from_secs(5);
 /// After a connection could not be accepted, because the process is out of files for example.
 const AFTER_A_FAILURE: std::time::Duration = std::time::Duration::from_millis(50);
 
-/// A place to connect to. Its folder is removed with it.
+/// A place to connect to.
 pub(super) struct Listener {
     socket: Socket,
+    /// The folder of a unix socket, to be kept for as long as connections may come: it is removed
+    /// when it is dropped.
+    pub(super) folder: Option<tempfile::TempDir>,
     /// `unix` or `tcp`.
     pub(super) network: &'static str,
     /// A path, or an address with its port.
@@ -30,7 +33,7 @@ pub(super) struct Listener {
 
 enum Socket {
     #[cfg(unix)]
-    Unix(tokio::net::UnixListener, tempfile::TempDir),
+    Unix(tokio::net::UnixListener),
     Tcp(TcpListener),
 }
 
@@ -67,7 +70,8 @@ impl Listener {
         let path = folder.path().join("s");
         let listener = tokio::net::UnixListener::bind(&path)?;
         let address = path.to_string_lossy().into_owned();
-        Ok(Self { socket: Socket::Unix(listener, folder), network: "unix", address })
+        let socket = Socket::Unix(listener);
+        Ok(Self { socket, folder: Some(folder), network: "unix", address })
     }
 
     async fn tcp(environment: &Environment) -> Result<Self, Error> {
@@ -75,7 +79,8 @@ impl Listener {
         for port in low..=high {
             if let Ok(listener) = TcpListener::bind(("127.0.0.1", port)).await {
                 let address = listener.local_addr().map_err(Error::Listen)?.to_string();
-                return Ok(Self { socket: Socket::Tcp(listener), network: "tcp", address });
+                let socket = Socket::Tcp(listener);
+                return Ok(Self { socket, folder: None, network: "tcp", address });
             }
         }
         Err(Error::NoPort { low, high })
@@ -109,7 +114,7 @@ impl Listener {
     async fn accept(&self) -> io::Result<Box<dyn Io>> {
         match &self.socket {
             #[cfg(unix)]
-            Socket::Unix(listener, _) => Ok(Box::new(listener.accept().await?.0)),
+            Socket::Unix(listener) => Ok(Box::new(listener.accept().await?.0)),
             Socket::Tcp(listener) => {
                 let (stream, _) = listener.accept().await?;
                 stream.set_nodelay(true)?;
