@@ -33,9 +33,8 @@ pub(super) fn required(
 pub(super) fn value(what: &str, given: Option<&proto::DynamicValue>, ty: &Type) -> Outcome<Value> {
     let read = match given {
         None => Ok(Value::Null),
-        Some(given) if !given.msgpack.is_empty() => from_msgpack(&given.msgpack, ty),
-        Some(given) if !given.json.is_empty() => from_json(&given.json, ty),
-        Some(_) => Ok(Value::Null),
+        Some(given) if given.json.is_empty() => from_msgpack(&given.msgpack, ty),
+        Some(given) => from_json(&given.json, ty),
     };
     read.map_err(|why| unreadable(what, &why.to_string()))
 }
