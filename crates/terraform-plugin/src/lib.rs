@@ -4,6 +4,9 @@ pub mod codec;
 mod context;
 pub mod data_source;
 mod diagnostic;
+#[cfg(any(test, feature = "fuzz"))]
+#[doc(hidden)]
+pub mod fuzz;
 pub mod harness;
 mod log;
 mod path;

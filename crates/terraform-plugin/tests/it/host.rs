@@ -39,7 +39,8 @@ impl Host {
         let (say, said) = channel();
         std::thread::spawn(move || {
             for line in out.lines().map_while(Result::ok) {
-                let line = serde_json::from_str(&line).unwrap_or_else(|why| panic!("{why}: {line}"));
+                let line =
+                    serde_json::from_str(&line).unwrap_or_else(|why| panic!("{why}: {line}"));
                 if say.send(line).is_err() {
                     return;
                 }
@@ -56,7 +57,8 @@ impl Host {
     pub(crate) fn configured(folder: &Path) -> Self {
         let mut host = Self::start();
         let file = folder.join("notes.json");
-        let answer = host.call("ConfigureProvider", json!({ "config": value(json!({ "file": file })) }));
+        let answer =
+            host.call("ConfigureProvider", json!({ "config": value(json!({ "file": file })) }));
         assert_eq!(answer, json!({}));
         host
     }
