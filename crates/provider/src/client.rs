@@ -8,8 +8,9 @@ use std::future::Future;
 use std::sync::Mutex;
 use std::time::{Duration, SystemTime};
 
-use contract::rpc::{self, CallOptions};
-use rules::Timestamp;
+use contract::rpc::{self, CallOptions, Whoami};
+use rules::{Scope, Timestamp};
+use tokio::sync::OnceCell;
 use tokio::time::Instant;
 
 pub use self::failure::Failure;
@@ -29,6 +30,8 @@ pub struct Client {
     /// Until when nobody calls, because the service asked for a pause: what one call is told holds
     /// for all of them, which share the limit.
     quiet_until: Mutex<Option<Instant>>,
+    /// Whether the key only reads, once that was asked.
+    reads_only: OnceCell<bool>,
 }
 
 impl Client {
@@ -40,7 +43,8 @@ impl Client {
 
     fn with_policy(settings: Settings, policy: Policy) -> Result<Self, rpc::UnusableClient> {
         let services = rpc::Client::new(&settings.base_url, &settings.api_token)?;
-        Ok(Self { services, settings, policy, quiet_until: Mutex::new(None) })
+        let (quiet_until, reads_only) = (Mutex::new(None), OnceCell::new());
+        Ok(Self { services, settings, policy, quiet_until, reads_only })
     }
 
     /// What holds for its calls.
@@ -85,6 +89,27 @@ impl Client {
     {
         let options = CallOptions::default();
         self.repeated(Repeat::WhenRefused, || call(self.services.clone(), options.clone())).await
+    }
+
+    /// Asks who the key is.
+    pub async fn whoami(&self) -> Result<Whoami, Failure> {
+        let late = || rpc::Error::new(rpc::Code::DeadlineExceeded, "no answer in time");
+        let ask = || async {
+            let time = self.settings.request_timeout;
+            let answer = tokio::time::timeout(time, self.services.whoami()).await;
+            answer.unwrap_or_else(|_| Err(late()))
+        };
+        self.repeated(Repeat::Safe, ask).await
+    }
+
+    /// Whether the key only reads, so that the service leaves secrets out of its answers. Asked once;
+    /// where that fails, what is missing is taken for left out, which changes nothing.
+    pub async fn reads_only(&self) -> bool {
+        let ask = || async {
+            let who = self.whoami().await;
+            who.map_or(true, |who| !who.actor.scopes.iter().any(|it| it == Scope::Write.as_str()))
+        };
+        *self.reads_only.get_or_init(ask).await
     }
 
     fn within_its_time(&self, options: CallOptions) -> CallOptions {

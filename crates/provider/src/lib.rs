@@ -3,4 +3,15 @@
 //! general belong to `terraform-plugin`.
 
 pub mod client;
+pub mod connection;
+pub mod data_source;
+mod provider;
+pub mod resource;
+pub mod schema;
+pub mod service;
 pub mod settings;
+mod twin;
+pub mod validate;
+pub mod wire;
+
+pub use provider::ServiceProvider;
