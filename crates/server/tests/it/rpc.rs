@@ -6,4 +6,5 @@ mod monitor;
 mod notification;
 mod region;
 mod running;
+mod status_page;
 mod update;
