@@ -58,9 +58,9 @@ fn bounds(shape: Shape) -> (Vec<Value>, Vec<Value>) {
     let mut holds = vec![json!(of_length(shape, max))];
     let mut breaks = vec![json!(of_length(shape, max + 1))];
     if min == 0 {
-        holds.push(json!(""))
+        holds.push(json!(""));
     } else {
-        breaks.push(json!(""))
+        breaks.push(json!(""));
     }
     (holds, breaks)
 }
@@ -78,7 +78,21 @@ fn of_length(shape: Shape, length: u32) -> String {
         }
         Shape::PhoneNumber => format!("+{}", "1".repeat(length - 1)),
         Shape::HeaderName { .. } | Shape::HeaderValue { .. } => fill(""),
-        _ => "☂".repeat(length),
+        Shape::Text { .. } | Shape::Line { .. } => "☂".repeat(length),
+        Shape::HostPort { .. }
+        | Shape::DomainName { .. }
+        | Shape::ContactUrl { .. }
+        | Shape::AnswerHeaderName { .. }
+        | Shape::Slug { .. }
+        | Shape::Integer { .. }
+        | Shape::Bool
+        | Shape::OneOf(_)
+        | Shape::SetOf(_)
+        | Shape::Id(_)
+        | Shape::SetOfIds(_)
+        | Shape::ListOfDomains { .. }
+        | Shape::Instant
+        | Shape::ListOf(_) => panic!("no channel has such a text: {shape:?}"),
     }
 }
 
