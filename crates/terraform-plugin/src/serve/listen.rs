@@ -52,10 +52,14 @@ impl Listener {
         }
     }
 
-    /// A port of loopback: this system has no unix sockets that hosts use.
+    /// A port of loopback: hosts of this system use no unix sockets. It is open without certificates
+    /// only where a person asked for that, with a debugger.
     #[cfg(not(unix))]
-    pub(super) async fn open(environment: &Environment, _encrypted: bool) -> Result<Self, Error> {
-        Self::tcp(environment).await
+    pub(super) async fn open(environment: &Environment, encrypted: bool) -> Result<Self, Error> {
+        if encrypted || environment.debug {
+            return Self::tcp(environment).await;
+        }
+        Err(Error::Listen(io::Error::other("the host shows no certificate")))
     }
 
     #[cfg(unix)]
@@ -161,6 +165,7 @@ mod tests {
         Environment { ports, ..Environment::default() }
     }
 
+    #[cfg(unix)]
     #[tokio::test]
     async fn the_folder_of_the_socket_is_private_and_goes_with_it() {
         use std::os::unix::fs::PermissionsExt;
@@ -177,6 +182,7 @@ mod tests {
         assert_eq!(std::fs::read_dir(parent.path()).unwrap().count(), 0);
     }
 
+    #[cfg(unix)]
     #[tokio::test]
     async fn a_path_too_long_for_sockets_leads_to_a_port_only_where_it_is_encrypted() {
         let parent = tempfile::tempdir().unwrap();
