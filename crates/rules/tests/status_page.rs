@@ -254,13 +254,13 @@ fn masks_hold<D: Clone + PartialEq + std::fmt::Debug>(
 fn every_writable_field_is_taken_by_its_name_and_nothing_else_is() {
     // design: §4 update_mask
     let pages = (&a_page(), &a_full_page());
-    masks_hold(&tables::STATUS_PAGE, pages, |draft, other, mask| draft.take(other, mask));
+    masks_hold(&tables::STATUS_PAGE, pages, PageDraft::take);
     let components = (&a_component(), &a_full_component());
     let table = &tables::STATUS_PAGE_COMPONENT;
-    masks_hold(table, components, |draft, other, mask| draft.take(other, mask));
+    masks_hold(table, components, ComponentDraft::take);
     let groups = (&a_group("page_0000000000001", "a"), &a_group("page_0000000000002", "b"));
     let table = &tables::STATUS_PAGE_COMPONENT_GROUP;
-    masks_hold(table, groups, |draft, other, mask| draft.take(other, mask));
+    masks_hold(table, groups, GroupDraft::take);
 }
 
 #[test]
