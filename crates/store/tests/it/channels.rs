@@ -17,7 +17,7 @@ fn channel_id(number: u64) -> ChannelId {
     ChannelId::from_bits(number)
 }
 
-fn settings(monitors: &[MonitorId]) -> ChannelSettings {
+pub(crate) fn settings(monitors: &[MonitorId]) -> ChannelSettings {
     let webhook_url = Secret::new(format!("https://hooks.example/{SECRET}"));
     ChannelSettings {
         name: Some("On call".to_owned()),
@@ -31,7 +31,7 @@ fn a_channel(number: u64, settings: ChannelSettings) -> NewChannel {
     NewChannel { id, workspace, settings, idempotency: None }
 }
 
-async fn create(home: &Home, number: u64, monitors: &[MonitorId]) -> Channel {
+pub(crate) async fn create(home: &Home, number: u64, monitors: &[MonitorId]) -> Channel {
     made(home, a_channel(number, settings(monitors))).await
 }
 
