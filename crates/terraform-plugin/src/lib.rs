@@ -1,13 +1,17 @@
 //! Terraform providers in Rust, over plugin protocol 6. Knows nothing of any product.
 
+pub mod action;
 pub mod codec;
 mod context;
 pub mod data_source;
 mod diagnostic;
+pub mod ephemeral;
+pub mod function;
 #[cfg(any(test, feature = "fuzz"))]
 #[doc(hidden)]
 pub mod fuzz;
 pub mod harness;
+pub mod list;
 mod log;
 mod path;
 mod plan;

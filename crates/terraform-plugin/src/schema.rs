@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 pub use attribute::{Attribute, Presence, Replace, Shape};
 pub use block::Block;
-pub(crate) use conform::conform;
+pub(crate) use conform::{conform, fit_type as fit};
 
 use crate::validate::Check;
 use crate::value::Type;

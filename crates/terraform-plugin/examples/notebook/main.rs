@@ -2,7 +2,10 @@
 //! drive the real `terraform` with it.
 
 mod count;
+mod list;
 mod note;
+mod pen;
+mod spell;
 mod store;
 
 use std::path::PathBuf;
@@ -35,6 +38,10 @@ impl Provider for Notebook {
         Catalog::new()
             .resource("notebook_note", note::Note)
             .data_source("notebook_count", count::Count)
+            .function("spell", spell::Spell)
+            .list("notebook_note", list::Notes)
+            .ephemeral("notebook_key", pen::Key)
+            .action("notebook_stamp", pen::Stamp)
     }
 
     async fn configure(&self, _: &Context<Store>, config: Object) -> Outcome<Store> {

@@ -7,16 +7,25 @@ use crate::value::{Object, Type, Value};
 
 /// A value that cannot be made to fit.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{path}`: expected {expected}, found {found}")]
+#[error("{}expected {expected}, found {found}", place(path))]
 pub(crate) struct Unfit {
     pub(crate) path: Path,
     pub(crate) expected: String,
     pub(crate) found: String,
 }
 
+fn place(path: &Path) -> String {
+    if path.steps().is_empty() { String::new() } else { format!("`{path}`: ") }
+}
+
 /// Fits an object to a body.
 pub(crate) fn conform(body: &Body, object: Object) -> Result<Object, Unfit> {
     fit_body(body, object, &Path::root())
+}
+
+/// Fits a value to a type.
+pub(crate) fn fit_type(ty: &Type, value: Value) -> Result<Value, Unfit> {
+    fit(ty, value, &Path::root())
 }
 
 fn fit_body(body: &Body, mut object: Object, path: &Path) -> Result<Object, Unfit> {

@@ -2,8 +2,11 @@
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
+use std::task::{self, Poll};
 
-use futures_util::FutureExt;
+use futures_util::{FutureExt, Stream};
+use tokio::sync::mpsc;
 
 use super::wire;
 use crate::proto::tfplugin6 as proto;
@@ -36,7 +39,14 @@ answers!(
     move_resource_state,
     generate_resource_config,
     validate_data_resource_config,
-    read_data_source
+    read_data_source,
+    validate_list_resource_config,
+    validate_ephemeral_resource_config,
+    open_ephemeral_resource,
+    renew_ephemeral_resource,
+    close_ephemeral_resource,
+    validate_action_config,
+    plan_action
 );
 
 /// Runs a call to its answer, with all diagnostics that came up.
@@ -75,7 +85,25 @@ pub(super) async fn interruptible<C, T>(
     })
 }
 
-fn message(payload: &(dyn Any + Send)) -> &str {
+/// What comes out of a channel, as a stream.
+pub(super) struct Answers<T>(mpsc::Receiver<T>);
+
+impl<T> Answers<T> {
+    pub(super) fn of(receiving: mpsc::Receiver<T>) -> Self {
+        Self(receiving)
+    }
+}
+
+impl<T> Stream for Answers<T> {
+    type Item = T;
+
+    fn poll_next(mut self: Pin<&mut Self>, waker: &mut task::Context<'_>) -> Poll<Option<T>> {
+        self.0.poll_recv(waker)
+    }
+}
+
+/// What a panic said.
+pub(super) fn message(payload: &(dyn Any + Send)) -> &str {
     let text = payload.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("without a message")
 }

@@ -4,10 +4,8 @@ use super::answer::interruptible;
 use super::provider::Typed;
 use super::wire;
 use crate::data_source::ErasedDataSource;
-use crate::plan::propose;
 use crate::proto::tfplugin6 as proto;
-use crate::value::{Object, Value};
-use crate::{Context, Diagnostic, Outcome, validate};
+use crate::{Context, Outcome};
 
 /// A data source with its schema.
 pub(super) struct DataSourceEntry<C> {
@@ -23,12 +21,9 @@ impl<C> DataSourceEntry<C> {
     pub(super) async fn validate(
         &self,
         ctx: &Context<C>,
-        request: proto::validate_data_resource_config::Request,
+        request: &proto::validate_data_resource_config::Request,
     ) -> Outcome<proto::validate_data_resource_config::Response> {
-        let config = wire::required("configuration", request.config.as_ref(), &self.typed.ty)?;
-        validate::walk(&self.typed.schema.body, &config)
-            .into_iter()
-            .for_each(|found| ctx.report(found));
+        let config = self.typed.check(ctx, request.config.as_ref())?;
         interruptible(ctx, self.source.validate(ctx, &config)).await?;
         Ok(proto::validate_data_resource_config::Response::default())
     }
@@ -36,25 +31,12 @@ impl<C> DataSourceEntry<C> {
     pub(super) async fn read(
         &self,
         ctx: &Context<C>,
-        request: proto::read_data_source::Request,
+        request: &proto::read_data_source::Request,
     ) -> Outcome<proto::read_data_source::Response> {
-        let config = wire::required("configuration", request.config.as_ref(), &self.typed.ty)?;
-        let config = propose(&self.typed.schema.body, &config, None);
-        let config = config.into_iter().map(|(name, value)| (name, known(value)));
-        let config: Object = config.collect();
+        let config = self.typed.configured(request.config.as_ref())?;
         let state = interruptible(ctx, self.source.read(ctx, config)).await?;
-        let state = wire::conform(&self.typed.schema, state)?;
-        if state.values().any(Value::has_unknown) {
-            let detail =
-                "A data source answered with an unknown value. This is a fault of the provider.";
-            return Err(Diagnostic::error("Unknown value after reading", detail).into());
-        }
+        let state = self.typed.settled(state)?;
         let state = wire::dynamic(Some(&state), &self.typed.ty)?;
         Ok(proto::read_data_source::Response { state, ..Default::default() })
     }
-}
-
-/// What the source is to compute is null while it is asked.
-fn known(value: Value) -> Value {
-    if value.is_unknown() { Value::Null } else { value }
 }

@@ -1,5 +1,6 @@
 //! Schemas as the protocol has them.
 
+use crate::function::{Parameter, Signature};
 use crate::proto::tfplugin6 as proto;
 use crate::proto::tfplugin6::schema as wire;
 use crate::resource::Identity;
@@ -11,6 +12,50 @@ pub(super) fn schema(schema: &Schema) -> proto::Schema {
         ..block(&schema.body, &schema.description, schema.deprecated.as_deref())
     };
     proto::Schema { version: schema.version, block: Some(block) }
+}
+
+/// A schema where nothing is computed: the provider's own, of lists and of actions. A default is
+/// filled in by us then, unseen by Terraform.
+pub(super) fn configuration(it: &Schema) -> proto::Schema {
+    let mut described = schema(it);
+    if let Some(block) = &mut described.block {
+        uncompute(block);
+    }
+    described
+}
+
+fn uncompute(block: &mut wire::Block) {
+    for attribute in &mut block.attributes {
+        attribute.computed = false;
+    }
+    for nested in &mut block.block_types {
+        nested.block.iter_mut().for_each(uncompute);
+    }
+}
+
+pub(super) fn function(signature: &Signature) -> proto::Function {
+    proto::Function {
+        parameters: signature.parameters.iter().map(parameter).collect(),
+        variadic_parameter: signature.variadic.as_ref().map(parameter),
+        r#return: Some(proto::function::Return {
+            r#type: signature.returns.to_json().to_string().into(),
+        }),
+        summary: signature.summary.clone(),
+        description: signature.description.clone(),
+        description_kind: proto::StringKind::Markdown.into(),
+        deprecation_message: signature.deprecated.clone().unwrap_or_default(),
+    }
+}
+
+fn parameter(parameter: &Parameter) -> proto::function::Parameter {
+    proto::function::Parameter {
+        name: parameter.name.clone(),
+        r#type: parameter.ty.to_json().to_string().into(),
+        allow_null_value: parameter.allow_null,
+        allow_unknown_values: parameter.allow_unknown,
+        description: parameter.description.clone(),
+        description_kind: proto::StringKind::Markdown.into(),
+    }
 }
 
 pub(super) fn identity(identity: &Identity) -> proto::ResourceIdentitySchema {

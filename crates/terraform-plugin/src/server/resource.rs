@@ -9,8 +9,8 @@ use super::provider::Typed;
 use super::wire;
 use crate::proto::tfplugin6 as proto;
 use crate::resource::{ErasedResource, Identity, Import, Move, State, Upgrade};
-use crate::value::{Object, Type, Value};
-use crate::{Context, Diagnostic, Outcome, Private, validate};
+use crate::value::Type;
+use crate::{Context, Diagnostic, Outcome, Private};
 
 /// A resource with its schemas.
 pub(super) struct ResourceEntry<C> {
@@ -38,10 +38,7 @@ impl<C> ResourceEntry<C> {
         ctx: &Context<C>,
         request: &proto::validate_resource_config::Request,
     ) -> Outcome<proto::validate_resource_config::Response> {
-        let config = wire::required("configuration", request.config.as_ref(), &self.typed.ty)?;
-        for found in validate::walk(&self.typed.schema.body, &config) {
-            ctx.report(found);
-        }
+        let config = self.typed.check(ctx, request.config.as_ref())?;
         interruptible(ctx, self.resource.validate(ctx, &config)).await?;
         Ok(proto::validate_resource_config::Response::default())
     }
@@ -65,7 +62,7 @@ impl<C> ResourceEntry<C> {
             let new_state = wire::dynamic(None, &self.typed.ty)?;
             return Ok(proto::read_resource::Response { new_state, ..Default::default() });
         };
-        let values = self.settled(state.values)?;
+        let values = self.typed.settled(state.values)?;
         Ok(proto::read_resource::Response {
             new_state: wire::dynamic(Some(&values), &self.typed.ty)?,
             private: state.private.to_bytes(),
@@ -85,7 +82,7 @@ impl<C> ResourceEntry<C> {
             _by_id => Import::Id(request.id.clone()),
         };
         let state = interruptible(ctx, self.resource.import(ctx, import)).await?;
-        let values = self.settled(state.values)?;
+        let values = self.typed.settled(state.values)?;
         let imported = proto::import_resource_state::ImportedResource {
             type_name: request.type_name.clone(),
             state: wire::dynamic(Some(&values), &self.typed.ty)?,
@@ -120,7 +117,7 @@ impl<C> ResourceEntry<C> {
             let detail = format!("`{to}` cannot take over the state of `{from}`.");
             return Err(Diagnostic::error("Move is not possible", detail).into());
         };
-        let values = self.settled(state.values)?;
+        let values = self.typed.settled(state.values)?;
         let ty = self.identity_type.as_ref();
         Ok(proto::move_resource_state::Response {
             target_state: wire::dynamic(Some(&values), &self.typed.ty)?,
@@ -129,34 +126,4 @@ impl<C> ResourceEntry<C> {
             ..Default::default()
         })
     }
-
-    /// Values as a state may have them: of the schema, and known.
-    fn settled(&self, values: Object) -> Outcome<Object> {
-        let values = wire::conform(&self.typed.schema, values)?;
-        let Some((name, _)) = values.iter().find(|(_, value)| value.has_unknown()) else {
-            return Ok(values);
-        };
-        let detail = format!("`{name}` is still unknown. This is a fault of the provider.");
-        Err(Diagnostic::error("Unknown value in a state", detail).at(name.as_str()).into())
-    }
-}
-
-/// What is still unknown becomes null, so that a state can be kept beside an error.
-fn nulled(value: Value) -> Value {
-    match value {
-        Value::Unknown(_) => Value::Null,
-        Value::List(elements) => Value::List(elements.into_iter().map(nulled).collect()),
-        Value::Tuple(elements) => Value::Tuple(elements.into_iter().map(nulled).collect()),
-        Value::Set(elements) => Value::Set(elements.into_vec().into_iter().map(nulled).collect()),
-        Value::Map(elements) => {
-            Value::Map(elements.into_iter().map(|(key, value)| (key, nulled(value))).collect())
-        }
-        Value::Object(object) => Value::Object(nulled_object(object)),
-        Value::Dynamic(ty, inner) => Value::Dynamic(ty, Box::new(nulled(*inner))),
-        known @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => known,
-    }
-}
-
-fn nulled_object(object: Object) -> Object {
-    object.into_iter().map(|(name, value)| (name, nulled(value))).collect()
 }

@@ -97,6 +97,12 @@ pub(super) fn diagnostic(found: Diagnostic) -> proto::Diagnostic {
     }
 }
 
+/// For streams, which have no place for diagnostics before they begin.
+pub(super) fn status(found: crate::Diagnostics) -> tonic::Status {
+    let details: Vec<String> = found.into_iter().map(|it| it.detail).collect();
+    tonic::Status::not_found(details.join("; "))
+}
+
 pub(super) fn attribute_path(path: &Path) -> proto::AttributePath {
     let selector = |step: &Step| match step {
         Step::Name(name) => Some(Selector::AttributeName(name.clone())),

@@ -1,7 +1,7 @@
 //! Applies of resources. Whatever goes wrong, the state that is known last is returned: nothing that
 //! exists is forgotten.
 
-use super::{ResourceEntry, nulled_object};
+use super::ResourceEntry;
 use crate::plan::applied;
 use crate::proto::tfplugin6 as proto;
 use crate::resource::{Create, State, Update};
@@ -77,8 +77,8 @@ impl<C> ResourceEntry<C> {
     /// The new state, held to the schema and to the plan. What is wrong with it is reported.
     fn held(&self, ctx: &Context<C>, state: State, planned: Option<&Object>) -> Outcome<State> {
         let values = wire::conform(&self.typed.schema, state.values)?;
-        let kept = nulled_object(values.clone());
-        if let Err(found) = self.settled(values.clone()) {
+        let kept = values.clone().without_unknown();
+        if let Err(found) = self.typed.settled(values.clone()) {
             found.into_iter().for_each(|found| ctx.report(found));
         }
         if let Some(planned) = planned {
