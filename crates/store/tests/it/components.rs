@@ -5,9 +5,14 @@ use rules::status_page::{
     Component, ComponentDraft, ComponentGroup, ComponentSettings, GroupDraft,
 };
 use rules::{ComponentId, GroupId, MonitorId, PageId};
-use store::{Created, Idempotency, NewComponent, NewGroup, Page, StoreError};
+use store::{
+    Created, Database, Idempotency, MasterKeySource, NewComponent, NewGroup, Page, Settings,
+    StoreError, transfer,
+};
 
-use crate::harness::{Home, a_workspace, at, for_each_engine, instant, monitor_id, workspace_id};
+use crate::harness::{
+    Engine, Home, a_workspace, at, for_each_engine, instant, monitor_id, open, workspace_id,
+};
 use crate::pages::{a_page, page_id};
 
 const COMPONENTS: Page<ComponentId> = Page { limit: 50, offset: 0, after: None };
@@ -322,4 +327,28 @@ async fn another_workspace_sees_and_changes_no_component_and_no_group() {
         assert_eq!(groups.get(home.workspace, group.id).await.unwrap(), group);
     })
     .await;
+}
+
+#[tokio::test]
+async fn pages_with_what_stands_on_them_go_to_postgresql_as_they_are() {
+    let home = Home::new(Engine::Sqlite).await;
+    let page = crate::pages::a_full_page(&home, 1).await.id;
+    let page = home.store.pages().set_published(home.workspace, page, false, at(5)).await.unwrap();
+    let group = a_group(&home, 1, page.id).await;
+    let monitor = home.monitor(1).await.id;
+    let grouped = |draft: &mut ComponentDraft| draft.group_id = Some(group.id.to_string());
+    create(&home, 1, settings(page.id, Some(monitor), grouped)).await.unwrap();
+    // Deleted, a monitor stays known to its component.
+    home.store.monitors().delete(home.workspace, monitor, at(9)).await.unwrap();
+    let shown = home.store.components().list(home.workspace, None, COMPONENTS).await.unwrap();
+    home.store.clone().close().await.unwrap();
+    let postgres = Engine::Postgres.database();
+    let (folder, key) = (home.folder.path(), MasterKeySource::File);
+    transfer(folder, &key, Database::Embedded, postgres.clone()).await.unwrap();
+    let store = open(Settings { database: postgres, ..home.settings() }).await;
+    assert_eq!(store.pages().get(home.workspace, page.id).await.unwrap(), page);
+    assert_eq!(store.groups().get(home.workspace, group.id).await.unwrap(), group);
+    let there = store.components().list(home.workspace, None, COMPONENTS).await.unwrap();
+    assert_eq!((there.total, there), (1, shown));
+    store.close().await.unwrap();
 }

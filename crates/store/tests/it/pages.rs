@@ -38,6 +38,11 @@ pub(crate) async fn a_page(home: &Home, number: u64) -> StatusPage {
     create(home, home.workspace, number, settings).await.unwrap()
 }
 
+/// A stored page whose every argument is written.
+pub(crate) async fn a_full_page(home: &Home, number: u64) -> StatusPage {
+    create(home, home.workspace, number, page_settings("", everything)).await.unwrap()
+}
+
 fn everything(draft: &mut PageDraft) {
     *draft = PageDraft {
         title: Some("Äcme".to_owned()),
