@@ -20,7 +20,7 @@ pub(crate) struct Host {
     child: Child,
     stdin: Option<ChildStdin>,
     said: Receiver<Value>,
-    /// What was said of other calls while one was waited for.
+    /// What was said while something else was waited for.
     aside: Vec<Value>,
     calls: u64,
 }
@@ -29,10 +29,15 @@ pub(crate) struct Host {
 pub(crate) struct Call(u64);
 
 impl Host {
-    /// Starts the example provider, with certificates, and everything logged.
+    /// Starts the notebook, with certificates, and everything logged.
     pub(crate) fn start() -> Self {
+        Self::of("notebook")
+    }
+
+    /// Starts an example provider.
+    pub(crate) fn of(example: &str) -> Self {
         let mut command = Command::new(client());
-        command.arg("--provider").arg(program()).arg("--proto").arg(folder("proto"));
+        command.arg("--provider").arg(program(example)).arg("--proto").arg(folder("proto"));
         command.env("TF_LOG", "TRACE").env_remove("TF_LOG_PROVIDER");
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let out = BufReader::new(child.stdout.take().unwrap());
@@ -48,7 +53,7 @@ impl Host {
         });
         let stdin = child.stdin.take();
         let mut host = Self { child, stdin, said, aside: Vec::new(), calls: 0 };
-        let ready = host.next();
+        let ready = host.until(|said| !said["ready"].is_null());
         assert_eq!(ready["ready"]["version"], 6, "{ready}");
         host
     }
@@ -74,7 +79,7 @@ impl Host {
         let call = self.begin(method, request);
         let mut events = Vec::new();
         loop {
-            let mut said = self.of(&call);
+            let mut said = self.of_call(&call);
             if said["event"].is_null() {
                 assert_eq!(said["answer"]["events"], events.len(), "{said}");
                 return events;
@@ -92,47 +97,43 @@ impl Host {
         Call(self.calls)
     }
 
-    /// The next message of a stream.
-    pub(crate) fn event(&mut self, call: &Call) -> Value {
-        let mut said = self.of(call);
-        assert!(!said["event"].is_null(), "{said}");
-        said["event"].take()
-    }
-
     /// Waits for the end of a call.
     pub(crate) fn end(&mut self, call: Call) -> Value {
-        let mut said = self.of(&call);
+        let mut said = self.of_call(&call);
         if said["status"].is_null() { said["answer"].take() } else { said }
     }
 
-    /// Ends the host, and with it the provider: whether it ended by itself, and the log.
-    pub(crate) fn finish(mut self) -> Value {
-        self.stdin = None;
-        loop {
-            let mut said = self.next();
-            if !said["ended"].is_null() {
-                return said["ended"].take();
-            }
-        }
+    /// Waits for a line of the log that says this.
+    pub(crate) fn logged(&mut self, message: &str) -> Value {
+        self.until(|said| said["log"]["@message"] == message)["log"].take()
     }
 
-    fn of(&mut self, call: &Call) -> Value {
-        if let Some(at) = self.aside.iter().position(|said| said["id"] == call.0) {
+    /// Ends the host, and with it the provider; what was said until then, and whether it ended by
+    /// itself.
+    pub(crate) fn finish(mut self) -> (Vec<Value>, bool) {
+        self.stdin = None;
+        let ended = self.until(|said| !said["ended"].is_null());
+        (std::mem::take(&mut self.aside), ended["ended"]["by_itself"] == true)
+    }
+
+    fn of_call(&mut self, call: &Call) -> Value {
+        self.until(|said| said["id"] == call.0)
+    }
+
+    /// The first thing said that is looked for; others wait until they are.
+    fn until(&mut self, looked_for: impl Fn(&Value) -> bool) -> Value {
+        if let Some(at) = self.aside.iter().position(&looked_for) {
             return self.aside.remove(at);
         }
         loop {
-            let said = self.next();
-            if said["id"] == call.0 {
+            let said = self.said.recv_timeout(PATIENCE).expect("the host says nothing");
+            let failed = said["failed"].as_str();
+            assert!(failed.is_none(), "{} {:#?}", failed.unwrap_or_default(), self.aside);
+            if looked_for(&said) {
                 return said;
             }
             self.aside.push(said);
         }
-    }
-
-    fn next(&mut self) -> Value {
-        let said = self.said.recv_timeout(PATIENCE).expect("the host says nothing");
-        assert!(said["failed"].is_null(), "{}", said["failed"].as_str().unwrap_or_default());
-        said
     }
 }
 

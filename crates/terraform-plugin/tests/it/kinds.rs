@@ -94,7 +94,10 @@ fn an_action_says_how_far_it_is_and_how_it_ended() {
     };
     let done = invoke("1");
     let lines: Vec<&Value> = done.iter().map(|it| &it["progress"]["message"]).collect();
-    assert_eq!(lines, [&json!("looking for note 1"), &json!("stamping it with seen"), &Value::Null]);
+    assert_eq!(
+        lines,
+        [&json!("looking for note 1"), &json!("stamping it with seen"), &Value::Null]
+    );
     assert_eq!(done.last().unwrap()["completed"], json!({}));
     let failed = invoke("7");
     let said = &failed.last().unwrap()["completed"]["diagnostics"][0];

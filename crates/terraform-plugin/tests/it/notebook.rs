@@ -9,7 +9,7 @@ pub(crate) const NOTE: &str = "notebook_note.main";
 
 /// A fresh folder and notebook.
 pub(crate) fn terraform() -> Terraform {
-    let provider = Provider::new("registry.terraform.io/example/notebook", program());
+    let provider = Provider::new("registry.terraform.io/example/notebook", program("notebook"));
     Terraform::new(&[provider]).expect("terraform is on the path")
 }
 
@@ -34,9 +34,12 @@ provider "notebook" {{
     )
 }
 
-/// Cargo builds examples beside the tests.
-pub(crate) fn program() -> PathBuf {
+/// An example's program. Cargo builds examples beside the tests.
+pub(crate) fn program(example: &str) -> PathBuf {
     let test = std::env::current_exe().expect("a test is a file");
     let folder = test.parent().and_then(|deps| deps.parent()).expect("tests are two folders deep");
-    folder.join("examples").join(format!("notebook{}", std::env::consts::EXE_SUFFIX))
+    let program =
+        folder.join("examples").join(format!("{example}{}", std::env::consts::EXE_SUFFIX));
+    assert!(program.exists(), "build it: cargo build -p terraform-plugin --example {example}");
+    program
 }

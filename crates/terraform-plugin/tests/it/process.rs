@@ -86,7 +86,7 @@ impl Drop for Started {
 
 /// The provider with nothing of the tests' environment that would be said by a host.
 fn bare() -> Command {
-    let mut command = Command::new(program());
+    let mut command = Command::new(program("notebook"));
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     for name in [COOKIE.0, "PLUGIN_CLIENT_CERT", "PLUGIN_MULTIPLEX_GRPC", "TF_LOG"] {
         command.env_remove(name);
@@ -116,8 +116,7 @@ fn first_byte(started: &Started, identity: Option<&Identity>) -> std::io::Result
     let socket = UnixStream::connect(started.socket())?;
     socket.set_read_timeout(Some(PATIENCE))?;
     let mut stream = StreamOwned::new(client, socket);
-    // How every HTTP/2 connection begins.
-    stream.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0")?;
+    // A server of HTTP/2 speaks as soon as it lets one in.
     let mut byte = [0];
     stream.read_exact(&mut byte)?;
     Ok(byte[0])
@@ -196,7 +195,7 @@ fn an_interrupt_is_the_hosts_to_answer() {
 fn it_ends_when_the_host_has_gone_without_a_word() {
     let mut shell = Command::new("sh");
     // The shell stands for the host: it starts the provider, and is killed.
-    shell.args(["-c", "\"$0\" & wait"]).arg(program());
+    shell.args(["-c", "\"$0\" & wait"]).arg(program("notebook"));
     shell.env(COOKIE.0, COOKIE.1).env("PLUGIN_CLIENT_CERT", Identity::new().certificate.pem());
     shell.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut host = shell.spawn().unwrap();
@@ -216,7 +215,9 @@ fn it_ends_when_the_host_has_gone_without_a_word() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn terraform_attaches_to_one_that_runs_in_a_debugger() {
-    let mut child = bare().arg("--debug").spawn().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    // A provider writes where it was started, and Terraform did not start this one.
+    let mut child = bare().arg("--debug").current_dir(folder.path()).spawn().unwrap();
     let mut out = BufReader::new(child.stdout.take().unwrap());
     let mut variable = String::new();
     while !variable.contains("TF_REATTACH_PROVIDERS='") {

@@ -8,14 +8,56 @@ const NOTE: &str = "notebook_note";
 
 #[test]
 fn the_host_s_own_code_connects_reads_the_log_and_ends_it() {
-    let host = Host::start();
-    let ended = host.finish();
-    assert_eq!(ended["by_itself"], true, "{ended}");
-    let log = ended["log"].as_array().unwrap();
-    // go-hclog read the line as one: its level is a level, and the rest are fields.
-    let line = log.iter().find(|line| line["@message"] == "the host is done with this provider");
-    let line = line.unwrap_or_else(|| panic!("it is not among {log:#?}"));
-    assert_eq!(line["@level"], "debug");
+    let (said, by_itself) = Host::start().finish();
+    assert!(by_itself);
+    let logged = |it: &&Value| it["log"]["@message"] == "the host is done with this provider";
+    let line = said.iter().find(logged).unwrap_or_else(|| panic!("it is not among {said:#?}"));
+    // go-hclog read the line as one: its level is a level.
+    assert_eq!(line["log"]["@level"], "debug");
+}
+
+#[test]
+fn what_reads_is_given_up_when_the_host_says_stop() {
+    let mut host = Host::of("oven");
+    let config = value(json!({ "sweet": unknown() }));
+    let read = json!({ "type_name": "oven_smell", "config": config });
+    let read = host.begin("ReadDataSource", read);
+    host.logged("sniffing");
+    assert_eq!(host.call("StopProvider", json!({})), json!({}));
+    let answer = host.end(read);
+    assert_eq!(answer["diagnostics"][0]["summary"], "Cancelled", "{answer}");
+}
+
+#[test]
+fn what_was_made_is_told_when_the_host_says_stop() {
+    let mut host = Host::of("oven");
+    let config = value(json!({ "minutes": 600, "done": null }));
+    let planned = value(json!({ "minutes": 600, "done": unknown() }));
+    let apply = json!({ "type_name": "oven_cake", "prior_state": value(Value::Null),
+        "config": config, "planned_state": planned });
+    let apply = host.begin("ApplyResourceChange", apply);
+    assert_eq!(host.logged("baking")["minutes"], 600);
+    host.call("StopProvider", json!({}));
+    let answer = host.end(apply);
+    assert_eq!(answer["new_state"], json!({ "minutes": 600, "done": false }));
+    assert_eq!(answer["diagnostics"][0]["summary"], "Baking was stopped");
+}
+
+#[test]
+fn calls_after_a_stop_are_calls_as_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut host = Host::configured(folder.path());
+    host.call("StopProvider", json!({}));
+    create(&mut host, "a");
+}
+
+#[test]
+fn a_call_under_way_does_not_keep_the_provider_from_ending() {
+    let mut host = Host::of("oven");
+    let config = value(json!({ "sweet": unknown() }));
+    host.begin("ReadDataSource", json!({ "type_name": "oven_smell", "config": config }));
+    host.logged("sniffing");
+    assert!(host.finish().1, "it was killed");
 }
 
 #[test]
@@ -65,6 +107,64 @@ fn an_identity_that_nobody_has_is_an_error_of_its_import() {
         let answer = host.call("ImportResourceState", request);
         assert_eq!(answer["diagnostics"][0]["severity"], "ERROR", "{identity}: {answer}");
     }
+}
+
+#[test]
+fn configurations_of_lists_actions_and_ephemeral_resources_are_checked() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut host = Host::configured(folder.path());
+    let (list, action, key) = (NOTE, "notebook_stamp", "notebook_key");
+    let fine = json!({ "id": "1", "stamp": null });
+    for (method, name, of, config, wrong) in [
+        ("ValidateListResourceConfig", "type_name", list, json!({ "prefix": null }), "prefix"),
+        ("ValidateActionConfig", "action_type", action, fine.clone(), "id"),
+        ("PlanAction", "action_type", action, fine, "id"),
+        (
+            "ValidateEphemeralResourceConfig",
+            "type_name",
+            key,
+            json!({ "length": 1, "key": null }),
+            "length",
+        ),
+    ] {
+        let answer = host.call(method, json!({ name: of, "config": value(config.clone()) }));
+        assert_eq!(answer, json!({}), "{method}");
+        let mut config = config;
+        config[wrong] = json!([1]);
+        let answer = host.call(method, json!({ name: of, "config": value(config) }));
+        assert_eq!(answer["diagnostics"][0]["severity"], "ERROR", "{method}: {answer}");
+    }
+}
+
+#[test]
+fn an_ephemeral_key_is_opened_and_closed_with_what_it_put_aside() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut host = Host::configured(folder.path());
+    let config = value(json!({ "length": 3, "key": null }));
+    let opened = host
+        .call("OpenEphemeralResource", json!({ "type_name": "notebook_key", "config": config }));
+    assert_eq!(opened["result"], json!({ "length": 3, "key": "kkk" }));
+    assert_eq!(opened["renew_at"], "3000-01-01T00:00:00Z");
+    let close = |private: &Value| json!({ "type_name": "notebook_key", "private": private });
+    assert_eq!(host.call("CloseEphemeralResource", close(&opened["private"])), json!({}));
+    let other = host.call("CloseEphemeralResource", close(&json!("e30=")));
+    assert_eq!(other["diagnostics"][0]["summary"], "Unknown lock", "{other}");
+}
+
+#[test]
+fn a_function_is_called_without_a_configuration() {
+    let mut host = Host::start();
+    let functions = host.call("GetFunctions", json!({}));
+    assert_eq!(functions["functions"]["spell"]["parameters"][0]["name"], "word");
+    let call = |words: &[&str]| {
+        let arguments: Vec<_> = words.iter().map(|word| value(json!(word))).collect();
+        json!({ "name": "spell", "arguments": arguments })
+    };
+    assert_eq!(host.call("CallFunction", call(&["ab", "c"]))["result"], json!(["a", "b", "c"]));
+    let answer = host.call("CallFunction", call(&["ab", ""]));
+    assert_eq!(answer["error"]["function_argument"], "1", "{answer}");
+    let unknown = json!({ "name": "sing", "arguments": [] });
+    assert!(host.call("CallFunction", unknown)["error"]["text"].is_string());
 }
 
 #[test]

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
-	"strings"
 	"sync"
 
 	"github.com/bufbuild/protocompile"
@@ -34,26 +33,18 @@ type host struct {
 	logged     *journal
 }
 
-// A journal keeps what go-plugin and, through it, the provider log.
+// A journal says what go-plugin and, through it, the provider log, line by line as they come.
 type journal struct {
-	lock sync.Mutex
-	text bytes.Buffer
+	lock   sync.Mutex
+	killed bool
 }
 
-func (j *journal) Write(text []byte) (int, error) {
+func (j *journal) Write(line []byte) (int, error) {
 	j.lock.Lock()
 	defer j.lock.Unlock()
-	return j.text.Write(text)
-}
-
-func (j *journal) lines() []json.RawMessage {
-	j.lock.Lock()
-	defer j.lock.Unlock()
-	var lines []json.RawMessage
-	for _, line := range strings.Split(strings.TrimSpace(j.text.String()), "\n") {
-		lines = append(lines, json.RawMessage(line))
-	}
-	return lines
+	j.killed = j.killed || bytes.Contains(line, []byte("plugin failed to exit gracefully"))
+	say(map[string]any{"log": json.RawMessage(bytes.TrimSpace(line))})
+	return len(line), nil
 }
 
 // The provider as go-plugin wants to know it: all we need of it is the connection.
@@ -97,7 +88,7 @@ func start(provider, protocol string, plain bool) (*host, error) {
 	made.methods = files[0].Services().ByName("Provider").Methods()
 	if err := made.connect(); err != nil {
 		client.Kill()
-		return nil, fmt.Errorf("%w\n%s", err, logged.text.String())
+		return nil, err
 	}
 	return made, nil
 }
@@ -126,15 +117,12 @@ func (h *host) about() map[string]any {
 	}
 }
 
-// end lets the provider end by itself, and tells whether it did, and all that was logged.
+// end lets the provider end, and tells whether it did so by itself.
 func (h *host) end() map[string]any {
 	h.client.Kill()
-	lines := h.logged.lines()
-	killed := false
-	for _, line := range lines {
-		killed = killed || bytes.Contains(line, []byte("plugin failed to exit gracefully"))
-	}
-	return map[string]any{"by_itself": !killed, "log": lines}
+	h.logged.lock.Lock()
+	defer h.logged.lock.Unlock()
+	return map[string]any{"by_itself": !h.logged.killed}
 }
 
 // call makes a call to its end; messages of a stream are said as they come.

@@ -5,9 +5,9 @@
 //
 // On stdout it prints what happens, one JSON object per line: "ready" once; for each call an
 // "answer", or an "error" with its "status"; an "event" for each message of a stream before the
-// "answer" that ends it; "ended" when stdin has ended and the provider with it. Messages are
-// protobuf's JSON by the names of tfplugin6.proto; how values are written is in values.go.
-// Calls run at the same time.
+// "answer" that ends it; a "log" for each line that the provider and go-plugin log; "ended" when stdin
+// has ended and the provider with it. Messages are protobuf's JSON by the names of tfplugin6.proto;
+// how values are written is in values.go. Calls run at the same time.
 package main
 
 import (
