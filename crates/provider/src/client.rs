@@ -29,9 +29,18 @@ pub struct Client {
     policy: Policy,
     /// Until when nobody calls, because the service asked for a pause: what one call is told holds
     /// for all of them, which share the limit.
-    quiet_until: Mutex<Option<Instant>>,
+    quiet: Mutex<Option<Quiet>>,
     /// Whether the key only reads, once that was asked.
     reads_only: OnceCell<bool>,
+}
+
+/// A pause that the service asked for.
+#[derive(Clone, Copy)]
+struct Quiet {
+    until: Instant,
+    /// How long it was: those who wait come back spread over as long again, for together they would
+    /// be too many once more.
+    asked: Duration,
 }
 
 impl Client {
@@ -43,8 +52,8 @@ impl Client {
 
     fn with_policy(settings: Settings, policy: Policy) -> Result<Self, rpc::UnusableClient> {
         let services = rpc::Client::new(&settings.base_url, &settings.api_token)?;
-        let (quiet_until, reads_only) = (Mutex::new(None), OnceCell::new());
-        Ok(Self { services, settings, policy, quiet_until, reads_only })
+        let (quiet, reads_only) = (Mutex::new(None), OnceCell::new());
+        Ok(Self { services, settings, policy, quiet, reads_only })
     }
 
     /// What holds for its calls.
@@ -146,18 +155,23 @@ impl Client {
     /// Waits while nobody is to call.
     async fn quiet(&self) {
         loop {
-            let until = *self.quiet_until.lock().expect("nothing panics while it holds this");
-            match until {
-                Some(until) if until > Instant::now() => tokio::time::sleep_until(until).await,
+            let quiet = *self.quiet.lock().expect("nothing panics while it holds this");
+            match quiet {
+                Some(Quiet { until, asked }) if until > Instant::now() => {
+                    let spread = asked.mul_f64(rand::random());
+                    tokio::time::sleep_until(until + spread).await;
+                }
                 Some(_) | None => return,
             }
         }
     }
 
-    fn be_quiet(&self, pause: Duration) {
-        let until = Instant::now() + pause;
-        let mut quiet = self.quiet_until.lock().expect("nothing panics while it holds this");
-        *quiet = Some(quiet.map_or(until, |already| already.max(until)));
+    fn be_quiet(&self, asked: Duration) {
+        let until = Instant::now() + asked;
+        let mut quiet = self.quiet.lock().expect("nothing panics while it holds this");
+        if quiet.is_none_or(|already| already.until < until) {
+            *quiet = Some(Quiet { until, asked });
+        }
     }
 }
 

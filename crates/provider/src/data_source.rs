@@ -19,7 +19,7 @@ use terraform_plugin::{Object, Outcome};
 use crate::{validate, wire};
 
 /// Holds the arguments of a data source against its table; what is not known yet passes.
-fn held(table: &'static Resource, config: &Object) -> Outcome<()> {
+pub(crate) fn held(table: &'static Resource, config: &Object) -> Outcome<()> {
     let mut reader = Reader::new(table);
     for field in table.fields.iter().filter(|field| field.presence != Presence::Output) {
         hold(&mut reader, field, config);

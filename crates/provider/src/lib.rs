@@ -2,9 +2,12 @@
 //! limits, defaults and rules from `rules`, on the contract's client. Protocol, values and plans in
 //! general belong to `terraform-plugin`.
 
+pub mod action;
 pub mod client;
 pub mod connection;
 pub mod data_source;
+pub mod function;
+pub mod list;
 mod provider;
 pub mod resource;
 pub mod schema;

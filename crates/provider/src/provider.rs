@@ -8,9 +8,12 @@ use rules::{Reader, Secret, Violations};
 use terraform_plugin::schema::{Presence, Schema};
 use terraform_plugin::{Catalog, Context, Diagnostic, Given, Object, Outcome, Provider};
 
+use crate::action::Trigger;
 use crate::client::Client;
 use crate::connection::Connection;
 use crate::data_source::{MonitorData, MonitorsData, RegionsData, SingleData, WhoamiData};
+use crate::function::{PeriodicitySeconds, Regions};
+use crate::list::Existing;
 use crate::resource::Managed;
 use crate::service::{
     COMPONENTS, DNS_MONITORS, GROUPS, HTTP_MONITORS, NOTIFICATIONS, PAGES, TCP_MONITORS,
@@ -49,9 +52,14 @@ impl Provider for ServiceProvider {
             (&STATUS_PAGE_COMPONENT_GROUP, &GROUPS),
         ];
         let catalog = resources.into_iter().fold(Catalog::new(), |catalog, (table, service)| {
-            catalog.resource(table.name, Managed { table, service })
+            catalog
+                .resource(table.name, Managed { table, service })
+                .list(table.name, Existing(Managed { table, service }))
         });
         catalog
+            .function("regions", Regions)
+            .function("periodicity_seconds", PeriodicitySeconds)
+            .action("service_monitor_trigger", Trigger)
             .data_source("service_monitor", MonitorData)
             .data_source("service_monitors", MonitorsData)
             .data_source(

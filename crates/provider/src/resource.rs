@@ -97,13 +97,16 @@ impl Resource for Managed {
         }
     }
 
-    async fn import(&self, _: &Ctx, import: Import) -> Outcome<State> {
-        let values = match import {
+    async fn import(&self, ctx: &Ctx, import: Import) -> Outcome<State> {
+        let client = ctx.client()?.client()?;
+        let named = match import {
             Import::Id(text) => self.named(&text)?,
             Import::Identity(identity) => identity,
         };
-        // Terraform reads it next, which finds whether it is there and of this kind.
-        Ok(State::new(values.clone()).with_identity(values))
+        // Terraform reads it next, but would not say what is wrong with the id.
+        let answer = (self.service.get)(client, self.id(&named)?).await;
+        let answer = answer.map_err(|failure| self.told("import", failure))?;
+        Ok(self.kept(&answer, &Object::new()))
     }
 }
 
@@ -144,7 +147,13 @@ impl Managed {
         State::new(values).with_identity(identity)
     }
 
-    fn identity_of(&self, values: &Object) -> Object {
+    /// What is read, as an import makes it the state.
+    pub(crate) fn imported(&self, read: Object) -> Object {
+        state::of(self.table, read, &Object::new())
+    }
+
+    /// What names a resource for good.
+    pub(crate) fn identity_of(&self, values: &Object) -> Object {
         let identity = Object::new().with("id", values.value("id"));
         if self.belongs_to_a_page() {
             return identity.with("page_id", values.value("page_id"));
@@ -152,7 +161,8 @@ impl Managed {
         identity
     }
 
-    fn belongs_to_a_page(&self) -> bool {
+    /// Whether it is a part of a status page.
+    pub(crate) fn belongs_to_a_page(&self) -> bool {
         self.table.fields.iter().any(|field| field.name == "page_id")
     }
 

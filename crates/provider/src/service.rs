@@ -59,8 +59,8 @@ pub struct Service {
     pub update: for<'a> fn(&'a Client, Json, Vec<String>) -> Called<'a, Answer>,
     /// Deletes the one with this id.
     pub delete: for<'a> fn(&'a Client, String) -> Called<'a, ()>,
-    /// A page of all of them; the token is empty for the first.
-    pub list: for<'a> fn(&'a Client, String) -> Called<'a, Page>,
+    /// A page of all of them.
+    pub list: for<'a> fn(&'a Client, Asked) -> Called<'a, Page>,
 }
 
 /// Which resource is meant.
@@ -70,6 +70,21 @@ pub struct Id {
     pub id: String,
     /// The page it belongs to, where it belongs to one and that is known.
     pub page_id: Option<String>,
+}
+
+/// Which page of a list is meant.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// [`Page::next`] of the page before; empty for the first.
+    pub token: String,
+    /// Only what belongs to this status page, where such things do.
+    pub page_id: Option<String>,
+}
+
+impl Asked {
+    fn token(&self) -> Option<String> {
+        Some(self.token.clone()).filter(|token| !token.is_empty())
+    }
 }
 
 /// The message that this JSON is. It was made by the tables, whose names are those of the messages.

@@ -13,7 +13,7 @@ use rules::monitor::MonitorDraft;
 use rules::{MonitorKind, Violations};
 use serde_json::Value as Json;
 
-use super::{Answer, Called, Id, Page, Service, json, message, present};
+use super::{Answer, Asked, Called, Id, Page, Service, json, message, present};
 use crate::client::{Client, Failure};
 
 /// What is created and changed by the calls of one kind.
@@ -50,9 +50,9 @@ macro_rules! monitors {
                 }))
             },
             delete,
-            list: |client, token| {
+            list: |client, asked| {
                 Box::pin(async move {
-                    let page = list(client, token).await?;
+                    let page = list(client, asked).await?;
                     let resources = page.$list.iter().map(json).collect();
                     Ok(Page { resources, next: page.next_page_token })
                 })
@@ -108,11 +108,11 @@ pub async fn any(client: &Client, id: String) -> Result<(MonitorKind, Json), Fai
 }
 
 /// A page of monitors of every kind.
-async fn list(client: &Client, token: String) -> Result<ListMonitorsResponse, Failure> {
+async fn list(client: &Client, asked: Asked) -> Result<ListMonitorsResponse, Failure> {
     let call = move |services: rpc::Client, options: CallOptions| {
         let request = ListMonitorsRequest {
             limit: Some(LIST_LIMIT_MAX as i32),
-            page_token: Some(token.clone()).filter(|token| !token.is_empty()),
+            page_token: asked.token(),
             ..Default::default()
         };
         async move {

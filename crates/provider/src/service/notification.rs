@@ -10,7 +10,7 @@ use rules::limits::LIST_LIMIT_MAX;
 use rules::notification::ChannelDraft;
 use serde_json::Value as Json;
 
-use super::{Answer, Called, Id, Page, Service, Warning, json, message, present};
+use super::{Answer, Asked, Called, Id, Page, Service, Warning, json, message, present};
 use crate::client::Client;
 
 /// The calls for notification channels.
@@ -71,11 +71,11 @@ fn delete(client: &Client, id: String) -> Called<'_, ()> {
     }))
 }
 
-fn list(client: &Client, token: String) -> Called<'_, Page> {
+fn list(client: &Client, asked: Asked) -> Called<'_, Page> {
     Box::pin(client.call(move |services, options| {
         let request = ListNotificationsRequest {
             limit: Some(LIST_LIMIT_MAX as i32),
-            page_token: Some(token.clone()).filter(|token| !token.is_empty()),
+            page_token: asked.token(),
             ..Default::default()
         };
         async move {

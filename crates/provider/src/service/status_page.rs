@@ -19,7 +19,7 @@ use super::{Answer, Id, Page, Service, json, message, present};
 macro_rules! things {
     ($name:ident, $noun:literal, $Message:ident => $Draft:ident, $field:ident, $list_field:ident,
      $create:ident($Create:ident), $get:ident($Get:ident { $($by:ident),+ }),
-     $update:ident($Update:ident), $delete:ident($Delete:ident), $list:ident($List:ident)) => {
+     $update:ident($Update:ident), $delete:ident($Delete:ident), $list:ident($List:ident $({ $within:ident })?)) => {
         #[doc = concat!("The calls for each ", $noun, ".")]
         pub static $name: Service = Service {
             noun: $noun,
@@ -67,11 +67,12 @@ macro_rules! things {
                     }
                 }))
             },
-            list: |client, token| {
+            list: |client, asked| {
                 Box::pin(client.call(move |services, options| {
                     let request = $List {
                         limit: Some(LIST_LIMIT_MAX as i32),
-                        page_token: Some(token.clone()).filter(|token| !token.is_empty()),
+                        page_token: asked.token(),
+                        $($within: asked.page_id.clone(),)?
                         ..Default::default()
                     };
                     async move {
@@ -108,7 +109,7 @@ things!(
     get_component_with_options(GetComponentRequest { id, page_id }),
     update_component_with_options(UpdateComponentRequest),
     delete_component_with_options(DeleteComponentRequest),
-    list_components_with_options(ListComponentsRequest)
+    list_components_with_options(ListComponentsRequest { page_id })
 );
 things!(
     GROUPS,
@@ -120,7 +121,7 @@ things!(
     get_component_group_with_options(GetComponentGroupRequest { id, page_id }),
     update_component_group_with_options(UpdateComponentGroupRequest),
     delete_component_group_with_options(DeleteComponentGroupRequest),
-    list_component_groups_with_options(ListComponentGroupsRequest)
+    list_component_groups_with_options(ListComponentGroupsRequest { page_id })
 );
 
 /// The parts of an id, under the names that requests have for them.

@@ -39,12 +39,12 @@ async fn a_monitor_of_each_kind_is_read_with_what_its_kind_has() {
               id = service_dns_monitor.m.id
             }
             data "service_monitors" "all" {
-              depends_on = [data.service_monitor.http, data.service_monitor.tcp, data.service_monitor.dns]
+              depends_on = [service_http_monitor.m, service_tcp_monitor.m, service_dns_monitor.m]
             }
             data "service_monitors" "second" {
               limit      = 1
               offset     = 1
-              depends_on = [data.service_monitors.all]
+              depends_on = [service_http_monitor.m, service_tcp_monitor.m, service_dns_monitor.m]
             }
             "#,
         )

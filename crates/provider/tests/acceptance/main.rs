@@ -6,5 +6,6 @@
 
 mod data_sources;
 mod examples;
+mod faults;
 mod lifecycle;
 mod world;
