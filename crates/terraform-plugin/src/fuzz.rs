@@ -5,22 +5,28 @@ mod everything;
 
 use std::sync::OnceLock;
 
+use futures_util::StreamExt;
 use tokio::runtime::Runtime;
-use tonic::Request;
+use tonic::codegen::BoxStream;
+use tonic::{Request, Response, Status};
 
 use crate::proto::tfplugin6::provider_server::Provider as _;
 use crate::proto::tfplugin6::{
-    DynamicValue, RawState, ResourceIdentityData, apply_resource_change, configure_provider,
-    import_resource_state, move_resource_state, plan_resource_change, read_data_source,
-    read_resource, upgrade_resource_identity, upgrade_resource_state,
-    validate_data_resource_config, validate_provider_config, validate_resource_config,
+    DynamicValue, RawState, ResourceIdentityData, apply_resource_change, call_function,
+    close_ephemeral_resource, configure_provider, import_resource_state, invoke_action,
+    list_resource, move_resource_state, open_ephemeral_resource, plan_action, plan_resource_change,
+    read_data_source, read_resource, renew_ephemeral_resource, upgrade_resource_identity,
+    upgrade_resource_state, validate_action_config, validate_data_resource_config,
+    validate_ephemeral_resource_config, validate_list_resource_config, validate_provider_config,
+    validate_resource_config,
 };
 use crate::serve::Stop;
 use crate::server::Server;
 use everything::{Everything, NAME};
 
-/// What an answer says when the provider panicked; no input may lead there.
-const PANICKED: &str = "panicked";
+/// What an answer says when the provider panicked; no input may lead there, nor be taken for it: quotes
+/// of its own are escaped.
+const PANICKED: [&str; 2] = ["summary: \"Provider panicked\"", "text: \"the function panicked"];
 
 /// Calls a method with `input` in the places of its values: the first byte chooses the method, the
 /// second how the rest is shared out.
@@ -43,7 +49,7 @@ pub fn wire(input: &[u8]) {
     });
     let Some((method, rest)) = input.split_first() else { return };
     let answer = runtime.block_on(call(server, *method, &Parts::of(rest)));
-    assert!(!answer.contains(PANICKED), "{answer}");
+    assert!(!PANICKED.iter().any(|words| answer.contains(words)), "{answer}");
 }
 
 /// The bytes of an input, as values of a request.
@@ -52,6 +58,7 @@ struct Parts<'a> {
     json: bool,
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "as requests have their values")]
 impl<'a> Parts<'a> {
     /// Bits of the first byte say that values are JSON (4), and that all are the same (2); otherwise
     /// the lengths of the first two follow.
@@ -96,15 +103,28 @@ impl<'a> Parts<'a> {
 
 /// Makes one call, and shows its answer.
 async fn call(server: &Server<Everything>, method: u8, parts: &Parts<'_>) -> String {
+    if method % METHODS < OF_RESOURCES {
+        call_resource(server, method, parts).await
+    } else {
+        call_other(server, method, parts).await
+    }
+}
+
+/// A call of a method with these fields; the others are as they are when left out.
+macro_rules! asked {
+    ($server:ident, $method:ident { $($field:ident : $value:expr),* $(,)? }) => {{
+        let mut request = $method::Request::default();
+        $(request.$field = $value;)*
+        $server.$method(Request::new(request)).await
+    }};
+}
+
+/// Calls of the provider, of resources and of data sources.
+async fn call_resource(server: &Server<Everything>, method: u8, parts: &Parts<'_>) -> String {
     let type_name = NAME.to_owned();
     let version = i64::from(method / METHODS);
-    /// A call of a method with these fields; the others are as they are when left out.
     macro_rules! call {
-        ($method:ident { $($field:ident : $value:expr),* $(,)? }) => {{
-            let mut request = $method::Request::default();
-            $(request.$field = $value;)*
-            format!("{:?}", server.$method(Request::new(request)).await)
-        }};
+        ($($asked:tt)*) => { format!("{:?}", asked!(server, $($asked)*)) };
     }
     match method % METHODS {
         0 => call!(validate_provider_config { config: parts.value(0) }),
@@ -161,8 +181,54 @@ async fn call(server: &Server<Everything>, method: u8, parts: &Parts<'_>) -> Str
     }
 }
 
-/// How many ways to call there are above.
-const METHODS: u8 = 13;
+/// Calls of what is neither.
+async fn call_other(server: &Server<Everything>, method: u8, parts: &Parts<'_>) -> String {
+    let (type_name, config) = (NAME.to_owned(), parts.value(0));
+    macro_rules! call {
+        ($($asked:tt)*) => { format!("{:?}", asked!(server, $($asked)*)) };
+    }
+    match method % METHODS - OF_RESOURCES {
+        0 => call!(validate_ephemeral_resource_config { type_name: type_name, config: config }),
+        1 => call!(open_ephemeral_resource { type_name: type_name, config: config }),
+        2 => {
+            call!(renew_ephemeral_resource { type_name: type_name, private: Some(parts.bytes(0)) })
+        }
+        3 => {
+            call!(close_ephemeral_resource { type_name: type_name, private: Some(parts.bytes(0)) })
+        }
+        4 => call!(validate_list_resource_config { type_name: type_name, config: config }),
+        5 => {
+            let limit = i64::from(method / METHODS);
+            let asked = asked!(
+                server,
+                list_resource { type_name: type_name, config: config, limit: limit }
+            );
+            streamed(asked).await
+        }
+        6 => call!(validate_action_config { action_type: type_name, config: config }),
+        7 => call!(plan_action { action_type: type_name, config: config }),
+        8 => {
+            streamed(asked!(server, invoke_action { action_type: type_name, config: config })).await
+        }
+        _ => {
+            let arguments = (0..3).filter_map(|at| parts.value(at)).collect();
+            call!(call_function { name: type_name, arguments: arguments })
+        }
+    }
+}
+
+/// All that a stream says.
+async fn streamed<T: std::fmt::Debug>(asked: Result<Response<BoxStream<T>>, Status>) -> String {
+    match asked {
+        Ok(stream) => format!("{:?}", stream.into_inner().collect::<Vec<_>>().await),
+        Err(status) => format!("{status:?}"),
+    }
+}
+
+/// How many ways there are to call the provider, resources and data sources.
+const OF_RESOURCES: u8 = 13;
+/// How many ways to call there are in all.
+const METHODS: u8 = OF_RESOURCES + 10;
 
 #[cfg(test)]
 mod tests;

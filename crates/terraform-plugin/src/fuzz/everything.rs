@@ -1,11 +1,15 @@
 //! A provider with one of everything that a schema can say, whose objects are what was planned.
 
+use crate::action::{Action, Progress};
 use crate::data_source::DataSource;
+use crate::ephemeral::{EphemeralResource, Opened};
+use crate::function::{Arguments, Function, FunctionError, Parameter, Signature};
+use crate::list::{Found, ListResource, Listing, Query};
 use crate::resource::{Create, Identity, Import, Resource, State, Update};
 use crate::schema::{Attribute, Block, Nesting, Presence, Schema};
-use crate::{Catalog, Context, Object, Outcome, Provider, Type, validate};
+use crate::{Catalog, Context, Object, Outcome, Private, Provider, Type, Value, validate};
 
-/// The name of its resource and of its data source.
+/// The name of everything in it.
 pub(super) const NAME: &str = "every_thing";
 
 pub(super) struct Everything;
@@ -22,7 +26,13 @@ impl Provider for Everything {
     }
 
     fn catalog(&self) -> Catalog<()> {
-        Catalog::new().resource(NAME, Thing).data_source(NAME, Look)
+        Catalog::new()
+            .resource(NAME, Thing)
+            .data_source(NAME, Look)
+            .ephemeral(NAME, Glance)
+            .list(NAME, Search)
+            .action(NAME, Push)
+            .function(NAME, Echo)
     }
 }
 
@@ -107,5 +117,68 @@ impl DataSource for Look {
 
     async fn read(&self, _: &Context<()>, config: Object) -> Outcome<Object> {
         Ok(config)
+    }
+}
+
+struct Glance;
+
+impl EphemeralResource for Glance {
+    type Client = ();
+
+    fn schema(&self) -> Schema {
+        schema()
+    }
+
+    async fn open(&self, _: &Context<()>, config: Object) -> Outcome<Opened> {
+        Ok(Opened::new(config))
+    }
+
+    async fn close(&self, _: &Context<()>, _: Private) -> Outcome<()> {
+        Ok(())
+    }
+}
+
+struct Search;
+
+impl ListResource for Search {
+    type Client = ();
+
+    fn schema(&self) -> Schema {
+        Schema::new("Searches.").attribute("text", Attribute::optional(Type::String).default("x"))
+    }
+
+    async fn list(&self, _: &Context<()>, query: Query, found: &Listing) -> Outcome<()> {
+        let id = query.config.get::<String>("text")?;
+        found.send(Found::new(&id, Object::new().with("id", &id))).await;
+        Ok(())
+    }
+}
+
+struct Push;
+
+impl Action for Push {
+    type Client = ();
+
+    fn schema(&self) -> Schema {
+        Schema::new("Pushes.").attribute("any", Attribute::optional(Type::Dynamic))
+    }
+
+    async fn invoke(&self, _: &Context<()>, config: Object, progress: &Progress) -> Outcome<()> {
+        progress.say(format!("{config:?}")).await;
+        Ok(())
+    }
+}
+
+struct Echo;
+
+impl Function for Echo {
+    fn signature(&self) -> Signature {
+        Signature::new("Says it again.", Type::Dynamic)
+            .parameter("any", Type::Dynamic, "What to say.")
+            .variadic(Parameter::new("number", Type::Number, "How often."))
+    }
+
+    fn call(&self, arguments: &Arguments) -> Result<Value, FunctionError> {
+        arguments.get(0)
     }
 }

@@ -13,7 +13,7 @@ use super::error::{Error, Failure};
 use super::shown::Shown;
 
 /// The longest that a command may take; providers that hang should fail their tests.
-const LIMIT: Duration = Duration::from_secs(300);
+const LIMIT: Duration = Duration::from_mins(5);
 /// What people set for their own work, and what would change a test.
 const OUTSIDE: [&str; 12] = [
     "TF_CLI_ARGS",
@@ -74,9 +74,11 @@ pub(super) async fn run(
     let Ok(output) = ended else {
         return Err(Error::Late { command: spelled, seconds: LIMIT.as_secs() });
     };
-    let output = output.map_err(|why| match why.kind() {
-        std::io::ErrorKind::NotFound => Error::Missing,
-        _ => Error::Start { command: spelled.clone(), why },
+    let output = output.map_err(|why| {
+        if why.kind() == std::io::ErrorKind::NotFound {
+            return Error::Missing;
+        }
+        Error::Start { command: spelled.clone(), why }
     })?;
     Ok(Output {
         command: spelled,

@@ -136,15 +136,16 @@ impl Change {
     }
 
     fn summary(&self) -> String {
-        let mut line = format!("{:?} {}", self.action, self.address);
+        let head = format!("{:?} {}", self.action, self.address);
         let (Value::Object(before), Value::Object(after)) = (&self.before, &self.after) else {
-            return line;
+            return head;
         };
-        for (name, old) in before.iter().filter(|(name, old)| after.get(*name) != Some(old)) {
+        let differing = before.iter().filter(|(name, old)| after.get(*name) != Some(old));
+        let lines = differing.map(|(name, old)| {
             let new = after.get(name).map_or_else(|| "(unknown)".into(), Value::to_string);
-            line.push_str(&format!("\n  {name}: {old} -> {new}"));
-        }
-        line
+            format!("  {name}: {old} -> {new}")
+        });
+        std::iter::once(head).chain(lines).collect::<Vec<_>>().join("\n")
     }
 }
 

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::notebook::program;
 
 /// After which a test gives up.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A host with a provider that it started.
 pub(crate) struct Host {
@@ -71,7 +71,7 @@ impl Host {
     /// Makes a call to its end. An error of the call is an answer: `{"status":…,"error":…}`.
     pub(crate) fn call(&mut self, method: &str, request: Value) -> Value {
         let call = self.begin(method, request);
-        self.end(call)
+        self.end(&call)
     }
 
     /// All messages of a stream.
@@ -89,6 +89,7 @@ impl Host {
     }
 
     /// Begins a call, and goes on.
+    #[expect(clippy::needless_pass_by_value, reason = "requests are made for their call")]
     pub(crate) fn begin(&mut self, method: &str, request: Value) -> Call {
         self.calls += 1;
         let call = json!({ "id": self.calls, "method": method, "request": request });
@@ -98,8 +99,8 @@ impl Host {
     }
 
     /// Waits for the end of a call.
-    pub(crate) fn end(&mut self, call: Call) -> Value {
-        let mut said = self.of_call(&call);
+    pub(crate) fn end(&mut self, call: &Call) -> Value {
+        let mut said = self.of_call(call);
         if said["status"].is_null() { said["answer"].take() } else { said }
     }
 
@@ -146,6 +147,7 @@ impl Drop for Host {
 }
 
 /// A value, as the client packs it.
+#[expect(clippy::needless_pass_by_value, reason = "as the one around it")]
 pub(crate) fn value(value: Value) -> Value {
     json!({ "$value": value })
 }

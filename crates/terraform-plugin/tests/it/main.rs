@@ -1,4 +1,6 @@
-//! The example provider, driven by the real `terraform`.
+//! The example providers: driven by the real `terraform`, called over the wire, and as processes.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests, which clippy takes for the product's")]
 
 mod host;
 mod kinds;

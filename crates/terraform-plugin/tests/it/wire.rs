@@ -24,7 +24,7 @@ fn what_reads_is_given_up_when_the_host_says_stop() {
     let read = host.begin("ReadDataSource", read);
     host.logged("sniffing");
     assert_eq!(host.call("StopProvider", json!({})), json!({}));
-    let answer = host.end(read);
+    let answer = host.end(&read);
     assert_eq!(answer["diagnostics"][0]["summary"], "Cancelled", "{answer}");
 }
 
@@ -38,7 +38,7 @@ fn what_was_made_is_told_when_the_host_says_stop() {
     let apply = host.begin("ApplyResourceChange", apply);
     assert_eq!(host.logged("baking")["minutes"], 600);
     host.call("StopProvider", json!({}));
-    let answer = host.end(apply);
+    let answer = host.end(&apply);
     assert_eq!(answer["new_state"], json!({ "minutes": 600, "done": false }));
     assert_eq!(answer["diagnostics"][0]["summary"], "Baking was stopped");
 }
