@@ -60,12 +60,12 @@ fn draft(kind: ProviderType) -> ChannelDraft {
     let mut wanted = full();
     wanted.provider_type = text(kind.as_str());
     let named = mask(&["name", "provider_type", "monitor_ids", kind.as_str()]);
-    draft.take(wanted, &named).unwrap();
+    draft.take(wanted, &named).expect("the table has these names");
     draft
 }
 
 fn provider(kind: ProviderType) -> Provider {
-    draft(kind).parse().unwrap().provider
+    draft(kind).parse().expect("the draft is valid").provider
 }
 
 #[test]
