@@ -7,6 +7,7 @@ mod error;
 mod json;
 mod methods;
 mod strict;
+mod whoami;
 
 use rules::limits;
 
@@ -25,6 +26,7 @@ pub use self::error::{
 pub use self::json::check_json;
 pub use self::methods::{Method, field_names, method, methods, service_names};
 pub use self::strict::Strict;
+pub use self::whoami::{Actor, Whoami};
 
 /// Header that carries the key of a call (spec §5.2).
 pub const KEY_HEADER: &str = "x-service-key";

@@ -8,8 +8,9 @@ use std::future::Future;
 use std::sync::Mutex;
 use std::time::{Duration, SystemTime};
 
-use contract::rpc::{self, CallOptions};
-use rules::Timestamp;
+use contract::rpc::{self, CallOptions, Whoami};
+use rules::{Scope, Timestamp};
+use tokio::sync::OnceCell;
 use tokio::time::Instant;
 
 pub use self::failure::Failure;
@@ -28,7 +29,18 @@ pub struct Client {
     policy: Policy,
     /// Until when nobody calls, because the service asked for a pause: what one call is told holds
     /// for all of them, which share the limit.
-    quiet_until: Mutex<Option<Instant>>,
+    quiet: Mutex<Option<Quiet>>,
+    /// Whether the key only reads, once that was asked.
+    reads_only: OnceCell<bool>,
+}
+
+/// A pause that the service asked for.
+#[derive(Clone, Copy)]
+struct Quiet {
+    until: Instant,
+    /// How long it was: those who wait come back spread over as long again, for together they would
+    /// be too many once more.
+    asked: Duration,
 }
 
 impl Client {
@@ -40,7 +52,8 @@ impl Client {
 
     fn with_policy(settings: Settings, policy: Policy) -> Result<Self, rpc::UnusableClient> {
         let services = rpc::Client::new(&settings.base_url, &settings.api_token)?;
-        Ok(Self { services, settings, policy, quiet_until: Mutex::new(None) })
+        let (quiet, reads_only) = (Mutex::new(None), OnceCell::new());
+        Ok(Self { services, settings, policy, quiet, reads_only })
     }
 
     /// What holds for its calls.
@@ -87,6 +100,27 @@ impl Client {
         self.repeated(Repeat::WhenRefused, || call(self.services.clone(), options.clone())).await
     }
 
+    /// Asks who the key is.
+    pub async fn whoami(&self) -> Result<Whoami, Failure> {
+        let late = || rpc::Error::new(rpc::Code::DeadlineExceeded, "no answer in time");
+        let ask = || async {
+            let time = self.settings.request_timeout;
+            let answer = tokio::time::timeout(time, self.services.whoami()).await;
+            answer.unwrap_or_else(|_| Err(late()))
+        };
+        self.repeated(Repeat::Safe, ask).await
+    }
+
+    /// Whether the key only reads, so that the service leaves secrets out of its answers. Asked once;
+    /// where that fails, what is missing is taken for left out, which changes nothing.
+    pub async fn reads_only(&self) -> bool {
+        let ask = || async {
+            let who = self.whoami().await;
+            who.map_or(true, |who| !who.actor.scopes.iter().any(|it| it == Scope::Write.as_str()))
+        };
+        *self.reads_only.get_or_init(ask).await
+    }
+
     fn within_its_time(&self, options: CallOptions) -> CallOptions {
         options.with_timeout(self.settings.request_timeout).with_max_message_size(ANSWER_BYTES_MAX)
     }
@@ -121,18 +155,23 @@ impl Client {
     /// Waits while nobody is to call.
     async fn quiet(&self) {
         loop {
-            let until = *self.quiet_until.lock().expect("nothing panics while it holds this");
-            match until {
-                Some(until) if until > Instant::now() => tokio::time::sleep_until(until).await,
+            let quiet = *self.quiet.lock().expect("nothing panics while it holds this");
+            match quiet {
+                Some(Quiet { until, asked }) if until > Instant::now() => {
+                    let spread = asked.mul_f64(rand::random());
+                    tokio::time::sleep_until(until + spread).await;
+                }
                 Some(_) | None => return,
             }
         }
     }
 
-    fn be_quiet(&self, pause: Duration) {
-        let until = Instant::now() + pause;
-        let mut quiet = self.quiet_until.lock().expect("nothing panics while it holds this");
-        *quiet = Some(quiet.map_or(until, |already| already.max(until)));
+    fn be_quiet(&self, asked: Duration) {
+        let until = Instant::now() + asked;
+        let mut quiet = self.quiet.lock().expect("nothing panics while it holds this");
+        if quiet.is_none_or(|already| already.until < until) {
+            *quiet = Some(Quiet { until, asked });
+        }
     }
 }
 

@@ -59,9 +59,8 @@ impl Diagnostic {
     #[must_use]
     pub fn under(mut self, parent: &Path) -> Self {
         let below = self.path.take().unwrap_or_default();
-        self.path = Some(below.steps().iter().fold(parent.clone(), |path, step| {
-            path.then(step.clone())
-        }));
+        self.path =
+            Some(below.steps().iter().fold(parent.clone(), |path, step| path.then(step.clone())));
         self
     }
 }

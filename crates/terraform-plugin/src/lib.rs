@@ -1,5 +1,46 @@
 //! Terraform providers in Rust, over plugin protocol 6. Knows nothing of any product.
 
+pub mod action;
+pub mod codec;
+mod context;
+pub mod data_source;
+mod diagnostic;
+pub mod ephemeral;
+pub mod function;
+#[cfg(any(test, feature = "fuzz"))]
+#[doc(hidden)]
+pub mod fuzz;
+pub mod harness;
+pub mod list;
 mod log;
+mod path;
+mod plan;
+mod private;
 mod proto;
+mod provider;
+pub mod resource;
+pub mod schema;
 mod serve;
+mod server;
+pub mod validate;
+mod value;
+
+pub use context::Context;
+pub use diagnostic::{Diagnostic, Diagnostics, Severity};
+pub use path::{Path, Step};
+pub use private::Private;
+pub use provider::{Catalog, Provider};
+pub use value::{
+    Bound, FromValue, Given, IntoValue, Mismatch, NotANumber, Number, Object, Refinements, Set,
+    Type, Value,
+};
+
+/// What handlers return: errors as diagnostics. A single [`Diagnostic`] converts by `?`.
+pub type Outcome<T> = Result<T, Diagnostics>;
+
+/// Serves a provider until Terraform is done with it: the whole `main` of a plugin.
+///
+/// `address` is what configurations name as the source, such as `registry.terraform.io/acme/example`.
+pub fn serve(address: &str, provider: impl Provider) -> std::process::ExitCode {
+    serve::run(address, |stop| server::Server::new(provider, stop))
+}

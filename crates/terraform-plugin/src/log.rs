@@ -10,7 +10,7 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Subscriber};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::{Context, SubscriberExt};
-use tracing_subscriber::registry::LookupSpan;
+use tracing_subscriber::registry::{LookupSpan, Scope};
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{Layer, fmt};
 
@@ -69,7 +69,8 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Lines {
 
     fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
         let mut around = Map::<String, Value>::new();
-        for span in context.event_scope(event).into_iter().flat_map(|scope| scope.from_root()) {
+        let scope = context.event_scope(event);
+        for span in scope.into_iter().flat_map(Scope::from_root) {
             if let Some(fields) = span.extensions().get::<Fields>() {
                 around.extend(fields.0.clone());
             }

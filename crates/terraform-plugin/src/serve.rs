@@ -82,9 +82,11 @@ async fn serve<S: Provider>(
     let shutdown = CancellationToken::new();
     let pem = environment.client_certificate.as_ref().filter(|_| !environment.debug);
     let tls = pem.map(|pem| Tls::for_host(pem)).transpose()?;
-    let listener = Listener::open(environment, tls.is_some()).await?;
+    let mut listener = Listener::open(environment, tls.is_some()).await?;
     signals::watch(environment.debug, &shutdown)?;
     announce(address, environment, &listener, tls.as_ref())?;
+    // Held here and not by the task that accepts, which is given up at the end and not waited for.
+    let folder = listener.folder.take();
 
     let stop = Stop::default();
     let provider = ProviderServer::new(service(stop.clone()))
@@ -100,10 +102,12 @@ async fn serve<S: Provider>(
         .add_service(GrpcBrokerServer::new(Broker { shutdown: shutdown.clone() }));
     let over = shutdown.clone().cancelled_owned();
     let serving = router.serve_with_incoming_shutdown(listener.connections(tls), over);
-    tokio::select! {
+    let served = tokio::select! {
         served = serving => served.map_err(Error::Serve),
         () = cut_off(shutdown, stop) => Ok(()),
-    }
+    };
+    drop(folder);
+    served
 }
 
 /// Ends when the time is over that calls under way were given to end by themselves.

@@ -2,6 +2,7 @@
 //! Their bytes belong to `codec`, their types to `value::types`.
 
 mod convert;
+mod known;
 mod number;
 mod object;
 mod refinements;

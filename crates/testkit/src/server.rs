@@ -28,6 +28,8 @@ pub const START: Timestamp = Timestamp::from_millis(1_795_219_200_000);
 pub const MONITORS: &str = "monitor.v1.MonitorService";
 /// The service of notification channels.
 pub const NOTIFICATIONS: &str = "notification.v1.NotificationService";
+/// The service of status pages.
+pub const STATUS_PAGES: &str = "status_page.v1.StatusPageService";
 /// More calls than any test makes.
 const PLENTY: NonZeroU32 = NonZeroU32::new(1_000_000).expect("it is not 0");
 

@@ -102,6 +102,10 @@ fn met_on_the_way(error: &Error, circumstances: &Circumstances<'_>) -> String {
             "{base_url} cannot be reached: {said}. Is `base_url` of the provider (or \
              SERVICE_API_URL) right, and does the service run?{tried}{unclear}"
         ),
+        Code::Unauthenticated | Code::PermissionDenied => format!(
+            "{base_url} does not accept the key: {said}. Set `api_token` of the provider, or \
+             SERVICE_API_TOKEN, to a key of this service that holds."
+        ),
         Code::ResourceExhausted => {
             format!("The answer of {base_url} is larger than any that the service sends: {said}.")
         }

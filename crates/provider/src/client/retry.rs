@@ -11,9 +11,6 @@ const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const PAUSE_MAX: Duration = Duration::from_secs(30);
 /// Longest pause that the service may ask for; past it the call fails and says so.
 const RETRY_AFTER_MAX: Duration = Duration::from_mins(5);
-/// What is added at most to a pause the service asks for, as a part of it, so that callers who were
-/// told the same do not come back together.
-const SPREAD: f64 = 0.25;
 
 /// Whether a call may be made twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +67,7 @@ impl Policy {
         }
         match retry_after(error, now) {
             Some(asked) if asked > RETRY_AFTER_MAX => Next::Over,
-            Some(asked) => Next::Again(asked.mul_f64(1.0 + SPREAD * chance)),
+            Some(asked) => Next::Again(asked),
             None => {
                 let pause = self.first_pause.saturating_mul(2_u32.saturating_pow(attempt));
                 // Half of it is certain, so that a pause is one; half is chance.
@@ -149,11 +146,11 @@ mod tests {
     }
 
     #[test]
-    fn the_time_the_service_asks_for_is_honoured_and_spread() {
+    fn the_time_the_service_asks_for_is_honoured() {
         let limited = rpc::resource_exhausted("too many calls", seconds(8));
         for repeat in [Repeat::Safe, Repeat::WhenRefused] {
             assert_eq!(POLICY.next(0, repeat, &limited, NOW, 0.0), Next::Again(seconds(8)));
-            assert_eq!(POLICY.next(0, repeat, &limited, NOW, 1.0), Next::Again(seconds(10)));
+            assert_eq!(POLICY.next(0, repeat, &limited, NOW, 1.0), Next::Again(seconds(8)));
         }
     }
 

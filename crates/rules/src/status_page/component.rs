@@ -192,7 +192,7 @@ pub(super) fn reference<Id: FromStr>(
 }
 
 /// Refuses another value than the one that was seen.
-pub(super) fn fixed<T: PartialEq + Display>(
+pub(super) fn fixed<T: Copy + PartialEq + Display>(
     reader: &mut Reader,
     field: &str,
     given: Option<T>,

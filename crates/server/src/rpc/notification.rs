@@ -179,12 +179,8 @@ fn refuse_closed(app: &App, provider: &Provider) -> Result<(), Error> {
 
 /// What a caller is told of an error of the store, whose paths begin at the channel.
 fn refused(error: StoreError) -> Error {
-    match error {
-        StoreError::Refused(violation) => {
-            rpc::invalid(&Violations::from(violation).under(RESOURCE))
-        }
-        error => refusal(error),
-    }
+    let StoreError::Refused(violation) = error else { return refusal(error) };
+    rpc::invalid(&Violations::from(violation).under(RESOURCE))
 }
 
 /// What the caller should know of a channel that is stored all the same.

@@ -216,13 +216,15 @@ fn wrong(resource: &'static str) -> impl Fn(Violations) -> Error {
 
 /// What a caller is told of an error of the store about a resource that was sent.
 fn refused(resource: &'static str) -> impl Fn(StoreError) -> Error {
-    move |error| match error {
-        StoreError::Taken(violation) => rpc::taken(&Violations::from(violation).under(resource)),
-        StoreError::Refused(violation) => {
-            rpc::invalid(&Violations::from(violation).under(resource))
+    let under = |violation: &Violation| Violations::from(violation.clone()).under(resource);
+    move |error| {
+        if let StoreError::Taken(violation) = &error {
+            return rpc::taken(&under(violation));
         }
-        #[expect(clippy::wildcard_enum_match_arm, reason = "everything else has no path")]
-        other => refusal(other),
+        if let StoreError::Refused(violation) = &error {
+            return rpc::invalid(&under(violation));
+        }
+        refusal(error)
     }
 }
 

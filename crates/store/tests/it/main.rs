@@ -14,7 +14,9 @@ mod server;
 
 mod audit;
 mod backup;
+mod channels;
 mod commit;
+mod components;
 mod durability;
 mod evidence;
 mod folder;
@@ -23,6 +25,7 @@ mod incidents;
 mod keys;
 mod logs;
 mod monitors;
+mod pages;
 mod postgres;
 mod results;
 mod retention;

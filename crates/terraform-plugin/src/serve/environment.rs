@@ -57,7 +57,6 @@ impl Environment {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "the one place of this crate that reads it")]
 fn read_variable(name: &str) -> Option<OsString> {
     std::env::var_os(name)
 }

@@ -19,9 +19,12 @@ const HANDSHAKE: std::time::Duration = std::time::Duration::from_secs(5);
 /// After a connection could not be accepted, because the process is out of files for example.
 const AFTER_A_FAILURE: std::time::Duration = std::time::Duration::from_millis(50);
 
-/// A place to connect to. Its folder is removed with it.
+/// A place to connect to.
 pub(super) struct Listener {
     socket: Socket,
+    /// The folder of a unix socket, to be kept for as long as connections may come: it is removed
+    /// when it is dropped.
+    pub(super) folder: Option<tempfile::TempDir>,
     /// `unix` or `tcp`.
     pub(super) network: &'static str,
     /// A path, or an address with its port.
@@ -30,7 +33,7 @@ pub(super) struct Listener {
 
 enum Socket {
     #[cfg(unix)]
-    Unix(tokio::net::UnixListener, tempfile::TempDir),
+    Unix(tokio::net::UnixListener),
     Tcp(TcpListener),
 }
 
@@ -49,10 +52,14 @@ impl Listener {
         }
     }
 
-    /// A port of loopback: this system has no unix sockets that hosts use.
+    /// A port of loopback: hosts of this system use no unix sockets. It is open without certificates
+    /// only where a person asked for that, with a debugger.
     #[cfg(not(unix))]
-    pub(super) async fn open(environment: &Environment, _encrypted: bool) -> Result<Self, Error> {
-        Self::tcp(environment).await
+    pub(super) async fn open(environment: &Environment, encrypted: bool) -> Result<Self, Error> {
+        if encrypted || environment.debug {
+            return Self::tcp(environment).await;
+        }
+        Err(Error::Listen(io::Error::other("the host shows no certificate")))
     }
 
     #[cfg(unix)]
@@ -67,7 +74,8 @@ impl Listener {
         let path = folder.path().join("s");
         let listener = tokio::net::UnixListener::bind(&path)?;
         let address = path.to_string_lossy().into_owned();
-        Ok(Self { socket: Socket::Unix(listener, folder), network: "unix", address })
+        let socket = Socket::Unix(listener);
+        Ok(Self { socket, folder: Some(folder), network: "unix", address })
     }
 
     async fn tcp(environment: &Environment) -> Result<Self, Error> {
@@ -75,7 +83,8 @@ impl Listener {
         for port in low..=high {
             if let Ok(listener) = TcpListener::bind(("127.0.0.1", port)).await {
                 let address = listener.local_addr().map_err(Error::Listen)?.to_string();
-                return Ok(Self { socket: Socket::Tcp(listener), network: "tcp", address });
+                let socket = Socket::Tcp(listener);
+                return Ok(Self { socket, folder: None, network: "tcp", address });
             }
         }
         Err(Error::NoPort { low, high })
@@ -109,7 +118,7 @@ impl Listener {
     async fn accept(&self) -> io::Result<Box<dyn Io>> {
         match &self.socket {
             #[cfg(unix)]
-            Socket::Unix(listener, _) => Ok(Box::new(listener.accept().await?.0)),
+            Socket::Unix(listener) => Ok(Box::new(listener.accept().await?.0)),
             Socket::Tcp(listener) => {
                 let (stream, _) = listener.accept().await?;
                 stream.set_nodelay(true)?;
@@ -156,6 +165,7 @@ mod tests {
         Environment { ports, ..Environment::default() }
     }
 
+    #[cfg(unix)]
     #[tokio::test]
     async fn the_folder_of_the_socket_is_private_and_goes_with_it() {
         use std::os::unix::fs::PermissionsExt;
@@ -172,6 +182,7 @@ mod tests {
         assert_eq!(std::fs::read_dir(parent.path()).unwrap().count(), 0);
     }
 
+    #[cfg(unix)]
     #[tokio::test]
     async fn a_path_too_long_for_sockets_leads_to_a_port_only_where_it_is_encrypted() {
         let parent = tempfile::tempdir().unwrap();

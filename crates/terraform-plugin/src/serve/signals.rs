@@ -3,6 +3,7 @@
 //! no provider is left behind.
 
 use std::io;
+#[cfg(unix)]
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
@@ -10,14 +11,18 @@ use tokio_util::sync::CancellationToken;
 use super::error::Error;
 
 /// How often to look whether the host still lives.
+#[cfg(unix)]
 const LOOK: Duration = Duration::from_secs(2);
 
 /// Ends by `shutdown` when the system asks for it, or the host has gone. Under a debugger there is no
 /// host, and Ctrl-C is meant for us.
 pub(super) fn watch(debug: bool, shutdown: &CancellationToken) -> Result<(), Error> {
     listen(debug, shutdown).map_err(Error::Signals)?;
+    #[cfg(unix)]
     if !debug {
-        tokio::spawn(host(shutdown.clone()));
+        // Asked before the host hears of us: later it may have gone already.
+        let host = std::os::unix::process::parent_id();
+        tokio::spawn(until_gone(host, shutdown.clone()));
     }
     Ok(())
 }
@@ -56,10 +61,9 @@ fn listen(debug: bool, shutdown: &CancellationToken) -> io::Result<()> {
 
 /// A process whose parent has ended gets another one.
 #[cfg(unix)]
-async fn host(shutdown: CancellationToken) {
-    let parent = std::os::unix::process::parent_id();
+async fn until_gone(host: u32, shutdown: CancellationToken) {
     let mut look = tokio::time::interval(LOOK);
-    while std::os::unix::process::parent_id() == parent {
+    while std::os::unix::process::parent_id() == host {
         tokio::select! {
             () = shutdown.cancelled() => return,
             _ = look.tick() => {}
@@ -67,6 +71,3 @@ async fn host(shutdown: CancellationToken) {
     }
     shutdown.cancel();
 }
-
-#[cfg(not(unix))]
-async fn host(_shutdown: CancellationToken) {}

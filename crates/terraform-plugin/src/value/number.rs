@@ -173,7 +173,13 @@ impl Ord for Number {
         }
         let sign = |number: &Self| match &number.0 {
             Repr::Small(small) => small.signum(),
-            Repr::Decimal { negative, .. } => if *negative { -1 } else { 1 },
+            Repr::Decimal { negative, .. } => {
+                if *negative {
+                    -1
+                } else {
+                    1
+                }
+            }
         };
         let (mine, theirs) = (sign(self), sign(other));
         if mine != theirs || mine == 0 {

@@ -36,8 +36,7 @@ impl Object {
     /// A diagnostic at the attribute, when the value does not convert.
     pub fn get<T: FromValue>(&self, name: &str) -> Result<T, Diagnostic> {
         T::from_value(self.value(name)).map_err(|mismatch| {
-            Diagnostic::error("Unexpected value", mismatch.to_string())
-                .at(Path::root().name(name))
+            Diagnostic::error("Unexpected value", mismatch.to_string()).at(Path::root().name(name))
         })
     }
 

@@ -104,7 +104,8 @@ impl Type {
             }
             "object" => {
                 let attributes = inner.as_object()?.iter();
-                let read = attributes.map(|(name, ty)| Some((name.clone(), Self::read(ty, depth)?)));
+                let read =
+                    attributes.map(|(name, ty)| Some((name.clone(), Self::read(ty, depth)?)));
                 read.collect::<Option<_>>().map(Self::Object)
             }
             _ => None,
