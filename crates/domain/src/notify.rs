@@ -1,11 +1,39 @@
 //! notify: what people are told of an incident, whom, when, and in which vendor's form. Each kind of
-//! channel is a folder that writes requests and reads answers; sending, waiting and keeping belong to
+//! channel has a file that writes requests and reads answers; sending, waiting and keeping belong to
 //! `pipeline::notify` and to the store.
 
+mod answer;
+mod compose;
+mod discord;
+mod email;
 mod event;
+mod fit;
+mod google_chat;
+mod grafana_oncall;
+mod identity;
 mod message;
+mod ntfy;
+mod opsgenie;
+mod pagerduty;
+mod policy;
 mod servers;
+mod slack;
+mod story;
+mod telegram;
+mod telephone;
+mod webhook;
 
+#[cfg(test)]
+mod tests;
+
+pub use answer::read_answer;
+pub use compose::{compose, keeps_alerts};
 pub use event::{Ended, Event, EventKind, Grounds, Notice, RegionSeen, Subject};
+pub use identity::{event_key, storm_key, thread};
 pub use message::{Answer, Delivered, Envelope, HttpMessage, Mail, Message, Refusal};
-pub use servers::{BotAccount, Servers, TelephoneAccount, Unconfigured};
+pub use policy::{
+    ASKED_WAIT_MAX, Deaf, GIVE_UP_AFTER, Hears, Held, NextTry, Opening, QuietHours, REMINDER_MIN,
+    STORM_EVENTS_MAX, Turn, Window, Wishes, degraded_due, group, hears, held_until, next_reminder,
+    next_try,
+};
+pub use servers::{BotAccount, Servers, TelephoneAccount, Unconfigured, setting};

@@ -2,8 +2,13 @@
 
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderName, Method};
+use percent_encoding::percent_decode_str;
 use rules::{ChannelId, Secret, Timestamp};
+use serde_json::Value;
 
 /// What belongs to one delivery, whatever the vendor.
 #[derive(Clone, Debug)]
@@ -19,7 +24,7 @@ pub struct Envelope<'e> {
     /// When it is sent; signatures hold for minutes around it.
     pub now: Timestamp,
     /// Secrets of the workspace that webhooks are signed with, newest first; two while one is
-    /// being replaced.
+    /// being replaced. Without any, webhooks go out unsigned.
     pub signing: &'e [Secret<Vec<u8>>],
     /// Where people see the incident; `None` on a server without a public address.
     pub link: Option<String>,
@@ -38,7 +43,7 @@ pub enum Message {
 /// secrets, and so both are never shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HttpMessage {
-    /// POST, or PUT.
+    /// POST.
     pub method: Method,
     /// Absolute URL.
     pub url: Secret<String>,
@@ -97,4 +102,85 @@ pub enum Delivered {
 pub struct Refusal {
     /// One sentence with the way out.
     pub why: String,
+}
+
+impl HttpMessage {
+    /// A POST of JSON.
+    pub(super) fn json(url: &str, body: &Value) -> Self {
+        Self::post(url, "application/json", body.to_string())
+    }
+
+    /// A POST of a form.
+    pub(super) fn form(url: &str, fields: &[(&str, &str)]) -> Self {
+        let body =
+            url::form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
+        Self::post(url, "application/x-www-form-urlencoded", body)
+    }
+
+    /// With this header, in the place of one of the same name.
+    pub(super) fn with(mut self, name: HeaderName, value: String) -> Self {
+        self.headers.retain(|(other, _)| *other != name);
+        self.headers.push((name, Secret::new(value)));
+        self
+    }
+
+    /// With the header that shows a name and a password.
+    pub(super) fn with_basic(self, name: &str, password: &str) -> Self {
+        self.with(AUTHORIZATION, basic(name.as_bytes(), password.as_bytes()))
+    }
+
+    /// Name and password in the URL become a header, as browsers do it (design §5 "HTTP").
+    fn post(url: &str, content_type: &str, body: String) -> Self {
+        let (url, authorization) = without_credentials(url);
+        let message = Self {
+            method: Method::POST,
+            url: Secret::new(url),
+            headers: Vec::new(),
+            body: body.into_bytes(),
+        };
+        let message = message.with(CONTENT_TYPE, content_type.to_owned());
+        match authorization {
+            Some(authorization) => message.with(AUTHORIZATION, authorization),
+            None => message,
+        }
+    }
+}
+
+fn without_credentials(text: &str) -> (String, Option<String>) {
+    let Ok(mut url) = url::Url::parse(text) else { return (text.to_owned(), None) };
+    if url.username().is_empty() && url.password().is_none() {
+        return (text.to_owned(), None);
+    }
+    let name: Vec<u8> = percent_decode_str(url.username()).collect();
+    let password: Vec<u8> = percent_decode_str(url.password().unwrap_or_default()).collect();
+    // Both fail only for URLs without a host, which have no credentials either.
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+    (url.into(), Some(basic(&name, &password)))
+}
+
+fn basic(name: &[u8], password: &[u8]) -> String {
+    format!("Basic {}", BASE64_STANDARD.encode([name, b":", password].concat()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credentials_in_a_url_become_a_header() {
+        // design: §5 "HTTP"
+        let message = HttpMessage::json("https://us%40er:p%3Ass@example.com/a?b", &Value::Null);
+        assert_eq!(message.url.expose(), "https://example.com/a?b");
+        let (name, value) = message.headers.last().unwrap();
+        assert_eq!((name, value.expose().as_str()), (&AUTHORIZATION, "Basic dXNAZXI6cDpzcw=="));
+    }
+
+    #[test]
+    fn a_url_without_credentials_goes_out_as_written() {
+        let written = "https://Example.com/a b?c=ä";
+        let message = HttpMessage::json(written, &Value::Null);
+        assert_eq!(message.url.expose(), written);
+        assert_eq!(message.headers.len(), 1);
+    }
 }

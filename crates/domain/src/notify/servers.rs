@@ -3,6 +3,20 @@
 
 use rules::{ProviderType, Secret};
 
+/// Settings that channels take, as the configuration file names them.
+pub mod setting {
+    /// The server for emails.
+    pub const SMTP: &str = "smtp_url";
+    /// Token of the bot.
+    pub const TELEGRAM: &str = "telegram_token";
+    /// The account for text messages.
+    pub const TELEPHONE: &str = "telephone_account";
+    /// Number that text messages come from.
+    pub const SMS_FROM: &str = "sms_from";
+    /// Number that WhatsApp messages come from.
+    pub const WHATSAPP_FROM: &str = "whatsapp_from";
+}
+
 /// The server's side of all kinds of channels. Base addresses end without a slash.
 #[derive(Clone, Debug)]
 pub struct Servers {
@@ -40,7 +54,7 @@ pub struct TelephoneAccount {
     pub account: String,
     /// Its token.
     pub token: Secret<String>,
-    /// Number that text messages come from; `None` where it sends none.
+    /// Number that text messages come from, or the id of a messaging service (`MG…`); `None` where it sends none.
     pub sms_from: Option<String>,
     /// Number that WhatsApp messages come from; `None` where it sends none.
     pub whatsapp_from: Option<String>,
@@ -48,7 +62,7 @@ pub struct TelephoneAccount {
 
 /// A kind of channel whose server side is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("channels of the kind `{kind}` cannot send on this server: set {setting}")]
+#[error("channels of the kind `{kind}` cannot send on this server: set `{setting}`")]
 pub struct Unconfigured {
     /// The kind.
     pub kind: ProviderType,

@@ -1,0 +1,91 @@
+//! Google Chat: a card through a webhook of a space; all of one incident stand in one thread.
+//! Format: <https://developers.google.com/workspace/chat/api/reference/rest/v1/spaces.messages/create>
+
+use rules::notification::Hook;
+use serde_json::{Value, json};
+use url::Url;
+
+use super::answer::{by_status, json as body_of, text_at};
+use super::fit::{List, Unit, fit, html, plain};
+use super::message::{Answer, Delivered, Envelope, HttpMessage};
+use super::story::{LINK_WORDS, Story, shown_time};
+
+/// Longest message in bytes, with all that is in it, of the page above.
+#[cfg(test)]
+pub(super) const MESSAGE_BYTES_MAX: usize = 32_000;
+/// Longest thread key, <https://developers.google.com/workspace/chat/api/reference/rest/v1/spaces.messages#thread>.
+pub(super) const THREAD_KEY_MAX: usize = 4_000;
+/// Parts of the message (ours), in bytes as JSON: together well below what it may have.
+const TITLE_MAX: usize = 500;
+const WHY_MAX: usize = 3_000;
+const VALUE_MAX: usize = 3_000;
+const LINES: List = List { escape: html, unit: Unit::Json, around: ("• ", "<br>"), max: 6_000 };
+
+/// `requestId` makes Google answer the first message again where one arrives twice.
+pub(super) fn compose(hook: &Hook, story: &Story, envelope: &Envelope<'_>) -> HttpMessage {
+    let title = fit(&story.signed_title(), plain, Unit::Json, TITLE_MAX);
+    let subtitle = fit(&subtitle(story), plain, Unit::Json, TITLE_MAX);
+    let card = json!({
+        "header": { "title": title, "subtitle": subtitle },
+        "sections": [{ "widgets": widgets(story) }],
+    });
+    let body = json!({
+        "fallbackText": title,
+        "thread": { "threadKey": fit(envelope.thread, plain, Unit::Utf16, THREAD_KEY_MAX) },
+        "cardsV2": [{ "cardId": "event", "card": card }],
+    });
+    HttpMessage::json(&in_thread(hook.webhook_url.expose(), envelope.key), &body)
+}
+
+/// Errors of Google APIs: <https://cloud.google.com/apis/design/errors>.
+pub(super) fn read(answer: &Answer) -> Delivered {
+    let body = body_of(answer);
+    let way_out = matches!(answer.status, 400 | 401 | 403 | 404)
+        .then_some("the webhook or its space is gone: make a new one in Google Chat");
+    by_status(answer, text_at(&body, "/error/message"), way_out)
+}
+
+fn subtitle(story: &Story) -> String {
+    let time = shown_time(story.at);
+    if story.workspace.is_empty() { time } else { format!("{} · {time}", story.workspace) }
+}
+
+/// Texts of widgets are a small HTML; labels and titles are plain.
+fn widgets(story: &Story) -> Vec<Value> {
+    let mut widgets = Vec::new();
+    if let Some(why) = &story.why {
+        widgets.push(paragraph(&fit(why, html, Unit::Json, WHY_MAX)));
+    }
+    for (label, value) in story.all_facts().filter(|(label, _)| *label != "Workspace") {
+        let text = fit(value, html, Unit::Json, VALUE_MAX);
+        let shown = json!({ "topLabel": label, "text": text, "wrapText": true });
+        widgets.push(json!({ "decoratedText": shown }));
+    }
+    let lines = LINES.of(&story.lines);
+    if let Some(lines) = lines.strip_suffix("<br>") {
+        widgets.push(paragraph(lines));
+    }
+    if let Some(link) = &story.link {
+        let button = json!({ "text": LINK_WORDS, "onClick": { "openLink": { "url": link } } });
+        widgets.push(json!({ "buttonList": { "buttons": [button] } }));
+    }
+    if widgets.is_empty() {
+        // A section without a widget is refused.
+        widgets.push(paragraph(&fit(&story.title, html, Unit::Json, TITLE_MAX)));
+    }
+    widgets
+}
+
+fn paragraph(text: &str) -> Value {
+    json!({ "textParagraph": { "text": text } })
+}
+
+/// The webhook's URL, asking for the thread of the message, or a new one where there is none yet.
+fn in_thread(url: &str, key: &str) -> String {
+    let Ok(mut parsed) = Url::parse(url) else { return url.to_owned() };
+    parsed
+        .query_pairs_mut()
+        .append_pair("messageReplyOption", "REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD")
+        .append_pair("requestId", key);
+    parsed.into()
+}

@@ -1,0 +1,88 @@
+//! ntfy: publishes to a topic as JSON, so that titles may be in every script.
+//! Format: <https://docs.ntfy.sh/publish/#publish-as-json>
+
+use http::header::AUTHORIZATION;
+use rules::notification::Ntfy;
+use serde_json::json;
+use url::Url;
+
+use super::answer::{by_status, json as body_of, text_at};
+use super::fit::{Unit, fit, plain};
+use super::message::{Answer, Delivered, HttpMessage};
+use super::story::{Story, Tone};
+
+/// Longest message in bytes, above which it becomes an attachment:
+/// <https://docs.ntfy.sh/publish/#limitations>. Counted as JSON, because a server reads twice as many
+/// bytes of a request at most, whatever is in it.
+pub(super) const MESSAGE_MAX: usize = 4_096;
+/// Longest title (ours), in bytes as JSON.
+pub(super) const TITLE_MAX: usize = 512;
+/// Longest request that a server reads: twice the longest message.
+#[cfg(test)]
+pub(super) const REQUEST_MAX: usize = 2 * MESSAGE_MAX;
+
+pub(super) fn compose(ntfy: &Ntfy, public: &str, story: &Story) -> HttpMessage {
+    let mut body = json!({
+        "topic": ntfy.topic,
+        "title": fit(&story.title, plain, Unit::Json, TITLE_MAX),
+        "message": message(story),
+        "priority": priority(story.tone),
+        "tags": [tag(story.tone)],
+    });
+    if let Some(link) = &story.link {
+        body["click"] = json!(link);
+    }
+    let message = HttpMessage::json(&server(ntfy.server_url.as_deref().unwrap_or(public)), &body);
+    match &ntfy.token {
+        Some(token) => message.with(AUTHORIZATION, format!("Bearer {}", token.expose())),
+        None => message,
+    }
+}
+
+/// What is wrong stands in `error`; 429 and 507 pass.
+pub(super) fn read(answer: &Answer) -> Delivered {
+    let body = body_of(answer);
+    let way_out = match answer.status {
+        400 => Some("put a topic of letters, digits, - and _ into the channel"),
+        401 | 403 => Some("put a token into the channel that may write to the topic"),
+        _ => None,
+    };
+    by_status(answer, text_at(&body, "/error"), way_out)
+}
+
+/// An empty message would read "triggered".
+fn message(story: &Story) -> String {
+    let text = story.text();
+    let text = if text.is_empty() { story.title.clone() } else { text };
+    fit(&text, plain, Unit::Json, MESSAGE_MAX)
+}
+
+/// JSON is published to the root of a server, and the topic stands in it.
+fn server(written: &str) -> String {
+    let Ok(mut url) = Url::parse(written) else { return written.to_owned() };
+    url.set_query(None);
+    url.set_fragment(None);
+    if !url.path().ends_with('/') {
+        let path = url.path().to_owned() + "/";
+        url.set_path(&path);
+    }
+    url.into()
+}
+
+const fn priority(tone: Tone) -> u8 {
+    match tone {
+        Tone::Down => 5,
+        Tone::Degraded => 4,
+        Tone::Fine | Tone::Test => 3,
+    }
+}
+
+/// Tags that the apps show as signs: <https://docs.ntfy.sh/emojis/>
+const fn tag(tone: Tone) -> &'static str {
+    match tone {
+        Tone::Down => "rotating_light",
+        Tone::Degraded => "warning",
+        Tone::Fine => "white_check_mark",
+        Tone::Test => "test_tube",
+    }
+}

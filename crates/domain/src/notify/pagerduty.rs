@@ -1,0 +1,109 @@
+//! PagerDuty: Events API v2, which groups by itself: what has one `dedup_key` is one alert, so a
+//! recovery resolves what its opening triggered, and a reminder repeats it.
+//! Format: <https://developer.pagerduty.com/docs/events-api-v2/trigger-events/>
+
+use rules::notification::Pagerduty;
+use serde_json::{Value, json};
+
+use super::answer::{by_status, json as body_of, text_at};
+use super::fit::{Unit, fit, plain};
+use super::message::{Answer, Delivered, Envelope, HttpMessage};
+use super::servers::Servers;
+use super::story::{LINK_WORDS, Phase, SENDER, Story, Tone, written_time};
+
+/// Longest summary,
+/// <https://developer.pagerduty.com/docs/events-api-v2/trigger-events/#parameters>.
+pub(super) const SUMMARY_MAX: usize = 1_024;
+/// Longest dedup key, of the same page.
+pub(super) const DEDUP_KEY_MAX: usize = 255;
+/// Longest of the texts without a limit of their own (ours).
+const TEXT_MAX: usize = 2_048;
+/// Most lines of details, and the longest of them (ours): far from the 512 KB of a payload,
+/// <https://developer.pagerduty.com/docs/events-api-v2/overview/#size-limits>.
+const LINES_MAX: usize = 100;
+const LINE_MAX: usize = 300;
+/// The limit itself.
+#[cfg(test)]
+pub(super) const PAYLOAD_BYTES_MAX: usize = 512 * 1_024;
+
+pub(super) fn compose(
+    pagerduty: &Pagerduty,
+    servers: &Servers,
+    story: &Story,
+    envelope: &Envelope<'_>,
+) -> HttpMessage {
+    let url = format!("{}/v2/enqueue", servers.pagerduty);
+    let routing_key = pagerduty.integration_key.expose();
+    let dedup_key = text(envelope.thread, DEDUP_KEY_MAX);
+    let body = match story.phase {
+        Phase::Open => {
+            let mut body = json!({
+                "routing_key": routing_key,
+                "event_action": "trigger",
+                "dedup_key": dedup_key,
+                "client": SENDER,
+                "payload": payload(story),
+            });
+            if let Some(link) = &story.link {
+                body["client_url"] = json!(link);
+                body["links"] = json!([{ "href": link, "text": LINK_WORDS }]);
+            }
+            body
+        }
+        Phase::Over => json!({
+            "routing_key": routing_key,
+            "event_action": "resolve",
+            "dedup_key": dedup_key,
+        }),
+    };
+    HttpMessage::json(&url, &body)
+}
+
+/// 202 is taken; 400 says in `errors` what is wrong, nearly always the key.
+pub(super) fn read(answer: &Answer) -> Delivered {
+    let body = body_of(answer);
+    let said = text_at(&body, "/errors/0").or_else(|| text_at(&body, "/message"));
+    let way_out = "put the integration key of an Events API v2 integration into the channel";
+    by_status(answer, said, (answer.status == 400).then_some(way_out))
+}
+
+fn payload(story: &Story) -> Value {
+    let source = story.target.as_deref().unwrap_or(&story.workspace);
+    let mut details = serde_json::Map::new();
+    if let Some(why) = &story.why {
+        details.insert("Why".to_owned(), json!(text(why, TEXT_MAX)));
+    }
+    for (label, value) in story.all_facts() {
+        details.insert(label.to_owned(), json!(text(value, TEXT_MAX)));
+    }
+    if !story.lines.is_empty() {
+        let lines: Vec<String> =
+            story.lines.iter().take(LINES_MAX).map(|line| text(line, LINE_MAX)).collect();
+        details.insert("Seen".to_owned(), json!(lines));
+    }
+    let mut payload = json!({
+        "summary": text(&story.title, SUMMARY_MAX),
+        // Required, and never empty.
+        "source": text(if source.is_empty() { SENDER } else { source }, TEXT_MAX),
+        "severity": severity(story.tone),
+        "group": text(&story.workspace, TEXT_MAX),
+        "custom_details": details,
+    });
+    if let Some(at) = written_time(story.at) {
+        payload["timestamp"] = Value::String(at);
+    }
+    payload
+}
+
+const fn severity(tone: Tone) -> &'static str {
+    match tone {
+        Tone::Down => "critical",
+        Tone::Degraded => "warning",
+        Tone::Fine | Tone::Test => "info",
+    }
+}
+
+/// JSON escapes by itself; nothing here is markup.
+fn text(text: &str, max: usize) -> String {
+    fit(text, plain, Unit::Utf16, max)
+}

@@ -1,0 +1,141 @@
+//! Which events a channel hears (design §5 "Transitions").
+
+use std::time::Duration;
+
+use rules::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::quiet::QuietHours;
+use crate::notify::{Event, EventKind};
+
+/// Periods that a monitor is degraded before it is told.
+const DEGRADED_PERIODS: u32 = 2;
+
+/// What a channel wants to hear; what it does not name is as by default.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Wishes {
+    /// That a monitor is down.
+    pub error: bool,
+    /// That a monitor is slow or partly failing.
+    pub degraded: bool,
+    /// That what was told before is over.
+    pub recovered: bool,
+    /// How often it is told that something lasts; `None` is never.
+    pub remind_every: Option<Duration>,
+    /// When nothing is told; `None` is never.
+    pub quiet: Option<QuietHours>,
+}
+
+impl Default for Wishes {
+    fn default() -> Self {
+        Self { error: true, degraded: true, recovered: true, remind_every: None, quiet: None }
+    }
+}
+
+/// Whether the channel heard before of what the event belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Opening {
+    /// It did; a message that is on its way counts.
+    Heard,
+    /// It did not.
+    NotHeard,
+}
+
+/// Whether a channel hears of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hears {
+    /// It does.
+    Yes,
+    /// It does not.
+    Not(Deaf),
+}
+
+/// Why a channel does not hear of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deaf {
+    /// It does not want to.
+    NotWished,
+    /// It never heard that this began.
+    OpeningNotHeard,
+    /// It knows already: an incident that ended as `degraded` told so.
+    Known,
+}
+
+/// Whether a channel with these wishes hears of `event`.
+pub fn hears(wishes: &Wishes, event: &Event, opening: Opening) -> Hears {
+    let wished = |wish: bool| if wish { Hears::Yes } else { Hears::Not(Deaf::NotWished) };
+    match (event.kind, opening) {
+        (EventKind::Test, _) => Hears::Yes,
+        (EventKind::Recovered, Opening::NotHeard) => Hears::Not(Deaf::OpeningNotHeard),
+        (EventKind::Recovered, Opening::Heard) => wished(wishes.recovered),
+        (EventKind::Error | EventKind::Degraded, Opening::NotHeard) if event.reminder > 0 => {
+            Hears::Not(Deaf::OpeningNotHeard)
+        }
+        (EventKind::Error | EventKind::Degraded, _) if event.reminder > 0 => {
+            wished(wishes.remind_every.is_some())
+        }
+        (EventKind::Error, _) => wished(wishes.error),
+        (EventKind::Degraded, Opening::Heard) => Hears::Not(Deaf::Known),
+        (EventKind::Degraded, Opening::NotHeard) => wished(wishes.degraded),
+    }
+}
+
+/// When a monitor with this period that is degraded since `since` is told to be so, if it still is.
+pub fn degraded_due(since: Timestamp, period: Duration) -> Timestamp {
+    since + period * DEGRADED_PERIODS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::notify::tests::an_event;
+
+    const YES: Hears = Hears::Yes;
+    const NOT_WISHED: Hears = Hears::Not(Deaf::NotWished);
+    const NOT_HEARD: Hears = Hears::Not(Deaf::OpeningNotHeard);
+
+    // design: §5 "Channels hear by default of error, recovery, and `degraded` that lasts two periods"
+    #[test]
+    fn by_default_all_is_heard_but_recoveries_of_what_was_not_and_reminders() {
+        let wishes = Wishes::default();
+        for (kind, reminder, opening, expected) in [
+            (EventKind::Error, 0, Opening::NotHeard, YES),
+            (EventKind::Degraded, 0, Opening::NotHeard, YES),
+            (EventKind::Degraded, 0, Opening::Heard, Hears::Not(Deaf::Known)),
+            (EventKind::Recovered, 0, Opening::Heard, YES),
+            (EventKind::Recovered, 0, Opening::NotHeard, NOT_HEARD),
+            (EventKind::Error, 1, Opening::Heard, NOT_WISHED),
+            (EventKind::Error, 1, Opening::NotHeard, NOT_HEARD),
+            (EventKind::Test, 0, Opening::NotHeard, YES),
+        ] {
+            let event = Event { reminder, ..an_event(kind) };
+            assert_eq!(hears(&wishes, &event, opening), expected, "{kind:?} {opening:?}");
+        }
+    }
+
+    #[test]
+    fn a_channel_that_wants_nothing_still_hears_tests() {
+        let wishes =
+            Wishes { error: false, degraded: false, recovered: false, ..Wishes::default() };
+        for (kind, opening, expected) in [
+            (EventKind::Error, Opening::NotHeard, NOT_WISHED),
+            (EventKind::Degraded, Opening::NotHeard, NOT_WISHED),
+            (EventKind::Recovered, Opening::Heard, NOT_WISHED),
+            (EventKind::Test, Opening::NotHeard, YES),
+        ] {
+            assert_eq!(hears(&wishes, &an_event(kind), opening), expected, "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn degraded_is_told_after_two_periods() {
+        let since = Timestamp::from_millis(5);
+        assert_eq!(degraded_due(since, Duration::from_secs(30)), Timestamp::from_millis(60_005));
+    }
+
+    #[test]
+    fn wishes_that_name_nothing_are_the_default() {
+        assert_eq!(serde_json::from_str::<Wishes>("{}").unwrap(), Wishes::default());
+    }
+}

@@ -1,0 +1,116 @@
+//! When a message that did not arrive is tried again, and when no more (design §5 "Alerts").
+
+use std::time::Duration;
+
+use rules::Timestamp;
+
+/// How long a message is tried for, from its first try on.
+pub const GIVE_UP_AFTER: Duration = Duration::from_hours(24);
+/// Longest wait that a receiver can ask for (ours), so that an answer never puts an alert off for a
+/// day.
+pub const ASKED_WAIT_MAX: Duration = Duration::from_hours(1);
+/// First pause (ours); each further one is twice as long.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+/// Longest pause (ours).
+const PAUSE_MAX: Duration = Duration::from_mins(30);
+/// Most that chance adds to a pause or takes from it (ours): what broke together does not come back
+/// together.
+const JITTER_PER_MILLE: u64 = 200;
+
+/// What becomes of a message that did not arrive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NextTry {
+    /// It is tried again then.
+    At(Timestamp),
+    /// Its time is over: it stands in the dead-letter list.
+    Dead,
+}
+
+/// What follows the failure at `now` of the last of `tries` tries, the first of which was at `first`.
+/// The receiver may have `asked` for a wait. Any bits do for `chance`. The last try is when the time
+/// is over, and not before.
+pub fn next_try(
+    first: Timestamp,
+    now: Timestamp,
+    tries: u32,
+    asked: Option<Duration>,
+    chance: u64,
+) -> NextTry {
+    let last = first + GIVE_UP_AFTER;
+    if now >= last {
+        return NextTry::Dead;
+    }
+    let asked = asked.unwrap_or_default().min(ASKED_WAIT_MAX);
+    let at = now + pause_after(tries, chance).max(asked);
+    NextTry::At(at.min(last))
+}
+
+fn pause_after(tries: u32, chance: u64) -> Duration {
+    let doublings = tries.saturating_sub(1);
+    let plain = FIRST_PAUSE.saturating_mul(2_u32.saturating_pow(doublings)).min(PAUSE_MAX);
+    let per_mille = 1_000 - JITTER_PER_MILLE + chance % (2 * JITTER_PER_MILLE + 1);
+    let millis = u64::try_from(plain.as_millis()).unwrap_or(u64::MAX);
+    Duration::from_millis(millis.saturating_mul(per_mille) / 1_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const FIRST: Timestamp = Timestamp::from_millis(1_000_000_000);
+
+    fn wait(tries: u32, asked: Option<Duration>, chance: u64) -> Duration {
+        match next_try(FIRST, FIRST, tries, asked, chance) {
+            NextTry::At(at) => at.since(FIRST),
+            NextTry::Dead => panic!("the first hour is no end"),
+        }
+    }
+
+    #[test]
+    fn pauses_double_from_a_second_to_half_an_hour_give_or_take_a_fifth() {
+        for (tries, seconds) in [(1, 1), (2, 2), (3, 4), (8, 128), (12, 1_800), (u32::MAX, 1_800)] {
+            let plain = Duration::from_secs(seconds);
+            assert_eq!(wait(tries, None, 0), plain * 8 / 10, "{tries}");
+            assert_eq!(wait(tries, None, 200), plain, "{tries}");
+            assert_eq!(wait(tries, None, 400), plain * 12 / 10, "{tries}");
+        }
+    }
+
+    // design: §5 "Delivery … honours Retry-After"
+    #[test]
+    fn the_wait_that_was_asked_for_is_kept_up_to_an_hour() {
+        for (asked, expected) in [(0, 1), (90, 90), (3_600, 3_600), (86_400, 3_600)] {
+            let asked = Some(Duration::from_secs(asked));
+            assert_eq!(wait(1, asked, 200), Duration::from_secs(expected));
+        }
+    }
+
+    // design: §5 "retried with back-off for 24 hours"
+    #[test]
+    fn the_last_try_is_after_a_day_and_then_the_message_is_dead() {
+        let last = FIRST + GIVE_UP_AFTER;
+        let before = last - Duration::from_secs(1);
+        assert_eq!(next_try(FIRST, before, 60, None, 0), NextTry::At(last));
+        assert_eq!(next_try(FIRST, last, 61, None, 0), NextTry::Dead);
+    }
+
+    proptest! {
+        #[test]
+        fn every_message_is_tried_for_a_day_and_then_ends(chances in prop::collection::vec(any::<u64>(), 200)) {
+            let (mut now, mut tries) = (FIRST, 1);
+            for chance in chances {
+                match next_try(FIRST, now, tries, None, chance) {
+                    NextTry::At(at) => {
+                        prop_assert!(at > now && at <= FIRST + GIVE_UP_AFTER);
+                        (now, tries) = (at, tries + 1);
+                    }
+                    NextTry::Dead => break,
+                }
+            }
+            prop_assert_eq!(now, FIRST + GIVE_UP_AFTER);
+            prop_assert!((50..100).contains(&tries), "{}", tries);
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Slack: blocks in a coloured attachment through an incoming webhook.
+//! Format: <https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks>, text:
+//! <https://docs.slack.dev/messaging/formatting-message-text>
+
+use rules::notification::Hook;
+use serde_json::{Value, json};
+
+use super::answer::{again, by_status, refused};
+use super::fit::{List, Unit, escaped, fit};
+use super::message::{Answer, Delivered, HttpMessage};
+use super::story::{LINK_WORDS, Story, shown_time};
+
+/// Longest text of a section, <https://docs.slack.dev/reference/block-kit/blocks/section-block>.
+pub(super) const SECTION_MAX: usize = 3_000;
+/// Longest field of a section, and most of them, of the same page.
+pub(super) const FIELD_MAX: usize = 2_000;
+pub(super) const FIELDS_MAX: usize = 10;
+/// Longest title: as long as a header may be, so that it is read at a glance,
+/// <https://docs.slack.dev/reference/block-kit/blocks/header-block>.
+pub(super) const TITLE_MAX: usize = 150;
+/// Longest link (ours): what time and workspace leave of the text that they stand in.
+const LINK_MAX: usize = 2_700;
+/// Most blocks of a message, <https://docs.slack.dev/reference/block-kit/blocks>.
+#[cfg(test)]
+pub(super) const BLOCKS_MAX: usize = 50;
+/// Regions or events in one section.
+const LINES: List = List { escape, unit: Unit::Utf16, around: ("\n• ", ""), max: SECTION_MAX };
+
+pub(super) fn compose(hook: &Hook, story: &Story) -> HttpMessage {
+    let title = fit(&story.signed_title(), escape, Unit::Utf16, TITLE_MAX);
+    let why = fit(story.why.as_deref().unwrap_or_default(), escape, Unit::Utf16, SECTION_MAX);
+    let lines = LINES.of(&story.lines);
+    let mut blocks = Vec::new();
+    blocks.extend(section(&why));
+    blocks.extend(fields(story));
+    blocks.extend(section(lines.trim_start()));
+    blocks.push(json!({ "type": "context", "elements": [text(&context(story))] }));
+    let colour = format!("#{:06x}", story.tone.colour());
+    let attachment = json!({ "color": colour, "fallback": title, "blocks": blocks });
+    let body = json!({ "text": title, "mrkdwn": false, "attachments": [attachment] });
+    HttpMessage::json(hook.webhook_url.expose(), &body)
+}
+
+/// Slack says in one word what is wrong:
+/// <https://docs.slack.dev/changelog/2016-05-17-changes-to-errors-for-incoming-webhooks>
+pub(super) fn read(answer: &Answer) -> Delivered {
+    let word = answer.body.trim();
+    match word {
+        "rollup_error" | "rate_limited" | "ratelimited" => again(answer, answer.retry_after, word),
+        "channel_is_archived" | "channel_not_found" | "user_not_found" => {
+            let way_out = "the Slack channel is gone: make a webhook in another";
+            refused(answer, word, Some(way_out))
+        }
+        "action_prohibited" | "posting_to_general_channel_denied" | "restricted_action" => {
+            refused(answer, word, Some("an administrator of the Slack workspace has to allow it"))
+        }
+        "no_service" | "no_service_id" | "no_active_hooks" | "invalid_token" | "no_team"
+        | "team_disabled" | "account_inactive" => {
+            refused(answer, word, Some("the webhook is disabled: make a new one in Slack"))
+        }
+        _ => by_status(answer, None, None),
+    }
+}
+
+/// Three characters are control characters of Slack's text; back-ticks would end a code span, and
+/// nothing can be escaped in one.
+fn escape(character: char, out: &mut String) {
+    match character {
+        '&' => out.push_str("&amp;"),
+        '<' => out.push_str("&lt;"),
+        '>' => out.push_str("&gt;"),
+        '`' => out.push('\''),
+        other => out.push(other),
+    }
+}
+
+fn fields(story: &Story) -> Option<Value> {
+    let fields: Vec<Value> = story
+        .all_facts()
+        .filter(|(label, _)| *label != "Workspace")
+        .take(FIELDS_MAX)
+        .map(|(label, value)| {
+            let room = FIELD_MAX - label.len() - "*:*\n``".len();
+            let value = fit(value, escape, Unit::Utf16, room);
+            let value = if label == "Target" { format!("`{value}`") } else { value };
+            text(&format!("*{label}*\n{value}"))
+        })
+        .collect();
+    (!fields.is_empty()).then(|| json!({ "type": "section", "fields": fields }))
+}
+
+/// The time as the reader's clock has it, the workspace, and the way to more.
+fn context(story: &Story) -> String {
+    let seconds = story.at.as_millis().div_euclid(1_000);
+    let shown = shown_time(story.at);
+    let mut context = format!("<!date^{seconds}^{{date_short_pretty}} {{time_secs}}|{shown}>");
+    if !story.workspace.is_empty() {
+        let workspace = fit(&story.workspace, escape, Unit::Utf16, TITLE_MAX);
+        context = context + " · " + &workspace;
+    }
+    match &story.link {
+        Some(link) => {
+            // A link is whole or is none; escapes can make a long one longer than there is room.
+            let link = escaped(link, escape);
+            let fits = Unit::Utf16.length(&link) <= LINK_MAX;
+            if fits { format!("{context} · <{link}|{LINK_WORDS}>") } else { context }
+        }
+        None => context,
+    }
+}
+
+fn section(content: &str) -> Option<Value> {
+    (!content.is_empty()).then(|| json!({ "type": "section", "text": text(content) }))
+}
+
+/// Text in Slack's markup, in which nothing but what is marked becomes a link or a mention.
+fn text(content: &str) -> Value {
+    json!({ "type": "mrkdwn", "text": content, "verbatim": true })
+}

@@ -1,0 +1,76 @@
+//! Telegram: a message of the server's bot, in Telegram's HTML.
+//! Format: <https://core.telegram.org/bots/api#sendmessage>
+
+use rules::notification::Telegram;
+use serde_json::json;
+
+use super::answer::{again, by_status, json as body_of, refused, seconds, text_at};
+use super::fit::{List, Unit, escaped, fit, html};
+use super::message::{Answer, Delivered, HttpMessage};
+use super::servers::BotAccount;
+use super::story::{LINK_WORDS, Story};
+
+/// Longest text, <https://core.telegram.org/bots/api#sendmessage>. It counts what is left once the
+/// markup is read; counted with its markup a text never has less.
+pub(super) const TEXT_MAX: usize = 4_096;
+/// Parts of it (ours), each with its escapes; together with markup and a link, shorter than it may
+/// be. A link that does not fit in what is left stays out.
+const TITLE_MAX: usize = 600;
+const WHY_MAX: usize = 600;
+const TARGET_MAX: usize = 600;
+const FACT_MAX: usize = 200;
+const LINES: List = List { escape: html, unit: Unit::Utf16, around: ("\n• ", ""), max: 900 };
+
+pub(super) fn compose(telegram: &Telegram, bot: &BotAccount, story: &Story) -> HttpMessage {
+    let url = format!("{}/bot{}/sendMessage", bot.base, bot.token.expose());
+    let body = json!({
+        "chat_id": telegram.chat_id,
+        "text": text(story),
+        "parse_mode": "HTML",
+        "link_preview_options": { "is_disabled": true },
+    });
+    HttpMessage::json(&url, &body)
+}
+
+/// Telegram says in the body when to come again, and where a chat went.
+pub(super) fn read(answer: &Answer) -> Delivered {
+    let body = body_of(answer);
+    let said = text_at(&body, "/description");
+    if let Some(chat) = body.pointer("/parameters/migrate_to_chat_id") {
+        let way_out = format!("the group became a supergroup: put chat id {chat} into the channel");
+        return refused(answer, said.unwrap_or_default(), Some(&way_out));
+    }
+    if answer.status == 429 {
+        let after = seconds(body.pointer("/parameters/retry_after")).or(answer.retry_after);
+        return again(answer, after, said.unwrap_or("too many messages"));
+    }
+    let way_out = match answer.status {
+        400 => Some("put the chat's id into the channel, and add the bot to the chat"),
+        401 | 404 => Some("the server's bot token is wrong: its operator has to mend it"),
+        403 => Some("the bot is blocked or not in the chat: let it in again"),
+        _ => None,
+    };
+    by_status(answer, said, way_out)
+}
+
+fn text(story: &Story) -> String {
+    let title = fit(&story.title, html, Unit::Utf16, TITLE_MAX);
+    let mut text = format!("{} <b>{title}</b>", story.tone.sign());
+    if let Some(why) = &story.why {
+        text = text + "\n" + &fit(why, html, Unit::Utf16, WHY_MAX);
+    }
+    for (label, value) in story.all_facts() {
+        let value = if label == "Target" {
+            // In code, an @ in a URL is nobody's name.
+            format!("<code>{}</code>", fit(value, html, Unit::Utf16, TARGET_MAX))
+        } else {
+            fit(value, html, Unit::Utf16, FACT_MAX)
+        };
+        text = text + "\n" + label + ": " + &value;
+    }
+    text.push_str(&LINES.of(&story.lines));
+    let Some(link) = &story.link else { return text };
+    let link = format!("\n<a href=\"{}\">{LINK_WORDS}</a>", escaped(link, html));
+    let fits = Unit::Utf16.length(&text) + Unit::Utf16.length(&link) <= TEXT_MAX;
+    if fits { text + &link } else { text }
+}

@@ -1,0 +1,140 @@
+//! Text messages and WhatsApp through an account with an API like Twilio's. WhatsApp lets a business
+//! begin a conversation only with a template that it approved; the account has to be allowed to.
+//! Format: <https://www.twilio.com/docs/messaging/api/message-resource#create-a-message-resource>
+
+use rules::ProviderType;
+use rules::notification::Phone;
+
+use super::answer::{again, by_status, json as body_of, text_at};
+use super::fit::{Unit, fit, fit_with, plain};
+use super::message::{Answer, Delivered, HttpMessage};
+use super::servers::{TelephoneAccount, Unconfigured, setting};
+use super::story::{Phase, Story};
+
+/// Longest body, <https://www.twilio.com/docs/api/errors/21617>.
+pub(super) const BODY_MAX: usize = 1_600;
+/// Longest text message (ours): three parts of the seven-bit alphabet, since each part is paid for.
+pub(super) const SMS_MAX: usize = 459;
+/// What is left of an SMS for title and reason beside a link that is short enough to be in it.
+const SMS_TITLE_MAX: usize = 140;
+const SMS_WHY_MAX: usize = 160;
+/// Parts of a WhatsApp message (ours).
+const TITLE_MAX: usize = 300;
+const TEXT_MAX: usize = 900;
+
+/// How a message reaches a telephone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    Sms,
+    Whatsapp,
+}
+
+pub(super) fn compose(
+    way: Way,
+    phone: &Phone,
+    account: Option<&TelephoneAccount>,
+    story: &Story,
+) -> Result<HttpMessage, Unconfigured> {
+    let missing = |setting| Unconfigured { kind: way.kind(), setting };
+    let account = account.ok_or(missing(setting::TELEPHONE))?;
+    let (sender, body, setting) = match way {
+        Way::Sms => (&account.sms_from, sms(story), setting::SMS_FROM),
+        Way::Whatsapp => (&account.whatsapp_from, whatsapp(story), setting::WHATSAPP_FROM),
+    };
+    let sender = sender.as_deref().ok_or(missing(setting))?;
+    let url = format!("{}/2010-04-01/Accounts/{}/Messages.json", account.base, account.account);
+    let to = way.address(&phone.phone_number);
+    // Twilio's messaging services begin with MG; what they send from is theirs to choose.
+    let (from_field, from) = if sender.starts_with("MG") {
+        ("MessagingServiceSid", sender.to_owned())
+    } else {
+        ("From", way.address(sender))
+    };
+    let fields = [("To", to.as_str()), (from_field, from.as_str()), ("Body", body.as_str())];
+    let message = HttpMessage::form(&url, &fields);
+    Ok(message.with_basic(&account.account, account.token.expose()))
+}
+
+/// Twilio says by a code what is wrong: <https://www.twilio.com/docs/api/errors>. It may add codes,
+/// so whether to try again is decided by the status, but for its own word of "too many".
+pub(super) fn read(answer: &Answer) -> Delivered {
+    let body = body_of(answer);
+    let said = text_at(&body, "/message");
+    let way_out = match body.get("code").and_then(serde_json::Value::as_i64) {
+        Some(20_429 | 14_107) => {
+            return again(answer, answer.retry_after, said.unwrap_or("too many messages"));
+        }
+        Some(20_003 | 20_404) => {
+            Some("the server's telephone account is wrong: its operator has to mend it")
+        }
+        Some(21_211 | 21_217 | 21_265 | 21_614 | 63_003) => {
+            Some("put a number into the channel that takes such messages")
+        }
+        Some(21_212 | 21_603 | 21_606 | 21_659 | 21_660 | 63_007) => {
+            Some("the server's number cannot send such messages: its operator has to mend it")
+        }
+        Some(21_408 | 21_612) => Some("the account may not send to this country: allow it there"),
+        Some(21_608) => Some("a trial account sends to verified numbers only"),
+        Some(21_610) => Some("the receiver has opted out: reply START from the telephone"),
+        Some(63_016) => Some("WhatsApp takes only an approved template outside a conversation"),
+        Some(_) | None => None,
+    };
+    by_status(answer, said, way_out)
+}
+
+impl Way {
+    const fn kind(self) -> ProviderType {
+        match self {
+            Self::Sms => ProviderType::Sms,
+            Self::Whatsapp => ProviderType::Whatsapp,
+        }
+    }
+
+    fn address(self, number: &str) -> String {
+        match self {
+            Self::Sms => number.to_owned(),
+            Self::Whatsapp => format!("whatsapp:{}", number.trim_start_matches("whatsapp:")),
+        }
+    }
+}
+
+/// As short as can be: title, reason, and the link where it fits. Without signs and with three dots,
+/// so that the text alone decides whether the seven-bit alphabet is enough.
+fn sms(story: &Story) -> String {
+    let dots = |text: &str, max| fit_with(text, plain, Unit::Utf16, max, "...");
+    let mut body = dots(&story.title, SMS_TITLE_MAX);
+    let why = match &story.why {
+        Some(why) if story.phase == Phase::Open => why.clone(),
+        // Of a storm, what there is room for.
+        None if story.target.is_none() => story.lines.join("\n"),
+        Some(_) | None => String::new(),
+    };
+    if !why.is_empty() {
+        body = body + "\n" + &dots(&why, SMS_WHY_MAX);
+    }
+    with_link(body, story, SMS_MAX)
+}
+
+/// WhatsApp knows a little markup and no way to escape it; without any of our own, what is in names
+/// only changes how they look.
+fn whatsapp(story: &Story) -> String {
+    let title = fit(&story.signed_title(), plain, Unit::Utf16, TITLE_MAX);
+    let text: Vec<String> = story
+        .text()
+        .lines()
+        .scan(TEXT_MAX, |room, line| {
+            let line = fit(line, plain, Unit::Utf16, *room);
+            let length = Unit::Utf16.length(&line) + 1;
+            *room = room.checked_sub(length)?;
+            Some(line)
+        })
+        .collect();
+    let body = title + "\n" + &text.join("\n");
+    with_link(body.trim_end().to_owned(), story, BODY_MAX)
+}
+
+fn with_link(body: String, story: &Story, max: usize) -> String {
+    let Some(link) = &story.link else { return body };
+    let with_link = format!("{body}\n{link}");
+    if Unit::Utf16.length(&with_link) <= max { with_link } else { body }
+}

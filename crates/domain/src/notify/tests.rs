@@ -1,0 +1,11 @@
+//! What goes over the wire for each kind and event, and that it keeps its form and its limits
+//! whatever is in it.
+
+mod answers;
+mod any;
+mod fixtures;
+mod properties;
+mod schema;
+mod wire;
+
+pub(super) use fixtures::an_event;

@@ -1,0 +1,345 @@
+//! What answers mean, as each vendor documents them.
+
+use std::time::Duration;
+
+use rules::ProviderType;
+
+use crate::notify::{Answer, Delivered, keeps_alerts, read_answer};
+
+fn answer(status: u16, body: &str) -> Answer {
+    Answer { status, retry_after: None, body: body.to_owned() }
+}
+
+/// What an answer means, in a line.
+fn meaning(kind: ProviderType, answer: &Answer) -> String {
+    match read_answer(kind, answer) {
+        Delivered::Accepted => "accepted".to_owned(),
+        Delivered::Again { after: None, why } => format!("again: {why}"),
+        Delivered::Again { after: Some(after), why } => format!("again in {after:?}: {why}"),
+        Delivered::Refused(refusal) => format!("refused: {}", refusal.why),
+    }
+}
+
+fn assert_means(kind: ProviderType, table: &[(u16, &str, &str)]) {
+    for (status, body, expected) in table {
+        assert_eq!(meaning(kind, &answer(*status, body)), *expected, "{kind}: {status} {body}");
+    }
+}
+
+fn over_http() -> impl Iterator<Item = ProviderType> {
+    ProviderType::ALL.iter().copied().filter(|kind| *kind != ProviderType::Email)
+}
+
+#[test]
+fn statuses_mean_the_same_for_every_kind_that_says_no_more() {
+    for kind in over_http() {
+        for status in [200, 201, 202, 204] {
+            assert_eq!(read_answer(kind, &answer(status, "")), Delivered::Accepted, "{kind}");
+        }
+        for status in [408, 425, 429, 500, 502, 503, 504] {
+            let read = read_answer(kind, &answer(status, ""));
+            assert!(matches!(read, Delivered::Again { .. }), "{kind} {status}: {read:?}");
+        }
+        for status in [301, 308, 400, 401, 403, 404, 405, 410, 413, 422] {
+            let read = read_answer(kind, &answer(status, ""));
+            assert!(matches!(read, Delivered::Refused(_)), "{kind} {status}: {read:?}");
+        }
+    }
+}
+
+// design: §5 "Delivery … honours Retry-After"
+#[test]
+fn the_wait_of_the_header_is_read_for_every_kind() {
+    for kind in over_http() {
+        for status in [429, 503] {
+            let wait = Duration::from_secs(90);
+            let answer = Answer { retry_after: Some(wait), ..answer(status, "") };
+            let read = read_answer(kind, &answer);
+            assert!(
+                matches!(read, Delivered::Again { after: Some(after), .. } if after == wait),
+                "{kind} {status}: {read:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn slack_says_it_in_a_word() {
+    assert_means(
+        ProviderType::Slack,
+        &[
+            (200, "ok", "accepted"),
+            (400, "invalid_payload", "refused: answered 400 “invalid_payload”"),
+            (
+                404,
+                "channel_not_found",
+                "refused: answered 404 “channel_not_found”; the Slack channel is gone: make a webhook in another",
+            ),
+            (
+                410,
+                "channel_is_archived",
+                "refused: answered 410 “channel_is_archived”; the Slack channel is gone: make a webhook in another",
+            ),
+            (
+                403,
+                "action_prohibited",
+                "refused: answered 403 “action_prohibited”; an administrator of the Slack workspace has to allow it",
+            ),
+            (
+                404,
+                "no_service",
+                "refused: answered 404 “no_service”; the webhook is disabled: make a new one in Slack",
+            ),
+            (500, "rollup_error", "again: answered 500 “rollup_error”"),
+        ],
+    );
+}
+
+#[test]
+fn discord_says_when_to_come_again_in_the_body() {
+    assert_means(
+        ProviderType::Discord,
+        &[
+            (200, r#"{"id":"1"}"#, "accepted"),
+            (
+                429,
+                r#"{"message":"You are being rate limited.","retry_after":0.25,"global":false}"#,
+                "again in 250ms: answered 429 “You are being rate limited.”",
+            ),
+            (
+                404,
+                r#"{"message":"Unknown Webhook","code":10015}"#,
+                "refused: answered 404 “Unknown Webhook”; the webhook was deleted: make a new one in Discord",
+            ),
+            (
+                400,
+                r#"{"code":50035,"message":"Invalid Form Body"}"#,
+                "refused: answered 400 “Invalid Form Body”",
+            ),
+        ],
+    );
+    let both = Answer {
+        retry_after: Some(Duration::from_secs(1)),
+        ..answer(429, r#"{"retry_after":1000}"#)
+    };
+    let read = meaning(ProviderType::Discord, &both);
+    assert_eq!(read, "again in 1s: answered 429 “too many messages”");
+}
+
+#[test]
+fn telegram_says_where_a_chat_went_and_when_to_come_again() {
+    assert_means(
+        ProviderType::Telegram,
+        &[
+            (200, r#"{"ok":true,"result":{}}"#, "accepted"),
+            (
+                429,
+                r#"{"ok":false,"error_code":429,"description":"Too Many Requests: retry after 7","parameters":{"retry_after":7}}"#,
+                "again in 7s: answered 429 “Too Many Requests: retry after 7”",
+            ),
+            (
+                400,
+                r#"{"ok":false,"description":"Bad Request: chat not found"}"#,
+                "refused: answered 400 “Bad Request: chat not found”; put the chat's id into the channel, and add the bot to the chat",
+            ),
+            (
+                400,
+                r#"{"ok":false,"description":"Bad Request: group chat was upgraded to a supergroup chat","parameters":{"migrate_to_chat_id":-100123}}"#,
+                "refused: answered 400 “Bad Request: group chat was upgraded to a supergroup chat”; the group became a supergroup: put chat id -100123 into the channel",
+            ),
+            (
+                403,
+                r#"{"ok":false,"description":"Forbidden: bot was blocked by the user"}"#,
+                "refused: answered 403 “Forbidden: bot was blocked by the user”; the bot is blocked or not in the chat: let it in again",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn twilio_says_by_a_code_what_is_wrong() {
+    for kind in [ProviderType::Sms, ProviderType::Whatsapp] {
+        assert_means(
+            kind,
+            &[
+                (201, r#"{"sid":"SM1","status":"queued"}"#, "accepted"),
+                (
+                    400,
+                    r#"{"code":21610,"message":"Attempt to send to unsubscribed recipient","status":400}"#,
+                    "refused: answered 400 “Attempt to send to unsubscribed recipient”; the receiver has opted out: reply START from the telephone",
+                ),
+                (
+                    400,
+                    r#"{"code":21211,"message":"Invalid 'To' Phone Number","status":400}"#,
+                    "refused: answered 400 “Invalid 'To' Phone Number”; put a number into the channel that takes such messages",
+                ),
+                (
+                    401,
+                    r#"{"code":20003,"message":"Authenticate","status":401}"#,
+                    "refused: answered 401 “Authenticate”; the server's telephone account is wrong: its operator has to mend it",
+                ),
+                (
+                    429,
+                    r#"{"code":20429,"message":"Too Many Requests","status":429}"#,
+                    "again: answered 429 “Too Many Requests”",
+                ),
+            ],
+        );
+    }
+}
+
+#[test]
+fn those_who_keep_alerts_take_them_later_and_say_what_is_wrong_at_once() {
+    assert_means(
+        ProviderType::Pagerduty,
+        &[
+            (202, r#"{"status":"success","dedup_key":"k"}"#, "accepted"),
+            (
+                400,
+                r#"{"status":"invalid event","message":"Event object is invalid","errors":["Length of 'routing_key' is incorrect (should be 32 characters)"]}"#,
+                "refused: answered 400 “Length of 'routing_key' is incorrect (should be 32 characters)”; put the integration key of an Events API v2 integration into the channel",
+            ),
+            (429, "", "again: answered 429"),
+        ],
+    );
+    assert_means(
+        ProviderType::Opsgenie,
+        &[
+            (202, r#"{"result":"Request will be processed","requestId":"r"}"#, "accepted"),
+            (
+                403,
+                r#"{"message":"You are not authorized"}"#,
+                "refused: answered 403 “You are not authorized”; put the key of an API integration into the channel, and the region it is in",
+            ),
+        ],
+    );
+    assert_means(
+        ProviderType::GrafanaOncall,
+        &[
+            (200, "Ok.", "accepted"),
+            (
+                404,
+                "",
+                "refused: answered 404; the integration is gone: put the URL of a formatted webhook into the channel",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn google_chat_and_ntfy_say_it_in_their_errors() {
+    assert_means(
+        ProviderType::GoogleChat,
+        &[
+            (
+                429,
+                r#"{"error":{"code":429,"message":"Resource has been exhausted","status":"RESOURCE_EXHAUSTED"}}"#,
+                "again: answered 429 “Resource has been exhausted”",
+            ),
+            (
+                404,
+                r#"{"error":{"code":404,"message":"Space not found"}}"#,
+                "refused: answered 404 “Space not found”; the webhook or its space is gone: make a new one in Google Chat",
+            ),
+        ],
+    );
+    assert_means(
+        ProviderType::Ntfy,
+        &[
+            (
+                429,
+                r#"{"code":42901,"http":429,"error":"limit reached: too many requests"}"#,
+                "again: answered 429 “limit reached: too many requests”",
+            ),
+            (507, r#"{"error":"disk full"}"#, "again: answered 507 “disk full”"),
+            (
+                403,
+                r#"{"code":40301,"http":403,"error":"forbidden"}"#,
+                "refused: answered 403 “forbidden”; put a token into the channel that may write to the topic",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn replies_of_smtp_are_read_by_their_first_digit() {
+    assert_means(
+        ProviderType::Email,
+        &[
+            (250, "2.0.0 Ok: queued", "accepted"),
+            (421, "4.3.2 try later", "again: answered 421 “4.3.2 try later”"),
+            (451, "4.7.1 greylisted", "again: answered 451 “4.7.1 greylisted”"),
+            (
+                550,
+                "5.1.1 no such user",
+                "refused: answered 550 “5.1.1 no such user”; put an address into the channel that takes mail",
+            ),
+            (552, "5.2.2 mailbox full", "refused: answered 552 “5.2.2 mailbox full”"),
+            (
+                535,
+                "5.7.8 bad credentials",
+                "again: answered 535 “the mail server refuses the account of this server”",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn webhooks_that_are_gone_or_lead_elsewhere_say_the_way_out() {
+    assert_means(
+        ProviderType::Webhook,
+        &[
+            (
+                302,
+                "",
+                "refused: answered 302; it leads elsewhere: put its final address into the channel",
+            ),
+            (
+                401,
+                "",
+                "refused: answered 401; it wants other credentials: mend them in the channel",
+            ),
+            (
+                410,
+                "gone",
+                "refused: answered 410 “gone”; it is no longer there: put its new address into the channel",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn what_may_be_a_key_and_what_goes_on_is_not_shown() {
+    let body = format!(
+        "no route for /services/T024BE7LH/B024BE7LH/abcdefghij0123456789,\r\nkey=0123456789abcdef0123456789abcdef {}",
+        "so ".repeat(200)
+    );
+    let read = meaning(ProviderType::Webhook, &answer(400, &body));
+    assert!(!read.contains("0123456789") && !read.contains("T024BE7LH"), "{read}");
+    assert!(read.starts_with("refused: answered 400 “no route for …,  … so so"), "{read}");
+    assert!(read.chars().count() < 240 && !read.contains(['\r', '\n']), "{read}");
+}
+
+#[test]
+fn no_answer_is_too_odd_to_be_read() {
+    let odd =
+        ["", "{", "null", "[]", r#"{"retry_after":-1}"#, r#"{"retry_after":1e300}"#, "\0\u{202e}"];
+    for kind in ProviderType::ALL {
+        for status in [0, 100, 199, 299, 429, 600, 999, u16::MAX] {
+            for body in odd {
+                let read = read_answer(*kind, &answer(status, body));
+                assert_eq!(read, read_answer(*kind, &answer(status, body)));
+            }
+        }
+    }
+}
+
+#[test]
+fn three_kinds_keep_alerts() {
+    let keeping: Vec<&str> = ProviderType::ALL
+        .iter()
+        .filter(|kind| keeps_alerts(**kind))
+        .map(|kind| kind.as_str())
+        .collect();
+    assert_eq!(keeping, ["pagerduty", "opsgenie", "grafana_oncall"]);
+}

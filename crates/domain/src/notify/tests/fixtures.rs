@@ -1,0 +1,231 @@
+//! Events and channels for tests, and messages as people read them.
+
+use std::fmt::Write as _;
+
+use rules::notification::{
+    Email, Hook, Ntfy, Opsgenie, Pagerduty, Phone, Provider, Telegram, Webhook, WebhookHeader,
+};
+use rules::{
+    ChannelId, IncidentId, MonitorId, MonitorKind, OpsgenieRegion, ProviderType, Region, Secret,
+    Timestamp,
+};
+
+use serde_json::Value;
+
+use crate::notify::{
+    BotAccount, Ended, Envelope, Event, EventKind, Grounds, HttpMessage, Message, Notice,
+    RegionSeen, Servers, Subject, TelephoneAccount, compose, event_key, storm_key, thread,
+};
+
+/// 2026-11-21T16:48:55Z.
+const NOW: Timestamp = Timestamp::from_millis(1_795_279_735_250);
+pub(crate) const CHANNEL: ChannelId = ChannelId::from_bits(7);
+const CHANNEL_NAME: &str = "On call";
+const LINK: &str = "https://status.example.com/incidents/inc_0000000000005";
+
+/// An event as it mostly is; a recovery lasted 12 minutes.
+pub(crate) fn an_event(kind: EventKind) -> Event {
+    let regions = match kind {
+        EventKind::Error => vec![failing(Region::FlyAms), failing(Region::FlyIad), fine()],
+        EventKind::Degraded => vec![failing(Region::FlyAms), fine()],
+        EventKind::Recovered | EventKind::Test => Vec::new(),
+    };
+    let why = match kind {
+        EventKind::Error | EventKind::Degraded => "the status is 503, which is not 200",
+        EventKind::Recovered | EventKind::Test => "",
+    };
+    let lasted = match kind {
+        EventKind::Error | EventKind::Test => 0,
+        EventKind::Degraded => 60_000,
+        EventKind::Recovered => 720_000,
+    };
+    Event {
+        kind,
+        at: NOW,
+        workspace: "Example Inc.".to_owned(),
+        monitor: Subject {
+            id: MonitorId::from_bits(3),
+            name: "API & <shop>".to_owned(),
+            kind: MonitorKind::Http,
+            target: "https://api.example.com/health?full=1&x_y=2".to_owned(),
+            method: Some("GET".to_owned()),
+        },
+        incident: match kind {
+            EventKind::Error | EventKind::Recovered => Some(IncidentId::from_bits(5)),
+            EventKind::Degraded | EventKind::Test => None,
+        },
+        began_at: NOW - std::time::Duration::from_millis(lasted),
+        closed: (kind == EventKind::Recovered).then_some(Ended::Recovered),
+        grounds: Grounds { why: why.to_owned(), regions },
+        reminder: 0,
+    }
+}
+
+/// The second reminder of an error that lasts two hours and five minutes.
+pub(crate) fn a_reminder() -> Event {
+    let began_at = NOW - std::time::Duration::from_mins(125);
+    Event { reminder: 2, began_at, ..an_event(EventKind::Error) }
+}
+
+/// What is told when a test arrived where alerts are kept.
+pub(crate) fn the_end_of_test() -> Event {
+    Event { closed: Some(Ended::Resolved), ..an_event(EventKind::Test) }
+}
+
+/// One event of each kind but tests.
+pub(crate) fn a_storm() -> Vec<Event> {
+    [EventKind::Error, EventKind::Degraded, EventKind::Recovered].map(an_event).into()
+}
+
+fn failing(region: Region) -> RegionSeen {
+    RegionSeen {
+        region,
+        failing: true,
+        reason: Some("the status is 503, which is not 200".to_owned()),
+        status: Some(503),
+        latency_ms: Some(120),
+    }
+}
+
+fn fine() -> RegionSeen {
+    RegionSeen {
+        region: Region::FlySin,
+        failing: false,
+        reason: None,
+        status: Some(200),
+        latency_ms: Some(240),
+    }
+}
+
+/// A channel of this kind.
+pub(crate) fn a_channel(kind: ProviderType) -> Provider {
+    let hook = |url: &str| Hook { webhook_url: Secret::new(url.to_owned()) };
+    let phone = || Phone { phone_number: "+4915112345678".to_owned() };
+    match kind {
+        ProviderType::Discord => {
+            Provider::Discord(hook("https://discord.com/api/webhooks/1/token?thread_id=2"))
+        }
+        ProviderType::Email => Provider::Email(Email { email: "ops@example.com".to_owned() }),
+        ProviderType::Slack => Provider::Slack(hook("https://hooks.slack.com/services/T0/B0/x")),
+        ProviderType::Pagerduty => Provider::Pagerduty(Pagerduty {
+            integration_key: Secret::new("0123456789abcdef0123456789abcdef".to_owned()),
+        }),
+        ProviderType::Opsgenie => Provider::Opsgenie(Opsgenie {
+            api_key: Secret::new("opsgenie-key".to_owned()),
+            region: OpsgenieRegion::Eu,
+        }),
+        ProviderType::Webhook => Provider::Webhook(Webhook {
+            endpoint: "https://user:pass@hooks.example.com/in".to_owned(),
+            headers: vec![
+                WebhookHeader { key: "X-Team".into(), value: Secret::new("core".into()) },
+                WebhookHeader { key: "webhook-id".into(), value: Secret::new("forged".into()) },
+            ],
+        }),
+        ProviderType::Telegram => {
+            Provider::Telegram(Telegram { chat_id: "-1001234567890".to_owned() })
+        }
+        ProviderType::Sms => Provider::Sms(phone()),
+        ProviderType::Whatsapp => Provider::Whatsapp(phone()),
+        ProviderType::GoogleChat => Provider::GoogleChat(hook(
+            "https://chat.googleapis.com/v1/spaces/S/messages?key=k&token=t%3D",
+        )),
+        ProviderType::GrafanaOncall => Provider::GrafanaOncall(hook(
+            "https://oncall.example.com/integrations/v1/formatted_webhook/x/",
+        )),
+        ProviderType::Ntfy => Provider::Ntfy(Ntfy {
+            topic: "alerts".to_owned(),
+            server_url: Some("https://ntfy.example.com/base".to_owned()),
+            token: Some(Secret::new("tk_secret".to_owned())),
+        }),
+    }
+}
+
+/// A server on which every kind can send.
+pub(crate) fn servers() -> Servers {
+    Servers {
+        has_mail: true,
+        telegram: Some(BotAccount {
+            base: "https://api.telegram.org".to_owned(),
+            token: Secret::new("123:bot".to_owned()),
+        }),
+        telephone: Some(TelephoneAccount {
+            base: "https://api.twilio.com".to_owned(),
+            account: "AC123".to_owned(),
+            token: Secret::new("account-token".to_owned()),
+            sms_from: Some("+15005550006".to_owned()),
+            whatsapp_from: Some("+15005550007".to_owned()),
+        }),
+        ..Servers::default()
+    }
+}
+
+/// The message that tells `notice` on a channel of this kind, with this link.
+pub(crate) fn composed(kind: ProviderType, notice: Notice<'_>, link: &str) -> Message {
+    let (key, thread) = match notice {
+        Notice::One(event) => (event_key(CHANNEL, event), thread(event)),
+        Notice::Storm(events) => (storm_key(CHANNEL, events), storm_key(CHANNEL, events)),
+    };
+    let signing = [Secret::new(vec![1; 24]), Secret::new(vec![2; 24])];
+    let envelope = Envelope {
+        channel: CHANNEL,
+        key: &key,
+        thread: &thread,
+        now: NOW,
+        signing: &signing,
+        link: Some(link.to_owned()),
+    };
+    compose(&a_channel(kind), Some(CHANNEL_NAME), &servers(), notice, &envelope).unwrap()
+}
+
+/// The message that tells `notice`, as people read it.
+pub(crate) fn wire(kind: ProviderType, notice: Notice<'_>) -> String {
+    match composed(kind, notice, LINK) {
+        Message::Http(message) => shown(&message),
+        Message::Mail(mail) => format!(
+            "To: {}\nSubject: {}\nMessage-ID: {}\nReferences: {}\n\n{}\n---\n{}",
+            mail.to, mail.subject, mail.id, mail.thread, mail.text, mail.html
+        ),
+    }
+}
+
+fn shown(message: &HttpMessage) -> String {
+    let mut text = format!("{} {}\n", message.method, message.url.expose());
+    for (name, value) in &message.headers {
+        let _ = writeln!(text, "{name}: {}", value.expose());
+    }
+    let body = String::from_utf8(message.body.clone()).unwrap();
+    text.push('\n');
+    match serde_json::from_str::<Value>(&body) {
+        Ok(json) => text.push_str(&pretty(&json, 0)),
+        Err(_) => {
+            for (name, value) in url::form_urlencoded::parse(body.as_bytes()) {
+                let _ = writeln!(text, "{name}={value}");
+            }
+        }
+    }
+    text
+}
+
+/// JSON in lines of a readable length: what is short stands in one line.
+fn pretty(value: &Value, depth: usize) -> String {
+    let short = value.to_string();
+    let (open, inner, close) = match value {
+        Value::Object(fields) if short.len() > 90 => {
+            let field = |(name, inner): (&String, &Value)| {
+                format!("{}: {}", Value::from(name.as_str()), pretty(inner, depth + 1))
+            };
+            ("{", fields.iter().map(field).collect::<Vec<_>>(), "}")
+        }
+        Value::Array(items) if short.len() > 90 => {
+            ("[", items.iter().map(|item| pretty(item, depth + 1)).collect(), "]")
+        }
+        Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::String(_)
+        | Value::Array(_)
+        | Value::Object(_) => return short,
+    };
+    let indent = "  ".repeat(depth);
+    format!("{open}\n{indent}  {}\n{indent}{close}", inner.join(&format!(",\n{indent}  ")))
+}

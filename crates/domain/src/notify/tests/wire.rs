@@ -1,0 +1,14 @@
+//! Each kind of channel with each event: method, URL, headers and body.
+
+mod discord;
+mod email;
+mod google_chat;
+mod grafana_oncall;
+mod ntfy;
+mod opsgenie;
+mod pagerduty;
+mod slack;
+mod sms;
+mod telegram;
+mod webhook;
+mod whatsapp;

@@ -1,0 +1,162 @@
+//! What goes over the wire to Discord.
+
+use insta::assert_snapshot;
+use rules::ProviderType;
+
+use super::super::fixtures::{a_reminder, a_storm, an_event, wire};
+use crate::notify::{EventKind, Notice};
+
+const KIND: ProviderType = ProviderType::Discord;
+
+#[test]
+fn an_error() {
+    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Error))), @r#"
+    POST https://discord.com/api/webhooks/1/token?thread_id=2&wait=true
+    content-type: application/json
+
+    {
+      "allowed_mentions": {"parse":[]},
+      "embeds": [
+        {
+          "title": "🔴 Down: API & \\<shop\\>",
+          "color": 14942269,
+          "fields": [
+            {"name":"Target","value":"`GET https://api.example.com/health?full=1&x_y=2`"},
+            {"name":"Since","value":"2026-11-21 16:48:55 UTC","inline":true},
+            {"name":"Regions","value":"2 of 3 failing","inline":true},
+            {"name":"Workspace","value":"Example Inc.","inline":true}
+          ],
+          "description": "the status is 503, which is not 200\n• Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200\n• Ashburn (fly-iad): failing, status 503, 120 ms: the status is 503, which is not 200\n• Singapore (fly-sin): fine, status 200, 240 ms",
+          "url": "https://status.example.com/incidents/inc_0000000000005",
+          "timestamp": "2026-11-21T16:48:55.250Z"
+        }
+      ]
+    }
+    "#);
+}
+
+#[test]
+fn a_degradation() {
+    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Degraded))), @r#"
+    POST https://discord.com/api/webhooks/1/token?thread_id=2&wait=true
+    content-type: application/json
+
+    {
+      "allowed_mentions": {"parse":[]},
+      "embeds": [
+        {
+          "title": "🟠 Degraded: API & \\<shop\\>",
+          "color": 16764957,
+          "fields": [
+            {"name":"Target","value":"`GET https://api.example.com/health?full=1&x_y=2`"},
+            {"name":"Since","value":"2026-11-21 16:47:55 UTC","inline":true},
+            {"name":"Regions","value":"1 of 2 failing","inline":true},
+            {"name":"Workspace","value":"Example Inc.","inline":true}
+          ],
+          "description": "the status is 503, which is not 200\n• Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200\n• Singapore (fly-sin): fine, status 200, 240 ms",
+          "url": "https://status.example.com/incidents/inc_0000000000005",
+          "timestamp": "2026-11-21T16:48:55.250Z"
+        }
+      ]
+    }
+    "#);
+}
+
+#[test]
+fn a_recovery() {
+    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Recovered))), @r#"
+    POST https://discord.com/api/webhooks/1/token?thread_id=2&wait=true
+    content-type: application/json
+
+    {
+      "allowed_mentions": {"parse":[]},
+      "embeds": [
+        {
+          "title": "🟢 Recovered after 12 min: API & \\<shop\\>",
+          "color": 41097,
+          "fields": [
+            {"name":"Target","value":"`GET https://api.example.com/health?full=1&x_y=2`"},
+            {"name":"Began","value":"2026-11-21 16:36:55 UTC","inline":true},
+            {"name":"Lasted","value":"12 min","inline":true},
+            {"name":"Workspace","value":"Example Inc.","inline":true}
+          ],
+          "url": "https://status.example.com/incidents/inc_0000000000005",
+          "timestamp": "2026-11-21T16:48:55.250Z"
+        }
+      ]
+    }
+    "#);
+}
+
+#[test]
+fn a_test() {
+    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Test))), @r#"
+    POST https://discord.com/api/webhooks/1/token?thread_id=2&wait=true
+    content-type: application/json
+
+    {
+      "allowed_mentions": {"parse":[]},
+      "embeds": [
+        {
+          "title": "🔵 Test: messages arrive here",
+          "color": 2647750,
+          "fields": [{"name":"Workspace","value":"Example Inc.","inline":true}],
+          "description": "Somebody tries the channel \"On call\". Nothing is wrong.",
+          "url": "https://status.example.com/incidents/inc_0000000000005",
+          "timestamp": "2026-11-21T16:48:55.250Z"
+        }
+      ]
+    }
+    "#);
+}
+
+#[test]
+fn a_reminder_of_an_error() {
+    assert_snapshot!(wire(KIND, Notice::One(&a_reminder())), @r#"
+    POST https://discord.com/api/webhooks/1/token?thread_id=2&wait=true
+    content-type: application/json
+
+    {
+      "allowed_mentions": {"parse":[]},
+      "embeds": [
+        {
+          "title": "🔴 Still down after 2 h 5 min: API & \\<shop\\>",
+          "color": 14942269,
+          "fields": [
+            {"name":"Target","value":"`GET https://api.example.com/health?full=1&x_y=2`"},
+            {"name":"Since","value":"2026-11-21 14:43:55 UTC","inline":true},
+            {"name":"Lasts","value":"2 h 5 min","inline":true},
+            {"name":"Reminder","value":"2","inline":true},
+            {"name":"Regions","value":"2 of 3 failing","inline":true},
+            {"name":"Workspace","value":"Example Inc.","inline":true}
+          ],
+          "description": "the status is 503, which is not 200\n• Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200\n• Ashburn (fly-iad): failing, status 503, 120 ms: the status is 503, which is not 200\n• Singapore (fly-sin): fine, status 200, 240 ms",
+          "url": "https://status.example.com/incidents/inc_0000000000005",
+          "timestamp": "2026-11-21T16:48:55.250Z"
+        }
+      ]
+    }
+    "#);
+}
+
+#[test]
+fn a_storm_of_events() {
+    assert_snapshot!(wire(KIND, Notice::Storm(&a_storm())), @r#"
+    POST https://discord.com/api/webhooks/1/token?thread_id=2&wait=true
+    content-type: application/json
+
+    {
+      "allowed_mentions": {"parse":[]},
+      "embeds": [
+        {
+          "title": "🔴 3 events: 1 down, 1 degraded, 1 recovered",
+          "color": 14942269,
+          "fields": [{"name":"Workspace","value":"Example Inc.","inline":true}],
+          "description": "• Down: API & \\<shop\\>: the status is 503, which is not 200\n• Degraded: API & \\<shop\\>: the status is 503, which is not 200\n• Recovered after 12 min: API & \\<shop\\>",
+          "url": "https://status.example.com/incidents/inc_0000000000005",
+          "timestamp": "2026-11-21T16:48:55.250Z"
+        }
+      ]
+    }
+    "#);
+}

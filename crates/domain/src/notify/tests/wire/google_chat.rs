@@ -1,0 +1,310 @@
+//! What goes over the wire to Google Chat.
+
+use insta::assert_snapshot;
+use rules::ProviderType;
+
+use super::super::fixtures::{a_reminder, a_storm, an_event, wire};
+use crate::notify::{EventKind, Notice};
+
+const KIND: ProviderType = ProviderType::GoogleChat;
+
+#[test]
+fn an_error() {
+    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Error))), @r#"
+    POST https://chat.googleapis.com/v1/spaces/S/messages?key=k&token=t%3D&messageReplyOption=REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD&requestId=inc_0000000000005-chn_0000000000007-error
+    content-type: application/json
+
+    {
+      "fallbackText": "🔴 Down: API & <shop>",
+      "thread": {"threadKey":"inc_0000000000005"},
+      "cardsV2": [
+        {
+          "cardId": "event",
+          "card": {
+            "header": {"title":"🔴 Down: API & <shop>","subtitle":"Example Inc. · 2026-11-21 16:48:55 UTC"},
+            "sections": [
+              {
+                "widgets": [
+                  {"textParagraph":{"text":"the status is 503, which is not 200"}},
+                  {
+                    "decoratedText": {
+                      "topLabel": "Target",
+                      "text": "GET https://api.example.com/health?full=1&amp;x_y=2",
+                      "wrapText": true
+                    }
+                  },
+                  {"decoratedText":{"topLabel":"Since","text":"2026-11-21 16:48:55 UTC","wrapText":true}},
+                  {"decoratedText":{"topLabel":"Regions","text":"2 of 3 failing","wrapText":true}},
+                  {
+                    "textParagraph": {
+                      "text": "• Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200<br>• Ashburn (fly-iad): failing, status 503, 120 ms: the status is 503, which is not 200<br>• Singapore (fly-sin): fine, status 200, 240 ms"
+                    }
+                  },
+                  {
+                    "buttonList": {
+                      "buttons": [
+                        {
+                          "text": "Open in Aloft",
+                          "onClick": {"openLink":{"url":"https://status.example.com/incidents/inc_0000000000005"}}
+                        }
+                      ]
+                    }
+                  }
+                ]
+              }
+            ]
+          }
+        }
+      ]
+    }
+    "#);
+}
+
+#[test]
+fn a_degradation() {
+    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Degraded))), @r#"
+    POST https://chat.googleapis.com/v1/spaces/S/messages?key=k&token=t%3D&messageReplyOption=REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD&requestId=mon_0000000000003-1795279675250-chn_0000000000007-degraded
+    content-type: application/json
+
+    {
+      "fallbackText": "🟠 Degraded: API & <shop>",
+      "thread": {"threadKey":"mon_0000000000003"},
+      "cardsV2": [
+        {
+          "cardId": "event",
+          "card": {
+            "header": {
+              "title": "🟠 Degraded: API & <shop>",
+              "subtitle": "Example Inc. · 2026-11-21 16:48:55 UTC"
+            },
+            "sections": [
+              {
+                "widgets": [
+                  {"textParagraph":{"text":"the status is 503, which is not 200"}},
+                  {
+                    "decoratedText": {
+                      "topLabel": "Target",
+                      "text": "GET https://api.example.com/health?full=1&amp;x_y=2",
+                      "wrapText": true
+                    }
+                  },
+                  {"decoratedText":{"topLabel":"Since","text":"2026-11-21 16:47:55 UTC","wrapText":true}},
+                  {"decoratedText":{"topLabel":"Regions","text":"1 of 2 failing","wrapText":true}},
+                  {
+                    "textParagraph": {
+                      "text": "• Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200<br>• Singapore (fly-sin): fine, status 200, 240 ms"
+                    }
+                  },
+                  {
+                    "buttonList": {
+                      "buttons": [
+                        {
+                          "text": "Open in Aloft",
+                          "onClick": {"openLink":{"url":"https://status.example.com/incidents/inc_0000000000005"}}
+                        }
+                      ]
+                    }
+                  }
+                ]
+              }
+            ]
+          }
+        }
+      ]
+    }
+    "#);
+}
+
+#[test]
+fn a_recovery() {
+    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Recovered))), @r#"
+    POST https://chat.googleapis.com/v1/spaces/S/messages?key=k&token=t%3D&messageReplyOption=REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD&requestId=inc_0000000000005-chn_0000000000007-recovered
+    content-type: application/json
+
+    {
+      "fallbackText": "🟢 Recovered after 12 min: API & <shop>",
+      "thread": {"threadKey":"inc_0000000000005"},
+      "cardsV2": [
+        {
+          "cardId": "event",
+          "card": {
+            "header": {
+              "title": "🟢 Recovered after 12 min: API & <shop>",
+              "subtitle": "Example Inc. · 2026-11-21 16:48:55 UTC"
+            },
+            "sections": [
+              {
+                "widgets": [
+                  {
+                    "decoratedText": {
+                      "topLabel": "Target",
+                      "text": "GET https://api.example.com/health?full=1&amp;x_y=2",
+                      "wrapText": true
+                    }
+                  },
+                  {"decoratedText":{"topLabel":"Began","text":"2026-11-21 16:36:55 UTC","wrapText":true}},
+                  {"decoratedText":{"topLabel":"Lasted","text":"12 min","wrapText":true}},
+                  {
+                    "buttonList": {
+                      "buttons": [
+                        {
+                          "text": "Open in Aloft",
+                          "onClick": {"openLink":{"url":"https://status.example.com/incidents/inc_0000000000005"}}
+                        }
+                      ]
+                    }
+                  }
+                ]
+              }
+            ]
+          }
+        }
+      ]
+    }
+    "#);
+}
+
+#[test]
+fn a_test() {
+    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Test))), @r#"
+    POST https://chat.googleapis.com/v1/spaces/S/messages?key=k&token=t%3D&messageReplyOption=REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD&requestId=mon_0000000000003-1795279735250-chn_0000000000007-test
+    content-type: application/json
+
+    {
+      "fallbackText": "🔵 Test: messages arrive here",
+      "thread": {"threadKey":"test-1795279735250"},
+      "cardsV2": [
+        {
+          "cardId": "event",
+          "card": {
+            "header": {
+              "title": "🔵 Test: messages arrive here",
+              "subtitle": "Example Inc. · 2026-11-21 16:48:55 UTC"
+            },
+            "sections": [
+              {
+                "widgets": [
+                  {
+                    "textParagraph": {"text":"Somebody tries the channel &quot;On call&quot;. Nothing is wrong."}
+                  },
+                  {
+                    "buttonList": {
+                      "buttons": [
+                        {
+                          "text": "Open in Aloft",
+                          "onClick": {"openLink":{"url":"https://status.example.com/incidents/inc_0000000000005"}}
+                        }
+                      ]
+                    }
+                  }
+                ]
+              }
+            ]
+          }
+        }
+      ]
+    }
+    "#);
+}
+
+#[test]
+fn a_reminder_of_an_error() {
+    assert_snapshot!(wire(KIND, Notice::One(&a_reminder())), @r#"
+    POST https://chat.googleapis.com/v1/spaces/S/messages?key=k&token=t%3D&messageReplyOption=REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD&requestId=inc_0000000000005-chn_0000000000007-error-2
+    content-type: application/json
+
+    {
+      "fallbackText": "🔴 Still down after 2 h 5 min: API & <shop>",
+      "thread": {"threadKey":"inc_0000000000005"},
+      "cardsV2": [
+        {
+          "cardId": "event",
+          "card": {
+            "header": {
+              "title": "🔴 Still down after 2 h 5 min: API & <shop>",
+              "subtitle": "Example Inc. · 2026-11-21 16:48:55 UTC"
+            },
+            "sections": [
+              {
+                "widgets": [
+                  {"textParagraph":{"text":"the status is 503, which is not 200"}},
+                  {
+                    "decoratedText": {
+                      "topLabel": "Target",
+                      "text": "GET https://api.example.com/health?full=1&amp;x_y=2",
+                      "wrapText": true
+                    }
+                  },
+                  {"decoratedText":{"topLabel":"Since","text":"2026-11-21 14:43:55 UTC","wrapText":true}},
+                  {"decoratedText":{"topLabel":"Lasts","text":"2 h 5 min","wrapText":true}},
+                  {"decoratedText":{"topLabel":"Reminder","text":"2","wrapText":true}},
+                  {"decoratedText":{"topLabel":"Regions","text":"2 of 3 failing","wrapText":true}},
+                  {
+                    "textParagraph": {
+                      "text": "• Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200<br>• Ashburn (fly-iad): failing, status 503, 120 ms: the status is 503, which is not 200<br>• Singapore (fly-sin): fine, status 200, 240 ms"
+                    }
+                  },
+                  {
+                    "buttonList": {
+                      "buttons": [
+                        {
+                          "text": "Open in Aloft",
+                          "onClick": {"openLink":{"url":"https://status.example.com/incidents/inc_0000000000005"}}
+                        }
+                      ]
+                    }
+                  }
+                ]
+              }
+            ]
+          }
+        }
+      ]
+    }
+    "#);
+}
+
+#[test]
+fn a_storm_of_events() {
+    assert_snapshot!(wire(KIND, Notice::Storm(&a_storm())), @r#"
+    POST https://chat.googleapis.com/v1/spaces/S/messages?key=k&token=t%3D&messageReplyOption=REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD&requestId=storm-3-inc_0000000000005-chn_0000000000007-error
+    content-type: application/json
+
+    {
+      "fallbackText": "🔴 3 events: 1 down, 1 degraded, 1 recovered",
+      "thread": {"threadKey":"storm-3-inc_0000000000005-chn_0000000000007-error"},
+      "cardsV2": [
+        {
+          "cardId": "event",
+          "card": {
+            "header": {
+              "title": "🔴 3 events: 1 down, 1 degraded, 1 recovered",
+              "subtitle": "Example Inc. · 2026-11-21 16:48:55 UTC"
+            },
+            "sections": [
+              {
+                "widgets": [
+                  {
+                    "textParagraph": {
+                      "text": "• Down: API &amp; &lt;shop&gt;: the status is 503, which is not 200<br>• Degraded: API &amp; &lt;shop&gt;: the status is 503, which is not 200<br>• Recovered after 12 min: API &amp; &lt;shop&gt;"
+                    }
+                  },
+                  {
+                    "buttonList": {
+                      "buttons": [
+                        {
+                          "text": "Open in Aloft",
+                          "onClick": {"openLink":{"url":"https://status.example.com/incidents/inc_0000000000005"}}
+                        }
+                      ]
+                    }
+                  }
+                ]
+              }
+            ]
+          }
+        }
+      ]
+    }
+    "#);
+}

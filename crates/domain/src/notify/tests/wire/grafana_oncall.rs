@@ -1,0 +1,105 @@
+//! What goes over the wire to Grafana OnCall.
+
+use insta::assert_snapshot;
+use rules::ProviderType;
+
+use super::super::fixtures::{a_reminder, an_event, the_end_of_test, wire};
+use crate::notify::{EventKind, Notice};
+
+const KIND: ProviderType = ProviderType::GrafanaOncall;
+
+#[test]
+fn an_error() {
+    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Error))), @r#"
+    POST https://oncall.example.com/integrations/v1/formatted_webhook/x/
+    content-type: application/json
+
+    {
+      "alert_uid": "inc_0000000000005",
+      "title": "Down: API & <shop>",
+      "message": "the status is 503, which is not 200\nTarget: GET https://api.example.com/health?full=1&x_y=2\nSince: 2026-11-21 16:48:55 UTC\nRegions: 2 of 3 failing\nWorkspace: Example Inc.\n• Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200\n• Ashburn (fly-iad): failing, status 503, 120 ms: the status is 503, which is not 200\n• Singapore (fly-sin): fine, status 200, 240 ms",
+      "state": "alerting",
+      "link_to_upstream_details": "https://status.example.com/incidents/inc_0000000000005"
+    }
+    "#);
+}
+
+#[test]
+fn a_degradation() {
+    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Degraded))), @r#"
+    POST https://oncall.example.com/integrations/v1/formatted_webhook/x/
+    content-type: application/json
+
+    {
+      "alert_uid": "mon_0000000000003",
+      "title": "Degraded: API & <shop>",
+      "message": "the status is 503, which is not 200\nTarget: GET https://api.example.com/health?full=1&x_y=2\nSince: 2026-11-21 16:47:55 UTC\nRegions: 1 of 2 failing\nWorkspace: Example Inc.\n• Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200\n• Singapore (fly-sin): fine, status 200, 240 ms",
+      "state": "alerting",
+      "link_to_upstream_details": "https://status.example.com/incidents/inc_0000000000005"
+    }
+    "#);
+}
+
+#[test]
+fn a_recovery() {
+    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Recovered))), @r#"
+    POST https://oncall.example.com/integrations/v1/formatted_webhook/x/
+    content-type: application/json
+
+    {
+      "alert_uid": "inc_0000000000005",
+      "title": "Recovered after 12 min: API & <shop>",
+      "message": "Target: GET https://api.example.com/health?full=1&x_y=2\nBegan: 2026-11-21 16:36:55 UTC\nLasted: 12 min\nWorkspace: Example Inc.",
+      "state": "ok",
+      "link_to_upstream_details": "https://status.example.com/incidents/inc_0000000000005"
+    }
+    "#);
+}
+
+#[test]
+fn a_test() {
+    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Test))), @r#"
+    POST https://oncall.example.com/integrations/v1/formatted_webhook/x/
+    content-type: application/json
+
+    {
+      "alert_uid": "test-1795279735250",
+      "title": "Test: messages arrive here",
+      "message": "Somebody tries the channel \"On call\". Nothing is wrong.\nWorkspace: Example Inc.",
+      "state": "alerting",
+      "link_to_upstream_details": "https://status.example.com/incidents/inc_0000000000005"
+    }
+    "#);
+}
+
+#[test]
+fn a_reminder_of_an_error() {
+    assert_snapshot!(wire(KIND, Notice::One(&a_reminder())), @r#"
+    POST https://oncall.example.com/integrations/v1/formatted_webhook/x/
+    content-type: application/json
+
+    {
+      "alert_uid": "inc_0000000000005",
+      "title": "Still down after 2 h 5 min: API & <shop>",
+      "message": "the status is 503, which is not 200\nTarget: GET https://api.example.com/health?full=1&x_y=2\nSince: 2026-11-21 14:43:55 UTC\nLasts: 2 h 5 min\nReminder: 2\nRegions: 2 of 3 failing\nWorkspace: Example Inc.\n• Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200\n• Ashburn (fly-iad): failing, status 503, 120 ms: the status is 503, which is not 200\n• Singapore (fly-sin): fine, status 200, 240 ms",
+      "state": "alerting",
+      "link_to_upstream_details": "https://status.example.com/incidents/inc_0000000000005"
+    }
+    "#);
+}
+
+#[test]
+fn the_end_of_a_test() {
+    assert_snapshot!(wire(KIND, Notice::One(&the_end_of_test())), @r#"
+    POST https://oncall.example.com/integrations/v1/formatted_webhook/x/
+    content-type: application/json
+
+    {
+      "alert_uid": "test-1795279735250",
+      "title": "Test: over",
+      "message": "Somebody tries the channel \"On call\". Nothing is wrong.\nWorkspace: Example Inc.",
+      "state": "ok",
+      "link_to_upstream_details": "https://status.example.com/incidents/inc_0000000000005"
+    }
+    "#);
+}

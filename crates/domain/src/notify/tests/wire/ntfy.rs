@@ -1,0 +1,117 @@
+//! What goes over the wire to ntfy.
+
+use insta::assert_snapshot;
+use rules::ProviderType;
+
+use super::super::fixtures::{a_reminder, a_storm, an_event, wire};
+use crate::notify::{EventKind, Notice};
+
+const KIND: ProviderType = ProviderType::Ntfy;
+
+#[test]
+fn an_error() {
+    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Error))), @r#"
+    POST https://ntfy.example.com/base/
+    content-type: application/json
+    authorization: Bearer tk_secret
+
+    {
+      "topic": "alerts",
+      "title": "Down: API & <shop>",
+      "message": "the status is 503, which is not 200\nTarget: GET https://api.example.com/health?full=1&x_y=2\nSince: 2026-11-21 16:48:55 UTC\nRegions: 2 of 3 failing\nWorkspace: Example Inc.\n• Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200\n• Ashburn (fly-iad): failing, status 503, 120 ms: the status is 503, which is not 200\n• Singapore (fly-sin): fine, status 200, 240 ms",
+      "priority": 5,
+      "tags": ["rotating_light"],
+      "click": "https://status.example.com/incidents/inc_0000000000005"
+    }
+    "#);
+}
+
+#[test]
+fn a_degradation() {
+    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Degraded))), @r#"
+    POST https://ntfy.example.com/base/
+    content-type: application/json
+    authorization: Bearer tk_secret
+
+    {
+      "topic": "alerts",
+      "title": "Degraded: API & <shop>",
+      "message": "the status is 503, which is not 200\nTarget: GET https://api.example.com/health?full=1&x_y=2\nSince: 2026-11-21 16:47:55 UTC\nRegions: 1 of 2 failing\nWorkspace: Example Inc.\n• Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200\n• Singapore (fly-sin): fine, status 200, 240 ms",
+      "priority": 4,
+      "tags": ["warning"],
+      "click": "https://status.example.com/incidents/inc_0000000000005"
+    }
+    "#);
+}
+
+#[test]
+fn a_recovery() {
+    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Recovered))), @r#"
+    POST https://ntfy.example.com/base/
+    content-type: application/json
+    authorization: Bearer tk_secret
+
+    {
+      "topic": "alerts",
+      "title": "Recovered after 12 min: API & <shop>",
+      "message": "Target: GET https://api.example.com/health?full=1&x_y=2\nBegan: 2026-11-21 16:36:55 UTC\nLasted: 12 min\nWorkspace: Example Inc.",
+      "priority": 3,
+      "tags": ["white_check_mark"],
+      "click": "https://status.example.com/incidents/inc_0000000000005"
+    }
+    "#);
+}
+
+#[test]
+fn a_test() {
+    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Test))), @r#"
+    POST https://ntfy.example.com/base/
+    content-type: application/json
+    authorization: Bearer tk_secret
+
+    {
+      "topic": "alerts",
+      "title": "Test: messages arrive here",
+      "message": "Somebody tries the channel \"On call\". Nothing is wrong.\nWorkspace: Example Inc.",
+      "priority": 3,
+      "tags": ["test_tube"],
+      "click": "https://status.example.com/incidents/inc_0000000000005"
+    }
+    "#);
+}
+
+#[test]
+fn a_reminder_of_an_error() {
+    assert_snapshot!(wire(KIND, Notice::One(&a_reminder())), @r#"
+    POST https://ntfy.example.com/base/
+    content-type: application/json
+    authorization: Bearer tk_secret
+
+    {
+      "topic": "alerts",
+      "title": "Still down after 2 h 5 min: API & <shop>",
+      "message": "the status is 503, which is not 200\nTarget: GET https://api.example.com/health?full=1&x_y=2\nSince: 2026-11-21 14:43:55 UTC\nLasts: 2 h 5 min\nReminder: 2\nRegions: 2 of 3 failing\nWorkspace: Example Inc.\n• Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200\n• Ashburn (fly-iad): failing, status 503, 120 ms: the status is 503, which is not 200\n• Singapore (fly-sin): fine, status 200, 240 ms",
+      "priority": 5,
+      "tags": ["rotating_light"],
+      "click": "https://status.example.com/incidents/inc_0000000000005"
+    }
+    "#);
+}
+
+#[test]
+fn a_storm_of_events() {
+    assert_snapshot!(wire(KIND, Notice::Storm(&a_storm())), @r#"
+    POST https://ntfy.example.com/base/
+    content-type: application/json
+    authorization: Bearer tk_secret
+
+    {
+      "topic": "alerts",
+      "title": "3 events: 1 down, 1 degraded, 1 recovered",
+      "message": "Workspace: Example Inc.\n• Down: API & <shop>: the status is 503, which is not 200\n• Degraded: API & <shop>: the status is 503, which is not 200\n• Recovered after 12 min: API & <shop>",
+      "priority": 5,
+      "tags": ["rotating_light"],
+      "click": "https://status.example.com/incidents/inc_0000000000005"
+    }
+    "#);
+}

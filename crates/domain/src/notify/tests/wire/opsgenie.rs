@@ -1,0 +1,136 @@
+//! What goes over the wire to Opsgenie.
+
+use insta::assert_snapshot;
+use rules::ProviderType;
+
+use super::super::fixtures::{a_reminder, an_event, the_end_of_test, wire};
+use crate::notify::{EventKind, Notice};
+
+const KIND: ProviderType = ProviderType::Opsgenie;
+
+#[test]
+fn an_error() {
+    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Error))), @r#"
+    POST https://api.eu.opsgenie.com/v2/alerts
+    content-type: application/json
+    authorization: GenieKey opsgenie-key
+
+    {
+      "message": "Down: API & <shop>",
+      "alias": "inc_0000000000005",
+      "description": "https://status.example.com/incidents/inc_0000000000005\n\nthe status is 503, which is not 200\nTarget: GET https://api.example.com/health?full=1&x_y=2\nSince: 2026-11-21 16:48:55 UTC\nRegions: 2 of 3 failing\nWorkspace: Example Inc.\n• Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200\n• Ashburn (fly-iad): failing, status 503, 120 ms: the status is 503, which is not 200\n• Singapore (fly-sin): fine, status 200, 240 ms",
+      "details": {
+        "Target": "GET https://api.example.com/health?full=1&x_y=2",
+        "Since": "2026-11-21 16:48:55 UTC",
+        "Regions": "2 of 3 failing",
+        "Workspace": "Example Inc."
+      },
+      "entity": "GET https://api.example.com/health?full=1&x_y=2",
+      "source": "Aloft",
+      "tags": ["down"],
+      "priority": "P1"
+    }
+    "#);
+}
+
+#[test]
+fn a_degradation() {
+    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Degraded))), @r#"
+    POST https://api.eu.opsgenie.com/v2/alerts
+    content-type: application/json
+    authorization: GenieKey opsgenie-key
+
+    {
+      "message": "Degraded: API & <shop>",
+      "alias": "mon_0000000000003",
+      "description": "https://status.example.com/incidents/inc_0000000000005\n\nthe status is 503, which is not 200\nTarget: GET https://api.example.com/health?full=1&x_y=2\nSince: 2026-11-21 16:47:55 UTC\nRegions: 1 of 2 failing\nWorkspace: Example Inc.\n• Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200\n• Singapore (fly-sin): fine, status 200, 240 ms",
+      "details": {
+        "Target": "GET https://api.example.com/health?full=1&x_y=2",
+        "Since": "2026-11-21 16:47:55 UTC",
+        "Regions": "1 of 2 failing",
+        "Workspace": "Example Inc."
+      },
+      "entity": "GET https://api.example.com/health?full=1&x_y=2",
+      "source": "Aloft",
+      "tags": ["degraded"],
+      "priority": "P3"
+    }
+    "#);
+}
+
+#[test]
+fn a_recovery() {
+    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Recovered))), @r#"
+    POST https://api.eu.opsgenie.com/v2/alerts/inc_0000000000005/close?identifierType=alias
+    content-type: application/json
+    authorization: GenieKey opsgenie-key
+
+    {
+      "source": "Aloft",
+      "user": "Aloft",
+      "note": "Recovered after 12 min: API & <shop>\n\nTarget: GET https://api.example.com/health?full=1&x_y=2\nBegan: 2026-11-21 16:36:55 UTC\nLasted: 12 min\nWorkspace: Example Inc."
+    }
+    "#);
+}
+
+#[test]
+fn a_test() {
+    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Test))), @r#"
+    POST https://api.eu.opsgenie.com/v2/alerts
+    content-type: application/json
+    authorization: GenieKey opsgenie-key
+
+    {
+      "message": "Test: messages arrive here",
+      "alias": "test-1795279735250",
+      "description": "https://status.example.com/incidents/inc_0000000000005\n\nSomebody tries the channel \"On call\". Nothing is wrong.\nWorkspace: Example Inc.",
+      "details": {"Workspace":"Example Inc."},
+      "entity": "",
+      "source": "Aloft",
+      "tags": ["test"],
+      "priority": "P5"
+    }
+    "#);
+}
+
+#[test]
+fn a_reminder_of_an_error() {
+    assert_snapshot!(wire(KIND, Notice::One(&a_reminder())), @r#"
+    POST https://api.eu.opsgenie.com/v2/alerts
+    content-type: application/json
+    authorization: GenieKey opsgenie-key
+
+    {
+      "message": "Still down after 2 h 5 min: API & <shop>",
+      "alias": "inc_0000000000005",
+      "description": "https://status.example.com/incidents/inc_0000000000005\n\nthe status is 503, which is not 200\nTarget: GET https://api.example.com/health?full=1&x_y=2\nSince: 2026-11-21 14:43:55 UTC\nLasts: 2 h 5 min\nReminder: 2\nRegions: 2 of 3 failing\nWorkspace: Example Inc.\n• Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200\n• Ashburn (fly-iad): failing, status 503, 120 ms: the status is 503, which is not 200\n• Singapore (fly-sin): fine, status 200, 240 ms",
+      "details": {
+        "Target": "GET https://api.example.com/health?full=1&x_y=2",
+        "Since": "2026-11-21 14:43:55 UTC",
+        "Lasts": "2 h 5 min",
+        "Reminder": "2",
+        "Regions": "2 of 3 failing",
+        "Workspace": "Example Inc."
+      },
+      "entity": "GET https://api.example.com/health?full=1&x_y=2",
+      "source": "Aloft",
+      "tags": ["down"],
+      "priority": "P1"
+    }
+    "#);
+}
+
+#[test]
+fn the_end_of_a_test() {
+    assert_snapshot!(wire(KIND, Notice::One(&the_end_of_test())), @r#"
+    POST https://api.eu.opsgenie.com/v2/alerts/test-1795279735250/close?identifierType=alias
+    content-type: application/json
+    authorization: GenieKey opsgenie-key
+
+    {
+      "source": "Aloft",
+      "user": "Aloft",
+      "note": "Test: over\n\nSomebody tries the channel \"On call\". Nothing is wrong.\nWorkspace: Example Inc."
+    }
+    "#);
+}

@@ -1,0 +1,297 @@
+//! What goes over the wire to Slack.
+
+use insta::assert_snapshot;
+use rules::ProviderType;
+
+use super::super::fixtures::{a_reminder, a_storm, an_event, wire};
+use crate::notify::{EventKind, Notice};
+
+const KIND: ProviderType = ProviderType::Slack;
+
+#[test]
+fn an_error() {
+    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Error))), @r##"
+    POST https://hooks.slack.com/services/T0/B0/x
+    content-type: application/json
+
+    {
+      "text": "🔴 Down: API &amp; &lt;shop&gt;",
+      "mrkdwn": false,
+      "attachments": [
+        {
+          "color": "#e4003d",
+          "fallback": "🔴 Down: API &amp; &lt;shop&gt;",
+          "blocks": [
+            {
+              "type": "section",
+              "text": {"type":"mrkdwn","text":"the status is 503, which is not 200","verbatim":true}
+            },
+            {
+              "type": "section",
+              "fields": [
+                {
+                  "type": "mrkdwn",
+                  "text": "*Target*\n`GET https://api.example.com/health?full=1&amp;x_y=2`",
+                  "verbatim": true
+                },
+                {"type":"mrkdwn","text":"*Since*\n2026-11-21 16:48:55 UTC","verbatim":true},
+                {"type":"mrkdwn","text":"*Regions*\n2 of 3 failing","verbatim":true}
+              ]
+            },
+            {
+              "type": "section",
+              "text": {
+                "type": "mrkdwn",
+                "text": "• Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200\n• Ashburn (fly-iad): failing, status 503, 120 ms: the status is 503, which is not 200\n• Singapore (fly-sin): fine, status 200, 240 ms",
+                "verbatim": true
+              }
+            },
+            {
+              "type": "context",
+              "elements": [
+                {
+                  "type": "mrkdwn",
+                  "text": "<!date^1795279735^{date_short_pretty} {time_secs}|2026-11-21 16:48:55 UTC> · Example Inc. · <https://status.example.com/incidents/inc_0000000000005|Open in Aloft>",
+                  "verbatim": true
+                }
+              ]
+            }
+          ]
+        }
+      ]
+    }
+    "##);
+}
+
+#[test]
+fn a_degradation() {
+    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Degraded))), @r##"
+    POST https://hooks.slack.com/services/T0/B0/x
+    content-type: application/json
+
+    {
+      "text": "🟠 Degraded: API &amp; &lt;shop&gt;",
+      "mrkdwn": false,
+      "attachments": [
+        {
+          "color": "#ffd01d",
+          "fallback": "🟠 Degraded: API &amp; &lt;shop&gt;",
+          "blocks": [
+            {
+              "type": "section",
+              "text": {"type":"mrkdwn","text":"the status is 503, which is not 200","verbatim":true}
+            },
+            {
+              "type": "section",
+              "fields": [
+                {
+                  "type": "mrkdwn",
+                  "text": "*Target*\n`GET https://api.example.com/health?full=1&amp;x_y=2`",
+                  "verbatim": true
+                },
+                {"type":"mrkdwn","text":"*Since*\n2026-11-21 16:47:55 UTC","verbatim":true},
+                {"type":"mrkdwn","text":"*Regions*\n1 of 2 failing","verbatim":true}
+              ]
+            },
+            {
+              "type": "section",
+              "text": {
+                "type": "mrkdwn",
+                "text": "• Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200\n• Singapore (fly-sin): fine, status 200, 240 ms",
+                "verbatim": true
+              }
+            },
+            {
+              "type": "context",
+              "elements": [
+                {
+                  "type": "mrkdwn",
+                  "text": "<!date^1795279735^{date_short_pretty} {time_secs}|2026-11-21 16:48:55 UTC> · Example Inc. · <https://status.example.com/incidents/inc_0000000000005|Open in Aloft>",
+                  "verbatim": true
+                }
+              ]
+            }
+          ]
+        }
+      ]
+    }
+    "##);
+}
+
+#[test]
+fn a_recovery() {
+    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Recovered))), @r##"
+    POST https://hooks.slack.com/services/T0/B0/x
+    content-type: application/json
+
+    {
+      "text": "🟢 Recovered after 12 min: API &amp; &lt;shop&gt;",
+      "mrkdwn": false,
+      "attachments": [
+        {
+          "color": "#00a089",
+          "fallback": "🟢 Recovered after 12 min: API &amp; &lt;shop&gt;",
+          "blocks": [
+            {
+              "type": "section",
+              "fields": [
+                {
+                  "type": "mrkdwn",
+                  "text": "*Target*\n`GET https://api.example.com/health?full=1&amp;x_y=2`",
+                  "verbatim": true
+                },
+                {"type":"mrkdwn","text":"*Began*\n2026-11-21 16:36:55 UTC","verbatim":true},
+                {"type":"mrkdwn","text":"*Lasted*\n12 min","verbatim":true}
+              ]
+            },
+            {
+              "type": "context",
+              "elements": [
+                {
+                  "type": "mrkdwn",
+                  "text": "<!date^1795279735^{date_short_pretty} {time_secs}|2026-11-21 16:48:55 UTC> · Example Inc. · <https://status.example.com/incidents/inc_0000000000005|Open in Aloft>",
+                  "verbatim": true
+                }
+              ]
+            }
+          ]
+        }
+      ]
+    }
+    "##);
+}
+
+#[test]
+fn a_test() {
+    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Test))), @r##"
+    POST https://hooks.slack.com/services/T0/B0/x
+    content-type: application/json
+
+    {
+      "text": "🔵 Test: messages arrive here",
+      "mrkdwn": false,
+      "attachments": [
+        {
+          "color": "#2866c6",
+          "fallback": "🔵 Test: messages arrive here",
+          "blocks": [
+            {
+              "type": "section",
+              "text": {
+                "type": "mrkdwn",
+                "text": "Somebody tries the channel \"On call\". Nothing is wrong.",
+                "verbatim": true
+              }
+            },
+            {
+              "type": "context",
+              "elements": [
+                {
+                  "type": "mrkdwn",
+                  "text": "<!date^1795279735^{date_short_pretty} {time_secs}|2026-11-21 16:48:55 UTC> · Example Inc. · <https://status.example.com/incidents/inc_0000000000005|Open in Aloft>",
+                  "verbatim": true
+                }
+              ]
+            }
+          ]
+        }
+      ]
+    }
+    "##);
+}
+
+#[test]
+fn a_reminder_of_an_error() {
+    assert_snapshot!(wire(KIND, Notice::One(&a_reminder())), @r##"
+    POST https://hooks.slack.com/services/T0/B0/x
+    content-type: application/json
+
+    {
+      "text": "🔴 Still down after 2 h 5 min: API &amp; &lt;shop&gt;",
+      "mrkdwn": false,
+      "attachments": [
+        {
+          "color": "#e4003d",
+          "fallback": "🔴 Still down after 2 h 5 min: API &amp; &lt;shop&gt;",
+          "blocks": [
+            {
+              "type": "section",
+              "text": {"type":"mrkdwn","text":"the status is 503, which is not 200","verbatim":true}
+            },
+            {
+              "type": "section",
+              "fields": [
+                {
+                  "type": "mrkdwn",
+                  "text": "*Target*\n`GET https://api.example.com/health?full=1&amp;x_y=2`",
+                  "verbatim": true
+                },
+                {"type":"mrkdwn","text":"*Since*\n2026-11-21 14:43:55 UTC","verbatim":true},
+                {"type":"mrkdwn","text":"*Lasts*\n2 h 5 min","verbatim":true},
+                {"type":"mrkdwn","text":"*Reminder*\n2","verbatim":true},
+                {"type":"mrkdwn","text":"*Regions*\n2 of 3 failing","verbatim":true}
+              ]
+            },
+            {
+              "type": "section",
+              "text": {
+                "type": "mrkdwn",
+                "text": "• Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200\n• Ashburn (fly-iad): failing, status 503, 120 ms: the status is 503, which is not 200\n• Singapore (fly-sin): fine, status 200, 240 ms",
+                "verbatim": true
+              }
+            },
+            {
+              "type": "context",
+              "elements": [
+                {
+                  "type": "mrkdwn",
+                  "text": "<!date^1795279735^{date_short_pretty} {time_secs}|2026-11-21 16:48:55 UTC> · Example Inc. · <https://status.example.com/incidents/inc_0000000000005|Open in Aloft>",
+                  "verbatim": true
+                }
+              ]
+            }
+          ]
+        }
+      ]
+    }
+    "##);
+}
+
+#[test]
+fn a_storm_of_events() {
+    assert_snapshot!(wire(KIND, Notice::Storm(&a_storm())), @r##"
+    POST https://hooks.slack.com/services/T0/B0/x
+    content-type: application/json
+
+    {
+      "text": "🔴 3 events: 1 down, 1 degraded, 1 recovered",
+      "mrkdwn": false,
+      "attachments": [
+        {
+          "color": "#e4003d",
+          "fallback": "🔴 3 events: 1 down, 1 degraded, 1 recovered",
+          "blocks": [
+            {
+              "type": "section",
+              "text": {
+                "type": "mrkdwn",
+                "text": "• Down: API &amp; &lt;shop&gt;: the status is 503, which is not 200\n• Degraded: API &amp; &lt;shop&gt;: the status is 503, which is not 200\n• Recovered after 12 min: API &amp; &lt;shop&gt;",
+                "verbatim": true
+              }
+            },
+            {
+              "type": "context",
+              "elements": [
+                {
+                  "type": "mrkdwn",
+                  "text": "<!date^1795279735^{date_short_pretty} {time_secs}|2026-11-21 16:48:55 UTC> · Example Inc. · <https://status.example.com/incidents/inc_0000000000005|Open in Aloft>",
+                  "verbatim": true
+                }
+              ]
+            }
+          ]
+        }
+      ]
+    }
+    "##);
+}

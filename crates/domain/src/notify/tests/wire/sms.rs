@@ -1,0 +1,100 @@
+//! What goes over the wire to text messages.
+
+use insta::assert_snapshot;
+use rules::ProviderType;
+
+use super::super::fixtures::{a_reminder, a_storm, an_event, wire};
+use crate::notify::{EventKind, Notice};
+
+const KIND: ProviderType = ProviderType::Sms;
+
+#[test]
+fn an_error() {
+    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Error))), @r#"
+    POST https://api.twilio.com/2010-04-01/Accounts/AC123/Messages.json
+    content-type: application/x-www-form-urlencoded
+    authorization: Basic QUMxMjM6YWNjb3VudC10b2tlbg==
+
+    To=+4915112345678
+    From=+15005550006
+    Body=Down: API & <shop>
+    the status is 503, which is not 200
+    https://status.example.com/incidents/inc_0000000000005
+    "#);
+}
+
+#[test]
+fn a_degradation() {
+    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Degraded))), @r#"
+    POST https://api.twilio.com/2010-04-01/Accounts/AC123/Messages.json
+    content-type: application/x-www-form-urlencoded
+    authorization: Basic QUMxMjM6YWNjb3VudC10b2tlbg==
+
+    To=+4915112345678
+    From=+15005550006
+    Body=Degraded: API & <shop>
+    the status is 503, which is not 200
+    https://status.example.com/incidents/inc_0000000000005
+    "#);
+}
+
+#[test]
+fn a_recovery() {
+    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Recovered))), @r#"
+    POST https://api.twilio.com/2010-04-01/Accounts/AC123/Messages.json
+    content-type: application/x-www-form-urlencoded
+    authorization: Basic QUMxMjM6YWNjb3VudC10b2tlbg==
+
+    To=+4915112345678
+    From=+15005550006
+    Body=Recovered after 12 min: API & <shop>
+    https://status.example.com/incidents/inc_0000000000005
+    "#);
+}
+
+#[test]
+fn a_test() {
+    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Test))), @r#"
+    POST https://api.twilio.com/2010-04-01/Accounts/AC123/Messages.json
+    content-type: application/x-www-form-urlencoded
+    authorization: Basic QUMxMjM6YWNjb3VudC10b2tlbg==
+
+    To=+4915112345678
+    From=+15005550006
+    Body=Test: messages arrive here
+    Somebody tries the channel "On call". Nothing is wrong.
+    https://status.example.com/incidents/inc_0000000000005
+    "#);
+}
+
+#[test]
+fn a_reminder_of_an_error() {
+    assert_snapshot!(wire(KIND, Notice::One(&a_reminder())), @r#"
+    POST https://api.twilio.com/2010-04-01/Accounts/AC123/Messages.json
+    content-type: application/x-www-form-urlencoded
+    authorization: Basic QUMxMjM6YWNjb3VudC10b2tlbg==
+
+    To=+4915112345678
+    From=+15005550006
+    Body=Still down after 2 h 5 min: API & <shop>
+    the status is 503, which is not 200
+    https://status.example.com/incidents/inc_0000000000005
+    "#);
+}
+
+#[test]
+fn a_storm_of_events() {
+    assert_snapshot!(wire(KIND, Notice::Storm(&a_storm())), @r#"
+    POST https://api.twilio.com/2010-04-01/Accounts/AC123/Messages.json
+    content-type: application/x-www-form-urlencoded
+    authorization: Basic QUMxMjM6YWNjb3VudC10b2tlbg==
+
+    To=+4915112345678
+    From=+15005550006
+    Body=3 events: 1 down, 1 degraded, 1 recovered
+    Down: API & <shop>: the status is 503, which is not 200
+    Degraded: API & <shop>: the status is 503, which is not 200
+    Recovered after 12 min: API & <shop>
+    https://status.example.com/incidents/inc_0000000000005
+    "#);
+}

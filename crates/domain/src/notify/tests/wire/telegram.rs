@@ -1,0 +1,99 @@
+//! What goes over the wire to Telegram.
+
+use insta::assert_snapshot;
+use rules::ProviderType;
+
+use super::super::fixtures::{a_reminder, a_storm, an_event, wire};
+use crate::notify::{EventKind, Notice};
+
+const KIND: ProviderType = ProviderType::Telegram;
+
+#[test]
+fn an_error() {
+    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Error))), @r#"
+    POST https://api.telegram.org/bot123:bot/sendMessage
+    content-type: application/json
+
+    {
+      "chat_id": "-1001234567890",
+      "text": "🔴 <b>Down: API &amp; &lt;shop&gt;</b>\nthe status is 503, which is not 200\nTarget: <code>GET https://api.example.com/health?full=1&amp;x_y=2</code>\nSince: 2026-11-21 16:48:55 UTC\nRegions: 2 of 3 failing\nWorkspace: Example Inc.\n• Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200\n• Ashburn (fly-iad): failing, status 503, 120 ms: the status is 503, which is not 200\n• Singapore (fly-sin): fine, status 200, 240 ms\n<a href=\"https://status.example.com/incidents/inc_0000000000005\">Open in Aloft</a>",
+      "parse_mode": "HTML",
+      "link_preview_options": {"is_disabled":true}
+    }
+    "#);
+}
+
+#[test]
+fn a_degradation() {
+    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Degraded))), @r#"
+    POST https://api.telegram.org/bot123:bot/sendMessage
+    content-type: application/json
+
+    {
+      "chat_id": "-1001234567890",
+      "text": "🟠 <b>Degraded: API &amp; &lt;shop&gt;</b>\nthe status is 503, which is not 200\nTarget: <code>GET https://api.example.com/health?full=1&amp;x_y=2</code>\nSince: 2026-11-21 16:47:55 UTC\nRegions: 1 of 2 failing\nWorkspace: Example Inc.\n• Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200\n• Singapore (fly-sin): fine, status 200, 240 ms\n<a href=\"https://status.example.com/incidents/inc_0000000000005\">Open in Aloft</a>",
+      "parse_mode": "HTML",
+      "link_preview_options": {"is_disabled":true}
+    }
+    "#);
+}
+
+#[test]
+fn a_recovery() {
+    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Recovered))), @r#"
+    POST https://api.telegram.org/bot123:bot/sendMessage
+    content-type: application/json
+
+    {
+      "chat_id": "-1001234567890",
+      "text": "🟢 <b>Recovered after 12 min: API &amp; &lt;shop&gt;</b>\nTarget: <code>GET https://api.example.com/health?full=1&amp;x_y=2</code>\nBegan: 2026-11-21 16:36:55 UTC\nLasted: 12 min\nWorkspace: Example Inc.\n<a href=\"https://status.example.com/incidents/inc_0000000000005\">Open in Aloft</a>",
+      "parse_mode": "HTML",
+      "link_preview_options": {"is_disabled":true}
+    }
+    "#);
+}
+
+#[test]
+fn a_test() {
+    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Test))), @r#"
+    POST https://api.telegram.org/bot123:bot/sendMessage
+    content-type: application/json
+
+    {
+      "chat_id": "-1001234567890",
+      "text": "🔵 <b>Test: messages arrive here</b>\nSomebody tries the channel &quot;On call&quot;. Nothing is wrong.\nWorkspace: Example Inc.\n<a href=\"https://status.example.com/incidents/inc_0000000000005\">Open in Aloft</a>",
+      "parse_mode": "HTML",
+      "link_preview_options": {"is_disabled":true}
+    }
+    "#);
+}
+
+#[test]
+fn a_reminder_of_an_error() {
+    assert_snapshot!(wire(KIND, Notice::One(&a_reminder())), @r#"
+    POST https://api.telegram.org/bot123:bot/sendMessage
+    content-type: application/json
+
+    {
+      "chat_id": "-1001234567890",
+      "text": "🔴 <b>Still down after 2 h 5 min: API &amp; &lt;shop&gt;</b>\nthe status is 503, which is not 200\nTarget: <code>GET https://api.example.com/health?full=1&amp;x_y=2</code>\nSince: 2026-11-21 14:43:55 UTC\nLasts: 2 h 5 min\nReminder: 2\nRegions: 2 of 3 failing\nWorkspace: Example Inc.\n• Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200\n• Ashburn (fly-iad): failing, status 503, 120 ms: the status is 503, which is not 200\n• Singapore (fly-sin): fine, status 200, 240 ms\n<a href=\"https://status.example.com/incidents/inc_0000000000005\">Open in Aloft</a>",
+      "parse_mode": "HTML",
+      "link_preview_options": {"is_disabled":true}
+    }
+    "#);
+}
+
+#[test]
+fn a_storm_of_events() {
+    assert_snapshot!(wire(KIND, Notice::Storm(&a_storm())), @r#"
+    POST https://api.telegram.org/bot123:bot/sendMessage
+    content-type: application/json
+
+    {
+      "chat_id": "-1001234567890",
+      "text": "🔴 <b>3 events: 1 down, 1 degraded, 1 recovered</b>\nWorkspace: Example Inc.\n• Down: API &amp; &lt;shop&gt;: the status is 503, which is not 200\n• Degraded: API &amp; &lt;shop&gt;: the status is 503, which is not 200\n• Recovered after 12 min: API &amp; &lt;shop&gt;\n<a href=\"https://status.example.com/incidents/inc_0000000000005\">Open in Aloft</a>",
+      "parse_mode": "HTML",
+      "link_preview_options": {"is_disabled":true}
+    }
+    "#);
+}

@@ -1,0 +1,378 @@
+//! What goes over the wire to webhooks.
+
+use insta::assert_snapshot;
+use rules::ProviderType;
+
+use super::super::fixtures::{a_reminder, a_storm, an_event, wire};
+use crate::notify::{EventKind, Notice};
+
+const KIND: ProviderType = ProviderType::Webhook;
+
+#[test]
+fn an_error() {
+    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Error))), @r#"
+    POST https://hooks.example.com/in
+    content-type: application/json
+    authorization: Basic dXNlcjpwYXNz
+    x-team: core
+    webhook-id: inc_0000000000005-chn_0000000000007-error
+    webhook-timestamp: 1795279735
+    webhook-signature: v1,FDKRqbFhHq8/4Ziv3DoCixm16sVeLTDHCuVkxEbL1lA= v1,7+WnbXmakA9qnfuPwwNTGxqZfIN9KgcCxQLclUb0cys=
+
+    {
+      "version": 1,
+      "type": "monitor.error",
+      "timestamp": "2026-11-21T16:48:55.250Z",
+      "data": {
+        "channel": "chn_0000000000007",
+        "link": "https://status.example.com/incidents/inc_0000000000005",
+        "events": [
+          {
+            "event": "error",
+            "at": "2026-11-21T16:48:55.250Z",
+            "workspace": "Example Inc.",
+            "monitor": {
+              "id": "mon_0000000000003",
+              "name": "API & <shop>",
+              "kind": "http",
+              "target": "https://api.example.com/health?full=1&x_y=2",
+              "method": "GET"
+            },
+            "incident": "inc_0000000000005",
+            "began_at": "2026-11-21T16:48:55.250Z",
+            "lasted_ms": 0,
+            "closed": null,
+            "reminder": 0,
+            "why": "the status is 503, which is not 200",
+            "regions": [
+              {
+                "region": "fly-ams",
+                "failing": true,
+                "reason": "the status is 503, which is not 200",
+                "status": 503,
+                "latency_ms": 120
+              },
+              {
+                "region": "fly-iad",
+                "failing": true,
+                "reason": "the status is 503, which is not 200",
+                "status": 503,
+                "latency_ms": 120
+              },
+              {"region":"fly-sin","failing":false,"reason":null,"status":200,"latency_ms":240}
+            ]
+          }
+        ]
+      }
+    }
+    "#);
+}
+
+#[test]
+fn a_degradation() {
+    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Degraded))), @r#"
+    POST https://hooks.example.com/in
+    content-type: application/json
+    authorization: Basic dXNlcjpwYXNz
+    x-team: core
+    webhook-id: mon_0000000000003-1795279675250-chn_0000000000007-degraded
+    webhook-timestamp: 1795279735
+    webhook-signature: v1,LXGjdvFQ4G+oQTj10fiovOcYWS2tk1Jv9TXpb45/2TE= v1,VWPmPM1Tnxn06zHxg9hWWjt7D4HdJWtHlpNQ6MRKTbA=
+
+    {
+      "version": 1,
+      "type": "monitor.degraded",
+      "timestamp": "2026-11-21T16:48:55.250Z",
+      "data": {
+        "channel": "chn_0000000000007",
+        "link": "https://status.example.com/incidents/inc_0000000000005",
+        "events": [
+          {
+            "event": "degraded",
+            "at": "2026-11-21T16:48:55.250Z",
+            "workspace": "Example Inc.",
+            "monitor": {
+              "id": "mon_0000000000003",
+              "name": "API & <shop>",
+              "kind": "http",
+              "target": "https://api.example.com/health?full=1&x_y=2",
+              "method": "GET"
+            },
+            "incident": null,
+            "began_at": "2026-11-21T16:47:55.250Z",
+            "lasted_ms": 60000,
+            "closed": null,
+            "reminder": 0,
+            "why": "the status is 503, which is not 200",
+            "regions": [
+              {
+                "region": "fly-ams",
+                "failing": true,
+                "reason": "the status is 503, which is not 200",
+                "status": 503,
+                "latency_ms": 120
+              },
+              {"region":"fly-sin","failing":false,"reason":null,"status":200,"latency_ms":240}
+            ]
+          }
+        ]
+      }
+    }
+    "#);
+}
+
+#[test]
+fn a_recovery() {
+    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Recovered))), @r#"
+    POST https://hooks.example.com/in
+    content-type: application/json
+    authorization: Basic dXNlcjpwYXNz
+    x-team: core
+    webhook-id: inc_0000000000005-chn_0000000000007-recovered
+    webhook-timestamp: 1795279735
+    webhook-signature: v1,egmXZWKp8c+hBwfDErujDfWEyGtscvHTvAJCUjhnAUQ= v1,b2rOBOaRY9Dn2ONVg7z5+hjv2gqvWbgpvA84WNR5A9Q=
+
+    {
+      "version": 1,
+      "type": "monitor.recovered",
+      "timestamp": "2026-11-21T16:48:55.250Z",
+      "data": {
+        "channel": "chn_0000000000007",
+        "link": "https://status.example.com/incidents/inc_0000000000005",
+        "events": [
+          {
+            "event": "recovered",
+            "at": "2026-11-21T16:48:55.250Z",
+            "workspace": "Example Inc.",
+            "monitor": {
+              "id": "mon_0000000000003",
+              "name": "API & <shop>",
+              "kind": "http",
+              "target": "https://api.example.com/health?full=1&x_y=2",
+              "method": "GET"
+            },
+            "incident": "inc_0000000000005",
+            "began_at": "2026-11-21T16:36:55.250Z",
+            "lasted_ms": 720000,
+            "closed": "recovered",
+            "reminder": 0,
+            "why": null,
+            "regions": []
+          }
+        ]
+      }
+    }
+    "#);
+}
+
+#[test]
+fn a_test() {
+    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Test))), @r#"
+    POST https://hooks.example.com/in
+    content-type: application/json
+    authorization: Basic dXNlcjpwYXNz
+    x-team: core
+    webhook-id: mon_0000000000003-1795279735250-chn_0000000000007-test
+    webhook-timestamp: 1795279735
+    webhook-signature: v1,IHkeb79J8IDjpje/6kJoCwQ4nVUSv0SujZUGT1Bl7JM= v1,ko3ROq5DxN7BgkFUjU1T6cYl6Fv536Ehh/4cUlfRKHY=
+
+    {
+      "version": 1,
+      "type": "channel.test",
+      "timestamp": "2026-11-21T16:48:55.250Z",
+      "data": {
+        "channel": "chn_0000000000007",
+        "link": "https://status.example.com/incidents/inc_0000000000005",
+        "events": [
+          {
+            "event": "test",
+            "at": "2026-11-21T16:48:55.250Z",
+            "workspace": "Example Inc.",
+            "monitor": {
+              "id": "mon_0000000000003",
+              "name": "API & <shop>",
+              "kind": "http",
+              "target": "https://api.example.com/health?full=1&x_y=2",
+              "method": "GET"
+            },
+            "incident": null,
+            "began_at": "2026-11-21T16:48:55.250Z",
+            "lasted_ms": 0,
+            "closed": null,
+            "reminder": 0,
+            "why": null,
+            "regions": []
+          }
+        ]
+      }
+    }
+    "#);
+}
+
+#[test]
+fn a_reminder_of_an_error() {
+    assert_snapshot!(wire(KIND, Notice::One(&a_reminder())), @r#"
+    POST https://hooks.example.com/in
+    content-type: application/json
+    authorization: Basic dXNlcjpwYXNz
+    x-team: core
+    webhook-id: inc_0000000000005-chn_0000000000007-error-2
+    webhook-timestamp: 1795279735
+    webhook-signature: v1,yXhZ1UTABm8KkkkdKYccCbWIRtzKRkuLXpH+eIwMOLA= v1,H5zmJ9Vo7eNKdUh8hdr4Ud19UlMAKBIFJaA4k6ePSbk=
+
+    {
+      "version": 1,
+      "type": "monitor.error",
+      "timestamp": "2026-11-21T16:48:55.250Z",
+      "data": {
+        "channel": "chn_0000000000007",
+        "link": "https://status.example.com/incidents/inc_0000000000005",
+        "events": [
+          {
+            "event": "error",
+            "at": "2026-11-21T16:48:55.250Z",
+            "workspace": "Example Inc.",
+            "monitor": {
+              "id": "mon_0000000000003",
+              "name": "API & <shop>",
+              "kind": "http",
+              "target": "https://api.example.com/health?full=1&x_y=2",
+              "method": "GET"
+            },
+            "incident": "inc_0000000000005",
+            "began_at": "2026-11-21T14:43:55.250Z",
+            "lasted_ms": 7500000,
+            "closed": null,
+            "reminder": 2,
+            "why": "the status is 503, which is not 200",
+            "regions": [
+              {
+                "region": "fly-ams",
+                "failing": true,
+                "reason": "the status is 503, which is not 200",
+                "status": 503,
+                "latency_ms": 120
+              },
+              {
+                "region": "fly-iad",
+                "failing": true,
+                "reason": "the status is 503, which is not 200",
+                "status": 503,
+                "latency_ms": 120
+              },
+              {"region":"fly-sin","failing":false,"reason":null,"status":200,"latency_ms":240}
+            ]
+          }
+        ]
+      }
+    }
+    "#);
+}
+
+#[test]
+#[expect(clippy::too_many_lines, reason = "three events as they are sent")]
+fn a_storm_of_events() {
+    assert_snapshot!(wire(KIND, Notice::Storm(&a_storm())), @r#"
+    POST https://hooks.example.com/in
+    content-type: application/json
+    authorization: Basic dXNlcjpwYXNz
+    x-team: core
+    webhook-id: storm-3-inc_0000000000005-chn_0000000000007-error
+    webhook-timestamp: 1795279735
+    webhook-signature: v1,1Jf1NWtG1xa4DRAnD1e4LZdEvuhcXolh26Qubet4y+A= v1,h3nDEw4Z7lRMUyJj7BQEWuvLzvJwEDRqhbL7UrXLu/E=
+
+    {
+      "version": 1,
+      "type": "monitor.storm",
+      "timestamp": "2026-11-21T16:48:55.250Z",
+      "data": {
+        "channel": "chn_0000000000007",
+        "link": "https://status.example.com/incidents/inc_0000000000005",
+        "events": [
+          {
+            "event": "error",
+            "at": "2026-11-21T16:48:55.250Z",
+            "workspace": "Example Inc.",
+            "monitor": {
+              "id": "mon_0000000000003",
+              "name": "API & <shop>",
+              "kind": "http",
+              "target": "https://api.example.com/health?full=1&x_y=2",
+              "method": "GET"
+            },
+            "incident": "inc_0000000000005",
+            "began_at": "2026-11-21T16:48:55.250Z",
+            "lasted_ms": 0,
+            "closed": null,
+            "reminder": 0,
+            "why": "the status is 503, which is not 200",
+            "regions": [
+              {
+                "region": "fly-ams",
+                "failing": true,
+                "reason": "the status is 503, which is not 200",
+                "status": 503,
+                "latency_ms": 120
+              },
+              {
+                "region": "fly-iad",
+                "failing": true,
+                "reason": "the status is 503, which is not 200",
+                "status": 503,
+                "latency_ms": 120
+              },
+              {"region":"fly-sin","failing":false,"reason":null,"status":200,"latency_ms":240}
+            ]
+          },
+          {
+            "event": "degraded",
+            "at": "2026-11-21T16:48:55.250Z",
+            "workspace": "Example Inc.",
+            "monitor": {
+              "id": "mon_0000000000003",
+              "name": "API & <shop>",
+              "kind": "http",
+              "target": "https://api.example.com/health?full=1&x_y=2",
+              "method": "GET"
+            },
+            "incident": null,
+            "began_at": "2026-11-21T16:47:55.250Z",
+            "lasted_ms": 60000,
+            "closed": null,
+            "reminder": 0,
+            "why": "the status is 503, which is not 200",
+            "regions": [
+              {
+                "region": "fly-ams",
+                "failing": true,
+                "reason": "the status is 503, which is not 200",
+                "status": 503,
+                "latency_ms": 120
+              },
+              {"region":"fly-sin","failing":false,"reason":null,"status":200,"latency_ms":240}
+            ]
+          },
+          {
+            "event": "recovered",
+            "at": "2026-11-21T16:48:55.250Z",
+            "workspace": "Example Inc.",
+            "monitor": {
+              "id": "mon_0000000000003",
+              "name": "API & <shop>",
+              "kind": "http",
+              "target": "https://api.example.com/health?full=1&x_y=2",
+              "method": "GET"
+            },
+            "incident": "inc_0000000000005",
+            "began_at": "2026-11-21T16:36:55.250Z",
+            "lasted_ms": 720000,
+            "closed": "recovered",
+            "reminder": 0,
+            "why": null,
+            "regions": []
+          }
+        ]
+      }
+    }
+    "#);
+}

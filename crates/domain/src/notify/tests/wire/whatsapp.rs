@@ -1,0 +1,128 @@
+//! What goes over the wire to WhatsApp.
+
+use insta::assert_snapshot;
+use rules::ProviderType;
+
+use super::super::fixtures::{a_reminder, a_storm, an_event, wire};
+use crate::notify::{EventKind, Notice};
+
+const KIND: ProviderType = ProviderType::Whatsapp;
+
+#[test]
+fn an_error() {
+    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Error))), @r#"
+    POST https://api.twilio.com/2010-04-01/Accounts/AC123/Messages.json
+    content-type: application/x-www-form-urlencoded
+    authorization: Basic QUMxMjM6YWNjb3VudC10b2tlbg==
+
+    To=whatsapp:+4915112345678
+    From=whatsapp:+15005550007
+    Body=🔴 Down: API & <shop>
+    the status is 503, which is not 200
+    Target: GET https://api.example.com/health?full=1&x_y=2
+    Since: 2026-11-21 16:48:55 UTC
+    Regions: 2 of 3 failing
+    Workspace: Example Inc.
+    • Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200
+    • Ashburn (fly-iad): failing, status 503, 120 ms: the status is 503, which is not 200
+    • Singapore (fly-sin): fine, status 200, 240 ms
+    https://status.example.com/incidents/inc_0000000000005
+    "#);
+}
+
+#[test]
+fn a_degradation() {
+    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Degraded))), @r#"
+    POST https://api.twilio.com/2010-04-01/Accounts/AC123/Messages.json
+    content-type: application/x-www-form-urlencoded
+    authorization: Basic QUMxMjM6YWNjb3VudC10b2tlbg==
+
+    To=whatsapp:+4915112345678
+    From=whatsapp:+15005550007
+    Body=🟠 Degraded: API & <shop>
+    the status is 503, which is not 200
+    Target: GET https://api.example.com/health?full=1&x_y=2
+    Since: 2026-11-21 16:47:55 UTC
+    Regions: 1 of 2 failing
+    Workspace: Example Inc.
+    • Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200
+    • Singapore (fly-sin): fine, status 200, 240 ms
+    https://status.example.com/incidents/inc_0000000000005
+    "#);
+}
+
+#[test]
+fn a_recovery() {
+    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Recovered))), @r#"
+    POST https://api.twilio.com/2010-04-01/Accounts/AC123/Messages.json
+    content-type: application/x-www-form-urlencoded
+    authorization: Basic QUMxMjM6YWNjb3VudC10b2tlbg==
+
+    To=whatsapp:+4915112345678
+    From=whatsapp:+15005550007
+    Body=🟢 Recovered after 12 min: API & <shop>
+    Target: GET https://api.example.com/health?full=1&x_y=2
+    Began: 2026-11-21 16:36:55 UTC
+    Lasted: 12 min
+    Workspace: Example Inc.
+    https://status.example.com/incidents/inc_0000000000005
+    "#);
+}
+
+#[test]
+fn a_test() {
+    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Test))), @r#"
+    POST https://api.twilio.com/2010-04-01/Accounts/AC123/Messages.json
+    content-type: application/x-www-form-urlencoded
+    authorization: Basic QUMxMjM6YWNjb3VudC10b2tlbg==
+
+    To=whatsapp:+4915112345678
+    From=whatsapp:+15005550007
+    Body=🔵 Test: messages arrive here
+    Somebody tries the channel "On call". Nothing is wrong.
+    Workspace: Example Inc.
+    https://status.example.com/incidents/inc_0000000000005
+    "#);
+}
+
+#[test]
+fn a_reminder_of_an_error() {
+    assert_snapshot!(wire(KIND, Notice::One(&a_reminder())), @r#"
+    POST https://api.twilio.com/2010-04-01/Accounts/AC123/Messages.json
+    content-type: application/x-www-form-urlencoded
+    authorization: Basic QUMxMjM6YWNjb3VudC10b2tlbg==
+
+    To=whatsapp:+4915112345678
+    From=whatsapp:+15005550007
+    Body=🔴 Still down after 2 h 5 min: API & <shop>
+    the status is 503, which is not 200
+    Target: GET https://api.example.com/health?full=1&x_y=2
+    Since: 2026-11-21 14:43:55 UTC
+    Lasts: 2 h 5 min
+    Reminder: 2
+    Regions: 2 of 3 failing
+    Workspace: Example Inc.
+    • Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200
+    • Ashburn (fly-iad): failing, status 503, 120 ms: the status is 503, which is not 200
+    • Singapore (fly-sin): fine, status 200, 240 ms
+    https://status.example.com/incidents/inc_0000000000005
+    "#);
+}
+
+#[test]
+fn a_storm_of_events() {
+    assert_snapshot!(wire(KIND, Notice::Storm(&a_storm())), @r#"
+    POST https://api.twilio.com/2010-04-01/Accounts/AC123/Messages.json
+    content-type: application/x-www-form-urlencoded
+    authorization: Basic QUMxMjM6YWNjb3VudC10b2tlbg==
+
+    To=whatsapp:+4915112345678
+    From=whatsapp:+15005550007
+    Body=🔴 3 events: 1 down, 1 degraded, 1 recovered
+    Workspace: Example Inc.
+    • Down: API & <shop>: the status is 503, which is not 200
+    • Degraded: API & <shop>: the status is 503, which is not 200
+    • Recovered after 12 min: API & <shop>
+    https://status.example.com/incidents/inc_0000000000005
+    "#);
+}

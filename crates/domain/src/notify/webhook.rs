@@ -1,0 +1,55 @@
+//! A webhook of the user's: JSON in a version of its own, signed as Standard Webhooks does. The
+//! schema is `docs/reference/webhook.schema.json`.
+//! Format: <https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md>
+
+mod body;
+mod sign;
+
+use http::HeaderName;
+use http::header::CONTENT_TYPE;
+use rules::notification::Webhook;
+
+use self::body::body;
+use super::answer::by_status;
+use super::event::Notice;
+use super::message::{Answer, Delivered, Envelope, HttpMessage};
+
+const ID: HeaderName = HeaderName::from_static("webhook-id");
+const TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
+const SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
+
+/// The user's headers come first and may replace the content type; what proves who sends and what
+/// is sent, they may not.
+pub(super) fn compose(
+    webhook: &Webhook,
+    notice: Notice<'_>,
+    envelope: &Envelope<'_>,
+) -> HttpMessage {
+    let mut message = HttpMessage::json(&webhook.endpoint, &body(notice, envelope));
+    let own = webhook.headers.iter().filter_map(|header| {
+        let name = HeaderName::from_bytes(header.key.as_bytes()).ok()?;
+        Some((name, header.value.clone()))
+    });
+    let own: Vec<_> = own.collect();
+    let replaced = |name: &HeaderName| own.iter().any(|(other, _)| other == name);
+    message.headers.retain(|(name, _)| !replaced(name));
+    message.headers.extend(own);
+    if !message.headers.iter().any(|(name, _)| *name == CONTENT_TYPE) {
+        message = message.with(CONTENT_TYPE, "application/json".to_owned());
+    }
+    let seconds = envelope.now.as_millis().div_euclid(1_000);
+    let signature = sign::signatures(envelope.signing, envelope.key, seconds, &message.body);
+    for name in [ID, TIMESTAMP, SIGNATURE] {
+        message.headers.retain(|(other, _)| *other != name);
+    }
+    message = message.with(ID, envelope.key.to_owned()).with(TIMESTAMP, seconds.to_string());
+    match signature {
+        Some(signature) => message.with(SIGNATURE, signature),
+        None => message,
+    }
+}
+
+/// The status alone decides, as Standard Webhooks asks for: 410 says that nobody listens any more.
+pub(super) fn read(answer: &Answer) -> Delivered {
+    by_status(answer, None, None)
+}
