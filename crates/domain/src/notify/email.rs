@@ -7,13 +7,16 @@ mod html;
 use rules::notification::Email;
 
 use super::answer::{again, refused};
-use super::fit::{Unit, fit, plain};
+use super::fit::{List, Unit, fit, plain};
 use super::message::{Answer, Delivered, Envelope, Mail};
 use super::story::{LINK_WORDS, Story, shown_time};
 
 /// Longest subject (ours): a line of a header may have 998 octets (RFC 5322 §2.1.1), of which
 /// mailboxes show a tenth.
 pub(super) const SUBJECT_MAX: usize = 200;
+/// Regions or events: what mailboxes show without asking (Gmail: 102 KB), with both texts.
+const LINES: List =
+    List { escape: plain, unit: Unit::Bytes, around: ("\n• ", ""), max: html::LINES.max };
 /// Longest left part of a message id (ours).
 const ID_MAX: usize = 200;
 
@@ -44,8 +47,11 @@ pub(super) fn read(answer: &Answer) -> Delivered {
     }
 }
 
+/// The lines are bounded as those of the HTML are.
 fn text(story: &Story) -> String {
-    let mut text = format!("{}\n\n{}\n\n{}\n", story.title, story.text(), shown_time(story.at));
+    let told = Story { lines: Vec::new(), ..story.clone() }.text();
+    let lines = LINES.of(&story.lines);
+    let mut text = format!("{}\n\n{told}{lines}\n\n{}\n", story.title, shown_time(story.at));
     if let Some(link) = &story.link {
         text = text + "\n" + LINK_WORDS + ": " + link + "\n";
     }

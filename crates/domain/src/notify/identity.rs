@@ -38,3 +38,60 @@ pub fn thread(event: &Event) -> String {
         (None, _) => event.monitor.id.to_string(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rules::Timestamp;
+
+    use super::*;
+    use crate::notify::Ended;
+    use crate::notify::tests::{CHANNEL, an_event};
+
+    // design: §5 "with an idempotency key (incident, channel, event)"
+    #[test]
+    fn a_key_names_incident_channel_event_and_reminder() {
+        let error = an_event(EventKind::Error);
+        let reminder = Event { reminder: 2, ..error.clone() };
+        let test = an_event(EventKind::Test);
+        let over = Event { closed: Some(Ended::Resolved), ..test.clone() };
+        for (event, expected) in [
+            (error, "inc_0000000000005-chn_0000000000007-error"),
+            (reminder, "inc_0000000000005-chn_0000000000007-error-2"),
+            (an_event(EventKind::Recovered), "inc_0000000000005-chn_0000000000007-recovered"),
+            (
+                an_event(EventKind::Degraded),
+                "mon_0000000000003-1795279675250-chn_0000000000007-degraded",
+            ),
+            (test, "mon_0000000000003-1795279735250-chn_0000000000007-test"),
+            (over, "mon_0000000000003-1795279735250-chn_0000000000007-test-over"),
+        ] {
+            assert_eq!(event_key(CHANNEL, &event), expected);
+        }
+    }
+
+    #[test]
+    fn what_ends_has_the_thread_of_what_began() {
+        let error = an_event(EventKind::Error);
+        assert_eq!(thread(&error), thread(&an_event(EventKind::Recovered)));
+        let degraded = an_event(EventKind::Degraded);
+        let recovered = Event { incident: None, ..an_event(EventKind::Recovered) };
+        assert_eq!(thread(&degraded), thread(&recovered));
+        assert_ne!(thread(&error), thread(&degraded));
+    }
+
+    #[test]
+    fn tests_stand_in_no_thread_of_the_monitor() {
+        let test = an_event(EventKind::Test);
+        let later = Event { at: Timestamp::from_millis(1), ..test.clone() };
+        assert_ne!(thread(&test), thread(&later));
+        assert_ne!(thread(&test), thread(&an_event(EventKind::Degraded)));
+    }
+
+    #[test]
+    fn a_storm_that_grew_is_another() {
+        let events = [an_event(EventKind::Error), an_event(EventKind::Degraded)];
+        let key = storm_key(CHANNEL, &events);
+        assert_eq!(key, "storm-2-inc_0000000000005-chn_0000000000007-error");
+        assert_ne!(key, storm_key(CHANNEL, &events[..1]));
+    }
+}

@@ -66,7 +66,8 @@ pub struct Mail {
     pub html: String,
     /// Left part of its message id.
     pub id: String,
-    /// Left part of the id of the thread's first message: all of one incident stand together.
+    /// Left part of the id that all of one incident refer to (`References`, `In-Reply-To`), so that
+    /// they stand together. No message has it: which is first differs from mailbox to mailbox.
     pub thread: String,
 }
 

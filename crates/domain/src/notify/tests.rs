@@ -4,8 +4,9 @@
 mod answers;
 mod any;
 mod fixtures;
+mod markup;
 mod properties;
 mod schema;
 mod wire;
 
-pub(super) use fixtures::an_event;
+pub(super) use fixtures::{CHANNEL, an_event};

@@ -7,8 +7,8 @@ use super::super::fit::{List, Unit, escaped, html};
 use super::super::story::{LINK_WORDS, SENDER, Story, shown_time};
 
 /// Regions or events: Gmail shows the first 102 KB of a message.
-const LINES: List =
-    List { escape: html, unit: Unit::Bytes, around: ("<li>", "</li>"), max: 60_000 };
+pub(super) const LINES: List =
+    List { escape: html, unit: Unit::Bytes, around: ("<li>", "</li>"), max: 40_000 };
 
 const BODY: &str = "margin:0;padding:16px;background:#f4f5f7;color:#16191d;\
     font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif";

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use rules::Timestamp;
+use rules::{ProviderType, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::quiet::QuietHours;
-use crate::notify::{Event, EventKind};
+use crate::notify::{Event, EventKind, Grounds, keeps_alerts};
 
 /// Periods that a monitor is degraded before it is told.
 const DEGRADED_PERIODS: u32 = 2;
@@ -86,6 +86,20 @@ pub fn degraded_due(since: Timestamp, period: Duration) -> Timestamp {
     since + period * DEGRADED_PERIODS
 }
 
+/// The event that closes what `degraded_since` opened outside an incident, where a channel that
+/// heard of it and keeps alerts now hears of `error`: there the error is an alert of its own, more
+/// urgent than the one before, which nothing else would close. Everybody else only hears the error.
+pub fn superseded(kind: ProviderType, error: &Event, degraded_since: Timestamp) -> Option<Event> {
+    keeps_alerts(kind).then(|| Event {
+        kind: EventKind::Recovered,
+        incident: None,
+        began_at: degraded_since,
+        closed: None,
+        grounds: Grounds::default(),
+        ..error.clone()
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -132,6 +146,16 @@ mod tests {
     fn degraded_is_told_after_two_periods() {
         let since = Timestamp::from_millis(5);
         assert_eq!(degraded_due(since, Duration::from_secs(30)), Timestamp::from_millis(60_005));
+    }
+
+    #[test]
+    fn an_error_closes_the_alert_of_the_degradation_before_it() {
+        use crate::notify::thread;
+        let (degraded, error) = (an_event(EventKind::Degraded), an_event(EventKind::Error));
+        let closing = superseded(ProviderType::Pagerduty, &error, degraded.began_at).unwrap();
+        assert_eq!(closing.kind, EventKind::Recovered);
+        assert_eq!(thread(&closing), thread(&degraded));
+        assert_eq!(superseded(ProviderType::Slack, &error, degraded.began_at), None);
     }
 
     #[test]

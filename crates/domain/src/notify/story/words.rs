@@ -1,0 +1,212 @@
+//! The words of a story: titles, reasons, facts, times, and the link. What stands together is said
+//! in the file above.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use rules::Timestamp;
+
+use super::super::event::{Ended, Event, EventKind, RegionSeen};
+use super::super::fit::one_line;
+use super::Fact;
+
+/// Longest link, in characters: what the vendors that say something take (Discord, Slack: 2,048 and
+/// 3,000), and as long as the specification lets a URL be.
+const LINK_CHARS_MAX: usize = 2_048;
+
+/// What happened, before the name: a long name is cut, and what happened is not.
+pub(super) fn title(event: &Event) -> String {
+    let name = one_line(&event.monitor.name);
+    let lasted = shown_duration(event.lasted());
+    match (event.kind, event.closed) {
+        (EventKind::Error, _) if event.reminder > 0 => format!("Still down after {lasted}: {name}"),
+        (EventKind::Error, _) => format!("Down: {name}"),
+        (EventKind::Degraded, _) if event.reminder > 0 => {
+            format!("Still degraded after {lasted}: {name}")
+        }
+        (EventKind::Degraded, _) => format!("Degraded: {name}"),
+        (EventKind::Recovered, None | Some(Ended::Recovered)) => {
+            format!("Recovered after {lasted}: {name}")
+        }
+        (EventKind::Recovered, Some(Ended::Degraded)) => {
+            format!("No longer down after {lasted}, still degraded: {name}")
+        }
+        (EventKind::Recovered, Some(Ended::Paused)) => {
+            format!("Paused after {lasted} of trouble: {name}")
+        }
+        (EventKind::Recovered, Some(Ended::Deleted)) => {
+            format!("Deleted after {lasted} of trouble: {name}")
+        }
+        (EventKind::Recovered, Some(Ended::Resolved)) => {
+            format!("Resolved by hand after {lasted}: {name}")
+        }
+        (EventKind::Test, _) => format!("Test: {name}"),
+    }
+}
+
+pub(super) fn why(event: &Event) -> Option<String> {
+    let ended = match (event.kind, event.closed) {
+        (EventKind::Recovered, Some(Ended::Paused)) => Some("The monitor was paused."),
+        (EventKind::Recovered, Some(Ended::Deleted)) => Some("The monitor was deleted."),
+        (EventKind::Recovered, Some(Ended::Resolved)) => Some("Somebody resolved the incident."),
+        (
+            EventKind::Error | EventKind::Degraded | EventKind::Recovered | EventKind::Test,
+            None | Some(_),
+        ) => None,
+    };
+    let told = ended.map_or_else(|| one_line(&event.grounds.why), str::to_owned);
+    Some(told).filter(|told| !told.is_empty())
+}
+
+pub(super) fn facts(event: &Event) -> Vec<Fact> {
+    let fact = |label, value| Fact { label, value };
+    let began = fact("Since", shown_time(event.began_at));
+    let lasted = shown_duration(event.lasted());
+    let mut facts = match event.kind {
+        EventKind::Recovered => {
+            vec![fact("Began", began.value), fact("Lasted", lasted)]
+        }
+        EventKind::Error | EventKind::Degraded if event.reminder > 0 => {
+            vec![began, fact("Lasts", lasted), fact("Reminder", event.reminder.to_string())]
+        }
+        EventKind::Error | EventKind::Degraded => vec![began],
+        EventKind::Test => Vec::new(),
+    };
+    let regions = &event.grounds.regions;
+    let failing = regions.iter().filter(|region| region.failing).count();
+    if !regions.is_empty() {
+        facts.push(fact("Regions", format!("{failing} of {} failing", regions.len())));
+    }
+    facts
+}
+
+pub(super) fn region(seen: &RegionSeen) -> String {
+    let word = if seen.failing { "failing" } else { "fine" };
+    let mut line = format!("{} ({}): {word}", seen.region.place().city, seen.region);
+    if let Some(status) = seen.status {
+        let _ = write!(line, ", status {status}");
+    }
+    if let Some(latency) = seen.latency_ms {
+        let _ = write!(line, ", {latency} ms");
+    }
+    match seen.reason.as_deref().map(one_line) {
+        Some(reason) if !reason.is_empty() => line + ": " + &reason,
+        Some(_) | None => line,
+    }
+}
+
+/// The link as browsers write it, so that no format is ended by a character in it.
+pub(super) fn link(text: &str) -> Option<String> {
+    let url = url::Url::parse(text).ok()?;
+    let link = url.as_str().replace('|', "%7C").replace('\'', "%27");
+    let fits = link.chars().count() <= LINK_CHARS_MAX;
+    (fits && matches!(url.scheme(), "http" | "https")).then_some(link)
+}
+
+/// An instant for people: `2026-11-21 16:48:55 UTC`.
+pub(in super::super) fn shown_time(at: Timestamp) -> String {
+    let text = at.to_string();
+    match text.split_once('T') {
+        Some((day, time)) => format!("{day} {} UTC", time.split('.').next().unwrap_or(time)),
+        None => text,
+    }
+}
+
+/// An instant as RFC 3339; `None` for one that no calendar has.
+pub(in super::super) fn written_time(at: Timestamp) -> Option<String> {
+    let text = at.to_string();
+    let is_written = text.len() == "1970-01-01T00:00:00.000Z".len() && text.ends_with('Z');
+    is_written.then_some(text)
+}
+
+/// A duration for people, in its two largest units: `2 h 5 min`.
+pub(in super::super) fn shown_duration(duration: Duration) -> String {
+    let seconds = duration.as_secs();
+    let (days, hours, minutes) = (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60);
+    let units = [(days, "d"), (hours, "h"), (minutes, "min"), (seconds % 60, "s")];
+    let Some(first) = units.iter().position(|(count, _)| *count > 0) else {
+        return format!("{} ms", duration.as_millis());
+    };
+    let shown = units[first..].iter().take(2).filter(|(count, _)| *count > 0);
+    let shown: Vec<String> = shown.map(|(count, unit)| format!("{count} {unit}")).collect();
+    shown.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::notify::tests::an_event;
+
+    #[test]
+    fn durations_are_told_in_their_two_largest_units() {
+        for (seconds, expected) in [
+            (12, "12 s"),
+            (60, "1 min"),
+            (303, "5 min 3 s"),
+            (7_500, "2 h 5 min"),
+            (7_203, "2 h"),
+            (273_600, "3 d 4 h"),
+        ] {
+            assert_eq!(shown_duration(Duration::from_secs(seconds)), expected);
+        }
+        assert_eq!(shown_duration(Duration::from_millis(340)), "340 ms");
+    }
+
+    #[test]
+    fn titles_say_what_happened_before_they_name_it() {
+        let error = EventKind::Error;
+        let recovered = EventKind::Recovered;
+        for (kind, closed, reminder, expected) in [
+            (error, None, 0, "Down: API"),
+            (error, None, 1, "Still down after 12 min: API"),
+            (EventKind::Degraded, None, 0, "Degraded: API"),
+            (EventKind::Degraded, None, 3, "Still degraded after 12 min: API"),
+            (recovered, None, 0, "Recovered after 12 min: API"),
+            (recovered, Some(Ended::Recovered), 0, "Recovered after 12 min: API"),
+            (
+                recovered,
+                Some(Ended::Degraded),
+                0,
+                "No longer down after 12 min, still degraded: API",
+            ),
+            (recovered, Some(Ended::Paused), 0, "Paused after 12 min of trouble: API"),
+            (recovered, Some(Ended::Deleted), 0, "Deleted after 12 min of trouble: API"),
+            (recovered, Some(Ended::Resolved), 0, "Resolved by hand after 12 min: API"),
+        ] {
+            let mut event = Event { closed, reminder, ..an_event(kind) };
+            event.began_at = event.at - Duration::from_mins(12);
+            event.monitor.name = "API".to_owned();
+            assert_eq!(title(&event), expected);
+        }
+    }
+
+    #[test]
+    fn what_somebody_ended_says_so() {
+        for (closed, expected) in [
+            (Ended::Paused, "The monitor was paused."),
+            (Ended::Deleted, "The monitor was deleted."),
+            (Ended::Resolved, "Somebody resolved the incident."),
+        ] {
+            let event = Event { closed: Some(closed), ..an_event(EventKind::Recovered) };
+            assert_eq!(why(&event).as_deref(), Some(expected));
+        }
+    }
+
+    #[test]
+    fn times_are_told_in_utc_without_fractions() {
+        assert_eq!(shown_time(Timestamp::from_millis(1_500)), "1970-01-01 00:00:01 UTC");
+    }
+
+    #[test]
+    fn only_links_that_browsers_open_are_told() {
+        for (text, expected) in [
+            ("https://status.example.com/i/1", Some("https://status.example.com/i/1")),
+            ("https://a.example/x|y>'\"", Some("https://a.example/x%7Cy%3E%27%22")),
+            ("javascript:alert(1)", None),
+            ("not a link", None),
+        ] {
+            assert_eq!(link(text).as_deref(), expected, "{text}");
+        }
+        assert_eq!(link(&format!("https://a.example/{}", "a".repeat(2_048))), None);
+    }
+}

@@ -1,0 +1,187 @@
+//! Names that mean something in a vendor's markup are shown as they are, and what belongs to the
+//! server is asked for by name.
+
+use rules::notification::Provider;
+use rules::{OpsgenieRegion, ProviderType, Secret};
+use serde_json::Value;
+
+use super::fixtures::{CHANNEL, a_channel, an_event, composed, servers};
+use crate::notify::{
+    Envelope, Event, EventKind, HttpMessage, Message, Notice, Servers, TelephoneAccount, compose,
+    setting,
+};
+
+const HOSTILE: &str = "<b>*_~`@everyone`~_*</b> <!channel> [x](y) & \"q\"\r\nBcc: x\u{202e}";
+
+fn http(provider: &Provider, servers: &Servers, event: &Event) -> HttpMessage {
+    let envelope = Envelope {
+        channel: CHANNEL,
+        key: "key",
+        thread: "thread",
+        now: event.at,
+        signing: &[],
+        link: None,
+    };
+    match compose(provider, None, servers, Notice::One(event), &envelope).unwrap() {
+        Message::Http(message) => message,
+        Message::Mail(_) => panic!("an email goes by SMTP"),
+    }
+}
+
+#[test]
+fn markup_in_a_name_is_shown_and_not_meant() {
+    let mut event = an_event(EventKind::Error);
+    HOSTILE.clone_into(&mut event.monitor.name);
+    for (kind, pointer, expected) in [
+        (
+            ProviderType::Discord,
+            "/embeds/0/title",
+            r#"🔴 Down: \<b\>\*\_\~\`\@everyone\`\~\_\*\</b\> \<!channel\> \[x\](y) & "q"  Bcc: x"#,
+        ),
+        (
+            ProviderType::Slack,
+            "/text",
+            r#"🔴 Down: &lt;b&gt;*_~'@everyone'~_*&lt;/b&gt; &lt;!channel&gt; [x](y) &amp; "q"  Bcc: x"#,
+        ),
+        (
+            ProviderType::Pagerduty,
+            "/payload/summary",
+            r#"Down: <b>*_~`@everyone`~_*</b> <!channel> [x](y) & "q"  Bcc: x"#,
+        ),
+        (
+            ProviderType::GoogleChat,
+            "/cardsV2/0/card/header/title",
+            r#"🔴 Down: <b>*_~`@everyone`~_*</b> <!channel> [x](y) & "q"  Bcc: x"#,
+        ),
+    ] {
+        let Message::Http(message) = composed(kind, Notice::One(&event), "") else {
+            panic!("{kind} is no email")
+        };
+        let body: Value = serde_json::from_slice(&message.body).unwrap();
+        assert_eq!(body.pointer(pointer).unwrap(), expected, "{kind}");
+    }
+}
+
+#[test]
+fn a_name_adds_no_header_to_an_email() {
+    let mut event = an_event(EventKind::Error);
+    HOSTILE.clone_into(&mut event.monitor.name);
+    let Message::Mail(mail) = composed(ProviderType::Email, Notice::One(&event), "") else {
+        panic!("an email goes by SMTP")
+    };
+    assert_eq!(mail.subject, r#"Down: <b>*_~`@everyone`~_*</b> <!channel> [x](y) & "q"  Bcc: x"#);
+    assert!(mail.html.contains("&lt;b&gt;*_~`@everyone`~_*&lt;/b&gt;"), "{}", mail.html);
+}
+
+#[test]
+fn a_long_name_is_cut_and_what_happened_is_not() {
+    let mut event = an_event(EventKind::Error);
+    event.monitor.name = "n".repeat(10_000);
+    let Message::Http(message) = composed(ProviderType::Opsgenie, Notice::One(&event), "") else {
+        panic!("Opsgenie is no email")
+    };
+    let body: Value = serde_json::from_slice(&message.body).unwrap();
+    let expected = format!("Down: {}…", "n".repeat(123));
+    assert_eq!(body["message"], expected);
+}
+
+#[test]
+fn kinds_whose_server_side_is_missing_name_the_setting() {
+    let event = an_event(EventKind::Error);
+    let no_numbers = Servers {
+        telephone: Some(TelephoneAccount {
+            sms_from: None,
+            whatsapp_from: None,
+            ..servers().telephone.unwrap()
+        }),
+        ..servers()
+    };
+    let envelope = Envelope {
+        channel: CHANNEL,
+        key: "key",
+        thread: "thread",
+        now: event.at,
+        signing: &[],
+        link: None,
+    };
+    let missing = |kind, servers: &Servers| {
+        let message = compose(&a_channel(kind), None, servers, Notice::One(&event), &envelope);
+        message.err().map(|missing| missing.setting)
+    };
+    for kind in ProviderType::ALL {
+        let expected = match kind {
+            ProviderType::Email => Some(setting::SMTP),
+            ProviderType::Telegram => Some(setting::TELEGRAM),
+            ProviderType::Sms | ProviderType::Whatsapp => Some(setting::TELEPHONE),
+            ProviderType::Discord
+            | ProviderType::Slack
+            | ProviderType::Pagerduty
+            | ProviderType::Opsgenie
+            | ProviderType::Webhook
+            | ProviderType::GoogleChat
+            | ProviderType::GrafanaOncall
+            | ProviderType::Ntfy => None,
+        };
+        assert_eq!(missing(*kind, &Servers::default()), expected, "{kind}");
+        assert_eq!(missing(*kind, &servers()), None, "{kind}");
+    }
+    assert_eq!(missing(ProviderType::Sms, &no_numbers), Some(setting::SMS_FROM));
+    assert_eq!(missing(ProviderType::Whatsapp, &no_numbers), Some(setting::WHATSAPP_FROM));
+}
+
+#[test]
+fn opsgenie_in_the_united_states_has_its_own_host() {
+    let Provider::Opsgenie(mut team) = a_channel(ProviderType::Opsgenie) else {
+        panic!("it is an Opsgenie team")
+    };
+    team.region = OpsgenieRegion::Us;
+    let message = http(&Provider::Opsgenie(team), &servers(), &an_event(EventKind::Error));
+    assert_eq!(message.url.expose(), "https://api.opsgenie.com/v2/alerts");
+}
+
+#[test]
+fn ntfy_without_a_server_is_the_one_of_this_server() {
+    let Provider::Ntfy(mut topic) = a_channel(ProviderType::Ntfy) else { panic!("it is a topic") };
+    (topic.server_url, topic.token) = (None, None);
+    let message = http(&Provider::Ntfy(topic), &servers(), &an_event(EventKind::Error));
+    assert_eq!(message.url.expose(), "https://ntfy.sh/");
+    assert_eq!(message.headers.len(), 1);
+}
+
+#[test]
+fn a_messaging_service_sends_in_the_place_of_a_number() {
+    let mut servers = servers();
+    servers.telephone.as_mut().unwrap().sms_from = Some("MG123".to_owned());
+    let message = http(&a_channel(ProviderType::Sms), &servers, &an_event(EventKind::Error));
+    let body = String::from_utf8(message.body).unwrap();
+    assert!(body.contains("&MessagingServiceSid=MG123&"), "{body}");
+}
+
+#[test]
+fn own_headers_of_a_webhook_may_be_anything_but_what_proves_who_sends() {
+    let Provider::Webhook(mut webhook) = a_channel(ProviderType::Webhook) else {
+        panic!("it is a webhook")
+    };
+    let mut own = |key: &str, value: &str| {
+        webhook.headers.push(rules::notification::WebhookHeader {
+            key: key.to_owned(),
+            value: Secret::new(value.to_owned()),
+        });
+    };
+    own("Content-Type", "application/cloudevents+json");
+    own("Authorization", "Bearer mine");
+    own("Webhook-Signature", "v1,forged");
+    let message = http(&Provider::Webhook(webhook), &servers(), &an_event(EventKind::Error));
+    let headers: Vec<String> =
+        message.headers.iter().map(|(name, value)| format!("{name}: {}", value.expose())).collect();
+    assert_eq!(
+        headers,
+        [
+            "x-team: core",
+            "content-type: application/cloudevents+json",
+            "authorization: Bearer mine",
+            "webhook-id: key",
+            "webhook-timestamp: 1795279735",
+        ]
+    );
+}
