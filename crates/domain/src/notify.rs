@@ -34,6 +34,6 @@ pub use message::{Answer, Delivered, Envelope, HttpMessage, Mail, Message, Refus
 pub use policy::{
     ASKED_WAIT_MAX, Deaf, GIVE_UP_AFTER, Hears, Held, NextTry, Opening, QuietHours, REMINDER_MIN,
     STORM_EVENTS_MAX, Turn, Window, Wishes, degraded_due, group, hears, held_until, next_reminder,
-    next_try,
+    next_try, superseded,
 };
 pub use servers::{BotAccount, Servers, TelephoneAccount, Unconfigured, setting};
