@@ -37,3 +37,4 @@ pub use policy::{
     next_try, superseded,
 };
 pub use servers::{BotAccount, Servers, TelephoneAccount, Unconfigured, setting};
+pub use webhook::signing_secret_text;

@@ -2,7 +2,7 @@
 //! Format: <https://core.telegram.org/bots/api#sendmessage>
 
 use rules::notification::Telegram;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::answer::{again, by_status, json as body_of, refused, seconds, text_at};
 use super::fit::{List, Unit, escaped, fit, html};
@@ -36,13 +36,17 @@ pub(super) fn compose(telegram: &Telegram, bot: &BotAccount, story: &Story) -> H
 pub(super) fn read(answer: &Answer) -> Delivered {
     let body = body_of(answer);
     let said = text_at(&body, "/description");
-    if let Some(chat) = body.pointer("/parameters/migrate_to_chat_id") {
+    let moved = body.pointer("/parameters/migrate_to_chat_id").and_then(Value::as_i64);
+    if let Some(chat) = moved {
         let way_out = format!("the group became a supergroup: put chat id {chat} into the channel");
         return refused(answer, said.unwrap_or_default(), Some(&way_out));
     }
     if answer.status == 429 {
         let after = seconds(body.pointer("/parameters/retry_after")).or(answer.retry_after);
         return again(answer, after, said.unwrap_or("too many messages"));
+    }
+    if body.get("ok") == Some(&Value::Bool(false)) && (200..300).contains(&answer.status) {
+        return refused(answer, said.unwrap_or_default(), None);
     }
     let way_out = match answer.status {
         400 => Some("put the chat's id into the channel, and add the bot to the chat"),

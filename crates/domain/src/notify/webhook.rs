@@ -9,6 +9,8 @@ use http::HeaderName;
 use http::header::CONTENT_TYPE;
 use rules::notification::Webhook;
 
+pub use self::sign::signing_secret_text;
+
 use self::body::body;
 use super::answer::by_status;
 use super::event::Notice;

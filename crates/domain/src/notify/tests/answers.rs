@@ -148,6 +148,11 @@ fn telegram_says_where_a_chat_went_and_when_to_come_again() {
                 "refused: answered 400 “Bad Request: group chat was upgraded to a supergroup chat”; the group became a supergroup: put chat id -100123 into the channel",
             ),
             (
+                200,
+                r#"{"ok":false,"description":"Bad Request: no"}"#,
+                "refused: answered 200 “Bad Request: no”",
+            ),
+            (
                 403,
                 r#"{"ok":false,"description":"Forbidden: bot was blocked by the user"}"#,
                 "refused: answered 403 “Forbidden: bot was blocked by the user”; the bot is blocked or not in the chat: let it in again",

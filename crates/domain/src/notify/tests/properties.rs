@@ -4,13 +4,14 @@ use proptest::prelude::*;
 use rules::ProviderType;
 use serde_json::Value;
 
-use super::any::{any_event, any_link};
+use super::any::{any_event, any_link, any_text};
 use super::fixtures::{a_storm, composed};
 use super::schema;
 use crate::notify::fit::Unit;
 use crate::notify::{
-    Event, HttpMessage, Mail, Message, Notice, STORM_EVENTS_MAX, discord, email, google_chat,
-    grafana_oncall, ntfy, opsgenie, pagerduty, slack, telegram, telephone,
+    Answer, Delivered, Event, HttpMessage, Mail, Message, Notice, STORM_EVENTS_MAX, discord, email,
+    google_chat, grafana_oncall, ntfy, opsgenie, pagerduty, read_answer, slack, telegram,
+    telephone,
 };
 
 proptest! {
@@ -30,6 +31,31 @@ proptest! {
     ) {
         for kind in ProviderType::ALL {
             assert_fine(*kind, &composed(*kind, Notice::Storm(&events), &link));
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn what_people_are_told_of_an_answer_is_one_short_line(
+        status in any::<u16>(),
+        body in any_text(),
+        place in prop::sample::select(&["", "message", "description", "error", "errors"][..]),
+    ) {
+        let body = match place {
+            "" => body,
+            "errors" => serde_json::json!({ "errors": [body] }).to_string(),
+            field => serde_json::json!({ field: body, "error": { "message": body } }).to_string(),
+        };
+        for kind in ProviderType::ALL {
+            let answer = Answer { status, retry_after: None, body: body.clone() };
+            let why = match read_answer(*kind, &answer) {
+                Delivered::Accepted => continue,
+                Delivered::Again { why, .. } => why,
+                Delivered::Refused(refusal) => refusal.why,
+            };
+            prop_assert!(!why.is_empty() && why.chars().count() <= 400, "{}", why);
+            prop_assert!(!why.chars().any(char::is_control), "{}", why);
         }
     }
 }

@@ -7,6 +7,15 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use rules::Secret;
 use sha2::Sha256;
 
+/// Begins every secret that people are shown.
+const PREFIX: &str = "whsec_";
+
+/// A signing secret as people are shown it, and as the libraries of Standard Webhooks read it:
+/// `whsec_` and base64. It should have 24 to 64 bytes of chance.
+pub fn signing_secret_text(secret: &Secret<Vec<u8>>) -> Secret<String> {
+    Secret::new(format!("{PREFIX}{}", BASE64_STANDARD.encode(secret.expose())))
+}
+
 /// The signatures with all `secrets`, as the header has them; `None` without a secret.
 pub(super) fn signatures(
     secrets: &[Secret<Vec<u8>>],
@@ -42,6 +51,12 @@ mod tests {
     fn the_published_example_is_signed_alike() {
         let secret = secret("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw");
         assert_eq!(signatures(&[secret], ID, 1_614_265_330, BODY).as_deref(), Some(SIGNED));
+    }
+
+    #[test]
+    fn a_secret_is_shown_as_libraries_read_it() {
+        let text = signing_secret_text(&secret("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"));
+        assert_eq!(text.expose(), "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw");
     }
 
     #[test]
