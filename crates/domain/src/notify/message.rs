@@ -1,5 +1,6 @@
 //! What goes over the wire for one channel, and what came back of it. Neither is sent here.
 
+use std::fmt;
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -39,9 +40,9 @@ pub enum Message {
     Mail(Mail),
 }
 
-/// An HTTP request to a vendor or to an endpoint of the user's. URL and header values may be
-/// secrets, and so both are never shown.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// An HTTP request to a vendor or to an endpoint of the user's. URL, header values and body may have
+/// secrets, so `Debug` shows none of them.
+#[derive(Clone, PartialEq, Eq)]
 pub struct HttpMessage {
     /// POST.
     pub method: Method,
@@ -103,6 +104,16 @@ pub enum Delivered {
 pub struct Refusal {
     /// One sentence with the way out.
     pub why: String,
+}
+
+impl fmt::Debug for HttpMessage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpMessage")
+            .field("method", &self.method)
+            .field("headers", &self.headers)
+            .field("body_bytes", &self.body.len())
+            .finish_non_exhaustive()
+    }
 }
 
 impl HttpMessage {
@@ -175,6 +186,14 @@ mod tests {
         assert_eq!(message.url.expose(), "https://example.com/a?b");
         let (name, value) = message.headers.last().unwrap();
         assert_eq!((name, value.expose().as_str()), (&AUTHORIZATION, "Basic dXNAZXI6cDpzcw=="));
+    }
+
+    #[test]
+    fn nothing_secret_of_a_request_is_shown() {
+        let body = serde_json::json!({ "routing_key": "hunter2" });
+        let message = HttpMessage::json("https://hunter2@example.com/hunter2", &body);
+        let shown = format!("{message:?}");
+        assert!(!shown.contains("hunter2") && shown.contains("authorization"), "{shown}");
     }
 
     #[test]

@@ -56,15 +56,15 @@ pub(super) fn compose(
 }
 
 /// Twilio says by a code what is wrong: <https://www.twilio.com/docs/api/errors>. It may add codes,
-/// so whether to try again is decided by the status, but for its own word of "too many".
+/// so whether to try again is decided by the status, but for its own words of "too many" and "later".
 pub(super) fn read(answer: &Answer) -> Delivered {
     let body = body_of(answer);
     let said = text_at(&body, "/message");
     let way_out = match body.get("code").and_then(serde_json::Value::as_i64) {
-        Some(20_429 | 14_107) => {
-            return again(answer, answer.retry_after, said.unwrap_or("too many messages"));
+        Some(14_107 | 20_429 | 21_730) => {
+            return again(answer, answer.retry_after, said.unwrap_or("not now"));
         }
-        Some(20_003 | 20_404) => {
+        Some(10_001 | 20_003 | 20_404) => {
             Some("the server's telephone account is wrong: its operator has to mend it")
         }
         Some(21_211 | 21_217 | 21_265 | 21_614 | 63_003) => {

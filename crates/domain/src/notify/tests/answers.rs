@@ -179,6 +179,11 @@ fn twilio_says_by_a_code_what_is_wrong() {
                     "refused: answered 400 “Invalid 'To' Phone Number”; put a number into the channel that takes such messages",
                 ),
                 (
+                    400,
+                    r#"{"code":21730,"message":"System under maintenance","status":400}"#,
+                    "again: answered 400 “System under maintenance”",
+                ),
+                (
                     401,
                     r#"{"code":20003,"message":"Authenticate","status":401}"#,
                     "refused: answered 401 “Authenticate”; the server's telephone account is wrong: its operator has to mend it",

@@ -37,6 +37,12 @@ proptest! {
 
 proptest! {
     #[test]
+    fn an_event_that_was_kept_is_the_same(event in any_event()) {
+        let kept = serde_json::to_string(&event).unwrap();
+        prop_assert_eq!(serde_json::from_str::<Event>(&kept).unwrap(), event);
+    }
+
+    #[test]
     fn what_people_are_told_of_an_answer_is_one_short_line(
         status in any::<u16>(),
         body in any_text(),

@@ -13,8 +13,11 @@ use super::super::story::written_time;
 
 /// Version of the body.
 pub(super) const VERSION: u32 = 1;
-/// Longest text that others wrote (ours), so that a reason is no page.
+/// Longest text that others wrote (ours): the specification's longest URL is whole.
 const TEXT_MAX: usize = 2_048;
+/// Longest reason of a region (ours): Standard Webhooks asks for less than 20 KB, and there are up to
+/// 28 regions.
+const REASON_MAX: usize = 300;
 
 #[derive(Serialize)]
 struct Body {
@@ -100,20 +103,20 @@ fn told(event: &Event) -> Told {
     Told {
         event: event.kind.as_str(),
         at: written_time(event.at),
-        workspace: text(&event.workspace),
+        workspace: text(&event.workspace, TEXT_MAX),
         monitor: Monitor {
             id: monitor.id.to_string(),
-            name: text(&monitor.name),
+            name: text(&monitor.name, TEXT_MAX),
             kind: monitor.kind,
-            target: text(&monitor.target),
-            method: monitor.method.as_deref().map(text),
+            target: text(&monitor.target, TEXT_MAX),
+            method: monitor.method.as_deref().map(|method| text(method, TEXT_MAX)),
         },
         incident: event.incident.map(|incident| incident.to_string()),
         began_at: written_time(event.began_at),
         lasted_ms: u64::try_from(event.lasted().as_millis()).unwrap_or(u64::MAX),
         closed: event.closed.filter(|_| event.kind != EventKind::Test),
         reminder: event.reminder,
-        why: Some(text(&event.grounds.why)).filter(|why| !why.is_empty()),
+        why: Some(text(&event.grounds.why, TEXT_MAX)).filter(|why| !why.is_empty()),
         regions: event.grounds.regions.iter().map(region).collect(),
     }
 }
@@ -122,12 +125,12 @@ fn region(seen: &RegionSeen) -> Seen {
     Seen {
         region: seen.region.as_str(),
         failing: seen.failing,
-        reason: seen.reason.as_deref().map(text),
+        reason: seen.reason.as_deref().map(|reason| text(reason, REASON_MAX)),
         status: seen.status,
         latency_ms: seen.latency_ms,
     }
 }
 
-fn text(text: &str) -> String {
-    fit(&one_line(text), plain, Unit::Utf16, TEXT_MAX)
+fn text(text: &str, max: usize) -> String {
+    fit(&one_line(text), plain, Unit::Utf16, max)
 }
