@@ -15,9 +15,11 @@ use super::story::{Phase, Story};
 pub(super) const BODY_MAX: usize = 1_600;
 /// Longest text message (ours): three parts of the seven-bit alphabet, since each part is paid for.
 pub(super) const SMS_MAX: usize = 459;
-/// What is left of an SMS for title and reason beside a link that is short enough to be in it.
-const SMS_TITLE_MAX: usize = 140;
-const SMS_WHY_MAX: usize = 160;
+/// Longest text message where a character is in no seven bits (ours): four parts, of 67 units each.
+const SMS_WIDE_MAX: usize = 268;
+/// What the seven-bit alphabet has besides ASCII, with what takes two places in it (3GPP TS 23.038
+/// §6.2.1). A back-tick and control characters but line feeds are not in it.
+const SEVEN_BIT: &str = "£¥èéùìòÇØøÅåΔΦΓΛΩΠΨΣΘΞÆæßÉ¤¡ÄÖÑÜ§¿äöñüà€";
 /// Parts of a WhatsApp message (ours).
 const TITLE_MAX: usize = 300;
 const TEXT_MAX: usize = 900;
@@ -101,18 +103,25 @@ impl Way {
 /// As short as can be: title, reason, and the link where it fits. Without signs and with three dots,
 /// so that the text alone decides whether the seven-bit alphabet is enough.
 fn sms(story: &Story) -> String {
-    let dots = |text: &str, max| fit_with(text, plain, Unit::Utf16, max, "...");
-    let mut body = dots(&story.title, SMS_TITLE_MAX);
     let why = match &story.why {
         Some(why) if story.phase == Phase::Open => why.clone(),
         // Of a storm, what there is room for.
         None if story.target.is_none() => story.lines.join("\n"),
         Some(_) | None => String::new(),
     };
+    let is_narrow = story.title.chars().chain(why.chars()).all(is_seven_bit);
+    let (title_max, why_max, max) =
+        if is_narrow { (140, 160, SMS_MAX) } else { (70, 80, SMS_WIDE_MAX) };
+    let dots = |text: &str, max| fit_with(text, plain, Unit::Utf16, max, "...");
+    let mut body = dots(&story.title, title_max);
     if !why.is_empty() {
-        body = body + "\n" + &dots(&why, SMS_WHY_MAX);
+        body = body + "\n" + &dots(&why, why_max);
     }
-    with_link(body, story, SMS_MAX)
+    with_link(body, story, max)
+}
+
+fn is_seven_bit(character: char) -> bool {
+    matches!(character, '\n' | ' '..='~' if character != '`') || SEVEN_BIT.contains(character)
 }
 
 /// WhatsApp knows a little markup and no way to escape it; without any of our own, what is in names
@@ -137,4 +146,26 @@ fn with_link(body: String, story: &Story, max: usize) -> String {
     let Some(link) = &story.link else { return body };
     let with_link = format!("{body}\n{link}");
     if Unit::Utf16.length(&with_link) <= max { with_link } else { body }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::notify::tests::{an_event, told};
+    use crate::notify::{Event, EventKind};
+
+    fn body(name: &str) -> String {
+        let mut event: Event = an_event(EventKind::Error);
+        name.clone_into(&mut event.monitor.name);
+        sms(&told(&event))
+    }
+
+    #[test]
+    fn a_text_message_is_three_parts_of_seven_bits_or_four_wide_ones() {
+        let (narrow, wide) = (body(&"n".repeat(300)), body(&"漢".repeat(300)));
+        assert!(narrow.chars().all(is_seven_bit) && narrow.contains("nnn...\n"), "{narrow}");
+        assert!(Unit::Utf16.length(&narrow) <= SMS_MAX);
+        assert!(wide.contains("漢...\n") && Unit::Utf16.length(&wide) <= SMS_WIDE_MAX, "{wide}");
+        assert!(wide.ends_with("/incidents/1"), "{wide}");
+    }
 }

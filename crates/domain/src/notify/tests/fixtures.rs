@@ -12,6 +12,7 @@ use rules::{
 
 use serde_json::Value;
 
+use crate::notify::story::Story;
 use crate::notify::{
     BotAccount, Ended, Envelope, Event, EventKind, Grounds, HttpMessage, Message, Notice,
     RegionSeen, Servers, Subject, TelephoneAccount, compose, event_key, storm_key, thread,
@@ -157,6 +158,19 @@ pub(crate) fn servers() -> Servers {
         }),
         ..Servers::default()
     }
+}
+
+/// What a message of `event` tells.
+pub(crate) fn told(event: &Event) -> Story {
+    let envelope = Envelope {
+        channel: CHANNEL,
+        key: "key",
+        thread: "thread",
+        now: NOW,
+        signing: &[],
+        link: Some("https://status.example.com/incidents/1".to_owned()),
+    };
+    Story::of(None, Notice::One(event), &envelope)
 }
 
 /// The message that tells `notice` on a channel of this kind, with this link.
