@@ -77,6 +77,11 @@ impl Line {
         self.state.set(Some(why.to_owned()));
     }
 
+    /// Whether the line is lost and not back yet.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.lost.is_some()
+    }
+
     /// A new connection where the line was lost and is back; `None` where it was not lost; or why
     /// there is none now. Tries at most once in each pause.
     pub(crate) async fn restore(&mut self) -> Result<Option<Connection>, String> {

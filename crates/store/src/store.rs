@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::db::{self, Connection, query};
 use crate::engine::{Database, Engine, Readers};
 use crate::folder;
+use crate::generations::{Generation, Generations};
 use crate::history::{HistoryStore, Tail};
 use crate::migrate::{self, MIGRATIONS};
 use crate::vault::{MasterKeySource, Place, Vault};
@@ -42,6 +43,7 @@ struct Inner {
     readers: Readers,
     vault: Arc<Vault>,
     tail: Tail,
+    generations: Arc<Generations>,
 }
 
 impl Store {
@@ -57,8 +59,10 @@ impl Store {
         let readers = engine.readers();
         let owner = engine.claim(&mut db).await?;
         db::run(&mut db, "COMMIT").await?;
-        let writer = Writer::start(db, owner, Arc::clone(&vault), lock);
-        Ok(Self { inner: Arc::new(Inner { writer, readers, vault, tail: Tail::default() }) })
+        let generations = Arc::<Generations>::default();
+        let writer = Writer::start(db, owner, Arc::clone(&vault), lock, Arc::clone(&generations));
+        let tail = Tail::default();
+        Ok(Self { inner: Arc::new(Inner { writer, readers, vault, tail, generations }) })
     }
 
     /// Ends everything in order: what waits is committed, the log is copied into the database and
@@ -73,6 +77,14 @@ impl Store {
         self.inner.writer.ready()?;
         query("SELECT 1").execute(&mut self.read().await?).await?;
         Ok(())
+    }
+
+    /// The generation of what the workspace's callers read of its resources and their status; `None`
+    /// while a commit is changing it. Results and what is made of them are not counted: they come
+    /// all the time. Asked for before reading, and the same when the answer is given again, it says
+    /// that the answer is still what is stored.
+    pub fn generation(&self, workspace: rules::WorkspaceId) -> Option<Generation> {
+        self.inner.generations.of(workspace)
     }
 
     /// Workspaces.

@@ -52,6 +52,7 @@ impl Monitors<'_> {
         self.store
             .write(move |session| {
                 Box::pin(async move {
+                    session.touches(new.workspace);
                     if let Some(monitor) = created_before(session, &new).await? {
                         return Ok(Created::Before(monitor));
                     }
@@ -87,6 +88,7 @@ impl Monitors<'_> {
         self.store
             .write(move |session| {
                 Box::pin(async move {
+                    session.touches(seen.workspace);
                     let revised = is_revised(&seen.settings, &settings);
                     let paused = seen.settings.active && !settings.active;
                     let monitor = Monitor {
@@ -119,6 +121,7 @@ impl Monitors<'_> {
         self.store
             .write(move |session| {
                 Box::pin(async move {
+                    session.touches(workspace);
                     let number: i64 = query(
                         "SELECT number FROM monitors \
                          WHERE workspace_id = $1 AND id = $2 AND deleted_at IS NULL",

@@ -18,6 +18,7 @@ mod commit;
 mod durability;
 mod evidence;
 mod folder;
+mod generations;
 mod history;
 mod incidents;
 mod keys;

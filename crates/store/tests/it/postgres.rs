@@ -68,9 +68,12 @@ async fn while_another_holds_the_database_nothing_is_written_and_then_it_goes_on
     sqlx::raw_sql(OWN).execute(&mut other).await.unwrap();
     until_refused(&home, "the database is in use by ").await;
     home.store.ready().await.unwrap_err();
+    // What another may write meanwhile, nobody here remembers.
+    assert_eq!(home.store.generation(home.workspace), None);
     other.close().await.unwrap();
     until(async || home.store.workspaces().create(a_workspace(2), at(1)).await.ok()).await;
     home.store.ready().await.unwrap();
+    assert!(home.store.generation(home.workspace).is_some());
 }
 
 #[tokio::test]
