@@ -44,8 +44,6 @@ pub const COMMIT_WITHIN: Duration = Duration::from_millis(100);
 pub const HOUR_SUMS_KEPT: Duration = Duration::from_hours(24 * 100);
 /// Time for which sums of days are kept (ours).
 pub const DAY_SUMS_KEPT: Duration = Duration::from_hours(24 * 400);
-/// Parts into which monitors are hashed; each has one owner (design §2).
-pub const SHARDS: u32 = 256;
 /// Distinct hosts that a probe must check before it may doubt itself (design §5).
 pub const SELF_DOUBT_HOSTS_MIN: usize = 5;
 /// Time within which hosts that were fine must fail for a probe to doubt itself (design §5).
@@ -56,6 +54,12 @@ pub const SELF_DOUBT_UNCONFIRMED_MAX: Duration = Duration::from_mins(5);
 /// Time after which a doubt ends by itself although the canaries stay silent (ours): they may be
 /// what is broken.
 pub const SELF_DOUBT_MAX: Duration = Duration::from_hours(1);
+/// Time between two askings of a doubting probe's canaries (ours).
+pub const CANARIES_ASKED_EVERY: Duration = Duration::from_secs(10);
+/// Time that a canary has for its answer (ours).
+pub const CANARY_TIMEOUT: Duration = Duration::from_secs(5);
+/// Most canaries that a server may have (ours).
+pub const CANARIES_MAX: usize = 16;
 /// Second opinions a second that the whole server asks for (ours).
 pub const OPINIONS_PER_SECOND: u32 = 200;
 /// Second opinions that the whole server asks for at once after a pause (ours).

@@ -27,7 +27,7 @@ use crate::context::Context;
 use crate::control::{Desk, Socket};
 use crate::demo::{self, DemoError};
 use crate::observe::Metrics;
-use crate::pipeline::{self, Parts, Pipeline, PipelineError};
+use crate::pipeline::{self, Parts, Pipeline, PipelineError, Probes};
 
 /// Variable that names the configuration file.
 const FILE_VARIABLE: &str = "ALOFT_CONFIG";
@@ -249,7 +249,8 @@ fn parts(
     Ok(Parts {
         ctx: ctx.clone(),
         store: store.clone(),
-        probe,
+        probes: Probes::embedded(probe),
+        canaries: settings.canaries.clone(),
         metrics: metrics.clone(),
         default_regions: settings.default_regions.clone().into(),
         in_flight_max,

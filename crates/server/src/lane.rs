@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use domain::cadence::{Handle, Missed};
 use domain::check::{CheckResult, Job};
+use domain::judge::{Canaries, ProbeSlot};
 use rules::Region;
 use tokio::sync::{mpsc, oneshot};
 
@@ -38,6 +39,8 @@ pub(crate) enum Report {
     Result(CheckResult, Option<oneshot::Sender<CheckResult>>),
     /// Slots that nobody ran.
     Missed(Missed),
+    /// A probe that doubts itself asked its canaries.
+    Canaries(ProbeSlot, Canaries),
 }
 
 /// The checks that ended since cadence last looked. Cadence asks when it needs to know, so that an

@@ -32,7 +32,7 @@ mod vault;
 mod workspaces;
 mod writer;
 
-pub use audit::{Actor, Audit, AuditEntry, Change};
+pub use audit::{Actor, Audit, AuditEntry, Change, ProbeNote, ProbeTurn};
 pub use backup::restore;
 pub use commit::{Batch, Committed};
 pub use engine::Database;

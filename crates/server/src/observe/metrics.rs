@@ -57,6 +57,8 @@ pub struct Figures {
     pub probes_doubting: Gauge,
     /// Results that are stored for good.
     pub results_committed: Counter,
+    /// Transactions of results that failed, and are tried again.
+    pub commits_failed: Counter,
     /// Duration of the transactions that store results, in seconds.
     pub commit_seconds: Histogram,
     /// Duration of answered calls, in seconds; streams until their headers.
@@ -118,6 +120,11 @@ impl Metrics {
             ),
             commit_seconds: histogram(
                 registry,
+            commits_failed: counter(
+                registry,
+                "commits_failed",
+                "Transactions of results that failed and are tried again",
+            ),
                 "commit",
                 "Duration of the transactions that store results",
                 COMMIT_BOUNDS,

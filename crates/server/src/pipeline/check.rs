@@ -6,15 +6,15 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use domain::cadence::Missed;
-use domain::check::{Job, PlannedCheck, ProbeId, Trigger, conclude};
+use domain::check::{Job, PlannedCheck, Trigger, conclude};
 use futures_util::{FutureExt as _, TryFutureExt as _};
-use probe::Probe;
 use rules::MonitorKind;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::error;
 
+use super::Probes;
 use crate::context::Context;
 use crate::lane::{Errand, Finished, Report};
 use crate::observe::metrics::Metrics;
@@ -27,8 +27,7 @@ const STARTED_AT_A_TIME: u32 = 16;
 pub(super) struct Checkers {
     pub(super) ctx: Context,
     pub(super) metrics: Metrics,
-    pub(super) probe: Probe,
-    pub(super) name: ProbeId,
+    pub(super) probes: Probes,
     pub(super) reports: mpsc::Sender<Report>,
     pub(super) finished: Arc<Finished>,
     pub(super) places: Arc<Semaphore>,
@@ -90,8 +89,9 @@ impl Checkers {
         // Pinned where it stands: as an argument it would take its room in memory twice.
         let run = pin!(contained(async {
             let (now, is_wanted) = (|| self.ctx.now(), || validity.holds());
-            let attempts = self.probe.run_while(&job, now, is_wanted).await;
-            conclude(&job, attempts, self.ctx.now(), self.name.clone())
+            let (name, probe) = self.probes.known(self.probes.serving(job.region).probe);
+            let attempts = probe.run_while(&job, now, is_wanted).await;
+            conclude(&job, attempts, self.ctx.now(), name.clone())
         }));
         let ended = self.give_up.run_until_cancelled(run).await;
         self.metrics.in_flight.dec();

@@ -24,7 +24,7 @@ use super::answer::{shown_region, shown_result};
 use super::{history, list, update};
 use crate::app::{App, refusal};
 use crate::auth::Caller;
-use crate::pipeline::{EMBEDDED, PipelineError, RegionView};
+use crate::pipeline::{PipelineError, RegionView};
 
 /// The service.
 #[derive(Clone, Debug)]
@@ -288,7 +288,7 @@ impl Monitors {
             status: MonitorStatus::Unknown,
             checked_at: None,
             latency_us: None,
-            served_by: EMBEDDED.to_owned(),
+            served_by: self.0.pipeline.probes().name_of(*region).to_owned(),
         };
         let since = stored.since.unwrap_or(stored.monitor.updated_at);
         (stored.status, since, regions.iter().map(unknown).collect())

@@ -2,6 +2,8 @@
 //! test's hand. Ends and starts stand in `restart`.
 
 mod changes;
+mod doubts;
+mod opinions;
 mod restart;
 mod slots;
 mod verdicts;

@@ -1,10 +1,13 @@
-//! What becomes of the judge when its store ends.
+//! What becomes of the judge when its store ends, or refuses.
 
 use domain::check::{Identity, Phases, ProbeId, Trigger};
 use rules::Region;
 use store::{Database, MasterKeySource, Settings};
 
 use super::*;
+use crate::pipeline::Probes;
+
+const NOW: Timestamp = Timestamp::from_millis(1_000);
 
 /// Longer than any end takes, and shorter than a person waits.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -34,15 +37,42 @@ fn a_result() -> CheckResult {
     }
 }
 
+/// A judge that watches nothing yet, what it is told with, and what makes it give up.
+struct Bench {
+    store: Store,
+    ctx: Context,
+    metrics: Metrics,
+    reports: mpsc::Sender<Report>,
+    heard: mpsc::Receiver<Report>,
+    judge: Judge,
+    abandon: CancellationToken,
+}
+
+fn a_judge(store: Store) -> Bench {
+    let (ctx, _clock) = Context::manual(NOW);
+    let (orders, _cadence) = mpsc::channel(8);
+    let (reports, heard) = mpsc::channel(8);
+    let abandon = CancellationToken::new();
+    let probes = Probes::embedded(probe::Probe::new(probe::Settings::default()));
+    let canaries = Canaries::new(ctx.clone(), probes, &[], reports.downgrade()).unwrap();
+    let metrics = Metrics::new();
+    let judge = Judge::new(
+        ctx.clone(),
+        metrics.clone(),
+        store.clone(),
+        orders.downgrade(),
+        canaries,
+        abandon.clone(),
+    );
+    Bench { store, ctx, metrics, reports, heard, judge, abandon }
+}
+
 #[tokio::test]
 async fn a_judge_whose_store_has_ended_ends_and_keeps_nobody_waiting() {
     let folder = tempfile::tempdir().unwrap();
     let store = a_store(folder.path()).await;
     store.clone().close().await.unwrap();
-    let (ctx, _clock) = Context::manual(Timestamp::from_millis(1_000));
-    let (orders, _cadence) = mpsc::channel(8);
-    let judge = Judge::new(ctx, Metrics::new(), store, Published::default(), orders.downgrade());
-    let (reports, heard) = mpsc::channel(8);
+    let Bench { judge, reports, heard, .. } = a_judge(store);
     let (commands, told) = mpsc::channel(8);
     let judging = tokio::spawn(judge.run(heard, told));
     let (reply, answer) = oneshot::channel();
