@@ -31,6 +31,8 @@ pub struct App {
     pub auth: Arc<Auth>,
     /// What is counted.
     pub metrics: Metrics,
+    /// Answers that are given again.
+    pub(crate) shelf: Arc<services::Shelf>,
     /// Regions of a monitor that names none.
     pub default_regions: Arc<[Region]>,
 }
@@ -44,6 +46,7 @@ impl App {
         let services = Router::new()
             .nest_service("/rpc", service.clone())
             .fallback_service(service)
+            .layer(from_fn_with_state(self.kept(), services::Kept::before))
             .layer(from_fn_with_state(self.gate(), Gate::before_rpc));
         Router::new()
             .route("/healthz", get(health::alive))
@@ -58,6 +61,15 @@ impl App {
     /// The operations on workspaces and keys.
     pub fn desk(&self) -> Desk {
         Desk::new(self.ctx.clone(), self.store.clone(), Some(Arc::clone(&self.auth)))
+    }
+
+    fn kept(&self) -> services::Kept {
+        services::Kept {
+            ctx: self.ctx.clone(),
+            store: self.store.clone(),
+            metrics: self.metrics.clone(),
+            shelf: Arc::clone(&self.shelf),
+        }
     }
 
     pub(crate) fn gate(&self) -> Gate {

@@ -154,7 +154,8 @@ async fn start_on(
         Pipeline::start(parts(settings, &ctx, &store, &metrics, zones)?).await?;
     let auth = Arc::new(Auth::new(ctx.clone(), store.clone(), settings));
     let default_regions = settings.default_regions.clone().into();
-    let app = App { ctx, store, pipeline, auth, metrics, default_regions };
+    let shelf = Arc::default();
+    let app = App { ctx, store, pipeline, auth, metrics, shelf, default_regions };
 
     let stop = CancellationToken::new();
     let serving = tokio::spawn(listen::serve(listener, app.router(stop.clone()), stop.clone()));

@@ -4,6 +4,7 @@
 mod answer;
 mod counted;
 mod history;
+mod kept;
 mod list;
 mod monitor;
 mod region;
@@ -18,6 +19,7 @@ use contract::rpc;
 use tokio_util::sync::CancellationToken;
 
 use self::counted::Counted;
+pub(crate) use self::kept::{Kept, Shelf};
 use self::monitor::Monitors;
 use self::region::Regions;
 use crate::app::App;

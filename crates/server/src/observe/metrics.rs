@@ -63,6 +63,8 @@ pub struct Figures {
     pub commit_seconds: Histogram,
     /// Duration of answered calls, in seconds; streams until their headers.
     pub call_seconds: Histogram,
+    /// Calls whose answer was given before and given again.
+    pub calls_from_memory: Counter,
     calls: Family<[(&'static str, &'static str); 2], Counter>,
     registry: Registry,
 }
@@ -118,18 +120,23 @@ impl Metrics {
                 "results_committed",
                 "Results that are stored for good",
             ),
-            commit_seconds: histogram(
-                registry,
             commits_failed: counter(
                 registry,
                 "commits_failed",
                 "Transactions of results that failed and are tried again",
             ),
+            commit_seconds: histogram(
+                registry,
                 "commit",
                 "Duration of the transactions that store results",
                 COMMIT_BOUNDS,
             ),
             call_seconds: histogram(registry, "call", "Duration of answered calls", CALL_BOUNDS),
+            calls_from_memory: counter(
+                registry,
+                "calls_from_memory",
+                "Answered calls whose answer was given before",
+            ),
             calls,
             registry: root,
         };
@@ -239,6 +246,7 @@ mod tests {
             "aloft_checks_in_flight 0",
             "aloft_results_committed_total 0",
             "aloft_commit_seconds_count 0",
+            "aloft_calls_from_memory_total 0",
             "aloft_calls_total{method=\"GetMonitor\",code=\"ok\"} 1",
             "process_resident_memory_bytes ",
             "process_open_fds ",

@@ -1,11 +1,12 @@
 //! Around every method: counts the calls that came past the gate (method, code, duration), and gives
-//! errors the id of their request. What the gate refuses, it counts itself.
+//! errors the id of their request. What the gate refuses and what `kept` answers, they count themselves.
 
 use connectrpc::interceptor::{StreamRequest, StreamResponse, UnaryRequest, UnaryResponse};
 use connectrpc::{Interceptor, Next, NextStream, PayloadStream};
 use contract::rpc::{self, Error};
 use tokio::time::Instant;
 
+use super::kept::Succeeded;
 use crate::edge::RequestId;
 use crate::observe::Metrics;
 
@@ -22,8 +23,12 @@ impl Interceptor for Counted {
     ) -> Result<UnaryResponse, Error> {
         let method = name(request.ctx.path());
         let id = request.ctx.extensions().get::<RequestId>().cloned();
+        let succeeded = request.ctx.extensions().get::<Succeeded>().cloned();
         let began = Instant::now();
         let answer = next.run(request).await;
+        if let (Ok(_), Some(succeeded)) = (&answer, succeeded) {
+            succeeded.set();
+        }
         self.count(method, began, answer.as_ref().err());
         answer.map_err(|error| named(error, id.as_ref()))
     }

@@ -12,6 +12,7 @@ mod config;
 mod control;
 mod edge;
 mod input;
+mod kept;
 mod limits;
 mod observe;
 mod pipeline;
