@@ -56,8 +56,9 @@ impl Place {
         };
         let address = postgres.as_ref().map(|it| it.address.as_str());
         let database: Vec<&str> = address.map_or(Vec::new(), |address| vec!["--database", address]);
-        let key = observe::key(folder.path(), &database)?;
         let service = Service::start(folder.path(), &[&NO_LIMIT[..], &database].concat())?;
+        // Beside a running server, which knows where its database is.
+        let key = observe::key(folder.path())?;
         Ok(Self { engine, service, key, _postgres: postgres, _folder: folder })
     }
 }

@@ -58,7 +58,7 @@ pub(super) const NO_LIMIT: [&str; 4] =
 /// Runs a service under a load: warm-up, then the window.
 pub(super) fn observe(target: &Target, load: Load, sizes: &Sizes) -> Result<Seen> {
     let folder = tempfile::tempdir()?;
-    let key = key(folder.path(), &[])?;
+    let key = key(folder.path())?;
     let service = start(folder.path(), target)?;
     let rss_before = service.usage()?.rss_bytes as f64;
     create(&service, &key, target, load)?;
@@ -94,7 +94,7 @@ pub(super) fn observe(target: &Target, load: Load, sizes: &Sizes) -> Result<Seen
 /// results of that run.
 pub(super) fn bytes_per_result(target: &Target, load: Load, sizes: &Sizes) -> Result<f64> {
     let folder = tempfile::tempdir()?;
-    let key = key(folder.path(), &[])?;
+    let key = key(folder.path())?;
     let service = start(folder.path(), target)?;
     create(&service, &key, target, load)?;
     thread::sleep(sizes.warm_up);
@@ -109,10 +109,10 @@ pub(super) fn bytes_per_result(target: &Target, load: Load, sizes: &Sizes) -> Re
     Ok((size(folder.path())? as f64 - before as f64) / stored)
 }
 
-/// A workspace and a key that may write; `more` says where the database is.
-pub(super) fn key(data: &Path, more: &[&str]) -> Result<String> {
+/// A workspace and a key that may write.
+pub(super) fn key(data: &Path) -> Result<String> {
     let run = |words: &[&str]| -> Result<String> {
-        let output = aloft().args(words).arg("--data").arg(data).args(more).output()?;
+        let output = aloft().args(words).arg("--data").arg(data).output()?;
         let why = String::from_utf8_lossy(&output.stderr);
         ensure!(output.status.success(), "aloft {words:?}: {why}");
         Ok(String::from_utf8(output.stdout)?)
