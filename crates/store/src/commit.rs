@@ -41,7 +41,6 @@ impl Store {
     /// Stores a batch; the answer comes after the commit. Batches that wait together are committed
     /// together. The batch is shared, so that it can be tried again.
     pub async fn commit(&self, batch: Arc<Batch>) -> Result<Committed, StoreError> {
-        self.begin_tail().await?;
         let shared = Arc::clone(&batch);
         let committed = self
             .write(move |session| Box::pin(async move { apply(session, &shared).await }))

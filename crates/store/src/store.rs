@@ -3,12 +3,13 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::db::{self, Connection, query};
 use crate::engine::{Database, Engine, Readers};
 use crate::folder;
 use crate::generations::{Generation, Generations};
-use crate::history::{HistoryStore, Tail};
+use crate::history::{self, HistoryStore, Tail};
 use crate::migrate::{self, MIGRATIONS};
 use crate::vault::{MasterKeySource, Place, Vault};
 use crate::writer::{Session, Work, Writer};
@@ -17,6 +18,8 @@ use crate::{
     StoreError, Workspaces,
 };
 
+/// A database that takes longer than this for nothing at all is not ready.
+const READY_WITHIN: Duration = Duration::from_secs(5);
 /// What the vault seals first, to know its key again.
 const CANARY: &str = "aloft";
 const CANARY_PLACE: Place<'static> = Place { column: "vault.canary", row: "1" };
@@ -58,10 +61,10 @@ impl Store {
         let vault = Arc::new(unlock_vault(&settings, &mut db).await?);
         let readers = engine.readers();
         let owner = engine.claim(&mut db).await?;
+        let tail = Tail::after(history::latest_slot(&mut db).await?);
         db::run(&mut db, "COMMIT").await?;
         let generations = Arc::<Generations>::default();
         let writer = Writer::start(db, owner, Arc::clone(&vault), lock, Arc::clone(&generations));
-        let tail = Tail::default();
         Ok(Self { inner: Arc::new(Inner { writer, readers, vault, tail, generations }) })
     }
 
@@ -75,8 +78,20 @@ impl Store {
     /// Whether the database answers and the writer works: for `/readyz`.
     pub async fn ready(&self) -> Result<(), StoreError> {
         self.inner.writer.ready()?;
-        query("SELECT 1").execute(&mut self.read().await?).await?;
-        Ok(())
+        let asked = async {
+            query("SELECT 1").execute(&mut self.read().await?).await?;
+            Ok(())
+        };
+        match tokio::time::timeout(READY_WITHIN, asked).await {
+            Ok(answer) => answer,
+            Err(_) => Err(db::unanswered(READY_WITHIN).into()),
+        }
+    }
+
+    /// Ends when another server owns the database, which need never be: this one cannot write to it
+    /// any more, and what it knows is no longer so.
+    pub async fn taken_over(&self) {
+        self.inner.writer.taken_over().await;
     }
 
     /// The generation of what the workspace's callers read of its resources and their status; `None`
