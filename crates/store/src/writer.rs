@@ -1,6 +1,6 @@
 //! The one writer: everything that changes the database waits in one queue, and what waits together
-//! is committed together. Each piece of work has a savepoint of its own, so that one that fails is
-//! undone alone; all are answered after the commit. What becomes of a lost connection stands in
+//! is committed together. Each piece of work that is not alone has a savepoint of its own, so that one
+//! that fails is undone alone; all are answered after the commit. What becomes of a lost connection stands in
 //! `line`, what is written belongs to the aggregates.
 
 use std::future::Future;
@@ -79,13 +79,28 @@ impl Writer {
         let (reply, answer) = oneshot::channel();
         let task = Pending { work: Some(work), outcome: None, reply };
         self.queue.send(Message::Task(Box::new(task))).await.map_err(|_| StoreError::Closed)?;
-        answer.await.map_err(|_| StoreError::Closed)?
+        match answer.await.map_err(|_| StoreError::Closed)? {
+            Err(StoreError::NotCommitted { .. } | StoreError::Unconfirmed { .. })
+                if self.state.is_taken_over() =>
+            {
+                Err(StoreError::TakenOver)
+            }
+            answer => answer,
+        }
+    }
+
+    /// Ends when another server owns the database: nothing is ever written again.
+    pub(crate) async fn taken_over(&self) {
+        self.state.taken_over().await;
     }
 
     /// Why work would not be done now.
     pub(crate) fn ready(&self) -> Result<(), StoreError> {
         if self.queue.is_closed() {
             return Err(StoreError::Closed);
+        }
+        if self.state.is_taken_over() {
+            return Err(StoreError::TakenOver);
         }
         self.state.lost().map_or(Ok(()), |why| Err(StoreError::NotCommitted { why }))
     }
@@ -237,16 +252,28 @@ impl Session {
         let begin = engine::begin(&mut self.db);
         self.control(begin).await?;
         let mut touched = Touched::NOTHING;
+        // One alone is undone with its transaction: its savepoint would be two errands for nothing.
+        let is_alone = tasks.len() == 1;
         for task in tasks {
-            self.control("SAVEPOINT task").await?;
+            if !is_alone {
+                self.control("SAVEPOINT task").await?;
+            }
             self.touched = Touched::default();
-            if task.run(self).await == Kept::Yes {
+            let kept = task.run(self).await;
+            if kept == Kept::Yes {
                 touched.join(std::mem::take(&mut self.touched));
             } else {
                 self.numbers.forget();
-                self.control("ROLLBACK TO task").await?;
             }
-            self.control("RELEASE task").await?;
+            match (is_alone, kept) {
+                (true, Kept::Yes) => {}
+                (true, Kept::No) => return Ok(self.control("ROLLBACK").await?),
+                (false, Kept::Yes) => self.control("RELEASE task").await?,
+                (false, Kept::No) => {
+                    self.control("ROLLBACK TO task").await?;
+                    self.control("RELEASE task").await?;
+                }
+            }
         }
         self.generations.begin(touched);
         self.control("COMMIT").await.map_err(|error| Undone {
