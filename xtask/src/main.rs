@@ -34,7 +34,7 @@ usage: cargo xtask <command>
   codegen [--check]  write the code that comes from `proto/`, or compare it
   proto              lint the contract, and compare it with that of the last release
   licences           licences, bans and sources of all dependencies
-  checks             fmt, lint, codegen --check, proto, tidy and licences, in this order
+  checks             fmt, lint, codegen --check, proto, tidy, licences and instructions
   ci                 checks, then test";
 
 fn main() -> ExitCode {
