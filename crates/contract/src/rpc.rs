@@ -6,6 +6,7 @@ mod client;
 mod error;
 mod json;
 mod methods;
+mod refused;
 mod strict;
 
 use rules::limits;
@@ -19,11 +20,12 @@ pub use connectrpc::{
 pub use self::client::{Client, UnusableClient, creating};
 pub use self::error::{
     Code, Error, FieldViolation, Reason, already_exists, conflict, field_violations, internal,
-    invalid, invalid_because, not_found, permission_denied, reason, resource_exhausted,
-    unauthenticated, unavailable, unknown_method, with_request_id,
+    invalid, invalid_because, not_found, permission_denied, reason, resource_exhausted, too_large,
+    too_slow, unauthenticated, unavailable, unknown_method, with_request_id,
 };
 pub use self::json::check_json;
 pub use self::methods::{Method, field_names, method, methods, service_names};
+pub use self::refused::{Answered, refused};
 pub use self::strict::Strict;
 
 /// Header that carries the key of a call (spec §5.2).

@@ -47,6 +47,7 @@ impl App {
             .nest_service("/rpc", service.clone())
             .fallback_service(service)
             .layer(from_fn_with_state(self.kept(), services::Kept::before))
+            .layer(from_fn_with_state(self.metrics.clone(), services::whole))
             .layer(from_fn_with_state(self.gate(), Gate::before_rpc));
         Router::new()
             .route("/healthz", get(health::alive))

@@ -9,6 +9,7 @@ mod list;
 mod monitor;
 mod region;
 mod update;
+mod whole;
 
 use std::sync::Arc;
 
@@ -22,6 +23,7 @@ use self::counted::Counted;
 pub(crate) use self::kept::{Kept, Shelf};
 use self::monitor::Monitors;
 use self::region::Regions;
+pub(crate) use self::whole::whole;
 use crate::app::App;
 
 /// All services, with health and reflection, over every protocol. Health says until `stop` that all

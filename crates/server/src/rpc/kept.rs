@@ -7,7 +7,6 @@ mod question;
 mod shelf;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::body::{Body, HttpBody as _};
 use axum::extract::{Request, State};
@@ -22,6 +21,7 @@ use tokio::time::Instant;
 
 use self::question::Question;
 pub(crate) use self::shelf::Shelf;
+use super::whole::Course;
 use crate::auth::Caller;
 use crate::context::Context;
 use crate::edge::Protocol;
@@ -53,22 +53,6 @@ struct Answer {
     trailers: Option<HeaderMap>,
 }
 
-/// Whether the method succeeded, which in gRPC the status of HTTP does not say. In the extensions
-/// of a request whose answer is to be kept; the interceptor around the methods sets it.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Succeeded(Arc<AtomicBool>);
-
-impl Succeeded {
-    /// The method succeeded.
-    pub(super) fn set(&self) {
-        self.0.store(true, Ordering::Release);
-    }
-
-    fn is_set(&self) -> bool {
-        self.0.load(Ordering::Acquire)
-    }
-}
-
 impl Kept {
     /// The layer between gate and services.
     pub(crate) async fn before(State(kept): State<Self>, request: Request, next: Next) -> Response {
@@ -78,10 +62,12 @@ impl Kept {
         let Some(method) = METHODS.iter().find(|method| **method == path) else {
             return next.run(request).await;
         };
-        let Some(caller) = request.extensions().get::<Caller>().copied() else {
+        let extensions = request.extensions();
+        let caller = extensions.get::<Caller>().copied();
+        let (Some(caller), Some(course)) = (caller, extensions.get::<Course>().cloned()) else {
             return next.run(request).await;
         };
-        let (question, mut request) = Question::read(caller, method, request).await;
+        let question = Question::read(caller, method, &request);
         // Asked before anything is read: what changes from here on makes it another one.
         let generation = kept.store.generation(caller.workspace);
         let (Some(question), Some(generation)) = (question, generation) else {
@@ -89,13 +75,12 @@ impl Kept {
         };
         let now = kept.ctx.now();
         if let Some(answer) = kept.shelf.get(&question, generation, now) {
+            course.succeeded();
             kept.count(method, began);
             return answer.into_response();
         }
-        let succeeded = Succeeded::default();
-        request.extensions_mut().insert(succeeded.clone());
         let response = next.run(request).await;
-        if !succeeded.is_set() || response.status() != StatusCode::OK {
+        if !course.has_succeeded() || response.status() != StatusCode::OK {
             return response;
         }
         let answer = match Answer::read(response).await {

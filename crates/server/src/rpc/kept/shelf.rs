@@ -103,13 +103,15 @@ mod tests {
 
     use super::*;
     use crate::auth::Caller;
+    use crate::rpc::whole::Message;
 
-    async fn question(message: &str) -> Question {
+    fn question(message: &str) -> Question {
         let workspace = WorkspaceId::from_bits(1);
         let caller =
             Caller { workspace, key: KeyId::from_bits(1), scope: Scope::Read, legacy: false };
-        let request = http::Request::post("/x").body(Body::from(message.to_owned())).unwrap();
-        Question::read(caller, "/a.B/C", request).await.0.unwrap()
+        let message = Message(Bytes::copy_from_slice(message.as_bytes()));
+        let request = http::Request::post("/x").extension(message).body(Body::empty()).unwrap();
+        Question::read(caller, "/a.B/C", &request).unwrap()
     }
 
     fn answer(bytes: usize) -> Answer {
@@ -146,13 +148,13 @@ mod tests {
     #[tokio::test]
     async fn an_answer_holds_for_its_generation_and_for_a_second() {
         let [old, new] = generations().await;
-        let (shelf, asked) = (Shelf::default(), question("{}").await);
+        let (shelf, asked) = (Shelf::default(), question("{}"));
         shelf.put(asked.clone(), answer(3), old, at(5_000));
         let is_there = |generation, millis| shelf.get(&asked, generation, at(millis)).is_some();
         assert!(is_there(old, 5_000) && is_there(old, 5_999));
         assert!(!is_there(new, 5_000), "something was changed since");
         assert!(!is_there(old, 6_000) && !is_there(old, 4_999), "too old, or from the future");
-        assert!(shelf.get(&question("{ }").await, old, at(5_000)).is_none());
+        assert!(shelf.get(&question("{ }"), old, at(5_000)).is_none());
         shelf.put(asked.clone(), answer(4), new, at(5_001));
         assert_eq!(shelf.get(&asked, new, at(5_001)).unwrap().body, Bytes::from(vec![0; 4]));
     }
@@ -163,13 +165,13 @@ mod tests {
         let shelf = Shelf::default();
         let large = BYTES_MAX / 10;
         for number in 0..40 {
-            shelf.put(question(&number.to_string()).await, answer(large), generation, at(0));
+            shelf.put(question(&number.to_string()), answer(large), generation, at(0));
             let answers = shelf.read();
             let counted: usize = answers.by_question.values().map(|entry| entry.bytes).sum();
             assert_eq!(answers.bytes, counted);
             assert!(answers.bytes <= BYTES_MAX && !answers.by_question.is_empty());
         }
-        shelf.put(question("39").await, answer(large), generation, at(1));
+        shelf.put(question("39"), answer(large), generation, at(1));
         shelf.tidy(at(1_000));
         assert_eq!(shelf.read().by_question.len(), 1, "the others are a second old");
         shelf.tidy(at(1_001));
