@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::db::{self, Connection, query};
-use crate::engine::{Database, Engine, Readers};
+use crate::engine::{Database, Engine, READER_WAIT, Readers};
 use crate::folder;
 use crate::generations::{Generation, Generations};
 use crate::history::{self, HistoryStore, Tail};
@@ -175,6 +175,7 @@ impl Store {
     pub(crate) async fn read(&self) -> Result<Connection, StoreError> {
         match self.inner.readers.acquire().await {
             Err(sqlx::Error::PoolClosed) => Err(StoreError::Closed),
+            Err(sqlx::Error::PoolTimedOut) => Err(db::unanswered(READER_WAIT).into()),
             acquired => Ok(acquired?),
         }
     }

@@ -11,6 +11,12 @@ mod harness;
 )]
 #[path = "../../../testkit/src/postgres.rs"]
 mod server;
+#[expect(
+    unreachable_pub,
+    reason = "it is the testkit's, which cannot depend on the store and be used here"
+)]
+#[path = "../../../testkit/src/line.rs"]
+mod line;
 
 mod audit;
 mod backup;
