@@ -82,7 +82,9 @@ impl App {
 pub(crate) fn refusal(error: StoreError) -> rpc::Error {
     match error {
         StoreError::NotFound { what, id } => rpc::not_found(what, &id),
-        StoreError::AlreadyExists { .. } => rpc::already_exists(error.to_string()),
+        StoreError::AlreadyExists { .. } | StoreError::Gone { .. } => {
+            rpc::already_exists(error.to_string())
+        }
         StoreError::Conflict { .. } => rpc::conflict(error.to_string()),
         StoreError::Closed => rpc::unavailable("the server is stopping; try again"),
         StoreError::NotCommitted { .. }

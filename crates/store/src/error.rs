@@ -25,6 +25,16 @@ pub enum StoreError {
         /// What is taken.
         name: String,
     },
+    /// The same call created it before, and it was deleted since.
+    #[error(
+        "this idempotency key created {what} `{id}`, which was deleted since; send another key to create one anew"
+    )]
+    Gone {
+        /// Which noun.
+        what: &'static str,
+        /// What was created.
+        id: String,
+    },
     /// Somebody else changed it between reading and writing: read again and repeat.
     #[error("{what} `{id}` was changed by somebody else meanwhile; read it again and repeat")]
     Conflict {

@@ -180,7 +180,7 @@ async fn created_before(
         .fetch_optional(&mut session.db)
         .await?
         // It was created and deleted since: creating it again is not what the caller means.
-        .ok_or_else(|| StoreError::not_found("monitor", &id))?;
+        .ok_or(StoreError::Gone { what: "monitor", id })?;
     columns::read(&session.vault, &row).map(Some)
 }
 

@@ -110,14 +110,12 @@ async fn who_sees_a_change_in_the_database_never_holds_a_generation_of_before() 
             let mut seen = 0;
             let mut remembered: Option<(Generation, u32)> = None;
             while seen < 40 {
-                let generation = store.generation(home.workspace);
-                if let (Some(now), Some((then, total))) = (generation, remembered)
-                    && now == then
-                {
-                    assert!(total >= seen, "{total} was remembered after {seen} was seen");
-                }
+                let now = store.generation(home.workspace);
+                let still = remembered.filter(|(then, _)| Some(*then) == now);
+                let total = still.map_or(seen, |(_, total)| total);
+                assert!(total >= seen, "{total} was remembered after {seen} was seen");
                 seen = count().await;
-                remembered = generation.map(|generation| (generation, seen));
+                remembered = now.map(|generation| (generation, seen));
             }
         };
         tokio::join!(writes, reads);
