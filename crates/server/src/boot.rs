@@ -9,7 +9,7 @@ mod signals;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -192,10 +192,20 @@ impl Running {
         self.app.desk()
     }
 
-    /// Waits until the process is asked to end, then stops.
+    /// Waits until the process is asked to end, then stops. Where another server takes the database
+    /// over it stops too, and says so: two servers would check everything twice, and this one could
+    /// tell nobody.
     pub async fn run(self, mut signals: Signals) -> Result<(), BootError> {
-        signals.heard().await;
-        self.stop().await
+        let store = self.app.store.clone();
+        tokio::select! {
+            () = signals.heard() => return self.stop().await,
+            () = store.taken_over() => {}
+        }
+        let why = StoreError::TakenOver;
+        tracing::error!(%why, "the server ends: {why}");
+        // What it still knows belongs to nobody; that it cannot be stored is the reason of it all.
+        let _ = self.stop().await;
+        Err(why.into())
     }
 
     /// Stops in order, so that nothing that was promised is lost: no new connections, calls under
@@ -250,12 +260,31 @@ fn parts(
     Ok(Parts {
         ctx: ctx.clone(),
         store: store.clone(),
-        probes: Probes::embedded(probe),
+        probes: Probes::embedded(probe, egress_addresses(settings)),
         canaries: settings.canaries.clone(),
         metrics: metrics.clone(),
         default_regions: settings.default_regions.clone().into(),
         in_flight_max,
     })
+}
+
+/// Where checks come from: what the operator says, or else the addresses of this machine that the
+/// world sees too. A machine behind another one knows none.
+fn egress_addresses(settings: &Settings) -> Vec<IpAddr> {
+    if !settings.egress_addresses.is_empty() {
+        return settings.egress_addresses.clone();
+    }
+    // Connecting a socket of UDP sends nothing: the system says which address it would send from.
+    let from = |here: &str, there: &str| {
+        let socket = UdpSocket::bind(here).ok()?;
+        socket.connect(there).ok()?;
+        Some(socket.local_addr().ok()?.ip())
+    };
+    let found = [("0.0.0.0:0", "1.1.1.1:9"), ("[::]:0", "[2606:4700:4700::1111]:9")]
+        .map(|(here, there)| from(here, there));
+    let is_public =
+        |address: &IpAddr| probe::egress::classify(*address).zone == probe::egress::Zone::Public;
+    found.into_iter().flatten().filter(is_public).collect()
 }
 
 /// Each check needs a file handle; the soft limit is often far below what the system allows.

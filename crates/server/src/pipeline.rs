@@ -27,6 +27,7 @@ use self::cadence::{Cadence, Entry, Order};
 use self::check::Checkers;
 use self::judge::{Canaries, Command, Judge, Watched};
 pub use self::probes::{EMBEDDED, Probes};
+pub use self::judge::{Health, RegionHealth};
 use crate::context::Context;
 use crate::lane::{self, Errand, Finished, Validity};
 use crate::observe::metrics::Metrics;
@@ -298,6 +299,14 @@ impl Pipeline {
     ) -> Result<(), PipelineError> {
         let (done, obeyed) = oneshot::channel();
         self.orders.send(order(done)).await.map_err(|_| PipelineError::Stopping)?;
+    /// How the regions are, as far as the checks that ended tell.
+    pub async fn health(&self) -> Result<Vec<RegionHealth>, PipelineError> {
+        let (answer, regions) = oneshot::channel();
+        let command = Command::Regions { answer };
+        self.commands.send(command).await.map_err(|_| PipelineError::Stopping)?;
+        regions.await.map_err(|_| PipelineError::Stopping)
+    }
+
         obeyed.await.map_err(|_| PipelineError::Stopping)
     }
 
@@ -327,7 +336,8 @@ impl Pipeline {
         let history = history.unwrap_or_else(|| History::new(&policy, self.ctx.now()));
         let period = settings.periodicity.period();
         let host = HostMark::of(plan.check.host());
-        Ok((Watched::new(monitor, policy, history, host), Entry { plan, period, regions }))
+        let watched = Watched::new(monitor, policy, history, host, self.ctx.now());
+        Ok((watched, Entry { plan, period, regions }))
     }
 
     fn regions(&self, settings: &MonitorSettings) -> Regions {

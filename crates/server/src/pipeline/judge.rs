@@ -5,6 +5,7 @@
 mod batch;
 mod canaries;
 mod doubt;
+mod health;
 mod watched;
 
 use std::cmp::Reverse;
@@ -24,6 +25,8 @@ use tracing::{error, info};
 
 use self::batch::Pending;
 pub(super) use self::canaries::Canaries;
+use self::health::Pulse;
+pub use self::health::{Health, RegionHealth};
 pub(super) use self::watched::Watched;
 use super::cadence::Order;
 use super::{MonitorView, PipelineError};
@@ -52,6 +55,8 @@ pub(super) enum Command {
     Forget { monitor: MonitorId, done: oneshot::Sender<()> },
     /// What is known of a monitor?
     View { monitor: MonitorId, answer: oneshot::Sender<Result<MonitorView, PipelineError>> },
+    /// How are the regions?
+    Regions { answer: oneshot::Sender<Vec<RegionHealth>> },
 }
 
 /// The stage, with all it watches in memory.
@@ -64,6 +69,7 @@ pub(super) struct Judge {
     wakes: BinaryHeap<Reverse<(Timestamp, MonitorId)>>,
     /// Which probes doubt themselves.
     doubts: Doubts,
+    pulse: Pulse,
     canaries: Canaries,
     /// What cannot be stored is given up.
     abandon: CancellationToken,
@@ -93,6 +99,7 @@ impl Judge {
             watched: HashMap::new(),
             wakes: BinaryHeap::new(),
             doubts: Doubts::default(),
+            pulse: Pulse::default(),
             canaries,
             abandon,
             orders,
@@ -102,6 +109,10 @@ impl Judge {
 
     /// Takes up a monitor that the process found when it started.
     pub(super) fn take_up(&mut self, watched: Watched) {
+        for state in &watched.history.regions {
+            let probe = self.canaries.probes.serving(state.region).probe;
+            state.latest.iter().for_each(|last| self.pulse.note(probe, last.finished_at));
+        }
         self.watch(watched);
     }
 
@@ -171,6 +182,10 @@ impl Judge {
                 // is void already.
                 self.doubt(&result);
                 if let Some(watched) = self.watched.get_mut(&result.identity.monitor) {
+                if result.attempts > 0 {
+                    let probe = self.canaries.probes.serving(result.identity.region).probe;
+                    self.pulse.note(probe, result.finished_at);
+                }
                     let effects = watched.hear(&result, moment(&self.ctx, &self.doubts));
                     self.follow(result.identity.monitor, &effects);
                 }
@@ -271,6 +286,9 @@ impl Judge {
                 let _ = done.send(());
             }
             Command::View { monitor, answer } => {
+            Command::Regions { answer } => {
+                let _ = answer.send(self.regions());
+            }
                 let now = self.ctx.now();
                 let view = self
                     .watched
@@ -338,7 +356,7 @@ impl Judge {
     async fn store_all(&self, batch: &Arc<Batch>) -> Result<Committed, StoreError> {
         loop {
             match self.store_once(batch).await {
-                Err(StoreError::Closed) => return Err(StoreError::Closed),
+                Err(ended @ (StoreError::Closed | StoreError::TakenOver)) => return Err(ended),
                 Err(why) => error!("results could not be stored, trying again: {why}"),
                 Ok(committed) => return Ok(committed),
             }

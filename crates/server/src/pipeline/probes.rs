@@ -1,6 +1,7 @@
 //! Who runs the checks of which region. The server's own probe stands in for every region that no
 //! other one serves; running the checks belongs to `check`, their votes to `judge`.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use domain::check::ProbeId;
@@ -16,15 +17,19 @@ pub const EMBEDDED: &str = "embedded";
 pub struct Probes {
     /// By the number of their slot.
     known: Arc<[(ProbeId, Probe)]>,
+    /// The addresses that checks of the server's own probe come from, as far as they are known.
+    egress: Arc<[IpAddr]>,
     /// By region, in the order of [`Region::ALL`].
     serving: [ProbeSlot; Region::ALL.len()],
 }
 
 impl Probes {
-    /// The server's own probe, for all regions.
-    pub fn embedded(probe: Probe) -> Self {
+    /// The server's own probe, for all regions; its checks come from these addresses, as far as that
+    /// is known.
+    pub fn embedded(probe: Probe, egress: Vec<IpAddr>) -> Self {
         let known = Arc::new([(ProbeId(Arc::from(EMBEDDED)), probe)]);
-        Self { known, serving: [ProbeSlot::EMBEDDED; Region::ALL.len()] }
+        let serving = [ProbeSlot::EMBEDDED; Region::ALL.len()];
+        Self { known, egress: egress.into(), serving }
     }
 
     /// These, and another one that serves `regions` from now on.
@@ -37,7 +42,7 @@ impl Probes {
         for region in regions {
             serving[*region as usize] = ProbeSlot(number);
         }
-        Self { known: known.into(), serving }
+        Self { known: known.into(), egress: self.egress, serving }
     }
 
     /// Who serves a region.
@@ -53,6 +58,11 @@ impl Probes {
     /// The name of a probe.
     pub fn name(&self, slot: ProbeSlot) -> &str {
         &self.known(slot).0.0
+    }
+
+    /// The addresses that a probe's checks come from; empty where they are not known.
+    pub fn egress(&self, slot: ProbeSlot) -> &[IpAddr] {
+        if slot == ProbeSlot::EMBEDDED { &self.egress } else { &[] }
     }
 
     /// The name of who serves a region.

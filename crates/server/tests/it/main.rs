@@ -19,4 +19,5 @@ mod pipeline;
 mod protocols;
 mod rpc;
 mod stock;
+mod takeover;
 mod v1;

@@ -4,8 +4,9 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use http::Method;
 use rules::monitor::TcpCheck;
-use rules::{MonitorId, limits};
+use rules::{MonitorId, Scope, limits};
 use store::AuditEntry;
 use testkit::server::TestServer;
 use testkit::target::{Answer, DnsTarget, HttpTarget, TcpTarget};
@@ -79,6 +80,14 @@ impl Story {
         statuses
     }
 
+    /// How the first region is.
+    async fn health(&self) -> String {
+        let path = "/rpc/region.v1.RegionService/ListRegions";
+        let caller = self.watched.server.caller(Scope::Read);
+        let reply = caller.send(Method::POST, path, "application/json", "{}").await;
+        reply.json()["regions"][0]["health"].as_str().unwrap().to_owned()
+    }
+
     async fn figure(&self, series: &str) -> bool {
         let page = self.watched.server.nobody().get("/metrics").await;
         String::from_utf8_lossy(&page.body).lines().any(|line| line == series)
@@ -101,6 +110,7 @@ async fn a_probe_whose_canaries_are_silent_has_no_vote_until_they_answer() {
     let told = shown(&story.told(1).await);
     insta::assert_snapshot!(told.join("\n"), @"server probe.doubt embedded: 4 of 6 hosts failed within a minute; its votes are void");
     assert!(story.figure("aloft_probes_doubting 1").await);
+    assert_eq!(story.health().await, "doubting");
     assert_eq!(story.statuses().await, ["unknown"; HOSTS]);
     until(async || (canary.taken() > 0).then_some(())).await;
     // One canary of three is no majority: the doubt lasts, and they are asked again.
@@ -113,6 +123,7 @@ async fn a_probe_whose_canaries_are_silent_has_no_vote_until_they_answer() {
     let told = shown(&story.told(2).await);
     assert_eq!(told.len(), 2, "each is told once: {told:?}");
     assert!(story.figure("aloft_probes_doubting 0").await);
+    assert_eq!(story.health().await, "healthy");
     assert_eq!(story.statuses().await, ["active"; HOSTS]);
 }
 

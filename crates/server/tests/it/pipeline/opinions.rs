@@ -111,7 +111,7 @@ impl Story {
 // once: one round per monitor and period"
 #[tokio::test]
 async fn a_region_that_turns_has_the_other_probes_region_asked_at_once() {
-    let probes = Probes::embedded(a_probe()).and("singapore", a_probe(), &[Region::FlySin]);
+    let probes = Probes::embedded(a_probe(), Vec::new()).and("singapore", a_probe(), &[Region::FlySin]);
     let story = Story::of(probes).await;
     assert_eq!(story.status().await, MonitorStatus::Active);
     story.target.on("/", Answer::status(503));
@@ -135,7 +135,7 @@ async fn a_region_that_turns_has_the_other_probes_region_asked_at_once() {
 
 #[tokio::test]
 async fn regions_of_the_same_probe_are_not_asked() {
-    let story = Story::of(Probes::embedded(a_probe())).await;
+    let story = Story::of(Probes::embedded(a_probe(), Vec::new())).await;
     story.target.on("/", Answer::status(503));
     for _ in 0..2 {
         let found = story.half_a_period(1).await;
