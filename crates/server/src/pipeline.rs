@@ -7,6 +7,7 @@ mod check;
 mod judge;
 mod probes;
 mod restart;
+mod threads;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,7 +30,7 @@ use self::judge::{Canaries, Command, Judge, Watched};
 pub use self::probes::{EMBEDDED, Probes};
 pub use self::judge::{Health, RegionHealth};
 use crate::context::Context;
-use crate::lane::{self, Errand, Finished, Validity};
+use crate::lane::{self, Errand, Finished, Jobs, Validity};
 use crate::observe::metrics::Metrics;
 
 /// Orders and commands that may wait.
@@ -72,7 +73,7 @@ pub struct Pipeline {
     default_regions: Arc<[Region]>,
     orders: mpsc::Sender<Order>,
     commands: mpsc::Sender<Command>,
-    jobs: mpsc::Sender<Errand>,
+    jobs: Jobs,
     changing: Arc<[Mutex<()>; CHANGED_AT_A_TIME]>,
     /// Places of the checks that somebody asked for.
     asked_for: Arc<Semaphore>,
@@ -83,7 +84,7 @@ pub struct Pipeline {
 #[derive(Debug)]
 pub struct Running {
     cadence: JoinHandle<()>,
-    checkers: JoinHandle<()>,
+    checkers: Vec<JoinHandle<()>>,
     judge: JoinHandle<()>,
     checks: TaskTracker,
     stop: CancellationToken,
@@ -130,6 +131,9 @@ pub enum PipelineError {
     /// The store could not be read.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// There are no threads for the stages.
+    #[error("the system gives no thread for checks: {0}")]
+    Threads(std::io::Error),
     /// The server is stopping.
     #[error("the server is stopping; ask again when it is back")]
     Stopping,
@@ -138,7 +142,8 @@ pub enum PipelineError {
 impl Pipeline {
     /// Takes up every active monitor that is stored, and starts the stages.
     pub async fn start(parts: Parts) -> Result<(Self, Running), PipelineError> {
-        let (jobs, jobs_end) = lane::jobs();
+        let threads = threads::start().map_err(PipelineError::Threads)?;
+        let (jobs, jobs_ends) = lane::jobs(threads.len());
         let (reports, reports_end) = lane::reports();
         let (orders, orders_end) = mpsc::channel(ORDERS_WAITING);
         let (commands, commands_end) = mpsc::channel(ORDERS_WAITING);
@@ -191,10 +196,22 @@ impl Pipeline {
             asked_for_max,
         };
         restart::take_up(&this, &mut judge, &mut cadence).await?;
+        let first = &threads[0];
+        let (cadence_alive, judge_alive) = (first.alive.clone(), first.alive.clone());
         let running = Running {
-            cadence: tokio::spawn(cadence.run(orders_end)),
-            checkers: tokio::spawn(checkers.run(jobs_end)),
-            judge: tokio::spawn(judge.run(reports_end, commands_end)),
+            cadence: first.handle.spawn(async move {
+                cadence.run(orders_end).await;
+                drop(cadence_alive);
+            }),
+            judge: first.handle.spawn(async move {
+                judge.run(reports_end, commands_end).await;
+                drop(judge_alive);
+            }),
+            checkers: threads
+                .into_iter()
+                .zip(jobs_ends)
+                .map(|(thread, jobs)| thread.handle.spawn(checkers.clone().run(jobs, thread.alive)))
+                .collect(),
             checks,
             stop,
             give_up,
@@ -369,7 +386,9 @@ impl Running {
         // An aborted task ends with an error that says just that.
         let _ = self.cadence.await;
         self.stop.cancel();
-        let _ = self.checkers.await;
+        for checkers in self.checkers {
+            let _ = checkers.await;
+        }
         self.checks.close();
         if tokio::time::timeout(STOP_WITHIN, self.checks.wait()).await.is_err() {
             warn!("{} checks still ran and are given up", self.checks.len());

@@ -15,6 +15,7 @@ use tokio_util::task::TaskTracker;
 use tracing::error;
 
 use super::Probes;
+use super::threads::Alive;
 use crate::context::Context;
 use crate::lane::{Errand, Finished, Report};
 use crate::observe::metrics::Metrics;
@@ -39,8 +40,9 @@ pub(super) struct Checkers {
 }
 
 impl Checkers {
-    /// Runs jobs until it is stopped; what was not started by then is reported as missed.
-    pub(super) async fn run(self: Arc<Self>, mut jobs: mpsc::Receiver<Errand>) {
+    /// Runs the jobs of one lane until it is stopped; what was not started by then is reported as
+    /// missed. The lane's thread is kept until its last check has ended.
+    pub(super) async fn run(self: Arc<Self>, mut jobs: mpsc::Receiver<Errand>, alive: Alive) {
         let mut started = 0_u32;
         while let Some(Some(errand)) = self.stop.run_until_cancelled(jobs.recv()).await {
             let place = self.places.clone().acquire_owned();
@@ -48,7 +50,8 @@ impl Checkers {
                 self.miss(&errand.job).await;
                 break;
             };
-            self.tasks.spawn(self.clone().check(errand, place));
+            // Boxed, because a task is moved on its way to where it runs, with all its kilobytes.
+            self.tasks.spawn(Box::pin(self.clone().check(errand, place, alive.clone())));
             started = started.wrapping_add(1);
             if started.is_multiple_of(STARTED_AT_A_TIME) {
                 tokio::task::yield_now().await;
@@ -77,7 +80,7 @@ impl Checkers {
         let _ = self.reports.send(Report::Missed(missed)).await;
     }
 
-    async fn check(self: Arc<Self>, errand: Errand, place: OwnedSemaphorePermit) {
+    async fn check(self: Arc<Self>, errand: Errand, place: OwnedSemaphorePermit, _alive: Alive) {
         let Errand { job, handle, reply, validity } = errand;
         // It waited until its monitor was another one.
         if !validity.holds() {
@@ -86,14 +89,16 @@ impl Checkers {
         let begun = self.ctx.now();
         self.metrics.lateness_seconds.observe(begun.since(job.slot).as_secs_f64());
         self.metrics.in_flight.inc();
-        // Pinned where it stands: as an argument it would take its room in memory twice.
-        let run = pin!(contained(async {
-            let (now, is_wanted) = (|| self.ctx.now(), || validity.holds());
-            let (name, probe) = self.probes.known(self.probes.serving(job.region).probe);
-            let attempts = probe.run_while(&job, now, is_wanted).await;
-            conclude(&job, attempts, self.ctx.now(), name.clone())
-        }));
-        let ended = self.give_up.run_until_cancelled(run).await;
+        let ended = {
+            // Pinned where it stands: as an argument it would take its room in memory twice.
+            let run = pin!(async {
+                let (now, is_wanted) = (|| self.ctx.now(), || validity.holds());
+                let (name, probe) = self.probes.known(self.probes.serving(job.region).probe);
+                let attempts = probe.run_while(&job, now, is_wanted).await;
+                conclude(&job, attempts, self.ctx.now(), name.clone())
+            });
+            self.give_up.run_until_cancelled(contained(run)).await
+        };
         self.metrics.in_flight.dec();
         drop(place);
         if let Some(handle) = handle {

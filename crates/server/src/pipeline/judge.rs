@@ -31,7 +31,7 @@ pub(super) use self::watched::Watched;
 use super::cadence::Order;
 use super::{MonitorView, PipelineError};
 use crate::context::Context;
-use crate::lane::Report;
+use crate::lane::{Paced, Report};
 use crate::observe::metrics::Metrics;
 
 /// Plain results wait this long for others to be committed with; design §2 allows 100 ms.
@@ -141,15 +141,16 @@ impl Judge {
 
     async fn listen(
         &mut self,
-        mut reports: mpsc::Receiver<Report>,
+        reports: mpsc::Receiver<Report>,
         mut commands: mpsc::Receiver<Command>,
     ) -> Result<(), StoreEnded> {
+        let mut reports = Paced::new(reports);
         let mut heard = Vec::with_capacity(REPORTS_AT_ONCE);
         loop {
             let wake = self.wakes.peek().map(|Reverse((at, _))| *at);
             let wake = wake.into_iter().chain(self.doubts.wake_at()).min();
             tokio::select! {
-                count = reports.recv_many(&mut heard, REPORTS_AT_ONCE) => {
+                count = reports.take(&mut heard, REPORTS_AT_ONCE) => {
                     if count == 0 {
                         break;
                     }

@@ -368,7 +368,9 @@ fn idempotency(
 fn unavailable(error: &PipelineError, id: &str) -> Error {
     match error {
         PipelineError::NotFound(_) => rpc::not_found("monitor", id),
-        PipelineError::Unplannable(_) | PipelineError::Store(_) => {
+        PipelineError::Unplannable(_)
+        | PipelineError::Store(_)
+        | PipelineError::Threads(_) => {
             tracing::error!(monitor.id = id, "monitor `{id}` could not be asked: {error}");
             rpc::internal()
         }
