@@ -6,7 +6,7 @@ mod draft;
 mod history;
 
 pub use answer::{Secrets, Shown, instant};
-pub use draft::{drafted, mask};
+pub use draft::{Identified, drafted, mask};
 pub use history::{SummaryNumbers, given_instant, micros};
 
 /// Messages, service and client as generated from `proto/monitor/v1/monitor.proto`, and what

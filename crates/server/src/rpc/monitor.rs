@@ -1,6 +1,7 @@
 //! `monitor.v1.MonitorService`: reads what a caller sent, asks `rules` whether it is right, stores
 //! it, and tells the pipeline. Updates stand in `update`, pages of the list in `list`.
 
+use contract::monitor::wire::FieldMask;
 use contract::monitor::wire::{
     CreateDnsMonitorRequest, CreateDnsMonitorResponse, CreateHttpMonitorRequest,
     CreateHttpMonitorResponse, CreateTcpMonitorRequest, CreateTcpMonitorResponse,
@@ -12,7 +13,7 @@ use contract::monitor::wire::{
     UpdateDnsMonitorResponse, UpdateHttpMonitorRequest, UpdateHttpMonitorResponse,
     UpdateTcpMonitorRequest, UpdateTcpMonitorResponse,
 };
-use contract::monitor::{Secrets, Shown, instant, mask};
+use contract::monitor::{Identified, Secrets, Shown, instant, mask};
 use contract::rpc::{self, Error, RequestContext, Response, ServiceRequest, ServiceResult};
 use domain::check::Plan;
 use rules::monitor::{Monitor as Stored, MonitorDraft};
@@ -36,10 +37,9 @@ impl MonitorService for Monitors {
         context: RequestContext,
         request: ServiceRequest<'_, CreateHttpMonitorRequest>,
     ) -> ServiceResult<CreateHttpMonitorResponse> {
-        let caller = caller(&context);
-        let given = given(request.to_owned_message().monitor.into_option())?.into();
+        let given = request.to_owned_message().monitor.into_option();
         let stored = self.create(&context, "CreateHttpMonitor", given).await?;
-        let monitor = self.shown(&stored, caller).http().into();
+        let monitor = self.shown(&stored, caller(&context)).http().into();
         Response::ok(CreateHttpMonitorResponse { monitor })
     }
 
@@ -48,10 +48,9 @@ impl MonitorService for Monitors {
         context: RequestContext,
         request: ServiceRequest<'_, CreateTcpMonitorRequest>,
     ) -> ServiceResult<CreateTcpMonitorResponse> {
-        let caller = caller(&context);
-        let given = given(request.to_owned_message().monitor.into_option())?.into();
+        let given = request.to_owned_message().monitor.into_option();
         let stored = self.create(&context, "CreateTcpMonitor", given).await?;
-        let monitor = self.shown(&stored, caller).tcp().into();
+        let monitor = self.shown(&stored, caller(&context)).tcp().into();
         Response::ok(CreateTcpMonitorResponse { monitor })
     }
 
@@ -60,10 +59,9 @@ impl MonitorService for Monitors {
         context: RequestContext,
         request: ServiceRequest<'_, CreateDnsMonitorRequest>,
     ) -> ServiceResult<CreateDnsMonitorResponse> {
-        let caller = caller(&context);
-        let given = given(request.to_owned_message().monitor.into_option())?.into();
+        let given = request.to_owned_message().monitor.into_option();
         let stored = self.create(&context, "CreateDnsMonitor", given).await?;
-        let monitor = self.shown(&stored, caller).dns().into();
+        let monitor = self.shown(&stored, caller(&context)).dns().into();
         Response::ok(CreateDnsMonitorResponse { monitor })
     }
 
@@ -72,13 +70,10 @@ impl MonitorService for Monitors {
         context: RequestContext,
         request: ServiceRequest<'_, UpdateHttpMonitorRequest>,
     ) -> ServiceResult<UpdateHttpMonitorResponse> {
-        let caller = caller(&context);
         let request = request.to_owned_message();
-        let mut given = given(request.monitor.into_option())?;
-        let id = given.id.take();
-        let wanted = update::Wanted::new(id, given.into(), mask(request.update_mask.as_option()))?;
-        let stored = update::update(&self.0, caller, wanted).await?;
-        let monitor = self.shown(&stored, caller).http().into();
+        let given = request.monitor.into_option();
+        let stored = self.update(&context, given, request.update_mask.as_option()).await?;
+        let monitor = self.shown(&stored, caller(&context)).http().into();
         Response::ok(UpdateHttpMonitorResponse { monitor })
     }
 
@@ -87,13 +82,10 @@ impl MonitorService for Monitors {
         context: RequestContext,
         request: ServiceRequest<'_, UpdateTcpMonitorRequest>,
     ) -> ServiceResult<UpdateTcpMonitorResponse> {
-        let caller = caller(&context);
         let request = request.to_owned_message();
-        let mut given = given(request.monitor.into_option())?;
-        let id = given.id.take();
-        let wanted = update::Wanted::new(id, given.into(), mask(request.update_mask.as_option()))?;
-        let stored = update::update(&self.0, caller, wanted).await?;
-        let monitor = self.shown(&stored, caller).tcp().into();
+        let given = request.monitor.into_option();
+        let stored = self.update(&context, given, request.update_mask.as_option()).await?;
+        let monitor = self.shown(&stored, caller(&context)).tcp().into();
         Response::ok(UpdateTcpMonitorResponse { monitor })
     }
 
@@ -102,13 +94,10 @@ impl MonitorService for Monitors {
         context: RequestContext,
         request: ServiceRequest<'_, UpdateDnsMonitorRequest>,
     ) -> ServiceResult<UpdateDnsMonitorResponse> {
-        let caller = caller(&context);
         let request = request.to_owned_message();
-        let mut given = given(request.monitor.into_option())?;
-        let id = given.id.take();
-        let wanted = update::Wanted::new(id, given.into(), mask(request.update_mask.as_option()))?;
-        let stored = update::update(&self.0, caller, wanted).await?;
-        let monitor = self.shown(&stored, caller).dns().into();
+        let given = request.monitor.into_option();
+        let stored = self.update(&context, given, request.update_mask.as_option()).await?;
+        let monitor = self.shown(&stored, caller(&context)).dns().into();
         Response::ok(UpdateDnsMonitorResponse { monitor })
     }
 
@@ -233,14 +222,16 @@ impl MonitorService for Monitors {
 }
 
 impl Monitors {
-    async fn create(
+    /// Creates the monitor that was sent, of whichever kind.
+    async fn create<Sent: Into<MonitorDraft>>(
         &self,
         context: &RequestContext,
         method: &'static str,
-        draft: MonitorDraft,
+        sent: Option<Sent>,
     ) -> Result<MonitorWithStatus, Error> {
         let app = &self.0;
         let caller = caller(context);
+        let draft: MonitorDraft = given(sent)?.into();
         let idempotency = idempotency(context, method)?;
         let settings =
             draft.parse().map_err(|violations| rpc::invalid(&violations.under("monitor")))?;
@@ -266,6 +257,19 @@ impl Monitors {
             }
             Created::Before(monitor) => find(app, caller, &monitor.id.to_string()).await,
         }
+    }
+
+    /// Changes the monitor that was sent, of whichever kind.
+    async fn update<Sent: Identified + Into<MonitorDraft>>(
+        &self,
+        context: &RequestContext,
+        sent: Option<Sent>,
+        asked: Option<&FieldMask>,
+    ) -> Result<MonitorWithStatus, Error> {
+        let sent = given(sent)?;
+        let id = sent.id().map(ToOwned::to_owned);
+        let wanted = update::Wanted::new(id, sent.into(), mask(asked))?;
+        update::update(&self.0, caller(context), wanted).await
     }
 
     fn shown<'a>(&'a self, stored: &'a MonitorWithStatus, caller: Caller) -> Shown<'a> {
@@ -368,9 +372,7 @@ fn idempotency(
 fn unavailable(error: &PipelineError, id: &str) -> Error {
     match error {
         PipelineError::NotFound(_) => rpc::not_found("monitor", id),
-        PipelineError::Unplannable(_)
-        | PipelineError::Store(_)
-        | PipelineError::Threads(_) => {
+        PipelineError::Unplannable(_) | PipelineError::Store(_) | PipelineError::Threads(_) => {
             tracing::error!(monitor.id = id, "monitor `{id}` could not be asked: {error}");
             rpc::internal()
         }
