@@ -1,6 +1,7 @@
 //! boot: from settings to a running server, and back to nothing in order. The only place that reads
 //! the environment.
 
+mod environment;
 mod housekeeping;
 mod listen;
 mod opening;
@@ -29,8 +30,8 @@ use crate::demo::{self, DemoError};
 use crate::observe::Metrics;
 use crate::pipeline::{self, Parts, Pipeline, PipelineError, Probes};
 
-/// Variable that names the configuration file.
-const FILE_VARIABLE: &str = "ALOFT_CONFIG";
+/// Connections that callers may have also where few files may be open.
+const CONNECTIONS_LEAST: usize = 64;
 /// The configuration file that is taken where there is one and none was named.
 const FILE_NAME: &str = "aloft.toml";
 
@@ -93,11 +94,11 @@ pub fn load(
     flags: BTreeMap<String, String>,
     file: Option<PathBuf>,
 ) -> Result<(Values, Settings), ConfigError> {
-    let known = SETTINGS
-        .iter()
-        .filter_map(|setting| Some((setting.name.to_owned(), variable(&setting.variable())?)));
+    let known = SETTINGS.iter().filter_map(|setting| {
+        Some((setting.name.to_owned(), environment::variable(&setting.variable())?))
+    });
     let mut layers = Layers { flags, environment: known.collect(), file: None };
-    let named = file.or_else(|| variable(FILE_VARIABLE).map(PathBuf::from));
+    let named = file.or_else(|| environment::variable(environment::FILE).map(PathBuf::from));
     layers.file = match named {
         Some(path) => Some(read(&path)?),
         None => find(&layers.resolve()?.get("data").text)?,
@@ -143,6 +144,7 @@ async fn start_on(
     ctx: Context,
     zones: Zones,
 ) -> Result<Running, BootError> {
+    environment::warn_of_strangers();
     let listen = |why| BootError::Listen { address: settings.listen, why };
     let listener = TcpListener::bind(settings.listen).await.map_err(listen)?;
     let address = listener.local_addr().map_err(listen)?;
@@ -158,7 +160,12 @@ async fn start_on(
     let app = App { ctx, store, pipeline, auth, metrics, shelf, default_regions };
 
     let stop = CancellationToken::new();
-    let serving = tokio::spawn(listen::serve(listener, app.router(stop.clone()), stop.clone()));
+    let serving = tokio::spawn(listen::serve(
+        listener,
+        app.router(stop.clone()),
+        connections_max(),
+        stop.clone(),
+    ));
     let control = tokio::spawn(socket.serve(app.desk(), stop.clone()));
     let housekeeping =
         tokio::spawn(housekeeping::keep(app.clone(), settings.retention, stop.clone()));
@@ -198,7 +205,10 @@ impl Running {
     pub async fn run(self, mut signals: Signals) -> Result<(), BootError> {
         let store = self.app.store.clone();
         tokio::select! {
-            () = signals.heard() => return self.stop().await,
+            () = signals.heard() => {
+                signals.end_on_the_next();
+                return self.stop().await;
+            }
             () = store.taken_over() => {}
         }
         let why = StoreError::TakenOver;
@@ -268,6 +278,11 @@ fn parts(
     })
 }
 
+/// Connections of callers share the open files with checks, which take up to half of them.
+fn connections_max() -> usize {
+    (probe::concurrency_limit() / 2).max(CONNECTIONS_LEAST)
+}
+
 /// Where checks come from: what the operator says, or else the addresses of this machine that the
 /// world sees too. A machine behind another one knows none.
 fn egress_addresses(settings: &Settings) -> Vec<IpAddr> {
@@ -295,11 +310,6 @@ fn raise_file_limit() {
     if let Err(error) = setrlimit(Resource::Nofile, limit) {
         tracing::debug!(%error, "the limit of open files stays: {error}");
     }
-}
-
-#[expect(clippy::disallowed_methods, reason = "this is where the environment is read")]
-fn variable(name: &str) -> Option<String> {
-    std::env::var(name).ok()
 }
 
 fn read(path: &Path) -> Result<(PathBuf, String), ConfigError> {
