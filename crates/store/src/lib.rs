@@ -50,7 +50,7 @@ pub use monitors::{
     NewMonitor, Page,
 };
 pub use results::{BootResult, Results};
-pub use retention::{KeepFor, Pruned, Retention};
+pub use retention::{KeepFor, Pruned, PrunedRecords, Retention};
 pub use store::{Settings, Store};
 pub use transfer::{Transferred, transfer};
 pub use vault::MasterKeySource;

@@ -1,12 +1,16 @@
 //! Taking away what is old, in steps small enough that nobody waits for one. How long what is kept
 //! is the operator's setting; calling again until nothing is left to do is the server's part.
 
+mod records;
+
 use std::time::Duration;
 
 use rules::Timestamp;
 
 use crate::db::{Connection, query};
 use crate::{Store, StoreError};
+
+pub use records::PrunedRecords;
 
 /// Rows of one kind that one step takes away at most.
 const STEP_ROWS: i64 = 2_000;

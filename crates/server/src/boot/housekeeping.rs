@@ -54,6 +54,12 @@ async fn prune(app: &App, keep: KeepFor, stop: &CancellationToken) -> Result<(),
         }
     }
     while !stop.is_cancelled() {
+        let pruned = app.store.retention().records(app.ctx.now()).await?;
+        if !pruned.is_there_more() {
+            break;
+        }
+    }
+    while !stop.is_cancelled() {
         let pruned = app.store.history().prune(keep.results, app.ctx.now()).await?;
         if !pruned.is_there_more {
             break;

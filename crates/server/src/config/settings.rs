@@ -181,8 +181,9 @@ fn database(value: &Value) -> Result<Database, ConfigError> {
 }
 
 fn days(text: &str) -> Option<Duration> {
-    let days: u64 = text.parse().ok()?;
-    (1..=3_650).contains(&days).then(|| Duration::from_secs(days * 86_400))
+    let days: u32 = text.parse().ok()?;
+    let allowed = limits::RESULTS_KEPT_DAYS_MIN..=limits::RESULTS_KEPT_DAYS_MAX;
+    allowed.contains(&days).then(|| Duration::from_secs(u64::from(days) * 86_400))
 }
 
 fn regions(value: &Value) -> Result<Vec<Region>, ConfigError> {
@@ -245,6 +246,8 @@ mod tests {
         // The table of settings is text; the numbers are those of `rules`.
         assert_eq!(settings.calls_per_second.get(), limits::CALLS_PER_SECOND_DEFAULT);
         assert_eq!(settings.calls_burst.get(), limits::CALLS_BURST_DEFAULT);
+        let kept = settings.retention.as_secs() / 86_400;
+        assert_eq!(kept, u64::from(limits::RESULTS_KEPT_DAYS_DEFAULT));
     }
 
     #[test]
