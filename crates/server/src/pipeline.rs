@@ -27,8 +27,9 @@ use tracing::warn;
 use self::cadence::{Cadence, Entry, Order};
 use self::check::Checkers;
 use self::judge::{Canaries, Command, Judge, Watched};
-pub use self::probes::{EMBEDDED, Probes};
 pub use self::judge::{Health, RegionHealth};
+pub use self::probes::{EMBEDDED, Probes};
+use self::threads::Thread;
 use crate::context::Context;
 use crate::lane::{self, Errand, Finished, Jobs, Validity};
 use crate::observe::metrics::Metrics;
@@ -196,22 +197,13 @@ impl Pipeline {
             asked_for_max,
         };
         restart::take_up(&this, &mut judge, &mut cadence).await?;
-        let first = &threads[0];
-        let (cadence_alive, judge_alive) = (first.alive.clone(), first.alive.clone());
+        let check = |(thread, jobs): (&Thread, _)| {
+            thread.spawn(checkers.clone().run(jobs, thread.alive.clone()))
+        };
         let running = Running {
-            cadence: first.handle.spawn(async move {
-                cadence.run(orders_end).await;
-                drop(cadence_alive);
-            }),
-            judge: first.handle.spawn(async move {
-                judge.run(reports_end, commands_end).await;
-                drop(judge_alive);
-            }),
-            checkers: threads
-                .into_iter()
-                .zip(jobs_ends)
-                .map(|(thread, jobs)| thread.handle.spawn(checkers.clone().run(jobs, thread.alive)))
-                .collect(),
+            cadence: threads[0].spawn(cadence.run(orders_end)),
+            judge: threads[0].spawn(judge.run(reports_end, commands_end)),
+            checkers: threads.iter().zip(jobs_ends).map(check).collect(),
             checks,
             stop,
             give_up,
@@ -299,6 +291,14 @@ impl Pipeline {
         view.await.map_err(|_| PipelineError::Stopping)?
     }
 
+    /// How the regions are, as far as the checks that ended tell.
+    pub async fn health(&self) -> Result<Vec<RegionHealth>, PipelineError> {
+        let (answer, regions) = oneshot::channel();
+        let command = Command::Regions { answer };
+        self.commands.send(command).await.map_err(|_| PipelineError::Stopping)?;
+        regions.await.map_err(|_| PipelineError::Stopping)
+    }
+
     /// Who runs the checks.
     pub const fn probes(&self) -> &Probes {
         &self.probes
@@ -316,14 +316,6 @@ impl Pipeline {
     ) -> Result<(), PipelineError> {
         let (done, obeyed) = oneshot::channel();
         self.orders.send(order(done)).await.map_err(|_| PipelineError::Stopping)?;
-    /// How the regions are, as far as the checks that ended tell.
-    pub async fn health(&self) -> Result<Vec<RegionHealth>, PipelineError> {
-        let (answer, regions) = oneshot::channel();
-        let command = Command::Regions { answer };
-        self.commands.send(command).await.map_err(|_| PipelineError::Stopping)?;
-        regions.await.map_err(|_| PipelineError::Stopping)
-    }
-
         obeyed.await.map_err(|_| PipelineError::Stopping)
     }
 

@@ -8,14 +8,14 @@ use std::thread;
 
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
 
 /// More threads than cores gain nothing, and more than these nobody needed yet.
 const THREADS_MAX: usize = 8;
 
 /// A thread with a runtime of its own.
 pub(super) struct Thread {
-    /// Where to spawn.
-    pub(super) handle: Handle,
+    handle: Handle,
     /// What keeps it.
     pub(super) alive: Alive,
 }
@@ -24,6 +24,17 @@ pub(super) struct Thread {
 #[derive(Clone, Debug)]
 pub(super) struct Alive {
     _until_dropped: mpsc::Sender<()>,
+}
+
+impl Thread {
+    /// Runs a task on the thread, which lives at least as long.
+    pub(super) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) -> JoinHandle<()> {
+        let alive = self.alive.clone();
+        self.handle.spawn(async move {
+            task.await;
+            drop(alive);
+        })
+    }
 }
 
 /// Starts a thread for each core.
