@@ -6,6 +6,7 @@ mod check;
 mod config;
 mod database;
 mod flags;
+mod memory;
 mod output;
 mod serve;
 
