@@ -9,14 +9,14 @@ mod harness;
     unreachable_pub,
     reason = "it is the testkit's, which cannot depend on the store and be used here"
 )]
-#[path = "../../../testkit/src/postgres.rs"]
-mod server;
+#[path = "../../../testkit/src/line.rs"]
+mod line;
 #[expect(
     unreachable_pub,
     reason = "it is the testkit's, which cannot depend on the store and be used here"
 )]
-#[path = "../../../testkit/src/line.rs"]
-mod line;
+#[path = "../../../testkit/src/postgres.rs"]
+mod server;
 
 mod audit;
 mod backup;
@@ -34,5 +34,6 @@ mod postgres;
 mod results;
 mod retention;
 mod transfer;
+mod upgrade;
 mod workspaces;
 mod writer;

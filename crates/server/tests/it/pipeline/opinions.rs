@@ -111,7 +111,8 @@ impl Story {
 // once: one round per monitor and period"
 #[tokio::test]
 async fn a_region_that_turns_has_the_other_probes_region_asked_at_once() {
-    let probes = Probes::embedded(a_probe(), Vec::new()).and("singapore", a_probe(), &[Region::FlySin]);
+    let probes =
+        Probes::embedded(a_probe(), Vec::new()).and("singapore", a_probe(), &[Region::FlySin]);
     let story = Story::of(probes).await;
     assert_eq!(story.status().await, MonitorStatus::Active);
     story.target.on("/", Answer::status(503));
