@@ -182,11 +182,11 @@ impl Judge {
                 // First the probe, then the monitor: a failure that makes the probe doubt itself
                 // is void already.
                 self.doubt(&result);
-                if let Some(watched) = self.watched.get_mut(&result.identity.monitor) {
                 if result.attempts > 0 {
                     let probe = self.canaries.probes.serving(result.identity.region).probe;
                     self.pulse.note(probe, result.finished_at);
                 }
+                if let Some(watched) = self.watched.get_mut(&result.identity.monitor) {
                     let effects = watched.hear(&result, moment(&self.ctx, &self.doubts));
                     self.follow(result.identity.monitor, &effects);
                 }
@@ -286,10 +286,10 @@ impl Judge {
                 self.commit().await?;
                 let _ = done.send(());
             }
-            Command::View { monitor, answer } => {
             Command::Regions { answer } => {
                 let _ = answer.send(self.regions());
             }
+            Command::View { monitor, answer } => {
                 let now = self.ctx.now();
                 let view = self
                     .watched
