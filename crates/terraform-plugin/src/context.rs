@@ -37,8 +37,9 @@ impl<C> Context<C> {
         })
     }
 
-    /// Fires when Terraform wants the provider to stop. The call itself is given up then; only what
-    /// must be brought to an end needs to look at this.
+    /// Fires when Terraform wants the provider to stop: a person pressed Ctrl-C. What reads, plans
+    /// or checks is given up by the framework then. What changes something in the world is not: it
+    /// should come to an end soon, and say what it made.
     pub fn cancelled(&self) -> &CancellationToken {
         &self.cancelled
     }

@@ -29,7 +29,7 @@ pub use context::Context;
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use path::{Path, Step};
 pub use private::Private;
-pub use provider::{Catalog, Provider};
+pub use provider::{Catalog, Described, Provider};
 pub use value::{
     Bound, FromValue, Given, IntoValue, Mismatch, NotANumber, Number, Object, Refinements, Set,
     Type, Value,
@@ -44,3 +44,8 @@ pub type Outcome<T> = Result<T, Diagnostics>;
 pub fn serve(address: &str, provider: impl Provider) -> std::process::ExitCode {
     serve::run(address, |stop| server::Server::new(provider, stop))
 }
+
+/// The examples of the README are compiled like those of the documentation.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -7,4 +7,4 @@ mod walk;
 
 pub use across::{Check, at_least_one_of, conflicting, exactly_one_of, required_together};
 pub use rules::{Validator, between, each, items, length, no_duplicates, not_empty, one_of};
-pub(crate) use walk::walk;
+pub(crate) use walk::{walk, write_only};

@@ -35,8 +35,13 @@ fn complete(body: &Body, config: &Object, prior: Option<&Object>, computed: Comp
     for (name, block) in &body.blocks {
         let prior = prior.map(|prior| prior.value(name));
         let value = config.value(name);
-        let value = complete_nested(block.nesting, &block.body, value, prior, computed);
-        plan.set(name, value);
+        let none = value.is_null().then(|| block.none());
+        plan.set(
+            name,
+            none.unwrap_or_else(|| {
+                complete_nested(block.nesting, &block.body, value, prior, computed)
+            }),
+        );
     }
     derive(body, config, &mut plan);
     plan

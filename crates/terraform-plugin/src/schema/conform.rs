@@ -23,6 +23,21 @@ pub(crate) fn conform(body: &Body, object: Object) -> Result<Object, Unfit> {
     fit_body(body, object, &Path::root())
 }
 
+/// What of an object fits, and null for the rest: to keep what was made by a provider that answered
+/// with something wrong.
+pub(crate) fn salvage(body: &Body, mut object: Object) -> Object {
+    let mut kept = Object::new();
+    for (name, attribute) in &body.attributes {
+        let value = object.remove(name).unwrap_or_default();
+        kept.set(name, fit_attribute(attribute, value, &Path::root()).unwrap_or_default());
+    }
+    for (name, block) in &body.blocks {
+        let value = object.remove(name).unwrap_or_default();
+        kept.set(name, fit_block(block, value, &Path::root()).unwrap_or_else(|_| block.none()));
+    }
+    kept
+}
+
 /// Fits a value to a type.
 pub(crate) fn fit_type(ty: &Type, value: Value) -> Result<Value, Unfit> {
     fit(ty, value, &Path::root())
@@ -55,12 +70,10 @@ fn fit_attribute(attribute: &Attribute, value: Value, path: &Path) -> Result<Val
 }
 
 fn fit_block(block: &Block, value: Value, path: &Path) -> Result<Value, Unfit> {
-    match (value, block.nesting) {
-        (Value::Null, Nesting::List) => Ok(Value::List(Vec::new())),
-        (Value::Null, Nesting::Set) => Ok(Value::set::<Value>([])),
-        (Value::Null, Nesting::Map) => Ok(Value::Map(std::collections::BTreeMap::new())),
-        (value, nesting) => fit_nested(nesting, &block.body, value, path),
+    if value.is_null() {
+        return Ok(block.none());
     }
+    fit_nested(block.nesting, &block.body, value, path)
 }
 
 fn fit_nested(nesting: Nesting, body: &Body, value: Value, path: &Path) -> Result<Value, Unfit> {

@@ -10,7 +10,7 @@ use super::wire;
 use crate::proto::tfplugin6 as proto;
 use crate::resource::{ErasedResource, Identity, Import, Move, State, Upgrade};
 use crate::value::Type;
-use crate::{Context, Diagnostic, Outcome, Private};
+use crate::{Context, Diagnostic, Outcome, Private, validate};
 
 /// A resource with its schemas.
 pub(super) struct ResourceEntry<C> {
@@ -39,6 +39,13 @@ impl<C> ResourceEntry<C> {
         request: &proto::validate_resource_config::Request,
     ) -> Outcome<proto::validate_resource_config::Response> {
         let config = self.typed.check(ctx, request.config.as_ref())?;
+        let able = request.client_capabilities.as_ref();
+        if !able.is_some_and(|able| able.write_only_attributes_allowed) {
+            for path in validate::write_only(&self.typed.schema.body, &config) {
+                let detail = "Write-only arguments need Terraform 1.11 or newer.";
+                ctx.report(Diagnostic::error("Terraform is too old", detail).at(path));
+            }
+        }
         interruptible(ctx, self.resource.validate(ctx, &config)).await?;
         Ok(proto::validate_resource_config::Response::default())
     }
@@ -65,7 +72,7 @@ impl<C> ResourceEntry<C> {
         let values = self.typed.settled(state.values)?;
         Ok(proto::read_resource::Response {
             new_state: wire::dynamic(Some(&values), &self.typed.ty)?,
-            private: state.private.to_bytes(),
+            private: state.private.over(&request.private),
             new_identity: wire::identity_data(state.identity.or(known).as_ref(), ty)?,
             ..Default::default()
         })

@@ -40,22 +40,48 @@ fn walk_nested(
     path: &Path,
     found: &mut Vec<Diagnostic>,
 ) {
-    let mut one = |value: &Value, path: Path| {
-        if let Value::Object(object) = value {
-            walk_body(body, object, &path, found);
+    for (object, path) in within(nesting, value, path) {
+        walk_body(body, object, &path, found);
+    }
+}
+
+/// The write-only attributes that a configuration has.
+pub(crate) fn write_only(body: &Body, object: &Object) -> Vec<Path> {
+    let mut paths = Vec::new();
+    find_write_only(body, object, &Path::root(), &mut paths);
+    paths
+}
+
+fn find_write_only(body: &Body, object: &Object, path: &Path, paths: &mut Vec<Path>) {
+    for (name, attribute) in &body.attributes {
+        let (path, value) = (path.name(name), object.value(name));
+        if attribute.write_only && !value.is_null() {
+            paths.push(path.clone());
         }
-    };
-    match (value, nesting) {
-        (Value::Map(elements), _) => {
-            elements.iter().for_each(|(key, value)| one(value, path.key(key)));
-        }
-        (value, Nesting::Single) => one(value, path.clone()),
-        (value, Nesting::Set) => {
-            value.elements().iter().for_each(|value| one(value, path.element()));
-        }
-        (value, Nesting::List | Nesting::Map) => {
-            let elements = value.elements().iter().enumerate();
-            elements.for_each(|(at, value)| one(value, path.index(at)));
+        if let Shape::Nested(nesting, body) = &attribute.shape {
+            for (object, path) in within(*nesting, value, &path) {
+                find_write_only(body, object, &path, paths);
+            }
         }
     }
+    for (name, block) in &body.blocks {
+        for (object, path) in within(block.nesting, object.value(name), &path.name(name)) {
+            find_write_only(&block.body, object, &path, paths);
+        }
+    }
+}
+
+/// The known objects of a nested value, each with its path.
+fn within<'a>(nesting: Nesting, value: &'a Value, path: &Path) -> Vec<(&'a Object, Path)> {
+    if let Value::Object(object) = value {
+        return vec![(object, path.clone())];
+    }
+    if let Value::Map(elements) = value {
+        let objects = elements.iter();
+        let known = objects.filter_map(|(key, it)| Some((it.as_object()?, path.key(key))));
+        return known.collect();
+    }
+    let elements = value.elements().iter().enumerate();
+    let place = |at| if nesting == Nesting::Set { path.element() } else { path.index(at) };
+    elements.filter_map(|(at, it)| Some((it.as_object()?, place(at)))).collect()
 }

@@ -5,6 +5,7 @@ use super::ResourceEntry;
 use crate::plan::applied;
 use crate::proto::tfplugin6 as proto;
 use crate::resource::{Create, State, Update};
+use crate::schema::salvage;
 use crate::server::answer::guarded;
 use crate::server::wire;
 use crate::value::Object;
@@ -55,7 +56,7 @@ impl<C> ResourceEntry<C> {
         let report = |found: Diagnostics| found.into_iter().for_each(|found| ctx.report(found));
         let state = match outcome {
             Ok(None) => None,
-            Ok(Some(state)) => Some(self.held(ctx, state, planned)?),
+            Ok(Some(state)) => Some(self.held(ctx, state, planned)),
             Err(found) => {
                 report(found);
                 prior
@@ -68,24 +69,26 @@ impl<C> ResourceEntry<C> {
         let identity = wire::identity_data(state.identity.as_ref(), identity_type)?;
         Ok(proto::apply_resource_change::Response {
             new_state: wire::dynamic(Some(&state.values), ty)?,
-            private: state.private.to_bytes(),
+            private: state.private.over(&request.planned_private),
             new_identity: identity.or_else(|| request.planned_identity.clone()),
             ..Default::default()
         })
     }
 
-    /// The new state, held to the schema and to the plan. What is wrong with it is reported.
-    fn held(&self, ctx: &Context<C>, state: State, planned: Option<&Object>) -> Outcome<State> {
-        let values = wire::conform(&self.typed.schema, state.values)?;
-        let kept = values.clone().without_unknown();
+    /// The new state, held to the schema and to the plan. What is wrong with it is reported, and what
+    /// is right is kept: the object exists.
+    fn held(&self, ctx: &Context<C>, state: State, planned: Option<&Object>) -> State {
+        let report = |found: Diagnostics| found.into_iter().for_each(|found| ctx.report(found));
+        let schema = &self.typed.schema;
+        let values = wire::conform(schema, state.values.clone()).unwrap_or_else(|found| {
+            report(found);
+            salvage(&schema.body, state.values)
+        });
         if let Err(found) = self.typed.settled(values.clone()) {
-            found.into_iter().for_each(|found| ctx.report(found));
+            report(found);
         }
-        if let Some(planned) = planned {
-            for found in applied(&self.typed.schema.body, planned, &values) {
-                ctx.report(found);
-            }
-        }
-        Ok(State { values: kept, ..state })
+        let planned = planned.map(|planned| applied(&schema.body, planned, &values));
+        report(planned.into_iter().flatten().collect());
+        State { values: values.without_unknown(), ..state }
     }
 }
