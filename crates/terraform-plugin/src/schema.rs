@@ -8,7 +8,7 @@ mod faults;
 
 use std::collections::BTreeMap;
 
-pub use attribute::{Attribute, Presence, Replace, Shape};
+pub use attribute::{Attribute, Derived, Presence, Replace, ReplaceRule, Shape};
 pub use block::Block;
 pub(crate) use conform::{conform, fit_type as fit, salvage};
 

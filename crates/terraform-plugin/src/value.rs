@@ -104,6 +104,16 @@ impl Value {
         if let Self::String(text) = self { Some(text) } else { None }
     }
 
+    /// The number, if this is a known one.
+    pub fn as_number(&self) -> Option<&Number> {
+        if let Self::Number(number) = self { Some(number) } else { None }
+    }
+
+    /// The elements by key, if this is a known map.
+    pub fn as_map(&self) -> Option<&BTreeMap<String, Value>> {
+        if let Self::Map(elements) = self { Some(elements) } else { None }
+    }
+
     /// The object, if this is a known one.
     pub fn as_object(&self) -> Option<&Object> {
         if let Self::Object(object) = self { Some(object) } else { None }
@@ -122,6 +132,22 @@ impl Value {
             | Self::String(_)
             | Self::Map(_)
             | Self::Object(_) => &[],
+        }
+    }
+
+    /// How many elements a list, set, tuple or map has; nothing for any other value.
+    pub fn count(&self) -> Option<usize> {
+        match self {
+            Self::List(elements) | Self::Tuple(elements) => Some(elements.len()),
+            Self::Set(elements) => Some(elements.len()),
+            Self::Map(elements) => Some(elements.len()),
+            Self::Dynamic(_, inner) => inner.count(),
+            Self::Null
+            | Self::Unknown(_)
+            | Self::Bool(_)
+            | Self::Number(_)
+            | Self::String(_)
+            | Self::Object(_) => None,
         }
     }
 

@@ -27,7 +27,7 @@ pub(crate) fn planned(
         }
         let shown = shown(attribute, config, plan);
         let detail = format!("the configuration and the plan differ: {shown}");
-        found.push(fault("Plan differs from configuration", detail).at(name.as_str()));
+        found.push(fault("Plan differs from configuration", &detail).at(name.as_str()));
     }
     found
 }
@@ -114,10 +114,10 @@ fn agrees(plan: &Value, new: &Value) -> bool {
 
 fn differs(path: &Path, shown: &str) -> Diagnostic {
     let detail = format!("the plan and the state after apply differ: {shown}");
-    fault("State differs from plan", detail).at(path.addressable())
+    fault("State differs from plan", &detail).at(path.addressable())
 }
 
-fn fault(summary: &str, detail: String) -> Diagnostic {
+fn fault(summary: &str, detail: &str) -> Diagnostic {
     Diagnostic::error(summary, format!("{detail}. This is a fault of the provider."))
 }
 
@@ -129,12 +129,9 @@ fn shown(attribute: &Attribute, first: &Value, second: &Value) -> String {
 }
 
 fn counted(value: &Value) -> String {
-    match value {
-        Value::List(_) | Value::Set(_) | Value::Tuple(_) => {
-            format!("{} elements", value.elements().len())
-        }
-        Value::Map(elements) => format!("{} elements", elements.len()),
-        other => other.kind().to_owned(),
+    match value.count() {
+        Some(count) => format!("{count} elements"),
+        None => value.kind().to_owned(),
     }
 }
 
@@ -146,6 +143,13 @@ fn brief(value: &Value) -> String {
             let cut: String = text.chars().take(MAX_SHOWN).collect();
             format!("{cut:?}")
         }
-        other => counted(other),
+        Value::Null
+        | Value::Unknown(_)
+        | Value::List(_)
+        | Value::Set(_)
+        | Value::Map(_)
+        | Value::Object(_)
+        | Value::Tuple(_)
+        | Value::Dynamic(..) => counted(value),
     }
 }

@@ -87,9 +87,9 @@ fn complete_nested(
     prior: Option<&Value>,
     computed: Computed,
 ) -> Value {
-    let one = |config: &Value, prior: Option<&Object>| match config {
-        Value::Object(config) => Value::Object(complete(body, config, prior, computed)),
-        other => other.clone(),
+    let one = |config: &Value, prior: Option<&Object>| match config.as_object() {
+        Some(config) => Value::Object(complete(body, config, prior, computed)),
+        None => config.clone(),
     };
     match (config, nesting) {
         (Value::Object(_), Nesting::Single) => one(config, prior.and_then(Value::as_object)),

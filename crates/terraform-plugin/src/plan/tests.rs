@@ -43,12 +43,15 @@ fn config() -> Object {
 /// The state after the plan was applied: what is unknown got a value.
 fn settle(plan: &Object) -> Object {
     fn known(value: &Value, name: &str) -> Value {
+        if let Some(object) = value.as_object() {
+            return Value::Object(settle(object));
+        }
+        let elements = value.elements().iter().map(|each| known(each, name));
         match value {
             Value::Unknown(_) => format!("the {name}").into_value(),
-            Value::Object(object) => Value::Object(settle(object)),
-            Value::List(all) => Value::List(all.iter().map(|each| known(each, name)).collect()),
-            Value::Set(all) => Value::Set(all.iter().map(|each| known(each, name)).collect()),
-            other => other.clone(),
+            Value::Set(_) => Value::Set(elements.collect()),
+            value if value.count().is_some() => Value::List(elements.collect()),
+            value => value.clone(),
         }
     }
     plan.iter().map(|(name, value)| (name.clone(), known(value, name))).collect()

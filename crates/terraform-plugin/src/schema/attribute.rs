@@ -67,8 +67,11 @@ pub enum Replace {
     /// Each change that the configuration says does.
     IfConfigured,
     /// A change from the first to the second value does, if the function says so.
-    If(Arc<dyn Fn(&Value, &Value) -> bool + Send + Sync>),
+    If(Arc<ReplaceRule>),
 }
+
+/// From the value of the state and the planned one to whether the change replaces.
+pub type ReplaceRule = dyn Fn(&Value, &Value) -> bool + Send + Sync;
 
 /// How an attribute follows from its neighbours.
 #[derive(Clone)]

@@ -22,6 +22,7 @@ fn ty() -> Type {
     Resource::schema(&Scripted).ty()
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "as messages have it")]
 fn packed(object: Option<Object>) -> Option<proto::DynamicValue> {
     let value = object.map_or(Value::Null, Value::Object);
     Some(proto::DynamicValue { msgpack: to_msgpack(&value, &ty()).unwrap(), json: Vec::new() })
@@ -227,7 +228,8 @@ async fn write_only_values_need_a_terraform_that_knows_them() {
 
 #[tokio::test]
 async fn all_schemas_are_valid() {
-    let answer = server().get_provider_schema(Request::new(Default::default())).await.unwrap();
+    let request = proto::get_provider_schema::Request::default();
+    let answer = server().get_provider_schema(Request::new(request)).await.unwrap();
     let answer = answer.into_inner();
     assert_eq!(summaries(&answer.diagnostics), [""; 0]);
     assert_eq!(answer.resource_schemas[NAME].version, 2);

@@ -105,10 +105,7 @@ pub fn one_of<T: Into<String>>(allowed: impl IntoIterator<Item = T>) -> Validato
 /// So many elements. Those of a set that are unknown may yet turn out to be the same.
 pub fn items(bounds: RangeInclusive<usize>) -> Validator {
     Validator::new(move |value| {
-        let count = match value {
-            Value::Map(elements) => elements.len(),
-            value => value.elements().len(),
-        };
+        let Some(count) = value.count() else { return Ok(()) };
         let unsure = matches!(value, Value::Set(_)) && value.has_unknown();
         if bounds.contains(&count) || (unsure && count > *bounds.end()) {
             return Ok(());
@@ -120,16 +117,14 @@ pub fn items(bounds: RangeInclusive<usize>) -> Validator {
 
 /// The rule holds for each element of a list, set or map.
 pub fn each(rule: Validator) -> Validator {
-    Validator::with_path(move |path, value, found| match value {
-        Value::Set(elements) => {
-            elements.iter().for_each(|element| rule.run(&path.element(), element, found));
+    Validator::with_path(move |path, value, found| {
+        for (key, element) in value.as_map().into_iter().flatten() {
+            rule.run(&path.key(key), element, found);
         }
-        Value::Map(elements) => {
-            elements.iter().for_each(|(key, element)| rule.run(&path.key(key), element, found));
-        }
-        value => {
-            let elements = value.elements().iter().enumerate();
-            elements.for_each(|(at, element)| rule.run(&path.index(at), element, found));
+        let in_set = matches!(value, Value::Set(_));
+        for (at, element) in value.elements().iter().enumerate() {
+            let path = if in_set { path.element() } else { path.index(at) };
+            rule.run(&path, element, found);
         }
     })
 }

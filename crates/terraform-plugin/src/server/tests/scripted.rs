@@ -69,7 +69,7 @@ impl Resource for Scripted {
     }
 
     async fn create(&self, ctx: &Context<()>, create: Create) -> Outcome<State> {
-        self.act(ctx, create.planned)
+        act(ctx, create.planned)
     }
 
     async fn read(&self, _: &Context<()>, prior: State) -> Outcome<Option<State>> {
@@ -77,11 +77,11 @@ impl Resource for Scripted {
     }
 
     async fn update(&self, ctx: &Context<()>, update: Update) -> Outcome<State> {
-        self.act(ctx, update.planned)
+        act(ctx, update.planned)
     }
 
     async fn delete(&self, ctx: &Context<()>, prior: State) -> Outcome<()> {
-        self.act(ctx, prior.values).map(drop)
+        act(ctx, prior.values).map(drop)
     }
 
     async fn take_over(&self, _: &Context<()>, from: Move) -> Outcome<Option<State>> {
@@ -91,24 +91,22 @@ impl Resource for Scripted {
     }
 }
 
-impl Scripted {
-    fn act(&self, ctx: &Context<()>, planned: Object) -> Outcome<State> {
-        let script: String = planned.get("script")?;
-        let done = planned.with("id", "1").with("revision", 1);
-        match script.as_str() {
-            "panic" => panic!("as told"),
-            "fail" => return Err(Diagnostic::error("No", "as told").into()),
-            "half" => ctx.report(Diagnostic::error("Half made", "as told")),
-            "lie" => return Ok(State::new(done.with("size", 4))),
-            "unsure" => return Ok(State::new(done.with("revision", Value::UNKNOWN))),
-            "stray" => return Ok(State::new(done.with("colour", "red"))),
-            "private" => {
-                let mut private = Private::default();
-                private.set("mine", true);
-                return Ok(State::new(done).with_private(private));
-            }
-            _fine => {}
+fn act(ctx: &Context<()>, planned: Object) -> Outcome<State> {
+    let script: String = planned.get("script")?;
+    let done = planned.with("id", "1").with("revision", 1);
+    match script.as_str() {
+        "panic" => panic!("as told"),
+        "fail" => return Err(Diagnostic::error("No", "as told").into()),
+        "half" => ctx.report(Diagnostic::error("Half made", "as told")),
+        "lie" => return Ok(State::new(done.with("size", 4))),
+        "unsure" => return Ok(State::new(done.with("revision", Value::UNKNOWN))),
+        "stray" => return Ok(State::new(done.with("colour", "red"))),
+        "private" => {
+            let mut private = Private::default();
+            private.set("mine", true);
+            return Ok(State::new(done).with_private(private));
         }
-        Ok(State::new(done))
+        _fine => {}
     }
+    Ok(State::new(done))
 }
