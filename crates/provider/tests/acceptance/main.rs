@@ -7,5 +7,7 @@
 mod data_sources;
 mod examples;
 mod faults;
+mod functions;
+mod generated;
 mod lifecycle;
 mod world;

@@ -153,7 +153,7 @@ async fn a_status_that_changes_between_plan_and_apply_is_no_fault() {
     while planned == status().await {
         tokio::task::yield_now().await;
     }
-    world.terraform.run(&["apply", "-input=false", "made.tfplan"]).await.unwrap();
+    world.apply_planned().await;
     world.must_be_settled().await;
 }
 
