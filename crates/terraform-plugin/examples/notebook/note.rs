@@ -120,6 +120,9 @@ fn labelled(value: &Value) -> Value {
         let key = part.value("key").as_str().unwrap_or_default();
         return Value::Object(part.clone().with("label", format!("<{key}>")));
     }
-    // The framework makes a set of it where the schema says set.
-    if value.is_null() { Value::Null } else { Value::list(value.elements().iter().map(labelled)) }
+    let parts = value.elements().iter().map(labelled);
+    if value.is_null() {
+        return Value::Null;
+    }
+    if matches!(value, Value::Set(_)) { Value::set(parts) } else { Value::list(parts) }
 }

@@ -47,12 +47,13 @@ fn settle(plan: &Object) -> Object {
             return Value::Object(settle(object));
         }
         let elements = value.elements().iter().map(|each| known(each, name));
-        match value {
-            Value::Unknown(_) => format!("the {name}").into_value(),
-            Value::Set(_) => Value::Set(elements.collect()),
-            value if value.count().is_some() => Value::List(elements.collect()),
-            value => value.clone(),
+        if value.is_unknown() {
+            return format!("the {name}").into_value();
         }
+        if matches!(value, Value::Set(_)) {
+            return Value::Set(elements.collect());
+        }
+        if value.count().is_some() { Value::List(elements.collect()) } else { value.clone() }
     }
     plan.iter().map(|(name, value)| (name.clone(), known(value, name))).collect()
 }
