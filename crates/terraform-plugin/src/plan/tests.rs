@@ -5,6 +5,8 @@ use crate::Path;
 use crate::schema::{Attribute, Block, Schema};
 use crate::value::{IntoValue, Object, Type, Value};
 
+mod properties;
+
 /// The hardest kind: defaults, computed, derived, blocks with defaults and computed parts.
 fn schema() -> Schema {
     let part = |block: Block| {

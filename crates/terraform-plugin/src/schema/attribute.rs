@@ -164,7 +164,9 @@ impl Attribute {
     }
 
     /// The same, where an update keeps what the state has instead of showing "known after apply".
-    /// For what the server never changes by itself: ids, times of creation.
+    /// For what the server never changes by itself: ids, times of creation. Within blocks, an element
+    /// of a list is the one that was at its place before, and one of a set is the one that was
+    /// configured alike.
     #[must_use]
     pub fn keep(mut self) -> Self {
         self.keep = true;
