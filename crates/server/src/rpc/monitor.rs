@@ -21,11 +21,14 @@ use store::{Created, MonitorWithStatus, NewMonitor};
 use tracing::Instrument as _;
 
 use super::answer::{shown_region, shown_result};
-use super::call::{caller, change, idempotency, secrets};
+use super::call::{caller, change, given, id, idempotency, named, secrets, wrong};
 use super::{history, list, update};
 use crate::app::{App, refusal};
 use crate::auth::Caller;
 use crate::pipeline::{EMBEDDED, PipelineError, RegionView};
+
+/// The field of requests that holds a monitor, and what a caller is told is missing.
+pub(super) const RESOURCE: &str = "monitor";
 
 /// The service.
 #[derive(Clone, Debug)]
@@ -38,7 +41,7 @@ impl MonitorService for Monitors {
         request: ServiceRequest<'_, CreateHttpMonitorRequest>,
     ) -> ServiceResult<CreateHttpMonitorResponse> {
         let caller = caller(&context);
-        let given = given(request.to_owned_message().monitor.into_option())?.into();
+        let given = given(RESOURCE, request.to_owned_message().monitor.into_option())?.into();
         let stored = self.create(&context, "CreateHttpMonitor", given).await?;
         let monitor = self.shown(&stored, caller).http().into();
         Response::ok(CreateHttpMonitorResponse { monitor })
@@ -50,7 +53,7 @@ impl MonitorService for Monitors {
         request: ServiceRequest<'_, CreateTcpMonitorRequest>,
     ) -> ServiceResult<CreateTcpMonitorResponse> {
         let caller = caller(&context);
-        let given = given(request.to_owned_message().monitor.into_option())?.into();
+        let given = given(RESOURCE, request.to_owned_message().monitor.into_option())?.into();
         let stored = self.create(&context, "CreateTcpMonitor", given).await?;
         let monitor = self.shown(&stored, caller).tcp().into();
         Response::ok(CreateTcpMonitorResponse { monitor })
@@ -62,7 +65,7 @@ impl MonitorService for Monitors {
         request: ServiceRequest<'_, CreateDnsMonitorRequest>,
     ) -> ServiceResult<CreateDnsMonitorResponse> {
         let caller = caller(&context);
-        let given = given(request.to_owned_message().monitor.into_option())?.into();
+        let given = given(RESOURCE, request.to_owned_message().monitor.into_option())?.into();
         let stored = self.create(&context, "CreateDnsMonitor", given).await?;
         let monitor = self.shown(&stored, caller).dns().into();
         Response::ok(CreateDnsMonitorResponse { monitor })
@@ -75,9 +78,9 @@ impl MonitorService for Monitors {
     ) -> ServiceResult<UpdateHttpMonitorResponse> {
         let caller = caller(&context);
         let request = request.to_owned_message();
-        let mut given = given(request.monitor.into_option())?;
-        let id = given.id.take();
-        let wanted = update::Wanted::new(id, given.into(), mask(request.update_mask.as_option()))?;
+        let mut given = given(RESOURCE, request.monitor.into_option())?;
+        let id = named(RESOURCE, RESOURCE, given.id.take())?;
+        let wanted = update::Wanted::new(id, given.into(), mask(request.update_mask.as_option()));
         let stored = update::update(&self.0, caller, wanted).await?;
         let monitor = self.shown(&stored, caller).http().into();
         Response::ok(UpdateHttpMonitorResponse { monitor })
@@ -90,9 +93,9 @@ impl MonitorService for Monitors {
     ) -> ServiceResult<UpdateTcpMonitorResponse> {
         let caller = caller(&context);
         let request = request.to_owned_message();
-        let mut given = given(request.monitor.into_option())?;
-        let id = given.id.take();
-        let wanted = update::Wanted::new(id, given.into(), mask(request.update_mask.as_option()))?;
+        let mut given = given(RESOURCE, request.monitor.into_option())?;
+        let id = named(RESOURCE, RESOURCE, given.id.take())?;
+        let wanted = update::Wanted::new(id, given.into(), mask(request.update_mask.as_option()));
         let stored = update::update(&self.0, caller, wanted).await?;
         let monitor = self.shown(&stored, caller).tcp().into();
         Response::ok(UpdateTcpMonitorResponse { monitor })
@@ -105,9 +108,9 @@ impl MonitorService for Monitors {
     ) -> ServiceResult<UpdateDnsMonitorResponse> {
         let caller = caller(&context);
         let request = request.to_owned_message();
-        let mut given = given(request.monitor.into_option())?;
-        let id = given.id.take();
-        let wanted = update::Wanted::new(id, given.into(), mask(request.update_mask.as_option()))?;
+        let mut given = given(RESOURCE, request.monitor.into_option())?;
+        let id = named(RESOURCE, RESOURCE, given.id.take())?;
+        let wanted = update::Wanted::new(id, given.into(), mask(request.update_mask.as_option()));
         let stored = update::update(&self.0, caller, wanted).await?;
         let monitor = self.shown(&stored, caller).dns().into();
         Response::ok(UpdateDnsMonitorResponse { monitor })
@@ -130,17 +133,15 @@ impl MonitorService for Monitors {
         request: ServiceRequest<'_, ListMonitorsRequest>,
     ) -> ServiceResult<ListMonitorsResponse> {
         let caller = caller(&context);
-        let page = list::Asked {
-            limit: request.limit,
-            offset: request.offset,
-            page_token: request.page_token,
-        };
-        let page = page.parse().map_err(|violations| rpc::invalid(&violations))?;
+        let (limit, offset, page_token) = (request.limit, request.offset, request.page_token);
+        let page = list::Asked { limit, offset, page_token }
+            .parse()
+            .map_err(|violations| rpc::invalid(&violations))?;
         let found = self.0.store.monitors().list(caller.workspace, page.with_one_more()).await;
         let found = found.map_err(refusal)?;
         let (monitors, next_page_token) = page.cut(found.monitors, |stored| stored.monitor.id);
         let mut answer = ListMonitorsResponse {
-            total_size: i32::try_from(found.total).unwrap_or(i32::MAX),
+            total_size: list::total(found.total),
             next_page_token,
             ..ListMonitorsResponse::default()
         };
@@ -243,8 +244,7 @@ impl Monitors {
         let app = &self.0;
         let caller = caller(context);
         let idempotency = idempotency(context, method)?;
-        let settings =
-            draft.parse().map_err(|violations| rpc::invalid(&violations.under("monitor")))?;
+        let settings = draft.parse().map_err(wrong(RESOURCE))?;
         let (id, workspace, change) = (app.ctx.new_id(), caller.workspace, change(app, caller));
         let revision = 1;
         let (created_at, updated_at) = (change.at, change.at);
@@ -326,16 +326,9 @@ pub(super) fn settle(heard: Result<(), PipelineError>, monitor: MonitorId) {
     }
 }
 
-/// A text that is no id of a monitor is the id of none.
-pub(super) fn monitor_id(id: &str) -> Result<MonitorId, Error> {
-    if id.is_empty() {
-        return Err(rpc::invalid(&Violation::unseen("id", "must be given").into()));
-    }
-    MonitorId::parse(id).map_err(|_| rpc::not_found("monitor", id))
-}
-
-fn given<T>(monitor: Option<T>) -> Result<T, Error> {
-    monitor.ok_or_else(|| rpc::invalid(&Violation::unseen("monitor", "must be given").into()))
+/// Which monitor a request means.
+pub(super) fn monitor_id(given: &str) -> Result<MonitorId, Error> {
+    id(RESOURCE, given)
 }
 
 fn unavailable(error: &PipelineError, id: &str) -> Error {
