@@ -114,12 +114,16 @@ impl Groups<'_> {
                     }
                     let updated_at = change.after(seen_at);
                     let group = ComponentGroup { settings, updated_at, ..seen };
-                    query("UPDATE component_groups SET name = $1, updated_at = $2 WHERE id = $3")
-                        .bind(&group.settings.name)
-                        .bind(group.updated_at.as_millis())
-                        .bind(id)
-                        .execute(db)
-                        .await?;
+                    query(
+                        "UPDATE component_groups SET name = $1, updated_at = $2 \
+                         WHERE workspace_id = $3 AND id = $4",
+                    )
+                    .bind(&group.settings.name)
+                    .bind(group.updated_at.as_millis())
+                    .bind(group.workspace.to_string())
+                    .bind(id)
+                    .execute(db)
+                    .await?;
                     note(db, (group.workspace, group.id), change, "group.update").await?;
                     Ok(group)
                 })
@@ -140,7 +144,8 @@ impl Groups<'_> {
                     let db = &mut session.db;
                     find(db, workspace, &id.to_string()).await?;
                     components::leave_group(db, (workspace, id), change).await?;
-                    query("DELETE FROM component_groups WHERE id = $1")
+                    query("DELETE FROM component_groups WHERE workspace_id = $1 AND id = $2")
+                        .bind(workspace.to_string())
                         .bind(id.to_string())
                         .execute(db)
                         .await?;
@@ -157,14 +162,18 @@ pub(crate) async fn delete_with_page(
     (workspace, page): (WorkspaceId, PageId),
     change: Change,
 ) -> Result<(), StoreError> {
-    let page = page.to_string();
-    let concerned = query("SELECT id FROM component_groups WHERE page_id = $1 ORDER BY id");
-    for row in concerned.bind(&page).fetch_all(db).await? {
+    let of_page = |statement| query(statement).bind(workspace.to_string()).bind(page.to_string());
+    let concerned = of_page(
+        "SELECT id FROM component_groups WHERE workspace_id = $1 AND page_id = $2 ORDER BY id",
+    );
+    for row in concerned.fetch_all(db).await? {
         let (action, detail) = ("group.delete", "with its page");
         let resource_id = row.try_get(0)?;
         audit::note(db, Note { workspace, change, action, resource_id, detail }).await?;
     }
-    query("DELETE FROM component_groups WHERE page_id = $1").bind(&page).execute(db).await?;
+    of_page("DELETE FROM component_groups WHERE workspace_id = $1 AND page_id = $2")
+        .execute(db)
+        .await?;
     Ok(())
 }
 

@@ -38,7 +38,7 @@ mod writer;
 
 pub use audit::{Actor, Audit, AuditEntry, Change};
 pub use backup::restore;
-pub use channels::{ChannelPage, Channels, NewChannel};
+pub use channels::{Channels, NewChannel};
 pub use commit::{Batch, Committed};
 pub use components::{Components, NewComponent};
 pub use engine::Database;

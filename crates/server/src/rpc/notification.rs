@@ -75,7 +75,7 @@ impl NotificationService for Notifications {
             .map_err(|violations| rpc::invalid(&violations))?;
         let found = self.0.store.channels().list(caller.workspace, page.with_one_more()).await;
         let found = found.map_err(refusal)?;
-        let (channels, next_page_token) = page.cut(found.channels, |channel| channel.id);
+        let (channels, next_page_token) = page.cut(found.rows, |channel| channel.id);
         let secrets = secrets(caller);
         Response::ok(ListNotificationsResponse {
             notifications: channels.iter().map(|channel| shown(channel, secrets)).collect(),

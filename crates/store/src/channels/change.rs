@@ -3,7 +3,6 @@
 //! and one that is deleted leaves them in the same transaction.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
 
 use rules::notification::{Channel, ChannelSettings, MONITORS, MONITORS_ALLOWED};
 use rules::{ChannelId, MonitorId, Timestamp, Violation, WorkspaceId};
@@ -51,6 +50,7 @@ impl Channels<'_> {
                     let (workspace, call) = (new.workspace, new.idempotency.as_ref());
                     let db = &mut session.db;
                     if let Some(id) = idempotency::created_before(db, workspace, call).await? {
+                        // Deleted since, it is not found: creating it again is not what the caller means.
                         return one(db, &session.vault, workspace, &id).await.map(Created::Before);
                     }
                     let channel = Channel {
@@ -84,13 +84,9 @@ impl Channels<'_> {
             .write(move |session| {
                 Box::pin(async move {
                     let relinked = seen.settings.monitor_ids != settings.monitor_ids;
-                    let channel = Channel {
-                        settings,
-                        // Later than the last edit in any case: it tells edits apart.
-                        updated_at: change.at.max(seen.updated_at + Duration::from_millis(1)),
-                        ..seen
-                    };
-                    replace(session, &channel, seen.updated_at).await?;
+                    let seen_at = seen.updated_at;
+                    let channel = Channel { settings, updated_at: change.after(seen_at), ..seen };
+                    replace(session, &channel, seen_at).await?;
                     if relinked {
                         query("DELETE FROM channel_monitors WHERE channel = $1")
                             .bind(channel.id.to_string())

@@ -95,7 +95,8 @@ impl Pages<'_> {
                     }
                     components::delete_with_page(db, (workspace, id), change).await?;
                     groups::delete_with_page(db, (workspace, id), change).await?;
-                    query("DELETE FROM pages WHERE id = $1")
+                    query("DELETE FROM pages WHERE workspace_id = $1 AND id = $2")
+                        .bind(workspace.to_string())
                         .bind(id.to_string())
                         .execute(db)
                         .await?;
