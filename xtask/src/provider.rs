@@ -18,6 +18,9 @@ usage: cargo xtask provider install [--into FOLDER] [--built]
 const SOURCE: [&str; 3] = ["registry.terraform.io", "aloft", "service"];
 /// The program, as cargo calls it.
 const PROGRAM: &str = "terraform-provider-service";
+/// Makes aws-lc take its randomness from the system alone. It would also measure the processor's
+/// timing, for more than 30 ms at each start; Terraform starts a provider three times for a plan.
+const RANDOMNESS: (&str, &str) = ("AWS_LC_SYS_NO_JITTER_ENTROPY", "1");
 /// The version of every crate, and so of the provider.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -77,7 +80,8 @@ impl Wish {
             None => shell::output("rustc", &["--print", "host-tuple"])?.trim().to_owned(),
         };
         if !self.built {
-            shell::run(&shell::cargo(), &arguments)?;
+            let mut command = shell::command(&shell::cargo())?;
+            shell::finish(command.args(&arguments).env(RANDOMNESS.0, RANDOMNESS.1))?;
         }
         let platform = Platform::of(&triple)?;
         Ok((folder.join("release").join(platform.file(PROGRAM)), platform))
