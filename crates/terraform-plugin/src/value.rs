@@ -94,7 +94,7 @@ impl Value {
             Self::List(elements) | Self::Tuple(elements) => elements.iter().any(Self::has_unknown),
             Self::Set(elements) => elements.iter().any(Self::has_unknown),
             Self::Map(elements) => elements.values().any(Self::has_unknown),
-            Self::Object(object) => object.values().any(Self::has_unknown),
+            Self::Object(object) => object.has_unknown(),
             Self::Dynamic(_, inner) => inner.has_unknown(),
         }
     }

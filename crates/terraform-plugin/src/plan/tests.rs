@@ -2,7 +2,7 @@
 
 use super::{applied, planned, propose, replacements};
 use crate::Path;
-use crate::schema::{Attribute, Block, Schema};
+use crate::schema::{Attribute, Block, Nesting, Presence, Schema};
 use crate::value::{IntoValue, Object, Type, Value};
 
 mod properties;
@@ -47,6 +47,10 @@ fn settle(plan: &Object) -> Object {
     fn known(value: &Value, name: &str) -> Value {
         if let Some(object) = value.as_object() {
             return Value::Object(settle(object));
+        }
+        if let Some(elements) = value.as_map() {
+            let known = elements.iter().map(|(key, each)| (key.clone(), known(each, name)));
+            return Value::Map(known.collect());
         }
         let elements = value.elements().iter().map(|each| known(each, name));
         if value.is_unknown() {
@@ -152,6 +156,43 @@ fn only_changes_that_replace_are_named() {
     };
     assert_eq!(change(config().with("name", "other")), []);
     assert_eq!(change(config().with("kind", "tcp")), [Path::from("kind")]);
+}
+
+#[test]
+fn attributes_within_attributes_are_completed_kept_and_replaced_too() {
+    let parts = || {
+        [
+            ("key", Attribute::required(Type::String).requires_replace()),
+            ("weight", Attribute::optional(Type::Number).default(1)),
+            ("id", Attribute::computed(Type::String).keep()),
+        ]
+    };
+    let part = |key: &str| Value::object([("key", key.into_value())]);
+    let in_map = |parts: &[(&str, Value)]| {
+        let parts = parts.iter().map(|(key, part)| ((*key).to_owned(), part.clone()));
+        Value::Map(parts.collect())
+    };
+    let (a, b, c) = (part("a"), part("b"), part("c"));
+    let cases = [
+        (Nesting::Single, a.clone(), c.clone(), "it.key"),
+        (Nesting::List, Value::list([&a, &b]), Value::list([&a, &c]), "it[1].key"),
+        (Nesting::Set, Value::set([&a, &b]), Value::set([&a, &c]), "it"),
+        (Nesting::Map, in_map(&[("x", a.clone())]), in_map(&[("x", c)]), "it[\"x\"].key"),
+    ];
+    for (nesting, before, after, path) in cases {
+        let it = Attribute::nested(nesting, Presence::Optional, parts());
+        let body = Schema::new("").attribute("it", it).body;
+        let plan = propose(&body, &Object::new().with("it", before.clone()), None);
+        assert!(plan.has_unknown(), "{nesting:?}");
+        let state = settle(&plan);
+        let config = Object::new().with("it", before);
+        assert_eq!(propose(&body, &config, Some(&state)), state, "{nesting:?}");
+        let config = Object::new().with("it", after);
+        let plan = propose(&body, &config, Some(&state));
+        let paths = replacements(&body, &config, &state, &plan);
+        let paths: Vec<String> = paths.iter().map(Path::to_string).collect();
+        assert_eq!(paths, [path], "{nesting:?}");
+    }
 }
 
 #[test]

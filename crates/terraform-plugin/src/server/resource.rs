@@ -9,7 +9,7 @@ use super::provider::Typed;
 use super::wire;
 use crate::proto::tfplugin6 as proto;
 use crate::resource::{ErasedResource, Identity, Import, Move, State, Upgrade};
-use crate::value::Type;
+use crate::value::{Object, Type};
 use crate::{Context, Diagnostic, Outcome, Private, validate};
 
 /// A resource with its schemas.
@@ -70,10 +70,11 @@ impl<C> ResourceEntry<C> {
             return Ok(proto::read_resource::Response { new_state, ..Default::default() });
         };
         let values = self.typed.settled(state.values)?;
+        let identity = state.identity.or(known).or_else(|| self.identity_in(&values));
         Ok(proto::read_resource::Response {
             new_state: wire::dynamic(Some(&values), &self.typed.ty)?,
             private: state.private.over(&request.private),
-            new_identity: wire::identity_data(state.identity.or(known).as_ref(), ty)?,
+            new_identity: wire::identity_data(identity.as_ref(), ty)?,
             ..Default::default()
         })
     }
@@ -90,11 +91,12 @@ impl<C> ResourceEntry<C> {
         };
         let state = interruptible(ctx, self.resource.import(ctx, import)).await?;
         let values = self.typed.settled(state.values)?;
+        let identity = state.identity.or_else(|| self.identity_in(&values));
         let imported = proto::import_resource_state::ImportedResource {
             type_name: request.type_name.clone(),
             state: wire::dynamic(Some(&values), &self.typed.ty)?,
             private: state.private.to_bytes(),
-            identity: wire::identity_data(state.identity.as_ref(), ty)?,
+            identity: wire::identity_data(identity.as_ref(), ty)?,
         };
         Ok(proto::import_resource_state::Response {
             imported_resources: vec![imported],
@@ -126,11 +128,23 @@ impl<C> ResourceEntry<C> {
         };
         let values = self.typed.settled(state.values)?;
         let ty = self.identity_type.as_ref();
+        let identity = state.identity.or_else(|| self.identity_in(&values));
         Ok(proto::move_resource_state::Response {
             target_state: wire::dynamic(Some(&values), &self.typed.ty)?,
             target_private: state.private.to_bytes(),
-            target_identity: wire::identity_data(state.identity.as_ref(), ty)?,
+            target_identity: wire::identity_data(identity.as_ref(), ty)?,
             ..Default::default()
         })
+    }
+
+    /// The identity that stands in the attributes of a state, if all of it does.
+    fn identity_in(&self, values: &Object) -> Option<Object> {
+        let names = self.identity.as_ref()?.attributes.iter();
+        let found = names.map(|(name, attribute)| {
+            let value = values.value(name);
+            let there = !value.is_null() && !value.is_unknown();
+            (there || !attribute.required).then(|| (name.clone(), value.clone()))
+        });
+        found.collect()
     }
 }

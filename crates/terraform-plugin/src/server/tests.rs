@@ -121,11 +121,34 @@ async fn a_provider_that_does_not_keep_its_word_is_named() {
 }
 
 #[tokio::test]
+async fn a_plan_that_cannot_be_read_leaves_the_state() {
+    let broken = proto::DynamicValue { msgpack: vec![0xc1], json: Vec::new() };
+    let request = proto::apply_resource_change::Request {
+        type_name: NAME.into(),
+        prior_state: packed(Some(state("old"))),
+        planned_state: Some(broken),
+        ..Default::default()
+    };
+    let answer = server().apply_resource_change(Request::new(request)).await.unwrap().into_inner();
+    assert_eq!(summaries(&answer.diagnostics), ["Cannot read the planned state"]);
+    assert_eq!(answer.new_state, packed(Some(state("old"))));
+}
+
+#[tokio::test]
 async fn private_state_stays_unless_it_is_changed() {
     let kept = applied(None, Some(config("fine"))).await;
     assert_eq!(kept.private, br#"{"kept":1}"#);
     let changed = applied(None, Some(config("private"))).await;
     assert_eq!(changed.private, br#"{"mine":true}"#);
+}
+
+#[tokio::test]
+async fn an_identity_that_stands_in_the_state_need_not_be_said() {
+    let identity = applied(None, Some(config("fine"))).await.new_identity.unwrap();
+    let ty = Resource::identity(&Scripted).unwrap().ty();
+    let identity = wire::object("identity", identity.identity_data.as_ref(), &ty).unwrap();
+    assert_eq!(identity, Some(Object::new().with("id", "1")));
+    assert_eq!(applied(Some(state("fine")), None).await.new_identity, None);
 }
 
 #[tokio::test]

@@ -82,6 +82,11 @@ impl Object {
         self.0.values()
     }
 
+    /// Whether an attribute or a part of one is unknown.
+    pub fn has_unknown(&self) -> bool {
+        self.values().any(Value::has_unknown)
+    }
+
     /// How many attributes there are.
     pub fn len(&self) -> usize {
         self.0.len()

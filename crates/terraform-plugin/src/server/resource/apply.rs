@@ -17,6 +17,24 @@ impl<C> ResourceEntry<C> {
         ctx: &Context<C>,
         request: &proto::apply_resource_change::Request,
     ) -> Outcome<proto::apply_resource_change::Response> {
+        let answer = self.change(ctx, request).await;
+        answer.or_else(|found| {
+            found.into_iter().for_each(|found| ctx.report(found));
+            // An answer without a state would read as "it is gone".
+            Ok(proto::apply_resource_change::Response {
+                new_state: request.prior_state.clone(),
+                private: request.planned_private.clone(),
+                new_identity: request.planned_identity.clone(),
+                ..Default::default()
+            })
+        })
+    }
+
+    async fn change(
+        &self,
+        ctx: &Context<C>,
+        request: &proto::apply_resource_change::Request,
+    ) -> Outcome<proto::apply_resource_change::Response> {
         let (ty, identity_type) = (&self.typed.ty, self.identity_type.as_ref());
         let private = Private::from_bytes(&request.planned_private);
         let identity = wire::identity(request.planned_identity.as_ref(), identity_type)?;
@@ -53,6 +71,7 @@ impl<C> ResourceEntry<C> {
         request: &proto::apply_resource_change::Request,
     ) -> Outcome<proto::apply_resource_change::Response> {
         let (ty, identity_type) = (&self.typed.ty, self.identity_type.as_ref());
+        let planned_identity = wire::identity(request.planned_identity.as_ref(), identity_type)?;
         let report = |found: Diagnostics| found.into_iter().for_each(|found| ctx.report(found));
         let state = match outcome {
             Ok(None) => None,
@@ -66,11 +85,12 @@ impl<C> ResourceEntry<C> {
             let new_state = wire::dynamic(None, ty)?;
             return Ok(proto::apply_resource_change::Response { new_state, ..Default::default() });
         };
-        let identity = wire::identity_data(state.identity.as_ref(), identity_type)?;
+        let identity = state.identity.or(planned_identity);
+        let identity = identity.or_else(|| self.identity_in(&state.values));
         Ok(proto::apply_resource_change::Response {
             new_state: wire::dynamic(Some(&state.values), ty)?,
             private: state.private.over(&request.planned_private),
-            new_identity: identity.or_else(|| request.planned_identity.clone()),
+            new_identity: wire::identity_data(identity.as_ref(), identity_type)?,
             ..Default::default()
         })
     }
