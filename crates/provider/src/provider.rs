@@ -21,6 +21,19 @@ use crate::service::{
 use crate::settings::{Arguments, Environment, Settings};
 use crate::{schema, validate, wire};
 
+/// The seven resources, in the order of the specification.
+pub fn resources() -> [Managed; 7] {
+    [
+        Managed { table: &HTTP_MONITOR, service: &HTTP_MONITORS },
+        Managed { table: &TCP_MONITOR, service: &TCP_MONITORS },
+        Managed { table: &DNS_MONITOR, service: &DNS_MONITORS },
+        Managed { table: &NOTIFICATION, service: &NOTIFICATIONS },
+        Managed { table: &STATUS_PAGE, service: &PAGES },
+        Managed { table: &STATUS_PAGE_COMPONENT, service: &COMPONENTS },
+        Managed { table: &STATUS_PAGE_COMPONENT_GROUP, service: &GROUPS },
+    ]
+}
+
 /// The provider `service`, in an environment.
 #[derive(Debug, Default)]
 pub struct ServiceProvider {
@@ -42,19 +55,9 @@ impl Provider for ServiceProvider {
     }
 
     fn catalog(&self) -> Catalog<Connection> {
-        let resources = [
-            (&HTTP_MONITOR, &HTTP_MONITORS),
-            (&TCP_MONITOR, &TCP_MONITORS),
-            (&DNS_MONITOR, &DNS_MONITORS),
-            (&NOTIFICATION, &NOTIFICATIONS),
-            (&STATUS_PAGE, &PAGES),
-            (&STATUS_PAGE_COMPONENT, &COMPONENTS),
-            (&STATUS_PAGE_COMPONENT_GROUP, &GROUPS),
-        ];
-        let catalog = resources.into_iter().fold(Catalog::new(), |catalog, (table, service)| {
-            catalog
-                .resource(table.name, Managed { table, service })
-                .list(table.name, Existing(Managed { table, service }))
+        let catalog = resources().into_iter().fold(Catalog::new(), |catalog, it| {
+            let name = it.table.name;
+            catalog.resource(name, it).list(name, Existing(it))
         });
         catalog
             .function("regions", Regions)

@@ -14,7 +14,7 @@ use crate::service::{Answer, Id, Service};
 use crate::{schema, twin, validate, wire};
 
 /// A resource of the specification's §2.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Managed {
     /// Its fields, blocks and limits.
     pub table: &'static Table,
@@ -210,3 +210,6 @@ impl Managed {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
