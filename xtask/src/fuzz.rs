@@ -11,7 +11,8 @@ use anyhow::{Context, Result, bail};
 use crate::shell;
 
 /// The binaries of `fuzz/Cargo.toml`; each needs the feature of its name.
-const TARGETS: [&str; 5] = ["answers", "assertions", "configuration", "conversions", "egress"];
+const TARGETS: [&str; 6] =
+    ["answers", "assertions", "configuration", "conversions", "egress", "wire"];
 const USAGE: &str = "usage: cargo xtask fuzz [TARGET…] [--seconds N]";
 /// For how long each target runs where nobody says.
 const SECONDS: u32 = 60;

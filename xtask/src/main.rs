@@ -8,6 +8,7 @@ mod checks;
 mod codegen;
 mod fuzz;
 mod instructions;
+mod provider;
 mod setup;
 mod shell;
 mod test;
@@ -28,6 +29,9 @@ usage: cargo xtask <command>
                      count the instructions of the hot paths, and compare or write the numbers
   fuzz [TARGET…] [--seconds N]
                      inputs that nobody thought of, a minute for each target
+  provider install|package
+                     the Terraform provider for `terraform init` on this machine, or as a release:
+                     [--into FOLDER] [--built] [--target TRIPLE]
   tidy               the house rules that no compiler knows
   fmt                check the formatting
   lint               clippy on everything, warnings are errors
@@ -57,6 +61,7 @@ fn run() -> Result<()> {
         ("bench", words) => bench::run(words),
         ("instructions", words) => instructions::run(words),
         ("fuzz", words) => fuzz::run(words),
+        ("provider", words) => provider::run(words),
         ("setup", []) => setup::for_all(),
         ("tidy", []) => tidy::run(),
         ("codegen", []) => codegen::run(false),

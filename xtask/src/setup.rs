@@ -65,6 +65,9 @@ const VALGRIND: Installer = Installer {
     by_hand: "install valgrind (https://valgrind.org/)",
 };
 
+/// The module of the client that speaks to providers.
+const WIRE: &str = "crates/terraform-plugin/tests/wire";
+
 /// Everything, for those who want to work without the network afterwards.
 pub(crate) fn for_all() -> Result<()> {
     for_tests()?;
@@ -77,7 +80,9 @@ pub(crate) fn for_tests() -> Result<()> {
     present(&CURL).context("`curl` is missing")?;
     present(&POSTGRESQL).context("PostgreSQL is missing")?;
     ready(&GRPCURL)?;
-    ready(&BUF)
+    ready(&BUF)?;
+    terraform()?;
+    wire()
 }
 
 /// What the check of the contract calls.
@@ -93,6 +98,26 @@ pub(crate) fn for_licences() -> Result<()> {
 /// What the count of instructions calls.
 pub(crate) fn for_instructions() -> Result<()> {
     present(&VALGRIND).context("`valgrind` is missing")
+}
+
+/// What the tests of the provider drive. It has a licence of its own and no package in Debian, so it
+/// is named here and not installed.
+fn terraform() -> Result<()> {
+    if shell::found("terraform") {
+        return Ok(());
+    }
+    bail!(
+        "`terraform` is missing: install Terraform 1.8 or newer \
+         (https://developer.hashicorp.com/terraform/install) and put it on the PATH"
+    )
+}
+
+/// The modules of the client by which tests talk to providers as Terraform does; tests build it.
+fn wire() -> Result<()> {
+    present(&GO).context("Go is missing")?;
+    let mut command = shell::command("go")?;
+    command.args(["mod", "download"]).current_dir(shell::workspace().join(WIRE));
+    shell::finish(&mut command)
 }
 
 fn ready(tool: &Tool) -> Result<()> {

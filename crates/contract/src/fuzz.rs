@@ -1,10 +1,13 @@
-//! What must hold of every request that creates a monitor, as JSON and as protobuf: the entry of
-//! the fuzz target `conversions`, and of the test that replays its corpus.
+//! What must hold of every request that creates a monitor or a channel, as JSON and as protobuf: the
+//! entry of the fuzz target `conversions`, and of the test that replays its corpus.
+
+use std::fmt::Debug;
 
 use buffa::Message;
 use rules::limits::VIOLATIONS_MAX;
 use rules::monitor::{Monitor, MonitorDraft, MonitorSettings};
-use rules::{MonitorId, MonitorStatus, Region, Timestamp, WorkspaceId};
+use rules::notification::{Channel, ChannelDraft};
+use rules::{ChannelId, MonitorId, MonitorStatus, Region, Timestamp, WorkspaceId};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -12,23 +15,35 @@ use crate::monitor::wire::{
     CreateDnsMonitorRequest, CreateHttpMonitorRequest, CreateTcpMonitorRequest, Kind,
 };
 use crate::monitor::{Secrets, Shown, drafted};
+use crate::notification::shown;
+use crate::notification::wire::CreateNotificationRequest;
 use crate::rpc::{check_json, methods};
 
-/// A request that creates a monitor.
+/// A request that creates something.
 trait Creating: Message + DeserializeOwned + Serialize {
     /// Its method's path.
     const PATH: &'static str;
+    /// What it holds, as `rules` reads it.
+    type Draft: Debug + PartialEq;
 
-    fn draft(self) -> Option<MonitorDraft>;
+    fn draft(self) -> Option<Self::Draft>;
+
+    /// A draft that is valid is answered as it was written, and its answer is valid once more.
+    fn comes_and_goes(draft: Self::Draft);
 }
 
 macro_rules! creating {
     ($($request:ident $path:literal)+) => {$(
         impl Creating for $request {
             const PATH: &'static str = concat!("/monitor.v1.MonitorService/", $path);
+            type Draft = MonitorDraft;
 
             fn draft(self) -> Option<MonitorDraft> {
                 drafted(self.monitor.into_option()).ok()
+            }
+
+            fn comes_and_goes(draft: MonitorDraft) {
+                monitor_comes_and_goes(draft);
             }
         }
     )+};
@@ -40,8 +55,34 @@ creating! {
     CreateDnsMonitorRequest "CreateDnsMonitor"
 }
 
-/// Reads a request: the first byte chooses its kind and whether it is JSON or protobuf (`h`, `t`
-/// and `d`, in capitals for protobuf); others check the body as JSON of any method. The rest is it.
+impl Creating for CreateNotificationRequest {
+    const PATH: &'static str = "/notification.v1.NotificationService/CreateNotification";
+    type Draft = ChannelDraft;
+
+    fn draft(self) -> Option<ChannelDraft> {
+        self.notification.into_option().map(ChannelDraft::from)
+    }
+
+    fn comes_and_goes(draft: ChannelDraft) {
+        let Ok(settings) = draft.parse() else { return };
+        let written = ChannelDraft::from(&settings);
+        let at = Timestamp::from_millis(0);
+        let (id, workspace) = (ChannelId::from_bits(1), WorkspaceId::from_bits(1));
+        let channel = Channel { id, workspace, settings, created_at: at, updated_at: at };
+        let answered = ChannelDraft::from(shown(&channel, Secrets::Shown));
+        assert_eq!(answered, written, "what is answered is not what was written");
+        assert_eq!(
+            answered.parse().as_ref(),
+            Ok(&channel.settings),
+            "the answer is not valid again"
+        );
+        // Shown to a read key, nothing may panic either.
+        let _ = shown(&channel, Secrets::LeftOut);
+    }
+}
+
+/// Reads a request: the first byte chooses its kind and whether it is JSON or protobuf (`h`, `t`,
+/// `d` and `n`, in capitals for protobuf); others check the body as JSON of any method. The rest is it.
 ///
 /// # Panics
 /// Where JSON passes the check and is not decoded, or where what is answered is not what was
@@ -52,9 +93,11 @@ pub fn conversions(input: &[u8]) {
         b'h' => json::<CreateHttpMonitorRequest>(body),
         b't' => json::<CreateTcpMonitorRequest>(body),
         b'd' => json::<CreateDnsMonitorRequest>(body),
+        b'n' => json::<CreateNotificationRequest>(body),
         b'H' => protobuf::<CreateHttpMonitorRequest>(body),
         b'T' => protobuf::<CreateTcpMonitorRequest>(body),
         b'D' => protobuf::<CreateDnsMonitorRequest>(body),
+        b'N' => protobuf::<CreateNotificationRequest>(body),
         any => {
             let all = methods();
             passes(&all[usize::from(*any) % all.len()].path, body);
@@ -93,9 +136,13 @@ fn protobuf<Request: Creating>(body: &[u8]) {
     assert_eq!(again.draft(), from_json.draft(), "JSON and protobuf differ");
 }
 
-/// A request that is valid is answered as it was written, and its answer is valid once more.
 fn came_and_goes<Request: Creating>(request: Request) {
-    let Some(draft) = request.draft() else { return };
+    if let Some(draft) = request.draft() {
+        Request::comes_and_goes(draft);
+    }
+}
+
+fn monitor_comes_and_goes(draft: MonitorDraft) {
     let Ok(settings) = draft.parse() else { return };
     let written = MonitorDraft::from(&settings);
     let monitor = stored(settings);

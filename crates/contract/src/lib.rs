@@ -62,5 +62,7 @@ mod generated;
 #[cfg(any(test, aloft_fuzz))]
 pub mod fuzz;
 pub mod monitor;
+pub mod notification;
 pub mod region;
 pub mod rpc;
+pub mod status_page;

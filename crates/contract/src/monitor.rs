@@ -5,6 +5,7 @@ mod answer;
 mod draft;
 mod history;
 
+pub(crate) use answer::shown_url;
 pub use answer::{Secrets, Shown, instant};
 pub use draft::{Identified, drafted, mask};
 pub use history::{SummaryNumbers, given_instant, micros};

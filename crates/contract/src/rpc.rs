@@ -8,6 +8,7 @@ mod json;
 mod methods;
 mod refused;
 mod strict;
+mod whoami;
 
 use rules::limits;
 
@@ -20,13 +21,14 @@ pub use connectrpc::{
 pub use self::client::{Client, UnusableClient, creating};
 pub use self::error::{
     Code, Error, FieldViolation, Reason, already_exists, conflict, field_violations, internal,
-    invalid, invalid_because, not_found, permission_denied, reason, resource_exhausted, too_large,
-    too_slow, unauthenticated, unavailable, unknown_method, with_request_id,
+    invalid, invalid_because, not_found, permission_denied, reason, resource_exhausted, taken,
+    too_large, too_slow, unauthenticated, unavailable, unknown_method, with_request_id,
 };
 pub use self::json::check_json;
 pub use self::methods::{Method, field_names, method, methods, service_names};
 pub use self::refused::{Answered, refused};
 pub use self::strict::Strict;
+pub use self::whoami::{Actor, Whoami};
 
 /// Header that carries the key of a call (spec §5.2).
 pub const KEY_HEADER: &str = "x-service-key";

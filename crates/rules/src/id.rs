@@ -103,6 +103,14 @@ ids! {
     KeyId = "key_";
     /// An incident: the time from a monitor's error to its recovery.
     IncidentId = "inc_";
+    /// A notification channel.
+    ChannelId = "chn_";
+    /// A status page.
+    PageId = "page_";
+    /// A component of a status page.
+    ComponentId = "cmp_";
+    /// A group of components of a status page.
+    GroupId = "grp_";
 }
 
 fn compose(now: crate::Timestamp, chance: u64) -> u64 {

@@ -10,14 +10,20 @@ mod words;
 pub mod field;
 mod form;
 pub mod limits;
+mod mask;
 pub mod monitor;
+pub mod notification;
 mod place;
 mod reader;
+pub mod status_page;
 pub mod tables;
 mod violation;
 
 pub use form::{CONNECTION_HEADERS, DomainName, Host, HostPort, Refusal};
-pub use id::{IncidentId, KeyId, MonitorId, UnreadableId, WorkspaceId};
+pub use id::{
+    ChannelId, ComponentId, GroupId, IncidentId, KeyId, MonitorId, PageId, UnreadableId,
+    WorkspaceId,
+};
 pub use place::Place;
 pub use reader::Reader;
 pub use secret::Secret;

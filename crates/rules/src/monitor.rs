@@ -14,6 +14,8 @@ pub use draft::{
     RecordAssertionDraft, StatusCodeAssertionDraft, TcpDraft, TextAssertionDraft,
 };
 
+pub(crate) use parse::{header, one_host};
+
 use crate::{
     Method, MonitorId, MonitorKind, NumberComparator, Periodicity, RecordComparator, RecordKind,
     Region, TextComparator, Timestamp, WorkspaceId,
@@ -173,22 +175,27 @@ impl Check {
 impl MonitorSettings {
     /// Time for one attempt: as written, or the ceiling where 0 was written (design §4).
     pub fn effective_timeout(&self) -> Duration {
-        let ceiling = crate::tables::TIMEOUT_MS_MAX;
-        Duration::from_millis(u64::from(if self.timeout_ms == 0 {
-            ceiling
-        } else {
-            self.timeout_ms
-        }))
+        Duration::from_millis(u64::from(effective_timeout_ms(self.timeout_ms)))
     }
 
-    /// Milliseconds above which a success is slow: as written, or two thirds of the effective
-    /// timeout in whole milliseconds. 0 means never (design §4).
+    /// Milliseconds above which a success is slow: as written, or what follows from the timeout. 0
+    /// means never (design §4).
     pub fn effective_degraded_at_ms(&self) -> u32 {
-        self.degraded_at_ms.unwrap_or_else(|| self.effective_timeout().as_millis() as u32 * 2 / 3)
+        self.degraded_at_ms.unwrap_or_else(|| degraded_at_ms_of(self.timeout_ms))
     }
 
     /// The regions it runs in, of which `defaults` hold where none was written.
     pub fn resolved_regions<'a>(&'a self, defaults: &'a [Region]) -> &'a [Region] {
         if self.regions.is_empty() { defaults } else { &self.regions }
     }
+}
+
+/// Milliseconds above which a success is slow where nobody wrote it: two thirds of the effective
+/// timeout, in whole milliseconds (design §4).
+pub const fn degraded_at_ms_of(timeout_ms: u32) -> u32 {
+    effective_timeout_ms(timeout_ms) * 2 / 3
+}
+
+const fn effective_timeout_ms(timeout_ms: u32) -> u32 {
+    if timeout_ms == 0 { crate::tables::TIMEOUT_MS_MAX } else { timeout_ms }
 }

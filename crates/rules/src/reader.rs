@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use crate::field::{Block, Field, Presence, Resource, Rule, Shape, Value};
 use crate::form::{self, without_credentials};
-use crate::{UnknownWord, Violation, Violations, limits};
+use crate::{Secret, UnknownWord, Violation, Violations, limits};
 
 /// Longest domain name of a list, in characters (RFC 1035).
 const DOMAIN_NAME_CHARS_MAX: u32 = 253;
@@ -58,6 +58,11 @@ impl Reader {
             Given::Default(Value::Text(text)) => Some(text.to_owned()),
             Given::Default(Value::Integer(_) | Value::Bool(_)) => not_a(field, "text"),
         }
+    }
+
+    /// A text as [`Self::text`] reads it, which is a secret.
+    pub fn secret(&mut self, name: &str, given: Option<Secret<String>>) -> Option<Secret<String>> {
+        self.text(name, given.map(|given| given.expose().clone())).map(Secret::new)
     }
 
     /// A word of an enumeration.
@@ -207,6 +212,27 @@ impl Reader {
         }
         self.violations = inner.violations;
         values
+    }
+
+    /// The one block of this name, read by `read`; `None` where it was not given, which is for the
+    /// rules between fields to judge, or was refused.
+    pub fn block_of<D, T>(
+        &mut self,
+        name: &str,
+        given: Option<D>,
+        read: impl FnOnce(&mut Self, D) -> Option<T>,
+    ) -> Option<T> {
+        let block = self.block(name);
+        let mut inner = Self {
+            fields: block.fields,
+            blocks: block.blocks,
+            rules: &[],
+            path: format!("{}{name}.", self.path),
+            violations: std::mem::take(&mut self.violations),
+        };
+        let value = given.and_then(|draft| read(&mut inner, draft));
+        self.violations = inner.violations;
+        value
     }
 
     /// Refuses what was given for `name`, for a reason that the table does not know: what is

@@ -8,6 +8,7 @@ mod dns_monitor;
 mod http_monitor;
 mod monitor;
 mod notification;
+mod provider;
 mod status_page;
 mod tcp_monitor;
 
@@ -18,6 +19,7 @@ pub use dns_monitor::DNS_MONITOR;
 pub use http_monitor::HTTP_MONITOR;
 pub use monitor::{RETRY_MAX, TIMEOUT_MS_DEFAULT, TIMEOUT_MS_MAX};
 pub use notification::NOTIFICATION;
+pub use provider::PROVIDER;
 pub use status_page::STATUS_PAGE;
 pub use tcp_monitor::TCP_MONITOR;
 

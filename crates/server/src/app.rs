@@ -6,6 +6,7 @@ use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::routing::get;
 use contract::rpc;
+use probe::Egress;
 use rules::Region;
 use store::{Store, StoreError};
 use tokio_util::sync::CancellationToken;
@@ -33,6 +34,8 @@ pub struct App {
     pub metrics: Metrics,
     /// Answers that are given again.
     pub(crate) shelf: Arc<services::Shelf>,
+    /// Where the server itself may send to.
+    pub egress: Egress,
     /// Regions of a monitor that names none.
     pub default_regions: Arc<[Region]>,
 }
@@ -85,6 +88,8 @@ pub(crate) fn refusal(error: StoreError) -> rpc::Error {
         StoreError::AlreadyExists { .. } | StoreError::Gone { .. } => {
             rpc::already_exists(error.to_string())
         }
+        StoreError::Taken(violation) => rpc::taken(&violation.into()),
+        StoreError::Refused(violation) => rpc::invalid(&violation.into()),
         StoreError::Conflict { .. } => rpc::conflict(error.to_string()),
         StoreError::Closed => rpc::unavailable("the server is stopping; try again"),
         StoreError::NotCommitted { .. }

@@ -156,8 +156,8 @@ async fn start_on(
         Pipeline::start(parts(settings, &ctx, &store, &metrics, zones)?).await?;
     let auth = Arc::new(Auth::new(ctx.clone(), store.clone(), settings));
     let default_regions = settings.default_regions.clone().into();
-    let shelf = Arc::default();
-    let app = App { ctx, store, pipeline, auth, metrics, shelf, default_regions };
+    let (egress, shelf) = (egress(settings), Arc::default());
+    let app = App { ctx, store, pipeline, auth, metrics, shelf, egress, default_regions };
 
     let stop = CancellationToken::new();
     let serving = tokio::spawn(listen::serve(
@@ -261,7 +261,7 @@ fn parts(
         None => Vec::new(),
     };
     let probe = probe::Probe::new(probe::Settings {
-        egress: probe::Egress::new(settings.allow_private_networks, []),
+        egress: egress(settings),
         nameservers,
         zones,
         extra_roots,
@@ -300,6 +300,11 @@ fn egress_addresses(settings: &Settings) -> Vec<IpAddr> {
     let is_public =
         |address: &IpAddr| probe::egress::classify(*address).zone == probe::egress::Zone::Public;
     found.into_iter().flatten().filter(is_public).collect()
+}
+
+/// Where checks and channels may go.
+fn egress(settings: &Settings) -> probe::Egress {
+    probe::Egress::new(settings.allow_private_networks, [])
 }
 
 /// Each check needs a file handle; the soft limit is often far below what the system allows.

@@ -42,7 +42,7 @@ pub static SETTINGS: &[Setting] = &[
     ),
     Setting::switch(
         "allow_private_networks",
-        "Lets checks reach private and loopback addresses; metadata addresses stay closed.",
+        "Lets checks and channels reach private and loopback addresses; metadata addresses stay closed.",
     ),
     Setting::new(
         "default_regions",

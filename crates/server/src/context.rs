@@ -4,7 +4,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rules::{IncidentId, KeyId, MonitorId, Timestamp, WorkspaceId};
+use rules::{
+    ChannelId, ComponentId, GroupId, IncidentId, KeyId, MonitorId, PageId, Timestamp, WorkspaceId,
+};
 use tokio::sync::watch;
 
 /// The one way to the time and to chance. Cheap to clone.
@@ -111,7 +113,7 @@ macro_rules! fresh {
     )+};
 }
 
-fresh!(WorkspaceId, MonitorId, KeyId, IncidentId);
+fresh!(WorkspaceId, MonitorId, KeyId, IncidentId, ChannelId, PageId, ComponentId, GroupId);
 
 #[expect(clippy::disallowed_methods, reason = "this is where the clock is read")]
 fn system_now() -> Timestamp {

@@ -2,12 +2,15 @@
 //! calls was decided by the gate; what the wire looks like belongs to `contract`.
 
 mod answer;
+mod call;
 mod counted;
 mod history;
 mod kept;
 mod list;
 mod monitor;
+mod notification;
 mod region;
+mod status_page;
 mod update;
 mod whole;
 
@@ -15,14 +18,18 @@ use std::sync::Arc;
 
 use connectrpc_reflection::Reflector;
 use contract::monitor::wire::MonitorServiceExt as _;
+use contract::notification::wire::NotificationServiceExt as _;
 use contract::region::wire::RegionServiceExt as _;
 use contract::rpc;
+use contract::status_page::wire::StatusPageServiceExt as _;
 use tokio_util::sync::CancellationToken;
 
 use self::counted::Counted;
 pub(crate) use self::kept::{Kept, Shelf};
 use self::monitor::Monitors;
+use self::notification::Notifications;
 use self::region::Regions;
+use self::status_page::StatusPages;
 pub(crate) use self::whole::whole;
 use crate::app::App;
 
@@ -30,7 +37,9 @@ use crate::app::App;
 /// is well; then it ends the streams of those who watch it, so that the server need not wait for them.
 pub(crate) fn service(app: &App, stop: CancellationToken) -> rpc::Service {
     let routes = Arc::new(Monitors(app.clone())).register(rpc::Routes::new());
+    let routes = Arc::new(Notifications(app.clone())).register(routes);
     let routes = Arc::new(Regions(app.clone())).register(routes);
+    let routes = Arc::new(StatusPages(app.clone())).register(routes);
     let (routes, health) = connectrpc_health::install_static(routes, rpc::service_names());
     tokio::spawn(async move {
         stop.cancelled().await;

@@ -1,6 +1,8 @@
 //! Who changed what, and when: one row for each change of a resource, in the change's own
 //! transaction. Secrets never stand here.
 
+use std::time::Duration;
+
 use domain::check::ProbeId;
 use rules::{KeyId, Timestamp, WorkspaceId};
 
@@ -14,6 +16,14 @@ pub struct Change {
     pub actor: Actor,
     /// When, by the server's clock.
     pub at: Timestamp,
+}
+
+impl Change {
+    /// When the change counts as made, of what was last changed at `seen`: later than that in any
+    /// case, because it tells edits apart.
+    pub(crate) fn after(self, seen: Timestamp) -> Timestamp {
+        self.at.max(seen + Duration::from_millis(1))
+    }
 }
 
 /// Who makes a change.

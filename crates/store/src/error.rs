@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use rules::WorkspaceId;
+use rules::{Violation, WorkspaceId};
 use sqlx::error::DatabaseError;
 
 /// Why the store did not do what it was asked.
@@ -35,6 +35,13 @@ pub enum StoreError {
         /// What was created.
         id: String,
     },
+    /// A field has a value that must be unique, and something else has it: the field's path below its
+    /// resource, what was given, and what it would have to be.
+    #[error("{0}")]
+    Taken(Violation),
+    /// A field breaks a rule that only the stored things can show, such as naming one that is there.
+    #[error("{0}")]
+    Refused(Violation),
     /// Somebody else changed it between reading and writing: read again and repeat.
     #[error("{what} `{id}` was changed by somebody else meanwhile; read it again and repeat")]
     Conflict {

@@ -5,15 +5,19 @@
 
 mod audit;
 mod backup;
+mod channels;
 mod codes;
 mod commit;
+mod components;
 mod db;
 mod engine;
 mod error;
 mod evidence;
 mod folder;
 mod generations;
+mod groups;
 mod history;
+mod idempotency;
 mod incidents;
 mod judge_states;
 mod keys;
@@ -23,6 +27,7 @@ mod migrate;
 mod missed;
 mod monitors;
 mod numbers;
+mod pages;
 mod results;
 mod retention;
 mod row;
@@ -34,23 +39,28 @@ mod writer;
 
 pub use audit::{Actor, Audit, AuditEntry, Change, ProbeNote, ProbeTurn};
 pub use backup::restore;
+pub use channels::{Channels, NewChannel};
 pub use commit::{Batch, Committed};
+pub use components::{Components, NewComponent};
 pub use engine::Database;
 pub use error::StoreError;
 pub use evidence::{EvidenceEntry, EvidenceStore};
 pub use generations::Generation;
+pub use groups::{Groups, NewGroup};
 pub use history::{Gathered, HistoryStore, PrunedHistory};
+pub use idempotency::{Created, Idempotency};
 pub use incidents::{Closed, Incident, Incidents};
 pub use judge_states::{JudgeStates, StatusChange};
 pub use keys::{ApiKey, KeyHash, Keys, Revoked};
 pub use logs::{LogFilter, LogPage, LogPlace, Logs};
 pub use missed::Missed;
 pub use monitors::{
-    BootMonitor, BootMonitors, Created, Idempotency, MonitorPage, MonitorWithStatus, Monitors,
-    NewMonitor, Page,
+    BootMonitor, BootMonitors, MonitorPage, MonitorWithStatus, Monitors, NewMonitor, Page,
 };
+pub use pages::{NewPage, Pages};
 pub use results::{BootResult, Results};
 pub use retention::{KeepFor, Pruned, PrunedRecords, Retention};
+pub use row::Listed;
 pub use store::{Settings, Store};
 pub use transfer::{Transferred, transfer};
 pub use vault::MasterKeySource;

@@ -31,6 +31,16 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/sqlite/0002_history.sql"),
         postgres: include_str!("../migrations/postgres/0002_history.sql"),
     },
+    Migration {
+        version: 3,
+        sqlite: include_str!("../migrations/sqlite/0003_channels.sql"),
+        postgres: include_str!("../migrations/postgres/0003_channels.sql"),
+    },
+    Migration {
+        version: 4,
+        sqlite: include_str!("../migrations/sqlite/0004_status_pages.sql"),
+        postgres: include_str!("../migrations/postgres/0004_status_pages.sql"),
+    },
 ];
 
 impl Migration {
@@ -225,7 +235,8 @@ mod tests {
         db.close().await.unwrap();
 
         let store = Store::open(settings).await.unwrap();
-        assert!(folder.path().join("aloft.db.before-2").exists());
+        let copy = format!("aloft.db.before-{}", newest(MIGRATIONS));
+        assert!(folder.path().join(copy).exists());
         let workspace = store.workspaces().by_slug("acme").await.unwrap().id;
         let since = Timestamp::from_millis(0);
         let results = store.results().newest(workspace, id, since, 10).await.unwrap();

@@ -14,7 +14,7 @@ use crate::row::{maybe_instant, optional};
 use crate::vault::Vault;
 use crate::{Store, StoreError};
 
-pub use change::{Created, Idempotency, NewMonitor};
+pub use change::NewMonitor;
 use columns::{AFTER_COLUMNS, select};
 
 /// Monitors read at one time at boot: some hundred KiB.
@@ -39,13 +39,13 @@ pub struct MonitorWithStatus {
 
 /// Which part of a list is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Page {
+pub struct Page<Id = MonitorId> {
     /// At most so many.
     pub limit: u32,
     /// So many are left out first.
     pub offset: u32,
     /// Only those after this one.
-    pub after: Option<MonitorId>,
+    pub after: Option<Id>,
 }
 
 /// A part of the list of a workspace's monitors, in the order of their identifiers.

@@ -5,6 +5,32 @@ use rules::Timestamp;
 use crate::StoreError;
 use crate::db::Row;
 
+/// A part of a list, in the order of identifiers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed<T> {
+    /// What stands in this part.
+    pub rows: Vec<T>,
+    /// How many the whole list has.
+    pub total: u32,
+}
+
+impl<T> Listed<T> {
+    /// Reads the rows of a part; `total` as the database counted.
+    pub(crate) fn of(
+        rows: &[Row],
+        total: Option<i64>,
+        read: impl Fn(&Row) -> Result<T, StoreError>,
+    ) -> Result<Self, StoreError> {
+        let rows = rows.iter().map(read).collect::<Result<_, _>>()?;
+        Ok(Self { rows, total: counted(total) })
+    }
+}
+
+/// How many a whole list has, as the database counted.
+pub(crate) fn counted(total: Option<i64>) -> u32 {
+    u32::try_from(total.unwrap_or_default()).unwrap_or(u32::MAX)
+}
+
 /// The identifier or word in a column.
 pub(crate) fn id<T, E: ToString>(
     row: &Row,

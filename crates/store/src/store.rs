@@ -14,8 +14,8 @@ use crate::migrate::{self, MIGRATIONS};
 use crate::vault::{MasterKeySource, Place, Vault};
 use crate::writer::{Session, Work, Writer};
 use crate::{
-    Audit, EvidenceStore, Incidents, JudgeStates, Keys, Logs, Missed, Monitors, Results, Retention,
-    StoreError, Workspaces,
+    Audit, Channels, Components, EvidenceStore, Groups, Incidents, JudgeStates, Keys, Logs, Missed,
+    Monitors, Pages, Results, Retention, StoreError, Workspaces,
 };
 
 /// A database that takes longer than this for nothing at all is not ready.
@@ -115,6 +115,26 @@ impl Store {
     /// Monitors.
     pub const fn monitors(&self) -> Monitors<'_> {
         Monitors { store: self }
+    }
+
+    /// Notification channels.
+    pub const fn channels(&self) -> Channels<'_> {
+        Channels { store: self }
+    }
+
+    /// Status pages.
+    pub const fn pages(&self) -> Pages<'_> {
+        Pages { store: self }
+    }
+
+    /// Components of status pages.
+    pub const fn components(&self) -> Components<'_> {
+        Components { store: self }
+    }
+
+    /// Component groups of status pages.
+    pub const fn groups(&self) -> Groups<'_> {
+        Groups { store: self }
     }
 
     /// Who changed what.

@@ -26,6 +26,10 @@ use crate::postgres;
 pub const START: Timestamp = Timestamp::from_millis(1_795_219_200_000);
 /// The service that [`Caller::rpc`] calls.
 pub const MONITORS: &str = "monitor.v1.MonitorService";
+/// The service of notification channels.
+pub const NOTIFICATIONS: &str = "notification.v1.NotificationService";
+/// The service of status pages.
+pub const STATUS_PAGES: &str = "status_page.v1.StatusPageService";
 /// More calls than any test makes.
 const PLENTY: NonZeroU32 = NonZeroU32::new(1_000_000).expect("it is not 0");
 
@@ -199,7 +203,12 @@ impl Caller {
 
     /// Calls a method of the monitors' service in Connect's JSON.
     pub async fn rpc(&self, method: &str, request: Value) -> Reply {
-        let path = format!("/rpc/{MONITORS}/{method}");
+        self.call(MONITORS, method, request).await
+    }
+
+    /// Calls a method of any service in Connect's JSON.
+    pub async fn call(&self, service: &str, method: &str, request: Value) -> Reply {
+        let path = format!("/rpc/{service}/{method}");
         self.send(Method::POST, &path, "application/json", request.to_string()).await
     }
 

@@ -57,8 +57,14 @@ pub(super) fn sql(tree: &Tree) -> Vec<Finding> {
 }
 
 /// Who may read the environment: the server's boot, and programs that are not the product.
-const READ_THE_ENVIRONMENT: [&str; 4] =
-    ["crates/server/src/boot", "crates/cli/src/main.rs", "crates/testkit/", "xtask/"];
+const READ_THE_ENVIRONMENT: [&str; 6] = [
+    "crates/server/src/boot",
+    "crates/cli/src/main.rs",
+    "crates/provider/src/main.rs",
+    "crates/terraform-plugin/src/serve/environment.rs",
+    "crates/testkit/",
+    "xtask/",
+];
 
 /// The environment is an input like others: read once, at the start.
 pub(super) fn environment(tree: &Tree) -> Vec<Finding> {

@@ -76,7 +76,7 @@ impl Shown<'_> {
         wire::HttpMonitor {
             id: Some(self.monitor.id.to_string()),
             name: Some(settings.name.clone()),
-            url: Some(url(check, self.secrets)),
+            url: Some(shown_url(&check.url, self.secrets)),
             periodicity: Some(settings.periodicity.to_string()),
             method: Some(check.method.to_string()),
             body: Some(check.body.clone()),
@@ -156,13 +156,9 @@ pub fn instant(at: Timestamp) -> MessageField<WireTimestamp, Inline<WireTimestam
     })
 }
 
-fn words(regions: &[Region]) -> Vec<String> {
-    regions.iter().map(ToString::to_string).collect()
-}
-
-fn url(check: &HttpCheck, secrets: Secrets) -> String {
-    let written = check.url.clone();
-    match (secrets, Url::parse(&written)) {
+/// A URL without the credentials in it, where the caller does not read those.
+pub(crate) fn shown_url(written: &str, secrets: Secrets) -> String {
+    match (secrets, Url::parse(written)) {
         (Secrets::LeftOut, Ok(mut url))
             if !url.username().is_empty() || url.password().is_some() =>
         {
@@ -171,8 +167,12 @@ fn url(check: &HttpCheck, secrets: Secrets) -> String {
             let _ = url.set_username("");
             url.into()
         }
-        (Secrets::LeftOut | Secrets::Shown, _) => written,
+        (Secrets::LeftOut | Secrets::Shown, _) => written.to_owned(),
     }
+}
+
+fn words(regions: &[Region]) -> Vec<String> {
+    regions.iter().map(ToString::to_string).collect()
 }
 
 fn headers(check: &HttpCheck, secrets: Secrets) -> Vec<wire::Header> {

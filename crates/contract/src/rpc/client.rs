@@ -7,11 +7,12 @@ use std::time::Duration;
 use connectrpc::client::{CallOptions, ClientConfig, HttpClient};
 use http::{HeaderValue, Uri};
 use rules::Secret;
-use thiserror::Error;
 
-use super::{IDEMPOTENCY_KEY_HEADER, KEY_HEADER};
+use super::{Error, IDEMPOTENCY_KEY_HEADER, KEY_HEADER, Whoami, whoami};
 use crate::monitor::wire::MonitorServiceClient;
+use crate::notification::wire::NotificationServiceClient;
 use crate::region::wire::RegionServiceClient;
+use crate::status_page::wire::StatusPageServiceClient;
 
 /// Longest time for one call, with connecting; longer than a trigger that waits for its checks.
 const CALL_TIMEOUT: Duration = Duration::from_secs(150);
@@ -24,12 +25,19 @@ const CALL_TIMEOUT: Duration = Duration::from_secs(150);
 pub struct Client {
     /// `monitor.v1.MonitorService`.
     pub monitors: MonitorServiceClient<HttpClient>,
+    /// `notification.v1.NotificationService`.
+    pub notifications: NotificationServiceClient<HttpClient>,
     /// `region.v1.RegionService`.
     pub regions: RegionServiceClient<HttpClient>,
+    /// `status_page.v1.StatusPageService`.
+    pub status_pages: StatusPageServiceClient<HttpClient>,
+    transport: HttpClient,
+    base: Uri,
+    key: HeaderValue,
 }
 
 /// Why no client can be made of an address and a key.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnusableClient {
     /// The address is no URL.
     #[error("`{given}` is no base URL; one looks like http://127.0.0.1:8080/rpc")]
@@ -55,13 +63,23 @@ impl Client {
         };
         let mut header = HeaderValue::from_str(key.expose()).map_err(|_| UnusableClient::Key)?;
         header.set_sensitive(true);
-        let config = ClientConfig::new(base)
+        let config = ClientConfig::new(base.clone())
             .with_default_timeout(CALL_TIMEOUT)
-            .with_default_header(KEY_HEADER, header);
+            .with_default_header(KEY_HEADER, header.clone());
         Ok(Self {
             monitors: MonitorServiceClient::new(transport.clone(), config.clone()),
-            regions: RegionServiceClient::new(transport, config),
+            notifications: NotificationServiceClient::new(transport.clone(), config.clone()),
+            regions: RegionServiceClient::new(transport.clone(), config.clone()),
+            status_pages: StatusPageServiceClient::new(transport.clone(), config),
+            transport,
+            base,
+            key: header,
         })
+    }
+
+    /// Who the key is: whose, and what it may do (spec §4.1).
+    pub async fn whoami(&self) -> Result<Whoami, Error> {
+        whoami::ask(&self.transport, &self.base, &self.key).await
     }
 }
 

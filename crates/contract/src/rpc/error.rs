@@ -139,8 +139,17 @@ pub fn invalid(violations: &Violations) -> Error {
     invalid_because(Reason::InvalidArgument, violations)
 }
 
+/// Fields have values that must be unique and that something else has: 409, with their paths.
+pub fn taken(violations: &Violations) -> Error {
+    violating(Code::AlreadyExists, Reason::AlreadyExists, violations)
+}
+
 /// Like [`invalid`], for a reason of its own.
 pub fn invalid_because(reason: Reason, violations: &Violations) -> Error {
+    violating(Code::InvalidArgument, reason, violations)
+}
+
+fn violating(code: Code, reason: Reason, violations: &Violations) -> Error {
     let more = violations.0.len().saturating_sub(VIOLATIONS_MAX);
     let shown = Violations(violations.0.iter().take(VIOLATIONS_MAX).cloned().collect());
     let message = match more {
@@ -159,7 +168,7 @@ pub fn invalid_because(reason: Reason, violations: &Violations) -> Error {
         })
         .collect();
     let detail = BadRequest { field_violations };
-    error(Code::InvalidArgument, reason, message)
+    error(code, reason, message)
         .with_detail(ErrorDetail::from_message("google.rpc.BadRequest", &detail))
 }
 

@@ -2,6 +2,7 @@
 //! (design §4). Whether the outcome is valid is asked afterwards, by `parse`.
 
 use super::{CheckDraft, DnsDraft, HttpDraft, MonitorDraft, TcpDraft};
+use crate::mask::{check, replace};
 use crate::{Violation, Violations, tables};
 
 impl MonitorDraft {
@@ -14,14 +15,7 @@ impl MonitorDraft {
             let allowed = format!("must stay {kind}: a monitor keeps its kind");
             return Err(Violation::new("type", other.check.kind(), allowed).into());
         }
-        let table = tables::monitor(kind);
-        let known: Vec<_> = table.writable().collect();
-        let unknown: Vec<_> =
-            mask.iter().map(String::as_str).filter(|name| !known.contains(name)).collect();
-        if !unknown.is_empty() {
-            let allowed = format!("may only name {}", known.join(", "));
-            return Err(Violation::new("update_mask", unknown.join(", "), allowed).into());
-        }
+        check(tables::monitor(kind), mask)?;
         self.take_named(other, |name| mask.iter().any(|named| named == name));
         Ok(())
     }
@@ -89,11 +83,5 @@ impl HttpDraft {
         );
         replace(&mut self.body_assertions, body_assertions, named("body_assertions"));
         replace(&mut self.header_assertions, header_assertions, named("header_assertions"));
-    }
-}
-
-fn replace<T>(mine: &mut T, other: T, named: bool) {
-    if named {
-        *mine = other;
     }
 }

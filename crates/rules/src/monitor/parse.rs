@@ -86,7 +86,8 @@ fn dns_check(reader: &mut Reader, draft: DnsDraft) -> Option<DnsCheck> {
     Some(DnsCheck { uri: uri?, record_assertions })
 }
 
-fn header(reader: &mut Reader, draft: HeaderDraft) -> Option<Header> {
+/// A header of a request that we send: also a webhook's.
+pub(crate) fn header(reader: &mut Reader, draft: HeaderDraft) -> Option<Header> {
     let key = reader.text("key", draft.key);
     let value = reader.text("value", draft.value);
     let (key, value) = (key?, value?);
@@ -99,7 +100,7 @@ fn header(reader: &mut Reader, draft: HeaderDraft) -> Option<Header> {
 }
 
 /// A request has one authority (RFC 9112 §3.2).
-fn one_host(reader: &mut Reader, headers: &[Header]) {
+pub(crate) fn one_host(reader: &mut Reader, headers: &[Header]) {
     let hosts = headers.iter().filter(|header| is_host(&header.key)).count();
     if hosts > 1 {
         let _: Option<Header> = reader.refuse_unseen("headers", "must set Host at most once");

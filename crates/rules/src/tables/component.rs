@@ -1,13 +1,8 @@
 //! `service_status_page_component` (§2.6) and `service_status_page_component_group` (§2.7).
 
-use super::status_page::PAGE_PREFIX;
 use crate::field::{Field, Resource, Rule, Shape};
-use crate::{ComponentType, MonitorId};
+use crate::{ComponentId, ComponentType, GroupId, MonitorId, PageId};
 
-/// Prefix of a component's identifier (design §4).
-const COMPONENT_PREFIX: &str = "cmp_";
-/// Prefix of a component group's identifier (design §4).
-const GROUP_PREFIX: &str = "grp_";
 /// Places on a page: any 32-bit number, lower ones first; the specification sets no bounds.
 const PLACE: Shape = Shape::Integer { min: i32::MIN, max: i32::MAX };
 
@@ -41,11 +36,11 @@ pub static STATUS_PAGE_COMPONENT: Resource = Resource {
         Field::optional("order", PLACE, "Place on the page; lower ones come first."),
         Field::optional(
             "group_id",
-            Shape::Id(GROUP_PREFIX),
+            Shape::Id(GroupId::PREFIX),
             "Component group that the component belongs to.",
         ),
         Field::optional("group_order", PLACE, "Place within its group; lower ones come first."),
-        Field::output("id", Shape::Id(COMPONENT_PREFIX), "Identifier of the component."),
+        Field::output("id", Shape::Id(ComponentId::PREFIX), "Identifier of the component."),
         Field::output("created_at", Shape::Instant, "When the component was created."),
         Field::output("updated_at", Shape::Instant, "When the component was last changed."),
     ],
@@ -66,7 +61,7 @@ pub static STATUS_PAGE_COMPONENT_GROUP: Resource = Resource {
             Shape::Line { min: 1, max: 256 },
             "Name of the group, 1 to 256 characters.",
         ),
-        Field::output("id", Shape::Id(GROUP_PREFIX), "Identifier of the group."),
+        Field::output("id", Shape::Id(GroupId::PREFIX), "Identifier of the group."),
         Field::output("created_at", Shape::Instant, "When the group was created."),
         Field::output("updated_at", Shape::Instant, "When the group was last changed."),
     ],
@@ -77,4 +72,4 @@ pub static STATUS_PAGE_COMPONENT_GROUP: Resource = Resource {
 };
 
 const PAGE_ID: Field =
-    Field::required("page_id", Shape::Id(PAGE_PREFIX), "Status page it belongs to.").replaces();
+    Field::required("page_id", Shape::Id(PageId::PREFIX), "Status page it belongs to.").replaces();

@@ -2,10 +2,12 @@
 //! shapes of the arguments they read.
 
 use super::monitor::{self, TARGET_CHARS_MAX, TIMEOUT_MS_MAX};
-use super::notification::CHANNEL_PREFIX;
-use super::status_page::{PAGE_PREFIX, STATUS_PAGE};
+use super::status_page::STATUS_PAGE;
 use crate::field::{Field, Resource, Shape, Value};
-use crate::{AccessType, Method, MonitorId, MonitorKind, Periodicity, ProviderType, Theme, limits};
+use crate::{
+    AccessType, ChannelId, Method, MonitorId, MonitorKind, PageId, Periodicity, ProviderType,
+    Theme, limits,
+};
 
 /// One monitor of any kind (§2.8).
 pub static MONITOR_DATA: Resource = Resource {
@@ -96,7 +98,7 @@ pub static NOTIFICATION_DATA: Resource = Resource {
     name: "service_notification",
     description: "Looks one notification channel up by its identifier.",
     fields: &[
-        Field::required("id", Shape::Id(CHANNEL_PREFIX), "Identifier of the channel."),
+        Field::required("id", Shape::Id(ChannelId::PREFIX), "Identifier of the channel."),
         Field::output("name", Shape::Text { min: 0, max: 256 }, "Name of the channel."),
         Field::output("provider_type", Shape::OneOf(ProviderType::WORDS), "Kind of provider."),
         Field::output(
@@ -118,7 +120,7 @@ pub static STATUS_PAGE_DATA: Resource = Resource {
     name: "service_status_page",
     description: "Looks one status page up by its identifier.",
     fields: &[
-        Field::required("id", Shape::Id(PAGE_PREFIX), "Identifier of the page."),
+        Field::required("id", Shape::Id(PageId::PREFIX), "Identifier of the page."),
         read("title", "Title of the page."),
         read("slug", "Name of the page in its URL."),
         read("description", "What the page is about."),

@@ -3,10 +3,8 @@
 use super::http_monitor::{HEADER_NAME_CHARS_MAX, HEADER_VALUE_CHARS_MAX};
 use super::monitor::TARGET_CHARS_MAX;
 use crate::field::{Block, Field, Resource, Rule, Shape};
-use crate::{MonitorId, OpsgenieRegion, ProviderType};
+use crate::{ChannelId, MonitorId, OpsgenieRegion, ProviderType};
 
-/// Prefix of a channel's identifier (design §4).
-pub(super) const CHANNEL_PREFIX: &str = "chn_";
 /// Longest name of a channel, and longest key, token or address of one, in characters (ours).
 const WORD_CHARS_MAX: u32 = 256;
 /// Longest key or token of a provider, in characters (ours).
@@ -32,7 +30,7 @@ pub static NOTIFICATION: Resource = Resource {
             Shape::SetOfIds(MonitorId::PREFIX),
             "Monitors whose incidents the channel tells about.",
         ),
-        Field::output("id", Shape::Id(CHANNEL_PREFIX), "Identifier of the channel."),
+        Field::output("id", Shape::Id(ChannelId::PREFIX), "Identifier of the channel."),
         Field::output("created_at", Shape::Instant, "When the channel was created."),
         Field::output("updated_at", Shape::Instant, "When the channel was last changed."),
     ],

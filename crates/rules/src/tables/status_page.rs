@@ -2,10 +2,8 @@
 
 use super::monitor::TARGET_CHARS_MAX;
 use crate::field::{Field, Resource, Rule, Shape};
-use crate::{AccessType, Theme};
+use crate::{AccessType, PageId, Theme};
 
-/// Prefix of a status page's identifier (design §4).
-pub(super) const PAGE_PREFIX: &str = "page_";
 /// Longest domain name, in characters (RFC 1035, without the trailing dot).
 const DOMAIN_CHARS_MAX: u32 = 253;
 /// Most email domains of one page (ours).
@@ -67,7 +65,7 @@ pub static STATUS_PAGE: Resource = Resource {
             "Domains of the email addresses that may read the page; required when access_type is \
              email-domain.",
         ),
-        Field::output("id", Shape::Id(PAGE_PREFIX), "Identifier of the page."),
+        Field::output("id", Shape::Id(PageId::PREFIX), "Identifier of the page."),
         Field::output("published", Shape::Bool, "Whether visitors can see the page."),
         Field::output("theme", Shape::OneOf(Theme::WORDS), "Colours of the page."),
         Field::output("created_at", Shape::Instant, "When the page was created."),

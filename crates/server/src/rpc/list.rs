@@ -1,10 +1,13 @@
 //! Pages of a list: what may be asked (§2.8, §8.1), and the token of the next page, which is the
-//! last id of this one, so that nothing is missed or repeated when monitors come and go.
+//! last id of this one, so that nothing is missed or repeated when resources come and go.
+
+use std::fmt::Display;
+use std::str::FromStr;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use rules::{MonitorId, Violation, Violations, limits};
-use store::{MonitorWithStatus, Page};
+use rules::{Violation, Violations, limits};
+use store::Page;
 
 /// What a caller asked for.
 #[derive(Clone, Copy, Debug, Default)]
@@ -14,13 +17,13 @@ pub(super) struct Asked<'a> {
     pub(super) page_token: Option<&'a str>,
 }
 
-/// A page that there can be.
+/// A page that there can be, of resources with these ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Part(Page);
+pub(super) struct Part<Id>(Page<Id>);
 
 impl Asked<'_> {
     /// The page, or all that is wrong with it.
-    pub(super) fn parse(self) -> Result<Part, Violations> {
+    pub(super) fn parse<Id: FromStr>(self) -> Result<Part<Id>, Violations> {
         let mut wrong = Vec::new();
         let (min, max) = (limits::LIST_LIMIT_MIN, limits::LIST_LIMIT_MAX);
         let limit = self.limit.map_or(Some(limits::LIST_LIMIT_DEFAULT), |given| {
@@ -39,7 +42,7 @@ impl Asked<'_> {
             ));
         }
         let token = self.page_token.filter(|token| !token.is_empty());
-        let after = token.and_then(read);
+        let after = token.and_then(read::<Id>);
         if token.is_some() && after.is_none() {
             let allowed = "must be the next_page_token of an earlier answer";
             wrong.push(Violation::unseen("page_token", allowed));
@@ -56,51 +59,55 @@ impl Asked<'_> {
     }
 }
 
-impl Part {
+impl<Id: Copy + Display> Part<Id> {
     /// What to ask the store for: one more than is shown says whether there is a next page.
-    pub(super) const fn with_one_more(self) -> Page {
+    pub(super) const fn with_one_more(self) -> Page<Id> {
         Page { limit: self.0.limit + 1, ..self.0 }
     }
 
-    /// The monitors of this page, and the token of the next; empty on the last.
-    pub(super) fn cut(
-        self,
-        mut monitors: Vec<MonitorWithStatus>,
-    ) -> (Vec<MonitorWithStatus>, String) {
+    /// The rows of this page, and the token of the next; empty on the last.
+    pub(super) fn cut<T>(self, mut rows: Vec<T>, id: impl Fn(&T) -> Id) -> (Vec<T>, String) {
         let limit = self.0.limit as usize;
-        if monitors.len() <= limit {
-            return (monitors, String::new());
+        if rows.len() <= limit {
+            return (rows, String::new());
         }
-        monitors.truncate(limit);
-        let token = monitors.last().map(|last| write(last.monitor.id)).unwrap_or_default();
-        (monitors, token)
+        rows.truncate(limit);
+        let token = rows.last().map(|last| write(id(last))).unwrap_or_default();
+        (rows, token)
     }
 }
 
-fn write(after: MonitorId) -> String {
+/// A count as the wire has it.
+pub(super) fn total(count: u32) -> i32 {
+    i32::try_from(count).unwrap_or(i32::MAX)
+}
+
+fn write(after: impl Display) -> String {
     URL_SAFE_NO_PAD.encode(after.to_string())
 }
 
-fn read(token: &str) -> Option<MonitorId> {
+fn read<Id: FromStr>(token: &str) -> Option<Id> {
     if token.len() > limits::PAGE_TOKEN_BYTES_MAX {
         return None;
     }
     let bytes = URL_SAFE_NO_PAD.decode(token).ok()?;
-    MonitorId::parse(str::from_utf8(&bytes).ok()?).ok()
+    str::from_utf8(&bytes).ok()?.parse().ok()
 }
 
 #[cfg(test)]
 mod tests {
+    use rules::MonitorId;
+
     use super::*;
 
     fn refused(asked: Asked<'_>) -> String {
-        asked.parse().unwrap_err().to_string()
+        asked.parse::<MonitorId>().unwrap_err().to_string()
     }
 
     #[test]
     fn nothing_asked_is_the_first_fifty() {
         // spec: §2.8, §8.1
-        let page = Asked::default().parse().unwrap();
+        let page = Asked::default().parse::<MonitorId>().unwrap();
         assert_eq!(page, Part(Page { limit: 50, offset: 0, after: None }));
         let asked = Asked { page_token: Some(""), ..Asked::default() };
         assert_eq!(asked.parse().unwrap(), page);
@@ -111,7 +118,7 @@ mod tests {
         // spec: §8.1
         for (limit, holds) in [(0, false), (1, true), (100, true), (101, false), (-1, false)] {
             let asked = Asked { limit: Some(limit), ..Asked::default() };
-            assert_eq!(asked.parse().is_ok(), holds, "{limit}");
+            assert_eq!(asked.parse::<MonitorId>().is_ok(), holds, "{limit}");
         }
         insta::assert_snapshot!(
             refused(Asked { limit: Some(101), offset: Some(-1), page_token: Some("x") }),
@@ -127,7 +134,7 @@ mod tests {
         assert_eq!(asked.parse().unwrap().0.after, Some(id));
         for made_up in ["!", "bW9uXw", "a2V5XzAwMDAwMDAwMDAwMDA", &"A".repeat(300)] {
             let asked = Asked { page_token: Some(made_up), ..Asked::default() };
-            assert!(asked.parse().is_err(), "{made_up}");
+            assert!(asked.parse::<MonitorId>().is_err(), "{made_up}");
         }
         let asked = Asked { page_token: Some(&token), offset: Some(1), ..Asked::default() };
         assert_eq!(refused(asked), "`offset` cannot be given together with page_token");

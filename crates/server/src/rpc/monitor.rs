@@ -13,19 +13,23 @@ use contract::monitor::wire::{
     UpdateDnsMonitorResponse, UpdateHttpMonitorRequest, UpdateHttpMonitorResponse,
     UpdateTcpMonitorRequest, UpdateTcpMonitorResponse,
 };
-use contract::monitor::{Identified, Secrets, Shown, instant, mask};
+use contract::monitor::{Identified, Shown, instant, mask};
 use contract::rpc::{self, Error, RequestContext, Response, ServiceRequest, ServiceResult};
 use domain::check::Plan;
 use rules::monitor::{Monitor as Stored, MonitorDraft};
-use rules::{MonitorId, MonitorStatus, Violation, Violations, limits};
-use store::{Actor, Change, Created, Idempotency, MonitorWithStatus, NewMonitor};
+use rules::{MonitorId, MonitorStatus, Violation};
+use store::{Created, MonitorWithStatus, NewMonitor};
 use tracing::Instrument as _;
 
 use super::answer::{shown_region, shown_result};
+use super::call::{caller, change, given, id, idempotency, named, secrets, wrong};
 use super::{history, list, update};
 use crate::app::{App, refusal};
 use crate::auth::Caller;
 use crate::pipeline::{PipelineError, RegionView};
+
+/// The field of requests that holds a monitor, and what a caller is told is missing.
+pub(super) const RESOURCE: &str = "monitor";
 
 /// The service.
 #[derive(Clone, Debug)]
@@ -118,17 +122,15 @@ impl MonitorService for Monitors {
         request: ServiceRequest<'_, ListMonitorsRequest>,
     ) -> ServiceResult<ListMonitorsResponse> {
         let caller = caller(&context);
-        let page = list::Asked {
-            limit: request.limit,
-            offset: request.offset,
-            page_token: request.page_token,
-        };
-        let page = page.parse().map_err(|violations| rpc::invalid(&violations))?;
+        let (limit, offset, page_token) = (request.limit, request.offset, request.page_token);
+        let page = list::Asked { limit, offset, page_token }
+            .parse()
+            .map_err(|violations| rpc::invalid(&violations))?;
         let found = self.0.store.monitors().list(caller.workspace, page.with_one_more()).await;
         let found = found.map_err(refusal)?;
-        let (monitors, next_page_token) = page.cut(found.monitors);
+        let (monitors, next_page_token) = page.cut(found.monitors, |stored| stored.monitor.id);
         let mut answer = ListMonitorsResponse {
-            total_size: i32::try_from(found.total).unwrap_or(i32::MAX),
+            total_size: list::total(found.total),
             next_page_token,
             ..ListMonitorsResponse::default()
         };
@@ -231,10 +233,9 @@ impl Monitors {
     ) -> Result<MonitorWithStatus, Error> {
         let app = &self.0;
         let caller = caller(context);
-        let draft: MonitorDraft = given(sent)?.into();
+        let draft: MonitorDraft = given(RESOURCE, sent)?.into();
         let idempotency = idempotency(context, method)?;
-        let settings =
-            draft.parse().map_err(|violations| rpc::invalid(&violations.under("monitor")))?;
+        let settings = draft.parse().map_err(wrong(RESOURCE))?;
         let (id, workspace, change) = (app.ctx.new_id(), caller.workspace, change(app, caller));
         let revision = 1;
         let (created_at, updated_at) = (change.at, change.at);
@@ -248,7 +249,7 @@ impl Monitors {
                 if let Created::Now(monitor) = &created {
                     settle(app.pipeline.changed(monitor).await, monitor.id);
                 }
-                Ok::<Created, Error>(created)
+                Ok::<Created<Stored>, Error>(created)
             }
         };
         match whole(app, id, create).await? {
@@ -266,9 +267,9 @@ impl Monitors {
         sent: Option<Sent>,
         asked: Option<&FieldMask>,
     ) -> Result<MonitorWithStatus, Error> {
-        let sent = given(sent)?;
-        let id = sent.id().map(ToOwned::to_owned);
-        let wanted = update::Wanted::new(id, sent.into(), mask(asked))?;
+        let sent = given(RESOURCE, sent)?;
+        let id = named(RESOURCE, RESOURCE, sent.id().map(ToOwned::to_owned))?;
+        let wanted = update::Wanted::new(id, sent.into(), mask(asked));
         update::update(&self.0, caller(context), wanted).await
     }
 
@@ -277,7 +278,7 @@ impl Monitors {
             monitor: &stored.monitor,
             status: stored.status,
             default_regions: &self.0.default_regions,
-            secrets: if caller.scope.may_write() { Secrets::Shown } else { Secrets::LeftOut },
+            secrets: secrets(caller),
         }
     }
 
@@ -297,16 +298,6 @@ impl Monitors {
         let since = stored.since.unwrap_or(stored.monitor.updated_at);
         (stored.status, since, regions.iter().map(unknown).collect())
     }
-}
-
-/// The caller whom the gate let in.
-fn caller(context: &RequestContext) -> Caller {
-    *context.extensions().get::<Caller>().expect("the gate stands before every method")
-}
-
-/// A change that this caller makes now.
-pub(super) fn change(app: &App, caller: Caller) -> Change {
-    Change { actor: Actor::Key(caller.key), at: app.ctx.now() }
 }
 
 /// The monitor with this id in the caller's workspace.
@@ -339,34 +330,9 @@ pub(super) fn settle(heard: Result<(), PipelineError>, monitor: MonitorId) {
     }
 }
 
-/// A text that is no id of a monitor is the id of none.
-pub(super) fn monitor_id(id: &str) -> Result<MonitorId, Error> {
-    if id.is_empty() {
-        return Err(rpc::invalid(&Violation::unseen("id", "must be given").into()));
-    }
-    MonitorId::parse(id).map_err(|_| rpc::not_found("monitor", id))
-}
-
-fn given<T>(monitor: Option<T>) -> Result<T, Error> {
-    monitor.ok_or_else(|| rpc::invalid(&Violation::unseen("monitor", "must be given").into()))
-}
-
-fn idempotency(
-    context: &RequestContext,
-    method: &'static str,
-) -> Result<Option<Idempotency>, Error> {
-    let Some(header) = context.header(rpc::IDEMPOTENCY_KEY_HEADER) else { return Ok(None) };
-    let max = limits::IDEMPOTENCY_KEY_CHARS_MAX as usize;
-    match header.to_str() {
-        Ok(key) if (1..=max).contains(&key.len()) => {
-            Ok(Some(Idempotency { method, key: key.to_owned() }))
-        }
-        Ok(_) | Err(_) => {
-            let allowed = format!("must be 1 to {max} characters of ASCII");
-            let violation = Violation::unseen(rpc::IDEMPOTENCY_KEY_HEADER, allowed);
-            Err(rpc::invalid(&Violations::from(violation)))
-        }
-    }
+/// Which monitor a request means.
+pub(super) fn monitor_id(given: &str) -> Result<MonitorId, Error> {
+    id(RESOURCE, given)
 }
 
 fn unavailable(error: &PipelineError, id: &str) -> Error {

@@ -1,10 +1,10 @@
 //! The same call in each protocol, and the few messages that tests write by hand.
 
 use bytes::Bytes;
-use contract::rpc::{Method, methods};
+use contract::rpc::{Method, field_names, methods};
 use http::Method as Verb;
 use serde_json::{Value, json};
-use testkit::server::{Caller, Reply, TestServer};
+use testkit::server::{Caller, MONITORS, NOTIFICATIONS, Reply, STATUS_PAGES, TestServer};
 
 const NOT_FOUND: u32 = 5;
 
@@ -29,7 +29,7 @@ impl Wire {
         Self::GrpcWeb,
     ];
 
-    /// Calls a method about the monitor `id`, or with an empty request.
+    /// Calls a method about the resource `id`, or with an empty request.
     pub(crate) async fn call(self, caller: &Caller, method: &Method, id: Option<&str>) -> Reply {
         let path = format!("/rpc{}", method.path);
         let message = message(method, id);
@@ -92,6 +92,49 @@ pub(crate) fn a_monitor(kind: &str) -> Value {
     }
 }
 
+/// One resource of each kind, of the workspace that made them.
+pub(crate) struct Known {
+    monitor: String,
+    channel: String,
+    page: String,
+    component: String,
+    group: String,
+}
+
+impl Known {
+    /// Makes one of each.
+    pub(crate) async fn made_by(caller: &Caller) -> Self {
+        let make = async |service: &str, name: &str, field: &str, resource: Value| {
+            let method = format!("Create{name}");
+            let made = caller.call(service, &method, json!({ field: resource })).await;
+            let id = made.json()[field]["id"].as_str().map(str::to_owned);
+            id.unwrap_or_else(|| panic!("{method}: {made}"))
+        };
+        let monitor = make(MONITORS, "TcpMonitor", "monitor", a_monitor("tcp")).await;
+        let channel = json!({ "providerType": "email", "email": { "email": "ops@example.com" } });
+        let channel = make(NOTIFICATIONS, "Notification", "notification", channel).await;
+        let page = json!({ "title": "Acme", "slug": "acme" });
+        let page = make(STATUS_PAGES, "StatusPage", "statusPage", page).await;
+        let component = json!({ "pageId": page, "type": "monitor", "monitorId": monitor });
+        let component = make(STATUS_PAGES, "Component", "component", component).await;
+        let group = json!({ "pageId": page, "name": "Core" });
+        let group = make(STATUS_PAGES, "ComponentGroup", "componentGroup", group).await;
+        Self { monitor, channel, page, component, group }
+    }
+
+    /// The id of the kind that the method is about.
+    pub(crate) fn of(&self, method: &Method) -> &str {
+        let is_about = |kind: &str| method.name.contains(kind);
+        match method.service.as_str() {
+            NOTIFICATIONS => &self.channel,
+            STATUS_PAGES if is_about("ComponentGroup") => &self.group,
+            STATUS_PAGES if is_about("Component") => &self.component,
+            STATUS_PAGES => &self.page,
+            _ => &self.monitor,
+        }
+    }
+}
+
 /// One frame of gRPC, not compressed.
 pub(crate) fn framed(message: &[u8]) -> Bytes {
     let mut frame = vec![0];
@@ -101,12 +144,15 @@ pub(crate) fn framed(message: &[u8]) -> Bytes {
 }
 
 fn message(method: &Method, id: Option<&str>) -> Bytes {
-    // Field 1 is a text in these requests and in the monitors alike.
+    // Field 1 is a text in these requests and in the resources alike.
     let text = |inner: &[u8]| [&[0x0A, inner.len() as u8], inner].concat();
     match id {
         None => Bytes::new(),
         Some(_) if takes_nothing(method) => Bytes::new(),
         Some(id) if method.name.starts_with("Update") => text(&text(id.as_bytes())).into(),
+        Some(id) if method.name == "SetStatusPageTheme" => {
+            [text(id.as_bytes()), b"\x12\x04dark".to_vec()].concat().into()
+        }
         Some(id) if method.name == "GetResponseLog" => {
             [text(id.as_bytes()), b"\x12\x05log_x".to_vec()].concat().into()
         }
@@ -118,15 +164,23 @@ fn json_of(method: &Method, id: Option<&str>) -> Value {
     match id {
         None => json!({}),
         Some(_) if takes_nothing(method) => json!({}),
-        Some(id) if method.name.starts_with("Update") => json!({ "monitor": { "id": id } }),
+        Some(id) if method.name.starts_with("Update") => {
+            let resource = field_names(&method.request).and_then(|mut names| names.next());
+            json!({ resource.expect("an update has its resource first"): { "id": id } })
+        }
+        Some(id) if method.name == "SetStatusPageTheme" => json!({ "id": id, "theme": "dark" }),
         Some(id) if method.name == "GetResponseLog" => json!({ "monitorId": id, "id": "log_x" }),
         Some(id) => json!({ "id": id }),
     }
 }
 
 fn takes_nothing(method: &Method) -> bool {
-    let is_about_all = ["ListMonitors", "ListRegions"].contains(&method.name.as_str());
-    method.name.starts_with("Create") || is_about_all
+    method.name.starts_with("Create") || is_about_all(method)
+}
+
+/// Whether it lists what the workspace has, whatever that is.
+pub(crate) fn is_about_all(method: &Method) -> bool {
+    method.name.starts_with("List") && method.name != "ListResponseLogs"
 }
 
 fn percent(text: &str) -> String {
@@ -158,12 +212,10 @@ async fn health_and_reflection_need_no_key() {
 async fn every_read_answers_over_every_protocol() {
     let server = TestServer::start().await;
     let caller = server.caller(rules::Scope::Write);
-    let created = caller.rpc("CreateTcpMonitor", json!({ "monitor": a_monitor("tcp") })).await;
-    let id = created.json()["monitor"]["id"].as_str().unwrap().to_owned();
-    for method in methods().iter().filter(|it| it.reads_only && it.service.starts_with("monitor."))
-    {
+    let known = Known::made_by(&caller).await;
+    for method in methods().iter().filter(|it| it.reads_only) {
         for wire in Wire::ALL {
-            let reply = wire.call(&caller, method, Some(&id)).await;
+            let reply = wire.call(&caller, method, Some(known.of(method))).await;
             // A monitor that was never checked has no log to read.
             let expected = if method.name == "GetResponseLog" { NOT_FOUND } else { 0 };
             assert_eq!(wire.code(&reply), expected, "{} over {wire:?}: {reply}", method.path);

@@ -3,6 +3,8 @@
 mod history;
 mod list;
 mod monitor;
+mod notification;
 mod region;
 mod running;
+mod status_page;
 mod update;

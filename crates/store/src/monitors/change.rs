@@ -1,19 +1,17 @@
 //! Monitors as they are changed: created once however often the call is repeated, edited only by
 //! who saw the last edit, deleted at once with their secrets while their history stays.
 
-use std::time::Duration;
-
 use domain::judge::ClosedAs;
 use rules::monitor::{Monitor, MonitorSettings};
 use rules::{MonitorId, WorkspaceId};
-use sha2::{Digest, Sha256};
 
 use super::Monitors;
 use super::columns::{self, check_of, regions_text, select};
 use crate::audit::{self, Note};
+use crate::channels::{self, Leaving};
 use crate::db::{Connection, query};
 use crate::writer::Session;
-use crate::{Change, StoreError, judge_states};
+use crate::{Change, Created, Idempotency, StoreError, components, idempotency, judge_states};
 
 /// A monitor to create, at the time of the change.
 #[derive(Clone, Debug)]
@@ -28,27 +26,13 @@ pub struct NewMonitor {
     pub idempotency: Option<Idempotency>,
 }
 
-/// What makes two calls one: the method, and the key that the caller chose at random.
-#[derive(Clone, Debug)]
-pub struct Idempotency {
-    /// Name of the method.
-    pub method: &'static str,
-    /// The caller's key.
-    pub key: String,
-}
-
-/// What a create came to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Created {
-    /// The monitor is new.
-    Now(Monitor),
-    /// The same call created it before; this is what it is today.
-    Before(Monitor),
-}
-
 impl Monitors<'_> {
     /// Creates a monitor with revision 1.
-    pub async fn create(&self, new: NewMonitor, change: Change) -> Result<Created, StoreError> {
+    pub async fn create(
+        &self,
+        new: NewMonitor,
+        change: Change,
+    ) -> Result<Created<Monitor>, StoreError> {
         self.store
             .write(move |session| {
                 Box::pin(async move {
@@ -65,9 +49,9 @@ impl Monitors<'_> {
                         updated_at: change.at,
                     };
                     insert(session, &monitor).await?;
-                    if let Some(idempotency) = &new.idempotency {
-                        remember(session, &monitor, idempotency).await?;
-                    }
+                    let (db, call) = (&mut session.db, new.idempotency.as_ref());
+                    let id = monitor.id.to_string();
+                    idempotency::remember(db, new.workspace, call, (&id, change.at)).await?;
                     note(session, &monitor, change, "monitor.create").await?;
                     Ok(Created::Now(monitor))
                 })
@@ -94,8 +78,7 @@ impl Monitors<'_> {
                     let monitor = Monitor {
                         revision: seen.revision + u32::from(revised),
                         settings,
-                        // Later than the last edit in any case: it tells edits apart.
-                        updated_at: change.at.max(seen.updated_at + Duration::from_millis(1)),
+                        updated_at: change.after(seen.updated_at),
                         ..seen
                     };
                     replace(session, &monitor, seen.updated_at).await?;
@@ -110,8 +93,8 @@ impl Monitors<'_> {
     }
 
     /// Deletes a monitor: it is gone from every list at once, its settings are wiped and its open
-    /// incident is closed. Results and incidents stay for the pages that showed it, until retention
-    /// takes them.
+    /// incident is closed, and it leaves its channels. Its components stay without it. Results and
+    /// incidents stay for the pages that showed it, until retention takes them.
     pub async fn delete(
         &self,
         workspace: WorkspaceId,
@@ -131,6 +114,10 @@ impl Monitors<'_> {
                     .scalar(&mut session.db)
                     .await?
                     .ok_or_else(|| StoreError::not_found("monitor", &id))?;
+                    let leaving = Leaving { workspace, monitor: id, number };
+                    channels::leave(&mut session.db, leaving, change).await?;
+                    let shown = (workspace, number);
+                    components::lose_monitor(&mut session.db, shown, change).await?;
                     wipe(&mut session.db, number, change).await?;
                     session.numbers.forget_monitor(id);
                     let note = Note {
@@ -163,17 +150,9 @@ async fn created_before(
     session: &mut Session,
     new: &NewMonitor,
 ) -> Result<Option<Monitor>, StoreError> {
-    let Some(idempotency) = &new.idempotency else { return Ok(None) };
-    let id: Option<String> = query(
-        "SELECT result_id FROM idempotency_keys \
-         WHERE workspace_id = $1 AND method = $2 AND hash = $3",
-    )
-    .bind(new.workspace.to_string())
-    .bind(idempotency.method)
-    .bind(idempotency.hash())
-    .scalar(&mut session.db)
-    .await?;
-    let Some(id) = id else { return Ok(None) };
+    let idempotency = new.idempotency.as_ref();
+    let before = idempotency::created_before(&mut session.db, new.workspace, idempotency).await?;
+    let Some(id) = before else { return Ok(None) };
     let row = query(select!("WHERE m.workspace_id = $1 AND m.id = $2 AND m.deleted_at IS NULL"))
         .bind(new.workspace.to_string())
         .bind(&id)
@@ -182,25 +161,6 @@ async fn created_before(
         // It was created and deleted since: creating it again is not what the caller means.
         .ok_or(StoreError::Gone { what: "monitor", id })?;
     columns::read(&session.vault, &row).map(Some)
-}
-
-async fn remember(
-    session: &mut Session,
-    monitor: &Monitor,
-    idempotency: &Idempotency,
-) -> Result<(), StoreError> {
-    query(
-        "INSERT INTO idempotency_keys (workspace_id, method, hash, result_id, created_at) \
-         VALUES ($1, $2, $3, $4, $5)",
-    )
-    .bind(monitor.workspace.to_string())
-    .bind(idempotency.method)
-    .bind(idempotency.hash())
-    .bind(monitor.id.to_string())
-    .bind(monitor.created_at.as_millis())
-    .execute(&mut session.db)
-    .await?;
-    Ok(())
 }
 
 async fn insert(session: &mut Session, monitor: &Monitor) -> Result<(), StoreError> {
@@ -319,10 +279,4 @@ async fn note(
         detail: &format!("revision {}", monitor.revision),
     };
     audit::note(&mut session.db, note).await
-}
-
-impl Idempotency {
-    fn hash(&self) -> Vec<u8> {
-        Sha256::digest(self.key.as_bytes()).to_vec()
-    }
 }

@@ -6,8 +6,9 @@ use std::path::Path;
 
 use domain::check::Outcome;
 use rules::monitor::MonitorSettings;
-use rules::{Region, Secret};
-use store::{Batch, Database, MasterKeySource, Settings, Store, StoreError};
+use rules::notification::{ChannelSettings, Hook, Provider};
+use rules::{ChannelId, Region, Secret};
+use store::{Batch, Database, MasterKeySource, NewChannel, Settings, Store, StoreError};
 use tempfile::TempDir;
 
 use crate::harness::{
@@ -26,7 +27,7 @@ fn mode(path: &Path) -> u32 {
 }
 
 /// Whether any file of the folder contains the text.
-fn is_written(folder: &Path, text: &str) -> bool {
+pub(crate) fn is_written(folder: &Path, text: &str) -> bool {
     fs::read_dir(folder).unwrap().any(|entry| {
         let bytes = fs::read(entry.unwrap().path()).unwrap();
         bytes.windows(text.len()).any(|window| window == text.as_bytes())
@@ -42,6 +43,12 @@ async fn no_secret_stands_in_the_files_as_it_is() {
     let answer = a_result(monitor.id, Region::FlyAms, 1);
     let results = vec![with_evidence(answer, Outcome::Failure, SECRET)];
     home.commit(Batch { results, ..Batch::default() }).await.unwrap();
+    let hook = Hook { webhook_url: Secret::new(format!("https://hooks.example/{SECRET}")) };
+    let settings =
+        ChannelSettings { name: None, monitor_ids: Vec::new(), provider: Provider::Slack(hook) };
+    let (id, workspace) = (ChannelId::from_bits(1), home.workspace);
+    let channel = NewChannel { id, workspace, settings, idempotency: None };
+    home.store.channels().create(channel, at(2)).await.unwrap();
     assert!(!is_written(home.folder.path(), SECRET), "in the log");
     home.store.clone().close().await.unwrap();
     assert!(!is_written(home.folder.path(), SECRET), "in the database");

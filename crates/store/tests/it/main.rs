@@ -20,7 +20,9 @@ mod server;
 
 mod audit;
 mod backup;
+mod channels;
 mod commit;
+mod components;
 mod durability;
 mod evidence;
 mod folder;
@@ -30,6 +32,7 @@ mod incidents;
 mod keys;
 mod logs;
 mod monitors;
+mod pages;
 mod postgres;
 mod results;
 mod retention;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use domain::cadence::Missed;
 use domain::check::Outcome;
-use rules::{MonitorStatus, Region, Scope};
+use rules::{ChannelId, MonitorStatus, Region, Scope};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions as _};
 use store::{
@@ -13,7 +13,9 @@ use store::{
     StoreError, transfer,
 };
 
+use crate::channels;
 use crate::commit::opened;
+use crate::components;
 use crate::harness::{
     Engine, Home, a_history, a_result, at, check_with_secret, instant, key_id, monitor_id,
     settings, with_evidence,
@@ -40,6 +42,7 @@ async fn filled() -> Home {
     };
     home.commit(batch).await.unwrap();
     home.store.monitors().delete(home.workspace, other, at(9)).await.unwrap();
+    channels::create(&home, 1, &[monitor]).await;
     home.store.clone().close().await.unwrap();
     home
 }
@@ -56,7 +59,8 @@ async fn everything_goes_to_postgresql_and_back() {
     let home = filled().await;
     let postgres = Engine::Postgres.database();
     let there = carried(&home, Database::Embedded, postgres.clone()).await.unwrap();
-    for table in ["vault 1", "monitors 2", "results 301", "evidence 1", "audit 4"] {
+    let due = ["vault 1", "monitors 2", "results 301", "evidence 1", "channels 1"];
+    for table in due.into_iter().chain(["channel_monitors 1", "audit 5"]) {
         assert!(there.iter().any(|it| it == table), "{table} is not in {there:?}");
     }
     let settings = Settings { database: postgres.clone(), ..home.settings() };
@@ -68,6 +72,8 @@ async fn everything_goes_to_postgresql_and_back() {
     assert_eq!(monitor.settings.check, check_with_secret("hunter2"));
     let incidents = store.incidents().open(home.workspace).await.unwrap();
     assert_eq!(incidents.len(), 1);
+    let channel = store.channels().get(home.workspace, ChannelId::from_bits(1)).await.unwrap();
+    assert_eq!(channel.settings, channels::settings(&[monitor.id]));
     // What numbers itself goes on where it was.
     let results = vec![with_evidence(
         a_result(monitor.id, Region::FlyAms, 900),
@@ -82,7 +88,7 @@ async fn everything_goes_to_postgresql_and_back() {
     let store = Store::open(home.settings()).await.unwrap();
     assert_eq!(store.results().count().await.unwrap(), 302);
     assert_eq!(store.results().latest_slot().await.unwrap(), Some(instant(900)));
-    assert_eq!(store.audit().newest(home.workspace, 10).await.unwrap().len(), 4);
+    assert_eq!(store.audit().newest(home.workspace, 10).await.unwrap().len(), 5);
     store.close().await.unwrap();
 }
 
@@ -151,6 +157,8 @@ async fn filled_everywhere() -> Home {
         transitions: vec![(monitor, opened(1, 10))],
     };
     home.commit(batch).await.unwrap();
+    channels::create(&home, 1, &[monitor]).await;
+    components::a_full_page_with_one(&home, monitor).await;
     while home.store.history().gather().await.unwrap().results > 0 {}
     home.store.clone().close().await.unwrap();
     home

@@ -1,0 +1,89 @@
+//! From a stored channel to the wire: what was not written stays absent, and so do secrets where the
+//! caller does not read them (design §4).
+
+use rules::Secret;
+use rules::notification::{
+    Channel, Email, Hook, Ntfy, Opsgenie, Pagerduty, Phone, Provider, Telegram, Webhook,
+};
+
+use super::wire;
+use crate::monitor::{Secrets, instant, shown_url};
+
+/// The channel as its answer shows it.
+pub fn shown(channel: &Channel, secrets: Secrets) -> wire::Notification {
+    let settings = &channel.settings;
+    let mut shown = wire::Notification {
+        id: Some(channel.id.to_string()),
+        name: settings.name.clone(),
+        provider_type: Some(settings.provider.kind().to_string()),
+        monitor_ids: settings.monitor_ids.iter().map(ToString::to_string).collect(),
+        created_at: instant(channel.created_at),
+        updated_at: instant(channel.updated_at),
+        ..wire::Notification::default()
+    };
+    put(&mut shown, &settings.provider, secrets);
+    shown
+}
+
+/// A secret as this caller reads it: as it was written, or not at all.
+fn shown_to(secrets: Secrets, secret: &Secret<String>) -> Option<String> {
+    (secrets == Secrets::Shown).then(|| secret.expose().clone())
+}
+
+/// Puts the one block into its place.
+fn put(shown: &mut wire::Notification, provider: &Provider, secrets: Secrets) {
+    let hook = |hook: &Hook| shown_to(secrets, &hook.webhook_url);
+    let number = |phone: &Phone| Some(phone.phone_number.clone());
+    match provider {
+        Provider::Discord(block) => {
+            shown.discord = wire::Discord { webhook_url: hook(block) }.into();
+        }
+        Provider::Email(Email { email }) => {
+            shown.email = wire::Email { email: Some(email.clone()) }.into();
+        }
+        Provider::Slack(block) => shown.slack = wire::Slack { webhook_url: hook(block) }.into(),
+        Provider::Pagerduty(Pagerduty { integration_key }) => {
+            let integration_key = shown_to(secrets, integration_key);
+            shown.pagerduty = wire::Pagerduty { integration_key }.into();
+        }
+        Provider::Opsgenie(Opsgenie { api_key, region }) => {
+            let api_key = shown_to(secrets, api_key);
+            shown.opsgenie = wire::Opsgenie { api_key, region: Some(region.to_string()) }.into();
+        }
+        Provider::Webhook(block) => shown.webhook = webhook(block, secrets).into(),
+        Provider::Telegram(Telegram { chat_id }) => {
+            shown.telegram = wire::Telegram { chat_id: Some(chat_id.clone()) }.into();
+        }
+        Provider::Sms(block) => shown.sms = wire::Sms { phone_number: number(block) }.into(),
+        Provider::Whatsapp(block) => {
+            shown.whatsapp = wire::Whatsapp { phone_number: number(block) }.into();
+        }
+        Provider::GoogleChat(block) => {
+            shown.google_chat = wire::GoogleChat { webhook_url: hook(block) }.into();
+        }
+        Provider::GrafanaOncall(block) => {
+            shown.grafana_oncall = wire::GrafanaOncall { webhook_url: hook(block) }.into();
+        }
+        Provider::Ntfy(Ntfy { topic, server_url, token }) => {
+            shown.ntfy = wire::Ntfy {
+                topic: Some(topic.clone()),
+                server_url: server_url.as_deref().map(|url| shown_url(url, secrets)),
+                token: token.as_ref().and_then(|token| shown_to(secrets, token)),
+            }
+            .into();
+        }
+    }
+}
+
+fn webhook(block: &Webhook, secrets: Secrets) -> wire::Webhook {
+    let headers = block.headers.iter();
+    wire::Webhook {
+        endpoint: Some(shown_url(&block.endpoint, secrets)),
+        headers: headers
+            .map(|header| wire::Header {
+                key: Some(header.key.clone()),
+                value: shown_to(secrets, &header.value),
+            })
+            .collect(),
+    }
+}

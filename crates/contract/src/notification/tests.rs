@@ -1,0 +1,176 @@
+//! Wire and `rules` say the same: what a channel is answered as is what it was written as.
+
+use std::collections::BTreeSet;
+
+use rules::notification::{
+    Channel, ChannelDraft, ChannelSettings, Email, Hook, Ntfy, Opsgenie, Pagerduty, Phone,
+    Provider, Telegram, Webhook, WebhookHeader,
+};
+use rules::{
+    ChannelId, MonitorId, OpsgenieRegion, ProviderType, Secret, Timestamp, WorkspaceId, tables,
+};
+
+use super::shown;
+use crate::monitor::Secrets;
+
+const HIDDEN: &str = "hunter2";
+
+/// A block of this kind with everything written and secrets wherever they may be.
+fn provider(kind: ProviderType) -> Provider {
+    let secret = || Secret::new(HIDDEN.to_owned());
+    let hook = || Hook { webhook_url: Secret::new(format!("https://hooks.example/{HIDDEN}")) };
+    let phone = || Phone { phone_number: "+4915112345678".to_owned() };
+    match kind {
+        ProviderType::Discord => Provider::Discord(hook()),
+        ProviderType::Email => Provider::Email(Email { email: "ops@example.com".to_owned() }),
+        ProviderType::Slack => Provider::Slack(hook()),
+        ProviderType::Pagerduty => Provider::Pagerduty(Pagerduty { integration_key: secret() }),
+        ProviderType::Opsgenie => {
+            Provider::Opsgenie(Opsgenie { api_key: secret(), region: OpsgenieRegion::Eu })
+        }
+        ProviderType::Webhook => Provider::Webhook(Webhook {
+            endpoint: format!("https://ada:{HIDDEN}@example.com/hook"),
+            headers: vec![
+                WebhookHeader { key: "X-Token".to_owned(), value: secret() },
+                WebhookHeader { key: "X-Empty".to_owned(), value: Secret::new(String::new()) },
+            ],
+        }),
+        ProviderType::Telegram => Provider::Telegram(Telegram { chat_id: "@ops".to_owned() }),
+        ProviderType::Sms => Provider::Sms(phone()),
+        ProviderType::Whatsapp => Provider::Whatsapp(phone()),
+        ProviderType::GoogleChat => Provider::GoogleChat(hook()),
+        ProviderType::GrafanaOncall => Provider::GrafanaOncall(hook()),
+        ProviderType::Ntfy => Provider::Ntfy(Ntfy {
+            topic: "ops".to_owned(),
+            server_url: Some(format!("https://ada:{HIDDEN}@ntfy.example/")),
+            token: Some(secret()),
+        }),
+    }
+}
+
+fn channel(provider: Provider) -> Channel {
+    Channel {
+        id: ChannelId::from_bits(7),
+        workspace: WorkspaceId::from_bits(1),
+        settings: ChannelSettings {
+            name: Some("On call".to_owned()),
+            monitor_ids: vec![MonitorId::from_bits(1), MonitorId::from_bits(2)],
+            provider,
+        },
+        created_at: Timestamp::from_millis(1_500),
+        updated_at: Timestamp::from_millis(-1),
+    }
+}
+
+#[test]
+fn what_is_answered_is_what_was_written_for_all_twelve_kinds() {
+    // design: §4, nothing is rewritten on the way
+    for kind in ProviderType::ALL {
+        let channel = channel(provider(*kind));
+        let answered = ChannelDraft::from(shown(&channel, Secrets::Shown));
+        assert_eq!(answered, ChannelDraft::from(&channel.settings), "{kind}");
+        assert_eq!(answered.parse().as_ref(), Ok(&channel.settings), "{kind}");
+    }
+}
+
+#[test]
+fn the_same_holds_for_the_least_that_can_be_written() {
+    let ntfy = Ntfy { topic: "ops".to_owned(), server_url: None, token: None };
+    let webhook = Webhook { endpoint: "https://example.com".to_owned(), headers: Vec::new() };
+    for provider in [Provider::Ntfy(ntfy), Provider::Webhook(webhook)] {
+        let mut channel = channel(provider);
+        channel.settings.name = None;
+        channel.settings.monitor_ids = Vec::new();
+        let answered = ChannelDraft::from(shown(&channel, Secrets::Shown));
+        assert_eq!(answered, ChannelDraft::from(&channel.settings));
+    }
+}
+
+#[test]
+fn a_read_key_gets_every_block_without_its_secrets() {
+    // design: §4, secrets are left out of answers to read keys
+    let blocks: Vec<String> = ProviderType::ALL
+        .iter()
+        .map(|kind| {
+            let answer = shown(&channel(provider(*kind)), Secrets::LeftOut);
+            let json = serde_json::to_value(&answer).unwrap();
+            let name = json.as_object().unwrap().keys().find(|name| json[*name].is_object());
+            format!("{} {}", name.unwrap(), json[name.unwrap()])
+        })
+        .collect();
+    let blocks = blocks.join("\n");
+    assert!(!blocks.contains(HIDDEN), "{blocks}");
+    insta::assert_snapshot!(blocks, @r#"
+    discord {}
+    email {"email":"ops@example.com"}
+    slack {}
+    pagerduty {}
+    opsgenie {"region":"eu"}
+    webhook {"endpoint":"https://example.com/hook","headers":[{"key":"X-Token"},{"key":"X-Empty"}]}
+    telegram {"chatId":"@ops"}
+    sms {"phoneNumber":"+4915112345678"}
+    whatsapp {"phoneNumber":"+4915112345678"}
+    googleChat {}
+    grafanaOncall {}
+    ntfy {"topic":"ops","serverUrl":"https://ntfy.example/"}
+    "#);
+}
+
+#[test]
+fn an_answer_in_json_has_every_argument_and_output() {
+    let answer = shown(&channel(provider(ProviderType::Webhook)), Secrets::Shown);
+    insta::assert_snapshot!(serde_json::to_string_pretty(&answer).unwrap(), @r#"
+    {
+      "id": "chn_0000000000007",
+      "name": "On call",
+      "providerType": "webhook",
+      "monitorIds": [
+        "mon_0000000000001",
+        "mon_0000000000002"
+      ],
+      "webhook": {
+        "endpoint": "https://ada:hunter2@example.com/hook",
+        "headers": [
+          {
+            "key": "X-Token",
+            "value": "hunter2"
+          },
+          {
+            "key": "X-Empty",
+            "value": ""
+          }
+        ]
+      },
+      "createdAt": "1970-01-01T00:00:01.500Z",
+      "updatedAt": "1969-12-31T23:59:59.999Z"
+    }
+    "#);
+}
+
+#[test]
+fn the_fields_on_the_wire_are_those_of_the_table() {
+    // spec: §2.4: a field added to one side and forgotten on the other fails here
+    let table = &tables::NOTIFICATION;
+    let own = table.fields.iter().chain(table.beyond).map(|field| field.name);
+    let blocks = table.blocks.iter().map(|block| block.name);
+    assert_eq!(wire_fields("Notification"), own.chain(blocks).collect());
+    for block in table.blocks {
+        let own = block.fields.iter().map(|field| field.name);
+        let inner = block.blocks.iter().map(|block| block.name);
+        assert_eq!(wire_fields(&camel(block.name)), own.chain(inner).collect(), "{}", block.name);
+    }
+    let header: BTreeSet<_> =
+        table.block("webhook").blocks[0].fields.iter().map(|field| field.name).collect();
+    assert_eq!(wire_fields("Header"), header);
+}
+
+/// `google_chat` as a message is called: `GoogleChat`.
+fn camel(name: &str) -> String {
+    let words = name.split('_');
+    words.map(|word| word[..1].to_uppercase() + &word[1..]).collect()
+}
+
+/// The names of a message's fields.
+fn wire_fields(message: &str) -> BTreeSet<&'static str> {
+    crate::rpc::field_names(&format!("notification.v1.{message}")).unwrap().collect()
+}

@@ -1,0 +1,104 @@
+//! `GET /v1/whoami` for clients (spec §4.1): whose key this is and what it may do. It stands at the
+//! same host as the services, beside their prefix.
+
+use connectrpc::client::{ClientTransport as _, HttpClient, full_body};
+use http::{HeaderValue, Request, StatusCode, Uri};
+use http_body_util::{BodyExt as _, Limited};
+use serde::Deserialize;
+
+use super::{Code, Error, KEY_HEADER};
+
+/// Most bytes of the answer that are read.
+const ANSWER_BYTES_MAX: usize = 64 * 1024;
+/// What the path of a base URL usually ends in, and this endpoint does not have before it.
+const PREFIX: &str = "/rpc";
+
+/// Who a key is (spec §4.1).
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Whoami {
+    /// Name of the workspace.
+    pub name: String,
+    /// Slug of the workspace.
+    pub slug: String,
+    /// Plan of the workspace.
+    pub plan: String,
+    /// Who calls.
+    pub actor: Actor,
+}
+
+/// Who calls, and what they may do.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Actor {
+    /// `apiKey` for a key.
+    pub r#type: String,
+    /// Identifier of the key.
+    pub key_id: String,
+    /// `read` or `write`.
+    pub scopes: Vec<String>,
+}
+
+/// Asks who `key` is. How long that may take is the caller's to say.
+pub(super) async fn ask(
+    transport: &HttpClient,
+    base: &Uri,
+    key: &HeaderValue,
+) -> Result<Whoami, Error> {
+    let request = Request::get(address(base))
+        .header(KEY_HEADER, key)
+        .body(full_body(Default::default()))
+        .map_err(|error| Error::internal(format!("failed to build the request: {error}")))?;
+    let (parts, body) = transport.send(request).await?.into_parts();
+    let body = match Limited::new(body, ANSWER_BYTES_MAX).collect().await {
+        Ok(body) => body.to_bytes(),
+        Err(error) => return Err(Error::internal(format!("failed to read the answer: {error}"))),
+    };
+    if parts.status == StatusCode::OK {
+        return serde_json::from_slice(&body)
+            .map_err(|error| Error::internal(format!("failed to decode the answer: {error}")));
+    }
+    let said: Problem = serde_json::from_slice(&body).unwrap_or_default();
+    let said = said.detail.unwrap_or_else(|| format!("HTTP error {}", parts.status.as_u16()));
+    Err(Error::new(code(parts.status), said).with_headers(parts.headers))
+}
+
+/// What `/v1` says of an error.
+#[derive(Default, Deserialize)]
+struct Problem {
+    detail: Option<String>,
+}
+
+const fn code(status: StatusCode) -> Code {
+    match status.as_u16() {
+        401 => Code::Unauthenticated,
+        403 => Code::PermissionDenied,
+        408 => Code::DeadlineExceeded,
+        429 | 502..=504 => Code::Unavailable,
+        _ => Code::Unknown,
+    }
+}
+
+/// The endpoint's address beside the services at `base`.
+fn address(base: &Uri) -> String {
+    let prefix = base.path().trim_end_matches('/');
+    let prefix = prefix.strip_suffix(PREFIX).unwrap_or(prefix);
+    let scheme = base.scheme_str().unwrap_or("http");
+    let authority = base.authority().map_or("", http::uri::Authority::as_str);
+    format!("{scheme}://{authority}{prefix}/v1/whoami")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_endpoint_stands_beside_the_services() {
+        for (base, endpoint) in [
+            ("http://127.0.0.1:8080/rpc", "http://127.0.0.1:8080/v1/whoami"),
+            ("https://example.com/aloft/rpc/", "https://example.com/aloft/v1/whoami"),
+            ("https://example.com", "https://example.com/v1/whoami"),
+        ] {
+            assert_eq!(address(&base.parse().unwrap()), endpoint);
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! `status_page.v1` between the wire and `rules`: what a caller wrote becomes a draft, what is stored
+//! becomes an answer. Which fields are right belongs to `rules`.
+
+use rules::Secret;
+use rules::status_page::{
+    Component, ComponentDraft, ComponentGroup, GroupDraft, PageDraft, StatusPage,
+};
+
+use crate::monitor::{Secrets, instant};
+
+/// Messages, service and client as generated from `proto/status_page/v1/status_page.proto`. A
+/// message becomes a field by `into()`.
+pub mod wire {
+    pub use crate::generated::status_page::v1::*;
+    pub use crate::monitor::wire::{FieldMask, MessageField, Timestamp};
+}
+
+impl From<wire::StatusPage> for PageDraft {
+    fn from(given: wire::StatusPage) -> Self {
+        Self {
+            title: given.title,
+            slug: given.slug,
+            description: given.description,
+            homepage_url: given.homepage_url,
+            contact_url: given.contact_url,
+            icon: given.icon,
+            custom_domain: given.custom_domain,
+            access_type: given.access_type,
+            password: given.password.map(Secret::new),
+            auth_email_domains: given.auth_email_domains,
+        }
+    }
+}
+
+impl From<wire::Component> for ComponentDraft {
+    fn from(given: wire::Component) -> Self {
+        Self {
+            page_id: given.page_id,
+            kind: given.r#type,
+            monitor_id: given.monitor_id,
+            name: given.name,
+            description: given.description,
+            order: given.order,
+            group_id: given.group_id,
+            group_order: given.group_order,
+        }
+    }
+}
+
+impl From<wire::ComponentGroup> for GroupDraft {
+    fn from(given: wire::ComponentGroup) -> Self {
+        Self { page_id: given.page_id, name: given.name }
+    }
+}
+
+/// A status page as an answer. Its password is a secret: a read key gets none, and no mask in its
+/// place (design §4).
+pub fn shown_page(page: &StatusPage, secrets: Secrets) -> wire::StatusPage {
+    let settings = &page.settings;
+    let password = settings.password.as_ref().filter(|_| secrets == Secrets::Shown);
+    wire::StatusPage {
+        id: Some(page.id.to_string()),
+        title: Some(settings.title.clone()),
+        slug: Some(settings.slug.clone()),
+        description: settings.description.clone(),
+        homepage_url: settings.homepage_url.clone(),
+        contact_url: settings.contact_url.clone(),
+        icon: settings.icon.clone(),
+        custom_domain: settings.custom_domain.clone(),
+        access_type: settings.access_type.map(|access| access.to_string()),
+        password: password.map(|password| password.expose().clone()),
+        auth_email_domains: settings.auth_email_domains.clone(),
+        published: Some(page.published),
+        theme: Some(page.theme.to_string()),
+        created_at: instant(page.created_at),
+        updated_at: instant(page.updated_at),
+    }
+}
+
+/// A component as an answer.
+pub fn shown_component(component: &Component) -> wire::Component {
+    let settings = &component.settings;
+    wire::Component {
+        id: Some(component.id.to_string()),
+        page_id: Some(settings.page_id.to_string()),
+        r#type: Some(settings.kind.to_string()),
+        monitor_id: settings.monitor_id.map(|id| id.to_string()),
+        name: settings.name.clone(),
+        description: settings.description.clone(),
+        order: settings.order,
+        group_id: settings.group_id.map(|id| id.to_string()),
+        group_order: settings.group_order,
+        created_at: instant(component.created_at),
+        updated_at: instant(component.updated_at),
+    }
+}
+
+/// A component group as an answer.
+pub fn shown_group(group: &ComponentGroup) -> wire::ComponentGroup {
+    wire::ComponentGroup {
+        id: Some(group.id.to_string()),
+        page_id: Some(group.settings.page_id.to_string()),
+        name: Some(group.settings.name.clone()),
+        created_at: instant(group.created_at),
+        updated_at: instant(group.updated_at),
+    }
+}
+
+#[cfg(test)]
+mod tests;

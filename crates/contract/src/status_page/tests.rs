@@ -1,0 +1,139 @@
+//! Wire and `rules` say the same of pages, components and groups: what is answered is what was
+//! written.
+
+use std::collections::BTreeSet;
+
+use rules::field::Resource;
+use rules::status_page::{
+    Component, ComponentDraft, ComponentGroup, ComponentSettings, GroupDraft, GroupSettings,
+    PageDraft, PageSettings, StatusPage,
+};
+use rules::{
+    AccessType, ComponentId, ComponentType, GroupId, MonitorId, PageId, Secret, Theme, Timestamp,
+    WorkspaceId, tables,
+};
+
+use super::{shown_component, shown_group, shown_page, wire};
+use crate::monitor::Secrets;
+use crate::rpc::field_names;
+
+const AT: Timestamp = Timestamp::from_millis(1_500);
+
+#[expect(clippy::unnecessary_wraps, reason = "a page holds what may be absent")]
+fn text(text: &str) -> Option<String> {
+    Some(text.to_owned())
+}
+
+/// A page whose every argument is written.
+fn page() -> StatusPage {
+    StatusPage {
+        id: PageId::from_bits(7),
+        workspace: WorkspaceId::from_bits(1),
+        settings: PageSettings {
+            title: "Acme".to_owned(),
+            slug: "acme".to_owned(),
+            description: text(""),
+            homepage_url: text("https://example.com"),
+            contact_url: text("mailto:ops@example.com"),
+            icon: text("https://example.com/icon.png"),
+            custom_domain: text("Status.Bücher.example"),
+            access_type: Some(AccessType::Password),
+            password: Some(Secret::new("hunter2".to_owned())),
+            auth_email_domains: vec!["b.example".to_owned(), "a.example".to_owned()],
+        },
+        published: false,
+        theme: Theme::Dark,
+        created_at: AT,
+        updated_at: AT,
+    }
+}
+
+fn component() -> Component {
+    Component {
+        id: ComponentId::from_bits(7),
+        workspace: WorkspaceId::from_bits(1),
+        settings: ComponentSettings {
+            page_id: PageId::from_bits(7),
+            kind: ComponentType::Monitor,
+            monitor_id: Some(MonitorId::from_bits(7)),
+            name: text(""),
+            description: text("d"),
+            order: Some(0),
+            group_id: Some(GroupId::from_bits(7)),
+            group_order: Some(-1),
+        },
+        created_at: AT,
+        updated_at: AT,
+    }
+}
+
+fn group() -> ComponentGroup {
+    ComponentGroup {
+        id: GroupId::from_bits(7),
+        workspace: WorkspaceId::from_bits(1),
+        settings: GroupSettings { page_id: PageId::from_bits(7), name: "Core".to_owned() },
+        created_at: AT,
+        updated_at: AT,
+    }
+}
+
+#[test]
+fn what_is_answered_is_what_was_written() {
+    // design: §4: nothing is rewritten on the way
+    let (page, component, group) = (page(), component(), group());
+    let draft = PageDraft::from(shown_page(&page, Secrets::Shown));
+    assert_eq!(draft, PageDraft::from(&page.settings));
+    assert_eq!(draft.parse().unwrap(), page.settings);
+    let draft = ComponentDraft::from(shown_component(&component));
+    assert_eq!(draft, ComponentDraft::from(&component.settings));
+    assert_eq!(draft.parse().unwrap(), component.settings);
+    let draft = GroupDraft::from(shown_group(&group));
+    assert_eq!(draft, GroupDraft::from(&group.settings));
+    assert_eq!(draft.parse().unwrap(), group.settings);
+}
+
+#[test]
+fn what_was_not_written_is_absent() {
+    // design: §4: access_type, order, group_id
+    let mut page = page();
+    page.settings =
+        PageDraft { title: text("t"), slug: text("s"), ..PageDraft::default() }.parse().unwrap();
+    let shown = serde_json::to_string(&shown_page(&page, Secrets::Shown)).unwrap();
+    insta::assert_snapshot!(shown, @r#"{"id":"page_0000000000007","title":"t","slug":"s","authEmailDomains":[],"published":false,"theme":"dark","createdAt":"1970-01-01T00:00:01.500Z","updatedAt":"1970-01-01T00:00:01.500Z"}"#);
+    let mut component = component();
+    let bare = ComponentDraft {
+        page_id: Some(component.settings.page_id.to_string()),
+        kind: text("static"),
+        ..ComponentDraft::default()
+    };
+    component.settings = bare.parse().unwrap();
+    let shown = serde_json::to_string(&shown_component(&component)).unwrap();
+    insta::assert_snapshot!(shown, @r#"{"id":"cmp_0000000000007","pageId":"page_0000000000007","type":"static","createdAt":"1970-01-01T00:00:01.500Z","updatedAt":"1970-01-01T00:00:01.500Z"}"#);
+}
+
+#[test]
+fn a_read_key_gets_a_page_without_its_password() {
+    // spec: §2.8; design: §4
+    let shown = shown_page(&page(), Secrets::LeftOut);
+    assert_eq!(shown.password, None);
+    assert_eq!(
+        wire::StatusPage { password: text("hunter2"), ..shown },
+        shown_page(&page(), Secrets::Shown)
+    );
+}
+
+#[test]
+fn the_fields_on_the_wire_are_those_of_the_tables() {
+    // spec: §2.5–2.7: a field added to one side and forgotten on the other fails here
+    let messages: [(&str, &Resource); 3] = [
+        ("StatusPage", &tables::STATUS_PAGE),
+        ("Component", &tables::STATUS_PAGE_COMPONENT),
+        ("ComponentGroup", &tables::STATUS_PAGE_COMPONENT_GROUP),
+    ];
+    for (message, table) in messages {
+        let fields = table.fields.iter().chain(table.beyond).map(|field| field.name);
+        let message = format!("status_page.v1.{message}");
+        let on_the_wire = field_names(&message).unwrap();
+        assert_eq!(on_the_wire.collect::<BTreeSet<_>>(), fields.collect(), "{message}");
+    }
+}

@@ -1,0 +1,85 @@
+//! `service_monitor_trigger`: checks a monitor now in each of its regions, and says what came back.
+
+use contract::monitor::wire::{CheckResult, TriggerMonitorRequest};
+use contract::rpc::{self, CallOptions};
+use rules::MonitorId;
+use rules::field::{Field, Resource, Shape};
+use terraform_plugin::action::{Action, Progress};
+use terraform_plugin::schema::{Attribute, Schema};
+use terraform_plugin::{Context, Diagnostic, Object, Outcome, Type};
+
+use crate::connection::{Connection, told};
+use crate::{data_source, schema};
+
+/// What a result is called that did not come to what the monitor asks for.
+const FAILURE: &str = "failure";
+
+static ARGUMENTS: Resource = Resource {
+    name: "service_monitor_trigger",
+    description: "Checks a monitor now in each of its regions. The results are kept, and change \
+                  neither its status nor its rhythm.",
+    fields: &[Field::required("id", Shape::Id(MonitorId::PREFIX), "Identifier of the monitor.")],
+    beyond: &[],
+    blocks: &[],
+    rules: &[],
+    import: None,
+};
+
+/// Triggers a monitor.
+#[derive(Debug)]
+pub struct Trigger;
+
+impl Action for Trigger {
+    type Client = Connection;
+
+    fn schema(&self) -> Schema {
+        let must_succeed = Attribute::optional(Type::Bool).describe(
+            "Whether the action fails when the check fails in any region. By default it only says so.",
+        );
+        schema::schema(&ARGUMENTS).attribute("must_succeed", must_succeed)
+    }
+
+    async fn validate(&self, _: &Context<Connection>, config: &Object) -> Outcome<()> {
+        data_source::held(&ARGUMENTS, config)
+    }
+
+    async fn invoke(
+        &self,
+        ctx: &Context<Connection>,
+        config: Object,
+        progress: &Progress,
+    ) -> Outcome<()> {
+        let client = ctx.client()?.client()?;
+        let id: String = config.get("id")?;
+        let must_succeed: Option<bool> = config.get("must_succeed")?;
+        let call = move |services: rpc::Client, options: CallOptions| {
+            let request = TriggerMonitorRequest { id: id.clone(), ..Default::default() };
+            async move {
+                let answer = services.monitors.trigger_monitor_with_options(request, options);
+                Ok(answer.await?.into_owned())
+            }
+        };
+        let answer = client.act(call).await;
+        let answer = answer.map_err(|failure| told("Cannot trigger the monitor", failure))?;
+        for result in &answer.results {
+            progress.say(line(result)).await;
+        }
+        let failed: Vec<_> = answer.results.iter().filter(|it| it.outcome == FAILURE).collect();
+        if must_succeed == Some(true) && !failed.is_empty() {
+            let lines: Vec<_> = failed.into_iter().map(line).collect();
+            return Err(Diagnostic::error("The check failed", lines.join("\n")).into());
+        }
+        Ok(())
+    }
+}
+
+/// `fly-ams: failure in 120 ms: status is 500`.
+fn line(result: &CheckResult) -> String {
+    let CheckResult { region, outcome, latency_ms, reasons, .. } = result;
+    let mut line = format!("{region}: {outcome} in {latency_ms} ms");
+    if !reasons.is_empty() {
+        line.push_str(": ");
+        line.push_str(&reasons.join("; "));
+    }
+    line
+}

@@ -1,0 +1,185 @@
+//! Calls to the service: with the key, within their time, again where that is safe and helps, and
+//! with words for every way in which they fail. What a call means belongs to the resources.
+
+mod failure;
+mod retry;
+
+use std::future::Future;
+use std::sync::Mutex;
+use std::time::{Duration, SystemTime};
+
+use contract::rpc::{self, CallOptions, Whoami};
+use rules::{Scope, Timestamp};
+use tokio::sync::OnceCell;
+use tokio::time::Instant;
+
+pub use self::failure::Failure;
+use self::failure::{Circumstances, explained};
+use self::retry::retry_after;
+pub use self::retry::{Next, Policy, Repeat};
+use crate::settings::Settings;
+
+/// Most bytes of an answer: room for a list of the largest monitors, and an end.
+const ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// The service, as one run of the provider calls it.
+pub struct Client {
+    services: rpc::Client,
+    settings: Settings,
+    policy: Policy,
+    /// Until when nobody calls, because the service asked for a pause: what one call is told holds
+    /// for all of them, which share the limit.
+    quiet: Mutex<Option<Quiet>>,
+    /// Whether the key only reads, once that was asked.
+    reads_only: OnceCell<bool>,
+}
+
+/// A pause that the service asked for.
+#[derive(Clone, Copy)]
+struct Quiet {
+    until: Instant,
+    /// How long it was: those who wait come back spread over as long again, for together they would
+    /// be too many once more.
+    asked: Duration,
+}
+
+impl Client {
+    /// A client with these settings. Connects with the first call.
+    pub fn new(settings: Settings) -> Result<Self, rpc::UnusableClient> {
+        let policy = Policy::of(settings.max_retries);
+        Self::with_policy(settings, policy)
+    }
+
+    fn with_policy(settings: Settings, policy: Policy) -> Result<Self, rpc::UnusableClient> {
+        let services = rpc::Client::new(&settings.base_url, &settings.api_token)?;
+        let (quiet, reads_only) = (Mutex::new(None), OnceCell::new());
+        Ok(Self { services, settings, policy, quiet, reads_only })
+    }
+
+    /// What holds for its calls.
+    pub const fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Makes a call that is the same made twice: one that reads, or sets what it names.
+    pub async fn call<A, F>(
+        &self,
+        call: impl Fn(rpc::Client, CallOptions) -> F,
+    ) -> Result<A, Failure>
+    where
+        F: Future<Output = Result<A, rpc::Error>>,
+    {
+        let options = self.within_its_time(CallOptions::default());
+        self.repeated(Repeat::Safe, || call(self.services.clone(), options.clone())).await
+    }
+
+    /// Makes a call that creates. All its tries carry one idempotency key that no other call has: an
+    /// answer that was lost makes no orphan, and equal resources stay apart.
+    pub async fn create<A, F>(
+        &self,
+        call: impl Fn(rpc::Client, CallOptions) -> F,
+    ) -> Result<A, Failure>
+    where
+        F: Future<Output = Result<A, rpc::Error>>,
+    {
+        let key = format!("{:032x}", rand::random::<u128>());
+        let options = self.within_its_time(rpc::creating(&key));
+        self.repeated(Repeat::Safe, || call(self.services.clone(), options.clone())).await
+    }
+
+    /// Makes a call that does something each time. It has the time that it needs, and is repeated
+    /// only where it was refused for too many calls.
+    pub async fn act<A, F>(
+        &self,
+        call: impl Fn(rpc::Client, CallOptions) -> F,
+    ) -> Result<A, Failure>
+    where
+        F: Future<Output = Result<A, rpc::Error>>,
+    {
+        let options = CallOptions::default();
+        self.repeated(Repeat::WhenRefused, || call(self.services.clone(), options.clone())).await
+    }
+
+    /// Asks who the key is.
+    pub async fn whoami(&self) -> Result<Whoami, Failure> {
+        let late = || rpc::Error::new(rpc::Code::DeadlineExceeded, "no answer in time");
+        let ask = || async {
+            let time = self.settings.request_timeout;
+            let answer = tokio::time::timeout(time, self.services.whoami()).await;
+            answer.unwrap_or_else(|_| Err(late()))
+        };
+        self.repeated(Repeat::Safe, ask).await
+    }
+
+    /// Whether the key only reads, so that the service leaves secrets out of its answers. Asked once;
+    /// where that fails, what is missing is taken for left out, which changes nothing.
+    pub async fn reads_only(&self) -> bool {
+        let ask = || async {
+            let who = self.whoami().await;
+            who.map_or(true, |who| !who.actor.scopes.iter().any(|it| it == Scope::Write.as_str()))
+        };
+        *self.reads_only.get_or_init(ask).await
+    }
+
+    fn within_its_time(&self, options: CallOptions) -> CallOptions {
+        options.with_timeout(self.settings.request_timeout).with_max_message_size(ANSWER_BYTES_MAX)
+    }
+
+    async fn repeated<A, F>(&self, repeat: Repeat, call: impl Fn() -> F) -> Result<A, Failure>
+    where
+        F: Future<Output = Result<A, rpc::Error>>,
+    {
+        for attempt in 0.. {
+            self.quiet().await;
+            let error = match call().await {
+                Ok(answer) => return Ok(answer),
+                Err(error) => error,
+            };
+            let now = now();
+            let asked = retry_after(&error, now);
+            match self.policy.next(attempt, repeat, &error, now, rand::random()) {
+                Next::Again(pause) if asked.is_some() => self.be_quiet(pause),
+                Next::Again(pause) => tokio::time::sleep(pause).await,
+                Next::Over => {
+                    let settings = &self.settings;
+                    let tries = attempt + 1;
+                    let circumstances =
+                        Circumstances { settings, tries, asked_to_wait: asked, repeat };
+                    return Err(explained(&error, &circumstances));
+                }
+            }
+        }
+        unreachable!("the policy ends every call")
+    }
+
+    /// Waits while nobody is to call.
+    async fn quiet(&self) {
+        loop {
+            let quiet = *self.quiet.lock().expect("nothing panics while it holds this");
+            match quiet {
+                Some(Quiet { until, asked }) if until > Instant::now() => {
+                    let spread = asked.mul_f64(rand::random());
+                    tokio::time::sleep_until(until + spread).await;
+                }
+                Some(_) | None => return,
+            }
+        }
+    }
+
+    fn be_quiet(&self, asked: Duration) {
+        let until = Instant::now() + asked;
+        let mut quiet = self.quiet.lock().expect("nothing panics while it holds this");
+        if quiet.is_none_or(|already| already.until < until) {
+            *quiet = Some(Quiet { until, asked });
+        }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a date to wait for is one of the calendar's")]
+fn now() -> Timestamp {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    Timestamp::from_millis(since.as_millis() as i64)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,162 @@
+//! Why a call came to nothing, in words that a person at a terminal can act on. What becomes of the
+//! plan or the state belongs to the resources.
+
+use std::error::Error as StdError;
+use std::time::Duration;
+
+use contract::rpc::{self, Code, Error, FieldViolation, Reason};
+use thiserror::Error as ThisError;
+
+use super::Repeat;
+use crate::settings::Settings;
+
+/// Longest part of an answer that a message repeats, in characters.
+const SAID_SHOWN: usize = 1_000;
+/// Longest part of what stands where the service should, in characters: often a page of HTML.
+const FOREIGN_SHOWN: usize = 120;
+
+/// Why a call failed.
+#[derive(Clone, Debug, PartialEq, Eq, ThisError)]
+pub enum Failure {
+    /// The service says that it has no such thing.
+    #[error("{0}")]
+    NotFound(String),
+    /// The service refuses fields; paths begin at the request, such as `monitor.headers[2].key`.
+    #[error("{said}")]
+    Refused {
+        /// All of it in one sentence.
+        said: String,
+        /// Field by field.
+        fields: Vec<FieldViolation>,
+    },
+    /// Anything else: what happened, and the way out.
+    #[error("{0}")]
+    Failed(String),
+}
+
+/// Under which circumstances a call failed.
+pub(super) struct Circumstances<'a> {
+    pub(super) settings: &'a Settings,
+    /// How often it was tried.
+    pub(super) tries: u32,
+    /// How long the service asked to wait.
+    pub(super) asked_to_wait: Option<Duration>,
+    /// Whether it was a call that may have been carried out although it failed.
+    pub(super) repeat: Repeat,
+}
+
+/// The failure that this error is.
+pub(super) fn explained(error: &Error, circumstances: &Circumstances<'_>) -> Failure {
+    match rpc::reason(error) {
+        Some(reason) => said_by_the_service(error, &reason, circumstances),
+        None => Failure::Failed(met_on_the_way(error, circumstances)),
+    }
+}
+
+/// What the service itself answered: it gives a reason with everything it refuses.
+fn said_by_the_service(error: &Error, reason: &str, circumstances: &Circumstances<'_>) -> Failure {
+    let said = shown(error.message.as_deref().unwrap_or_default(), SAID_SHOWN);
+    let is = |named: Reason| reason == named.as_str();
+    if is(Reason::NotFound) {
+        return Failure::NotFound(said);
+    }
+    let fields = rpc::field_violations(error);
+    if !fields.is_empty() {
+        return Failure::Refused { said, fields };
+    }
+    let keys = [Reason::KeyMissing, Reason::KeyUnknown, Reason::KeyExpired, Reason::KeyRevoked];
+    Failure::Failed(if keys.into_iter().any(is) {
+        format!(
+            "The service does not accept the key: {said}. Set `api_token` of the provider, or \
+             SERVICE_API_TOKEN, to a key of this service that holds."
+        )
+    } else if is(Reason::KeyReadOnly) {
+        format!(
+            "The service refuses to change anything: {said}. A plan needs a key with the scope \
+             read, an apply one with the scope write."
+        )
+    } else if is(Reason::RateLimited) {
+        format!("{}{}", too_many_calls(&said, circumstances), tried(circumstances))
+    } else {
+        format!("The service answered: {said}.{}", tried(circumstances))
+    })
+}
+
+fn too_many_calls(said: &str, circumstances: &Circumstances<'_>) -> String {
+    let wait = circumstances.asked_to_wait.unwrap_or_default().as_secs();
+    format!("The service refuses the call: {said}. It asks to wait {wait} s.")
+}
+
+/// What came from somewhere between here and the service, or did not come at all.
+fn met_on_the_way(error: &Error, circumstances: &Circumstances<'_>) -> String {
+    let base_url = &circumstances.settings.base_url;
+    let said = foreign(error);
+    let unclear = unclear(error, circumstances);
+    let tried = tried(circumstances);
+    match error.code {
+        Code::DeadlineExceeded => format!(
+            "{base_url} did not answer within {} s, the `request_timeout` of the provider.{tried}{unclear}",
+            circumstances.settings.request_timeout.as_secs()
+        ),
+        Code::Unavailable => format!(
+            "{base_url} cannot be reached: {said}. Is `base_url` of the provider (or \
+             SERVICE_API_URL) right, and does the service run?{tried}{unclear}"
+        ),
+        Code::Unauthenticated | Code::PermissionDenied => format!(
+            "{base_url} does not accept the key: {said}. Set `api_token` of the provider, or \
+             SERVICE_API_TOKEN, to a key of this service that holds."
+        ),
+        Code::ResourceExhausted => {
+            format!("The answer of {base_url} is larger than any that the service sends: {said}.")
+        }
+        Code::Internal | Code::DataLoss => {
+            format!("The answer of {base_url} came broken: {said}.{tried}{unclear}")
+        }
+        _ => format!(
+            "{base_url} does not answer as the service does: {said}. Is `base_url` of the provider \
+             (or SERVICE_API_URL) right? It usually ends in /rpc."
+        ),
+    }
+}
+
+fn tried(circumstances: &Circumstances<'_>) -> String {
+    match circumstances.tries {
+        0 | 1 => String::new(),
+        tries => format!(" It was tried {tries} times."),
+    }
+}
+
+/// What somebody else said. The last of a chain of causes says most; a page of HTML says nothing.
+fn foreign(error: &Error) -> String {
+    let mut cause = error.source();
+    while let Some(deeper) = cause.and_then(StdError::source) {
+        cause = Some(deeper);
+    }
+    let said = match cause {
+        Some(cause) => cause.to_string(),
+        None => error.message.clone().unwrap_or_default(),
+    };
+    let before_html = said.split('<').next().unwrap_or_default();
+    shown(before_html, FOREIGN_SHOWN).trim_end_matches([':', ' ']).to_owned()
+}
+
+/// A call that changes something and failed on the way may have been carried out.
+fn unclear(error: &Error, circumstances: &Circumstances<'_>) -> &'static str {
+    match (circumstances.repeat, error.code) {
+        (
+            Repeat::WhenRefused,
+            Code::DeadlineExceeded | Code::Unavailable | Code::Internal | Code::DataLoss,
+        ) => " It may have been carried out nevertheless.",
+        _ => "",
+    }
+}
+
+/// The beginning of what was said, on one line and without what would move a terminal's cursor.
+fn shown(said: &str, most: usize) -> String {
+    let words = said.split(|character: char| character.is_whitespace() || character.is_control());
+    let line = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.trim_end_matches('.').to_owned(),
+    }
+}

@@ -1,0 +1,194 @@
+//! Whether a call that failed is made again, and when. Decides only; waiting belongs to `client`.
+
+use std::time::Duration;
+
+use contract::rpc::{self, Code, Error, Reason};
+use rules::Timestamp;
+
+/// Pause before the first repetition where the service names none; it doubles with every further one.
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+/// Longest pause where the service names none.
+const PAUSE_MAX: Duration = Duration::from_secs(30);
+/// Longest pause that the service may ask for; past it the call fails and says so.
+const RETRY_AFTER_MAX: Duration = Duration::from_mins(5);
+
+/// Whether a call may be made twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repeat {
+    /// Twice is as once: it reads, or sets what it names, or carries an idempotency key.
+    Safe,
+    /// Only where it is certain that nothing was done: the service refused it for too many calls.
+    WhenRefused,
+}
+
+/// What becomes of a call that failed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Next {
+    /// It is made again after this time.
+    Again(Duration),
+    /// It is over.
+    Over,
+}
+
+/// How calls are repeated.
+#[derive(Clone, Copy, Debug)]
+pub struct Policy {
+    /// How often a call is repeated at most.
+    pub max_retries: u32,
+    /// Pause before the first repetition.
+    pub first_pause: Duration,
+}
+
+impl Policy {
+    /// At most this many repetitions.
+    pub const fn of(max_retries: u32) -> Self {
+        Self { max_retries, first_pause: FIRST_PAUSE }
+    }
+
+    /// What becomes of a call whose `attempt` (0 is the first) failed with `error`. `chance` is from
+    /// 0 to 1.
+    pub fn next(
+        &self,
+        attempt: u32,
+        repeat: Repeat,
+        error: &Error,
+        now: Timestamp,
+        chance: f64,
+    ) -> Next {
+        let why = why(error);
+        let allowed = match (why, repeat) {
+            (Why::Refused, Repeat::Safe | Repeat::WhenRefused) | (Why::Unclear, Repeat::Safe) => {
+                true
+            }
+            (Why::Unclear, Repeat::WhenRefused) | (Why::Final, _) => false,
+        };
+        if !allowed || attempt >= self.max_retries {
+            return Next::Over;
+        }
+        match retry_after(error, now) {
+            Some(asked) if asked > RETRY_AFTER_MAX => Next::Over,
+            Some(asked) => Next::Again(asked),
+            None => {
+                let pause = self.first_pause.saturating_mul(2_u32.saturating_pow(attempt));
+                // Half of it is certain, so that a pause is one; half is chance.
+                Next::Again(pause.min(PAUSE_MAX).mul_f64(0.5 + 0.5 * chance))
+            }
+        }
+    }
+}
+
+/// What a failure says about its call.
+#[derive(Clone, Copy, PartialEq)]
+enum Why {
+    /// Nothing was done, and later it may be.
+    Refused,
+    /// It may have been done or not, and another try may tell.
+    Unclear,
+    /// Another try would fail alike.
+    Final,
+}
+
+fn why(error: &Error) -> Why {
+    let reason = rpc::reason(error);
+    if reason.as_deref() == Some(Reason::RateLimited.as_str()) {
+        return Why::Refused;
+    }
+    match error.code {
+        // Somebody in between may have passed it on before giving up.
+        Code::Unavailable | Code::DeadlineExceeded | Code::Aborted => Why::Unclear,
+        // An answer that broke off on its way carries no reason; the service's own failures do, and
+        // would fail again.
+        Code::Internal | Code::DataLoss if reason.is_none() => Why::Unclear,
+        _ => Why::Final,
+    }
+}
+
+/// The time that the answer asks to wait: whole seconds, or until a date (RFC 9110 §10.2.3).
+pub(super) fn retry_after(error: &Error, now: Timestamp) -> Option<Duration> {
+    let asked = error.response_headers().get("retry-after")?.to_str().ok()?.trim();
+    if let Ok(seconds) = asked.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let date = jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(asked).ok()?;
+    Some(Timestamp::from_millis(date.as_millisecond()).since(now))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const POLICY: Policy = Policy::of(4);
+    const NOW: Timestamp = Timestamp::from_millis(784_111_770_000);
+
+    fn seconds(seconds: u64) -> Duration {
+        Duration::from_secs(seconds)
+    }
+
+    fn proxied(code: Code, retry_after: Option<&str>) -> Error {
+        let mut error = Error::new(code, "HTTP error");
+        if let Some(value) = retry_after {
+            error.response_headers_mut().insert("retry-after", value.parse().unwrap());
+        }
+        error
+    }
+
+    #[test]
+    fn pauses_double_up_to_half_a_minute_and_half_of_each_is_chance() {
+        let gone = proxied(Code::Unavailable, None);
+        let patient = Policy::of(99);
+        for (attempt, chance, pause) in
+            [(0, 0.0, 250), (0, 1.0, 500), (1, 1.0, 1_000), (3, 1.0, 4_000), (40, 1.0, 30_000)]
+        {
+            let next = patient.next(attempt, Repeat::Safe, &gone, NOW, chance);
+            assert_eq!(next, Next::Again(Duration::from_millis(pause)), "{attempt} {chance}");
+        }
+        assert_eq!(POLICY.next(4, Repeat::Safe, &gone, NOW, 0.0), Next::Over);
+    }
+
+    #[test]
+    fn the_time_the_service_asks_for_is_honoured() {
+        let limited = rpc::resource_exhausted("too many calls", seconds(8));
+        for repeat in [Repeat::Safe, Repeat::WhenRefused] {
+            assert_eq!(POLICY.next(0, repeat, &limited, NOW, 0.0), Next::Again(seconds(8)));
+            assert_eq!(POLICY.next(0, repeat, &limited, NOW, 1.0), Next::Again(seconds(8)));
+        }
+    }
+
+    #[test]
+    fn a_date_to_wait_for_is_a_time_from_now() {
+        let until = proxied(Code::Unavailable, Some("Sun, 06 Nov 1994 08:49:37 GMT"));
+        assert_eq!(POLICY.next(0, Repeat::Safe, &until, NOW, 0.0), Next::Again(seconds(7)));
+        let nonsense = proxied(Code::Unavailable, Some("soon"));
+        assert_eq!(retry_after(&nonsense, NOW), None);
+    }
+
+    #[test]
+    fn who_is_told_to_wait_for_hours_is_not_kept_waiting() {
+        let hours = proxied(Code::Unavailable, Some("7200"));
+        assert_eq!(POLICY.next(0, Repeat::Safe, &hours, NOW, 0.0), Next::Over);
+    }
+
+    #[test]
+    fn only_what_may_be_done_twice_is_repeated_when_nobody_knows() {
+        for code in [Code::Unavailable, Code::DeadlineExceeded, Code::Aborted, Code::Internal] {
+            let error = proxied(code, None);
+            assert_ne!(POLICY.next(0, Repeat::Safe, &error, NOW, 0.0), Next::Over, "{code:?}");
+            assert_eq!(POLICY.next(0, Repeat::WhenRefused, &error, NOW, 0.0), Next::Over);
+        }
+    }
+
+    #[test]
+    fn what_would_fail_again_is_over_at_once() {
+        for error in [
+            rpc::not_found("monitor", "mon_1"),
+            rpc::permission_denied("this key is read-only"),
+            rpc::internal(),
+            rpc::already_exists("there is one"),
+            proxied(Code::Unknown, None),
+            proxied(Code::Unimplemented, None),
+            proxied(Code::ResourceExhausted, None),
+        ] {
+            assert_eq!(POLICY.next(0, Repeat::Safe, &error, NOW, 0.0), Next::Over, "{error:?}");
+        }
+    }
+}

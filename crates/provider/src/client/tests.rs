@@ -1,0 +1,297 @@
+//! The client against servers that answer by a script: late, broken, enormous, foreign, not at all.
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use contract::monitor::wire::{
+    CreateHttpMonitorRequest, GetMonitorRequest, GetMonitorResponse, TriggerMonitorRequest,
+};
+use rules::Secret;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+
+use super::*;
+use crate::settings::{Arguments, Environment};
+
+/// What the server does with one request.
+enum Act {
+    /// Sends these bytes and closes.
+    Send(Vec<u8>),
+    /// Never answers.
+    Hold,
+}
+
+/// A server that does what its script says, one act a request, the last one for ever.
+struct Fake {
+    address: SocketAddr,
+    /// Head of each request that came.
+    seen: Arc<Mutex<Vec<String>>>,
+}
+
+impl Fake {
+    async fn start(script: impl IntoIterator<Item = Act>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let mut script: VecDeque<_> = script.into_iter().collect();
+        let log = Arc::clone(&seen);
+        tokio::spawn(async move {
+            loop {
+                let (stream, _) = listener.accept().await.unwrap();
+                let act = if script.len() > 1 {
+                    script.pop_front().unwrap()
+                } else {
+                    match script.front().unwrap() {
+                        Act::Send(bytes) => Act::Send(bytes.clone()),
+                        Act::Hold => Act::Hold,
+                    }
+                };
+                tokio::spawn(serve(stream, act, Arc::clone(&log)));
+            }
+        });
+        Self { address, seen }
+    }
+
+    fn client(&self) -> Client {
+        client(&format!("http://{}/rpc", self.address), 3)
+    }
+
+    fn requests(&self) -> Vec<String> {
+        self.seen.lock().unwrap().clone()
+    }
+
+    fn idempotency_keys(&self) -> Vec<String> {
+        let line = |head: &String| {
+            head.lines().find_map(|line| line.strip_prefix("idempotency-key: ")).map(str::to_owned)
+        };
+        self.requests().iter().filter_map(line).collect()
+    }
+}
+
+async fn serve(mut stream: TcpStream, act: Act, seen: Arc<Mutex<Vec<String>>>) {
+    let mut request = Vec::new();
+    let mut part = [0; 4096];
+    let end = loop {
+        let read = stream.read(&mut part).await.unwrap();
+        request.extend_from_slice(&part[..read]);
+        let at = request.windows(4).position(|four| four == b"\r\n\r\n");
+        if let Some(at) = at {
+            break at;
+        }
+    };
+    let head = String::from_utf8(request[..end].to_vec()).unwrap();
+    let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
+    let length: usize = length.unwrap_or("0").parse().unwrap();
+    let mut missing = (end + 4 + length).saturating_sub(request.len());
+    while missing > 0 {
+        missing = missing.saturating_sub(stream.read(&mut part).await.unwrap());
+    }
+    seen.lock().unwrap().push(head);
+    match act {
+        Act::Send(bytes) => {
+            let _ = stream.write_all(&bytes).await;
+            let _ = stream.shutdown().await;
+        }
+        Act::Hold => std::future::pending().await,
+    }
+}
+
+fn client(base_url: &str, max_retries: i32) -> Client {
+    let arguments = Arguments {
+        api_token: Some(Secret::new("key".to_owned())),
+        base_url: Some(base_url.to_owned()),
+        request_timeout: Some(1),
+        max_retries: Some(max_retries),
+    };
+    let settings = Settings::of(arguments, &Environment::default()).unwrap();
+    let policy = Policy { first_pause: Duration::ZERO, ..Policy::of(settings.max_retries) };
+    Client::with_policy(settings, policy).unwrap()
+}
+
+fn answer(status: &str, headers: &str, body: &[u8]) -> Act {
+    let length = body.len();
+    let head = format!(
+        "HTTP/1.1 {status}\r\nconnection: close\r\ncontent-length: {length}\r\n{headers}\r\n"
+    );
+    Act::Send([head.as_bytes(), body].concat())
+}
+
+/// A good answer: an empty message is one.
+fn fine() -> Act {
+    answer("200 OK", "content-type: application/proto\r\n", b"")
+}
+
+fn refused(status: &str, error: &rpc::Error, headers: &str) -> Act {
+    let body = error.to_json();
+    answer(status, &format!("content-type: application/json\r\n{headers}"), &body)
+}
+
+fn limited(headers: &str) -> Act {
+    let error = rpc::resource_exhausted("too many calls", Duration::from_secs(1));
+    refused("429 Too Many Requests", &error, headers)
+}
+
+async fn read(client: &Client) -> Result<GetMonitorResponse, Failure> {
+    client
+        .call(async |services: rpc::Client, options: CallOptions| {
+            let request = GetMonitorRequest { id: "mon_1".to_owned(), ..Default::default() };
+            let answer = services.monitors.get_monitor_with_options(request, options).await?;
+            Ok(answer.into_owned())
+        })
+        .await
+}
+
+async fn create(client: &Client) -> Result<(), Failure> {
+    client
+        .create(async |services: rpc::Client, options: CallOptions| {
+            let request = CreateHttpMonitorRequest::default();
+            services.monitors.create_http_monitor_with_options(request, options).await.map(drop)
+        })
+        .await
+}
+
+async fn trigger(client: &Client) -> Result<(), Failure> {
+    client
+        .act(async |services: rpc::Client, options: CallOptions| {
+            let request = TriggerMonitorRequest::default();
+            services.monitors.trigger_monitor_with_options(request, options).await.map(drop)
+        })
+        .await
+}
+
+fn said(failure: Failure, fake: &Fake) -> String {
+    failure.to_string().replace(&fake.address.to_string(), "HOST")
+}
+
+#[tokio::test]
+async fn a_call_that_was_too_many_is_made_again_after_the_time_asked_for() {
+    let fake = Fake::start([limited("retry-after: 0\r\n"), fine()]).await;
+    read(&fake.client()).await.unwrap();
+    assert_eq!(fake.requests().len(), 2);
+}
+
+#[tokio::test]
+async fn what_one_call_is_told_to_wait_the_others_wait_too() {
+    let fake = Fake::start([limited("retry-after: 1\r\n"), fine()]).await;
+    let client = fake.client();
+    let begun = Instant::now();
+    client.be_quiet(Duration::from_millis(300));
+    let (one, other) = tokio::join!(read(&client), read(&client));
+    assert_eq!((one.is_ok(), other.is_ok()), (true, true));
+    assert!(begun.elapsed() >= Duration::from_millis(1_300));
+    assert_eq!(fake.requests().len(), 3);
+}
+
+#[tokio::test]
+async fn a_server_that_comes_back_is_not_noticed() {
+    let gone = || answer("503 Service Unavailable", "content-type: text/plain\r\n", b"restarting");
+    let fake = Fake::start([gone(), gone(), fine()]).await;
+    read(&fake.client()).await.unwrap();
+    assert_eq!(fake.requests().len(), 3);
+}
+
+#[tokio::test]
+async fn the_tries_of_a_create_carry_one_key_and_other_creates_another() {
+    let gone = || answer("502 Bad Gateway", "content-type: text/html\r\n", b"<html>");
+    let fake = Fake::start([gone(), Act::Send(Vec::new()), fine()]).await;
+    let client = fake.client();
+    create(&client).await.unwrap();
+    create(&client).await.unwrap();
+    let keys = fake.idempotency_keys();
+    assert_eq!(keys.len(), 4);
+    assert_eq!((&keys[0], &keys[0]), (&keys[1], &keys[2]));
+    assert_ne!(keys[2], keys[3]);
+}
+
+#[tokio::test]
+async fn what_does_something_each_time_is_made_again_only_when_it_was_refused() {
+    let gone = answer("503 Service Unavailable", "", b"");
+    let fake = Fake::start([limited("retry-after: 0\r\n"), gone]).await;
+    let failure = trigger(&fake.client()).await.unwrap_err();
+    assert_eq!(fake.requests().len(), 2);
+    insta::assert_snapshot!(said(failure, &fake), @"http://HOST/rpc cannot be reached: HTTP error 503. Is `base_url` of the provider (or SERVICE_API_URL) right, and does the service run? It was tried 2 times. It may have been carried out nevertheless.");
+}
+
+#[tokio::test]
+async fn every_way_to_fail_has_words_that_help() {
+    let html = b"<!DOCTYPE html>\n<html><head><title>Log in</title></head><body>\x1b[2J</body>";
+    let long = vec![b'x'; 2_000_000];
+    let cut =
+        b"HTTP/1.1 200 OK\r\ncontent-type: application/proto\r\ncontent-length: 99\r\n\r\nabc";
+    let enormous =
+        b"HTTP/1.1 200 OK\r\ncontent-type: application/proto\r\ncontent-length: 99999999\r\n\r\n";
+    let enormous = [&enormous[..], &vec![0; ANSWER_BYTES_MAX + 1]].concat();
+    let cases = [
+        ("login page", answer("200 OK", "content-type: text/html\r\n", html)),
+        ("proxy's page", answer("502 Bad Gateway", "content-type: text/html\r\n", html)),
+        ("long text", answer("500 Oh", "content-type: text/plain\r\n", &long)),
+        ("not the path", answer("404 Not Found", "content-type: text/plain\r\n", b"nothing here")),
+        ("moved", answer("301 Moved", "location: https://example.com/\r\n", b"")),
+        ("no protobuf", answer("200 OK", "content-type: application/proto\r\n", b"{}garbage")),
+        ("cut off", Act::Send(cut.to_vec())),
+        ("enormous", Act::Send(enormous)),
+        ("nothing at all", Act::Send(Vec::new())),
+        ("no HTTP", Act::Send(b"SSH-2.0-OpenSSH_9.2\r\n".to_vec())),
+        ("late", Act::Hold),
+        ("limited for hours", limited("retry-after: 9999\r\n")),
+        ("failing", refused("500 Internal", &rpc::internal(), "")),
+        ("read-only", refused("403 No", &rpc::permission_denied("this key is read-only"), "")),
+        (
+            "unknown key",
+            refused("401 No", &rpc::unauthenticated(rpc::Reason::KeyUnknown, "no such key"), ""),
+        ),
+    ];
+    let mut words = String::new();
+    for (case, act) in cases {
+        let fake = Fake::start([act]).await;
+        let client = client(&format!("http://{}/rpc", fake.address), 0);
+        let failure = read(&client).await.unwrap_err();
+        words.push_str(&format!("{case}: {}\n", said(failure, &fake)));
+    }
+    insta::assert_snapshot!(words, @r"
+    login page: http://HOST/rpc does not answer as the service does: unexpected content-type: text/html. Is `base_url` of the provider (or SERVICE_API_URL) right? It usually ends in /rpc.
+    proxy's page: http://HOST/rpc cannot be reached: HTTP error 502. Is `base_url` of the provider (or SERVICE_API_URL) right, and does the service run?
+    long text: http://HOST/rpc does not answer as the service does: HTTP error 500: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…. Is `base_url` of the provider (or SERVICE_API_URL) right? It usually ends in /rpc.
+    not the path: http://HOST/rpc does not answer as the service does: HTTP error 404: nothing here. Is `base_url` of the provider (or SERVICE_API_URL) right? It usually ends in /rpc.
+    moved: http://HOST/rpc does not answer as the service does: HTTP error 301. Is `base_url` of the provider (or SERVICE_API_URL) right? It usually ends in /rpc.
+    no protobuf: The answer of http://HOST/rpc came broken: failed to decode response: unexpected end of buffer.
+    cut off: The answer of http://HOST/rpc came broken: failed to read response body: error reading a body from connection.
+    enormous: The answer of http://HOST/rpc is larger than any that the service sends: response body size exceeds limit 67108864.
+    nothing at all: http://HOST/rpc cannot be reached: connection closed before message completed. Is `base_url` of the provider (or SERVICE_API_URL) right, and does the service run?
+    no HTTP: http://HOST/rpc cannot be reached: invalid HTTP version parsed. Is `base_url` of the provider (or SERVICE_API_URL) right, and does the service run?
+    late: http://HOST/rpc did not answer within 1 s, the `request_timeout` of the provider.
+    limited for hours: The service refuses the call: too many calls. It asks to wait 9999 s.
+    failing: The service answered: the service failed; its log has the cause.
+    read-only: The service refuses to change anything: this key is read-only. A plan needs a key with the scope read, an apply one with the scope write.
+    unknown key: The service does not accept the key: no such key. Set `api_token` of the provider, or SERVICE_API_TOKEN, to a key of this service that holds.
+    ");
+}
+
+#[tokio::test]
+async fn what_is_not_there_and_what_is_refused_can_be_told_apart() {
+    let fake = Fake::start([refused("404 No", &rpc::not_found("monitor", "mon_1"), "")]).await;
+    let failure = read(&fake.client()).await.unwrap_err();
+    assert_eq!(
+        failure,
+        Failure::NotFound("there is no monitor `mon_1` in this workspace".to_owned())
+    );
+    let violations = rules::Violation::new("monitor.retry", 11, "must be 0 to 10").into();
+    let fake = Fake::start([refused("400 No", &rpc::invalid(&violations), "")]).await;
+    let Failure::Refused { fields, .. } = read(&fake.client()).await.unwrap_err() else {
+        panic!("a refusal has fields")
+    };
+    assert_eq!(fields[0].field, "monitor.retry");
+}
+
+#[tokio::test]
+async fn where_nobody_listens_it_is_tried_and_then_said() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    drop(listener);
+    let failure = read(&client(&format!("http://{address}"), 2)).await.unwrap_err();
+    let said = failure.to_string();
+    assert!(said.contains("cannot be reached"), "{said}");
+    assert!(said.ends_with("It was tried 3 times."), "{said}");
+}

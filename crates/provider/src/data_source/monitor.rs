@@ -1,0 +1,34 @@
+//! `service_monitor`: one monitor of any kind (§2.8).
+
+use rules::tables::MONITOR_DATA;
+use terraform_plugin::data_source::DataSource;
+use terraform_plugin::schema::Schema;
+use terraform_plugin::{Context, Object, Outcome};
+
+use super::held;
+use crate::connection::{Connection, told};
+use crate::service::any_monitor;
+use crate::{schema, wire};
+
+/// Looks one monitor up.
+#[derive(Debug)]
+pub struct MonitorData;
+
+impl DataSource for MonitorData {
+    type Client = Connection;
+
+    fn schema(&self) -> Schema {
+        schema::schema(&MONITOR_DATA)
+    }
+
+    async fn validate(&self, _: &Context<Connection>, config: &Object) -> Outcome<()> {
+        held(&MONITOR_DATA, config)
+    }
+
+    async fn read(&self, ctx: &Context<Connection>, config: Object) -> Outcome<Object> {
+        let client = ctx.client()?.client()?;
+        let found = any_monitor(client, config.get("id")?).await;
+        let (kind, json) = found.map_err(|failure| told("Cannot read the monitor", failure))?;
+        Ok(wire::read(&MONITOR_DATA, &json).with("type", kind.as_str()))
+    }
+}

@@ -1,0 +1,99 @@
+//! `service_regions`: where checks can run, and whether somebody there runs them. Ours.
+
+use contract::region::wire::ListRegionsRequest;
+use contract::rpc::{self, CallOptions};
+use rules::field::{Field, Resource, Shape};
+use rules::{Region, RegionGroup};
+use terraform_plugin::data_source::DataSource;
+use terraform_plugin::schema::Schema;
+use terraform_plugin::{Context, Object, Outcome, Value};
+
+use super::held;
+use crate::connection::{Connection, told};
+use crate::schema;
+
+/// Words of cities, countries and states, as the service has them.
+const WORD: Shape = Shape::Line { min: 0, max: u32::MAX };
+
+/// The regions of the service.
+pub(super) static REGIONS_DATA: Resource = Resource {
+    name: "service_regions",
+    description: "Lists the regions that monitors can run in.",
+    fields: &[
+        Field::optional(
+            "group",
+            Shape::OneOf(RegionGroup::WORDS),
+            "Only the regions of this group. Left out, all of them.",
+        ),
+        Field::output(
+            "ids",
+            Shape::SetOf(Region::WORDS),
+            "Identifiers of the regions, for a monitor's regions.",
+        ),
+        Field::output(
+            "regions",
+            Shape::ListOf(&[
+                Field::output("id", Shape::OneOf(Region::WORDS), "Identifier of the region."),
+                Field::output("group", Shape::OneOf(RegionGroup::WORDS), "Group of the region."),
+                Field::output("city", WORD, "Where it is: a city, or a part of the country."),
+                Field::output("country", WORD, "Country, as two letters."),
+                Field::output(
+                    "default",
+                    Shape::Bool,
+                    "Whether monitors run there that name no regions.",
+                ),
+                Field::output(
+                    "served_by",
+                    WORD,
+                    "The probe that runs checks there; empty without one.",
+                ),
+            ]),
+            "The regions, in the order of their groups and names.",
+        ),
+    ],
+    beyond: &[],
+    blocks: &[],
+    rules: &[],
+    import: None,
+};
+
+/// Lists regions.
+#[derive(Debug)]
+pub struct RegionsData;
+
+impl DataSource for RegionsData {
+    type Client = Connection;
+
+    fn schema(&self) -> Schema {
+        schema::schema(&REGIONS_DATA)
+    }
+
+    async fn validate(&self, _: &Context<Connection>, config: &Object) -> Outcome<()> {
+        held(&REGIONS_DATA, config)
+    }
+
+    async fn read(&self, ctx: &Context<Connection>, config: Object) -> Outcome<Object> {
+        let client = ctx.client()?.client()?;
+        let call = |services: rpc::Client, options: CallOptions| async move {
+            let request = ListRegionsRequest::default();
+            let answer = services.regions.list_regions_with_options(request, options).await?;
+            Ok(answer.into_owned())
+        };
+        let answer = client.call(call).await;
+        let answer = answer.map_err(|failure| told("Cannot list the regions", failure))?;
+        let group: Option<String> = config.get("group")?;
+        let mut regions = answer.regions;
+        regions.retain(|region| group.as_ref().is_none_or(|group| *group == region.group));
+        let ids: Vec<_> = regions.iter().map(|region| region.id.clone()).collect();
+        let objects = regions.into_iter().map(|region| {
+            Object::new()
+                .with("id", region.id)
+                .with("group", region.group)
+                .with("city", region.city)
+                .with("country", region.country)
+                .with("default", region.default)
+                .with("served_by", region.served_by)
+        });
+        Ok(config.with("regions", Value::list(objects)).with("ids", Value::set(ids)))
+    }
+}

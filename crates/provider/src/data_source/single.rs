@@ -1,0 +1,41 @@
+//! `service_notification` and `service_status_page`: one resource by its id (§2.8).
+
+use rules::field::Resource;
+use terraform_plugin::data_source::DataSource;
+use terraform_plugin::schema::Schema;
+use terraform_plugin::{Context, Object, Outcome};
+
+use super::held;
+use crate::connection::{Connection, told};
+use crate::service::{Id, Service};
+use crate::{schema, wire};
+
+/// Looks one resource up.
+#[derive(Debug)]
+pub struct SingleData {
+    /// What is read of it.
+    pub table: &'static Resource,
+    /// Its calls.
+    pub service: &'static Service,
+}
+
+impl DataSource for SingleData {
+    type Client = Connection;
+
+    fn schema(&self) -> Schema {
+        schema::schema(self.table)
+    }
+
+    async fn validate(&self, _: &Context<Connection>, config: &Object) -> Outcome<()> {
+        held(self.table, config)
+    }
+
+    async fn read(&self, ctx: &Context<Connection>, config: Object) -> Outcome<Object> {
+        let client = ctx.client()?.client()?;
+        let id = Id { id: config.get("id")?, page_id: None };
+        let doing = || format!("Cannot read the {}", self.service.noun);
+        let answer = (self.service.get)(client, id).await;
+        let answer = answer.map_err(|failure| told(&doing(), failure))?;
+        Ok(wire::read(self.table, &answer.resource))
+    }
+}

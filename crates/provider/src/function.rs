@@ -1,0 +1,78 @@
+//! Provider functions: `provider::service::regions("fly")`, `provider::service::periodicity_seconds("5m")`.
+
+use rules::{Periodicity, Region, RegionGroup};
+use terraform_plugin::function::{Arguments, Function, FunctionError, Signature};
+use terraform_plugin::{IntoValue as _, Type, Value};
+
+/// The regions of a group.
+#[derive(Debug)]
+pub struct Regions;
+
+/// A periodicity in seconds.
+#[derive(Debug)]
+pub struct PeriodicitySeconds;
+
+impl Function for Regions {
+    fn signature(&self) -> Signature {
+        let groups = RegionGroup::WORDS.join("`, `");
+        Signature::new("The regions of a group.", Type::list(Type::String))
+            .describe(format!(
+                "The identifiers of the regions of a group, in the order of their names, for the \
+                 `regions` of a monitor. The groups are `{groups}`."
+            ))
+            .parameter("group", Type::String, &format!("One of `{groups}`."))
+    }
+
+    fn call(&self, arguments: &Arguments) -> Result<Value, FunctionError> {
+        let group: String = arguments.get(0)?;
+        let group = RegionGroup::parse(&group).map_err(|error| refused(&error))?;
+        let regions = Region::ALL.iter().filter(|region| region.group() == group);
+        Ok(Value::list(regions.map(|region| region.as_str())))
+    }
+}
+
+impl Function for PeriodicitySeconds {
+    fn signature(&self) -> Signature {
+        let words = Periodicity::WORDS.join("`, `");
+        Signature::new("A periodicity in seconds.", Type::Number)
+            .describe(
+                "The time from one check of a monitor to the next in the same region, in seconds.",
+            )
+            .parameter("periodicity", Type::String, &format!("One of `{words}`."))
+    }
+
+    fn call(&self, arguments: &Arguments) -> Result<Value, FunctionError> {
+        let word: String = arguments.get(0)?;
+        let periodicity = Periodicity::parse(&word).map_err(|error| refused(&error))?;
+        Ok(periodicity.period().as_secs().into_value())
+    }
+}
+
+fn refused(error: &rules::UnknownWord) -> FunctionError {
+    FunctionError::at(0, format!("{error}."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_group_has_its_regions_and_no_others() {
+        // spec: §8.3
+        let koyeb = Regions.call(&Arguments::of(["koyeb"])).unwrap();
+        assert_eq!(koyeb.elements().len(), 6);
+        assert_eq!(koyeb.elements()[0].as_str(), Some("koyeb-fra"));
+        let error = Regions.call(&Arguments::of(["mars"])).unwrap_err();
+        insta::assert_snapshot!(error.text, @"`mars` is no region group; known are fly, koyeb, railway.");
+    }
+
+    #[test]
+    fn a_periodicity_has_its_seconds() {
+        // spec: §8.2
+        for (word, seconds) in [("30s", 30), ("1m", 60), ("5m", 300), ("1h", 3_600)] {
+            let value = PeriodicitySeconds.call(&Arguments::of([word])).unwrap();
+            assert_eq!(value, seconds.into_value());
+        }
+        assert_eq!(PeriodicitySeconds.call(&Arguments::of(["7s"])).unwrap_err().argument, Some(0));
+    }
+}

@@ -1,0 +1,87 @@
+//! List resources: what the workspace has of each kind, for `terraform query`, with what an import
+//! would read.
+
+use rules::PageId;
+use rules::field::{Field, Resource as Table, Shape};
+use terraform_plugin::list::{Found, ListResource, Listing, Query};
+use terraform_plugin::schema::Schema;
+use terraform_plugin::{Context, Object, Outcome};
+
+use crate::connection::{Connection, told};
+use crate::resource::Managed;
+use crate::service::Asked;
+use crate::{data_source, schema, wire};
+
+/// The argument of a search for what belongs to a page.
+static OF_A_PAGE: Table = Table {
+    name: "search",
+    description: "",
+    fields: &[Field::optional(
+        "page_id",
+        Shape::Id(PageId::PREFIX),
+        "Only those of this status page. Left out, those of all pages.",
+    )],
+    beyond: &[],
+    blocks: &[],
+    rules: &[],
+    import: None,
+};
+
+/// What there is of a resource.
+#[derive(Debug)]
+pub struct Existing(pub Managed);
+
+impl ListResource for Existing {
+    type Client = Connection;
+
+    fn schema(&self) -> Schema {
+        let schema = Schema::new(format!("Finds each {} of the workspace.", self.0.service.noun));
+        if !self.0.belongs_to_a_page() {
+            return schema;
+        }
+        OF_A_PAGE
+            .fields
+            .iter()
+            .fold(schema, |schema, field| schema.attribute(field.name, schema::attribute(field)))
+    }
+
+    async fn validate(&self, _: &Context<Connection>, config: &Object) -> Outcome<()> {
+        if self.0.belongs_to_a_page() { data_source::held(&OF_A_PAGE, config) } else { Ok(()) }
+    }
+
+    async fn list(&self, ctx: &Context<Connection>, query: Query, found: &Listing) -> Outcome<()> {
+        let client = ctx.client()?.client()?;
+        let page_id: Option<String> = query.config.get("page_id")?;
+        let (mut token, mut left) = (String::new(), query.limit);
+        loop {
+            let asked = Asked { token, page_id: page_id.clone() };
+            let page = (self.0.service.list)(client, asked).await;
+            let doing = || format!("Cannot list each {}", self.0.service.noun);
+            let page = page.map_err(|failure| told(&doing(), failure))?;
+            for json in &page.resources {
+                let values = wire::read(self.0.table, json);
+                if left == 0 || !found.send(self.found(values, query.include_resource)).await {
+                    return Ok(());
+                }
+                left -= 1;
+            }
+            if page.next.is_empty() {
+                return Ok(());
+            }
+            token = page.next;
+        }
+    }
+}
+
+impl Existing {
+    fn found(&self, values: Object, include_resource: bool) -> Found {
+        let named = ["name", "title", "id"].into_iter();
+        let named = named.filter_map(|name| values.value(name).as_str());
+        let name = named.filter(|name| !name.is_empty()).next().unwrap_or_default();
+        let found = Found::new(name, self.0.identity_of(&values));
+        if include_resource {
+            return found.with_resource(self.0.imported(values));
+        }
+        found
+    }
+}

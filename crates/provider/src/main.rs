@@ -1,0 +1,15 @@
+//! The provider's program, which Terraform starts. The environment is read here and nowhere else.
+
+use std::process::ExitCode;
+
+use aloft_provider::ServiceProvider;
+use aloft_provider::settings::Environment;
+
+/// What configurations name as the provider's source.
+const ADDRESS: &str = "registry.terraform.io/aloft/service";
+
+fn main() -> ExitCode {
+    #[expect(clippy::disallowed_methods, reason = "a program reads its environment at its start")]
+    let environment = Environment::from(|name| std::env::var(name).ok());
+    terraform_plugin::serve(ADDRESS, ServiceProvider { environment })
+}

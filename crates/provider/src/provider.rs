@@ -1,0 +1,124 @@
+//! The provider as Terraform sees it: its arguments, and what it offers by name.
+
+use rules::tables::{
+    DNS_MONITOR, HTTP_MONITOR, NOTIFICATION, NOTIFICATION_DATA, PROVIDER, STATUS_PAGE,
+    STATUS_PAGE_COMPONENT, STATUS_PAGE_COMPONENT_GROUP, STATUS_PAGE_DATA, TCP_MONITOR,
+};
+use rules::{Reader, Secret, Violations};
+use terraform_plugin::schema::{Presence, Schema};
+use terraform_plugin::{Catalog, Context, Diagnostic, Given, Object, Outcome, Provider};
+
+use crate::action::Trigger;
+use crate::client::Client;
+use crate::connection::Connection;
+use crate::data_source::{MonitorData, MonitorsData, RegionsData, SingleData, WhoamiData};
+use crate::function::{PeriodicitySeconds, Regions};
+use crate::list::Existing;
+use crate::resource::Managed;
+use crate::service::{
+    COMPONENTS, DNS_MONITORS, GROUPS, HTTP_MONITORS, NOTIFICATIONS, PAGES, TCP_MONITORS,
+};
+use crate::settings::{Arguments, Environment, Settings};
+use crate::{schema, validate, wire};
+
+/// The seven resources, in the order of the specification.
+pub fn resources() -> [Managed; 7] {
+    [
+        Managed { table: &HTTP_MONITOR, service: &HTTP_MONITORS },
+        Managed { table: &TCP_MONITOR, service: &TCP_MONITORS },
+        Managed { table: &DNS_MONITOR, service: &DNS_MONITORS },
+        Managed { table: &NOTIFICATION, service: &NOTIFICATIONS },
+        Managed { table: &STATUS_PAGE, service: &PAGES },
+        Managed { table: &STATUS_PAGE_COMPONENT, service: &COMPONENTS },
+        Managed { table: &STATUS_PAGE_COMPONENT_GROUP, service: &GROUPS },
+    ]
+}
+
+/// The provider `service`, in an environment.
+#[derive(Debug, Default)]
+pub struct ServiceProvider {
+    /// What variables say.
+    pub environment: Environment,
+}
+
+impl Provider for ServiceProvider {
+    type Client = Connection;
+
+    fn schema(&self) -> Schema {
+        PROVIDER.fields.iter().fold(Schema::new(PROVIDER.description), |schema, field| {
+            let mut attribute = schema::attribute(field);
+            // What is left out stands in the environment, or holds anyway: a provider has no plan.
+            attribute.presence = Presence::Optional;
+            attribute.default = None;
+            schema.attribute(field.name, attribute)
+        })
+    }
+
+    fn catalog(&self) -> Catalog<Connection> {
+        let catalog = resources().into_iter().fold(Catalog::new(), |catalog, it| {
+            let name = it.table.name;
+            catalog.resource(name, it).list(name, Existing(it))
+        });
+        catalog
+            .function("regions", Regions)
+            .function("periodicity_seconds", PeriodicitySeconds)
+            .action("service_monitor_trigger", Trigger)
+            .data_source("service_monitor", MonitorData)
+            .data_source("service_monitors", MonitorsData)
+            .data_source(
+                "service_notification",
+                SingleData { table: &NOTIFICATION_DATA, service: &NOTIFICATIONS },
+            )
+            .data_source(
+                "service_status_page",
+                SingleData { table: &STATUS_PAGE_DATA, service: &PAGES },
+            )
+            .data_source("service_regions", RegionsData)
+            .data_source("service_whoami", WhoamiData)
+    }
+
+    async fn validate(&self, _: &Context<Connection>, config: &Object) -> Outcome<()> {
+        let mut reader = Reader::new(&PROVIDER);
+        for name in ["api_token", "base_url"] {
+            if let Given::Known(text) = config.get(name)? {
+                let _ = reader.text(name, Some(text));
+            }
+        }
+        for name in ["request_timeout", "max_retries"] {
+            match config.get::<Given<i32>>(name) {
+                Ok(Given::Known(number)) => drop(reader.integer(name, Some(number))),
+                Ok(Given::Null | Given::Unknown) => {}
+                Err(_) => {
+                    let _: Option<()> = reader.refuse_unseen(name, "must be a whole number");
+                }
+            }
+        }
+        reader.finish(Some(())).map_err(refused)
+    }
+
+    async fn configure(&self, _: &Context<Connection>, config: Object) -> Outcome<Connection> {
+        let names = PROVIDER.fields.iter().map(|field| field.name);
+        let unknown: Vec<_> = names.filter(|name| config.value(name).is_unknown()).collect();
+        if !unknown.is_empty() {
+            return Ok(Connection::NotYet(unknown));
+        }
+        let arguments = Arguments {
+            api_token: config.get::<Option<String>>("api_token")?.map(Secret::new),
+            base_url: config.get("base_url")?,
+            request_timeout: config.get("request_timeout")?,
+            max_retries: config.get("max_retries")?,
+        };
+        let settings = Settings::of(arguments, &self.environment).map_err(refused)?;
+        match Client::new(settings) {
+            Ok(client) => Ok(Connection::Ready(Box::new(client))),
+            Err(unusable) => {
+                let said = format!("{unusable}.");
+                Err(Diagnostic::error("The provider cannot be configured", said).into())
+            }
+        }
+    }
+}
+
+fn refused(Violations(violations): Violations) -> terraform_plugin::Diagnostics {
+    violations.iter().map(|it| validate::refusal(it, wire::path_of(&it.field))).collect()
+}

@@ -1,0 +1,215 @@
+//! The seven resources, which are one: a table, its calls, and what lies between a plan and them. What
+//! an answer becomes in the state belongs to `resource::state`.
+
+mod state;
+
+use rules::field::{Presence, Resource as Table};
+use terraform_plugin::resource::{Create, Identity, Import, Resource, State, Update};
+use terraform_plugin::schema::Schema;
+use terraform_plugin::{Context, Diagnostic, Diagnostics, Object, Outcome, Type, Value};
+
+use crate::client::Failure;
+use crate::connection::{Connection, at, told};
+use crate::service::{Answer, Id, Service};
+use crate::{schema, twin, validate, wire};
+
+/// A resource of the specification's §2.
+#[derive(Clone, Copy, Debug)]
+pub struct Managed {
+    /// Its fields, blocks and limits.
+    pub table: &'static Table,
+    /// Its calls.
+    pub service: &'static Service,
+}
+
+type Ctx = Context<Connection>;
+
+impl Resource for Managed {
+    type Client = Connection;
+
+    fn schema(&self) -> Schema {
+        schema::schema(self.table)
+    }
+
+    fn identity(&self) -> Option<Identity> {
+        let noun = self.service.noun;
+        let identity = Identity::new();
+        let identity = if self.belongs_to_a_page() {
+            identity.required("page_id", Type::String, "Identifier of its status page.")
+        } else {
+            identity
+        };
+        Some(identity.required("id", Type::String, &format!("Identifier of the {noun}.")))
+    }
+
+    async fn validate(&self, ctx: &Ctx, config: &Object) -> Outcome<()> {
+        let problems = validate::problems(self.table, self.service, config);
+        if problems.has_errors() {
+            return Err(problems);
+        }
+        problems.into_iter().for_each(|warning| ctx.report(warning));
+        Ok(())
+    }
+
+    async fn create(&self, ctx: &Ctx, create: Create) -> Outcome<State> {
+        let client = ctx.client()?.client()?;
+        let sent = self.sent(&create.planned, &create.config);
+        let answer = (self.service.create)(client, wire::written(self.table, &sent)).await;
+        let answer = answer.map_err(|failure| self.told("create", failure))?;
+        self.warn(ctx, &answer);
+        Ok(self.kept(&answer, &create.planned))
+    }
+
+    async fn read(&self, ctx: &Ctx, prior: State) -> Outcome<Option<State>> {
+        let client = ctx.client()?.client()?;
+        let id = self.id(&prior.values)?;
+        let answer = match (self.service.get)(client, id).await {
+            Ok(answer) => answer,
+            // It was deleted by somebody else: Terraform plans to make it again.
+            Err(Failure::NotFound(_)) => return Ok(None),
+            Err(failure) => return Err(self.told("read", failure)),
+        };
+        self.warn(ctx, &answer);
+        let mut read = self.kept(&answer, &prior.values);
+        if state::misses_secrets(self.table, &read.values, &prior.values) {
+            let reads_only = client.reads_only().await;
+            state::keep_secrets(self.table, &mut read.values, &prior.values, reads_only);
+        }
+        Ok(Some(read))
+    }
+
+    async fn update(&self, ctx: &Ctx, update: Update) -> Outcome<State> {
+        let client = ctx.client()?.client()?;
+        let sent = self.sent(&update.planned, &update.config);
+        let mask = self.mask(&update.planned, &update.prior.values);
+        let call = (self.service.update)(client, wire::written(self.table, &sent), mask);
+        let answer = call.await.map_err(|failure| self.told("change", failure))?;
+        self.warn(ctx, &answer);
+        Ok(self.kept(&answer, &update.planned))
+    }
+
+    async fn delete(&self, ctx: &Ctx, prior: State) -> Outcome<()> {
+        let client = ctx.client()?.client()?;
+        let Id { id, .. } = self.id(&prior.values)?;
+        match (self.service.delete)(client, id).await {
+            Ok(()) | Err(Failure::NotFound(_)) => Ok(()),
+            Err(failure) => Err(self.told("delete", failure)),
+        }
+    }
+
+    async fn import(&self, ctx: &Ctx, import: Import) -> Outcome<State> {
+        let client = ctx.client()?.client()?;
+        let named = match import {
+            Import::Id(text) => self.named(&text)?,
+            Import::Identity(identity) => identity,
+        };
+        // Terraform reads it next, but would not say what is wrong with the id.
+        let answer = (self.service.get)(client, self.id(&named)?).await;
+        let answer = answer.map_err(|failure| self.told("import", failure))?;
+        Ok(self.kept(&answer, &Object::new()))
+    }
+}
+
+impl Managed {
+    /// The plan with what only the configuration has: values that the service computes are left out
+    /// where the user left them out, and secrets that the plan must not hold are there.
+    fn sent(&self, planned: &Object, config: &Object) -> Object {
+        let mut sent = planned.clone();
+        for field in self.table.fields {
+            if field.presence == Presence::Computed {
+                sent.set(field.name, config.value(field.name));
+            }
+        }
+        for twin in twin::all_of(self.table) {
+            twin.add(&mut sent, config);
+            twin.merge(&mut sent);
+        }
+        sent
+    }
+
+    /// All that the provider knows, but for what cannot change in place, and a secret that is not in
+    /// the state and that nobody said to be another.
+    fn mask(&self, planned: &Object, prior: &Object) -> Vec<String> {
+        let unchanged = |name: &str| {
+            twin::of(self.table, None).any(|twin| {
+                twin.field == name && twin.is_used(planned) && twin.same(planned, prior)
+            })
+        };
+        let fixed = |name: &str| self.table.fields.iter().any(|it| it.name == name && it.replace);
+        let names = self.table.writable().filter(|name| !fixed(name) && !unchanged(name));
+        names.map(str::to_owned).collect()
+    }
+
+    /// The state that an answer makes of what was planned, or was before.
+    fn kept(&self, answer: &Answer, before: &Object) -> State {
+        let values = state::of(self.table, wire::read(self.table, &answer.resource), before);
+        let identity = self.identity_of(&values);
+        State::new(values).with_identity(identity)
+    }
+
+    /// What is read, as an import makes it the state.
+    pub(crate) fn imported(&self, read: Object) -> Object {
+        state::of(self.table, read, &Object::new())
+    }
+
+    /// What names a resource for good.
+    pub(crate) fn identity_of(&self, values: &Object) -> Object {
+        let identity = Object::new().with("id", values.value("id"));
+        if self.belongs_to_a_page() {
+            return identity.with("page_id", values.value("page_id"));
+        }
+        identity
+    }
+
+    /// Whether it is a part of a status page.
+    pub(crate) fn belongs_to_a_page(&self) -> bool {
+        self.table.fields.iter().any(|field| field.name == "page_id")
+    }
+
+    fn id(&self, values: &Object) -> Result<Id, Diagnostic> {
+        let page_id = match values.value("page_id") {
+            Value::String(page) => Some(page.clone()),
+            _none => None,
+        };
+        Ok(Id { id: values.get("id")?, page_id })
+    }
+
+    /// The ids in the text of an import, such as `<page_id>/<component_id>` (spec §2).
+    fn named(&self, text: &str) -> Outcome<Object> {
+        let form = self.table.import.unwrap_or("<id>");
+        let parts: Vec<_> = text.split('/').collect();
+        let values = match (parts.as_slice(), self.belongs_to_a_page()) {
+            ([id], false) => Object::new().with("id", *id),
+            ([page, id], true) => Object::new().with("id", *id).with("page_id", *page),
+            _ => return Err(self.no_id(text, form).into()),
+        };
+        if parts.iter().any(|part| part.is_empty()) {
+            return Err(self.no_id(text, form).into());
+        }
+        Ok(values)
+    }
+
+    fn no_id(&self, text: &str, form: &str) -> Diagnostic {
+        let detail = format!(
+            "`{text}` names no {}. A `{}` is imported by {form}.",
+            self.service.noun, self.table.name
+        );
+        Diagnostic::error("Invalid import id", detail)
+    }
+
+    fn told(&self, doing: &str, failure: Failure) -> Diagnostics {
+        told(&format!("Cannot {doing} the {}", self.service.noun), failure)
+    }
+
+    fn warn(&self, ctx: &Ctx, answer: &Answer) {
+        for warning in &answer.warnings {
+            let (_, within) = warning.field.split_once('.').unwrap_or_default();
+            let summary = format!("The {} was stored, but", self.service.noun);
+            let diagnostic = Diagnostic::warning(summary, format!("{}.", warning.message));
+            ctx.report(at(diagnostic, wire::path_of(within)));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

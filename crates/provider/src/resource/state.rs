@@ -1,0 +1,129 @@
+//! What an answer of the service becomes in the state: as answered, but for what the wire cannot tell
+//! apart, and for secrets that it leaves out.
+
+use rules::field::{Block, Field, Presence, Resource as Table, Shape};
+use terraform_plugin::{Object, Value};
+use url::Url;
+
+use crate::twin;
+use crate::wire::stands_alone;
+
+/// The state of what was read, after what was planned or was before it.
+///
+/// On the wire a list that is empty is one that was left out; what the user wrote stands in
+/// `before`. Secrets that are given under the name that is not kept do not come in.
+pub(super) fn of(table: &Table, mut read: Object, before: &Object) -> Object {
+    for field in table.fields {
+        if is_list(field) && read.value(field.name).elements().is_empty() {
+            let empty_before = before.value(field.name);
+            let left_out = empty_before.is_null() || !empty_before.elements().is_empty();
+            // Who imports has not written anything yet; who had elements has them no more.
+            if left_out {
+                read.set(field.name, Value::Null);
+            }
+        }
+    }
+    for twin in twin::all_of(table) {
+        if twin.is_used(before) {
+            twin.keep_version(&mut read, before);
+            twin.forget(&mut read);
+        }
+    }
+    read
+}
+
+/// Whether a secret of `prior` may have been left out of what was read.
+pub(super) fn misses_secrets(table: &Table, read: &Object, prior: &Object) -> bool {
+    let mut kept = read.clone();
+    keep_secrets(table, &mut kept, prior, true);
+    kept != *read
+}
+
+/// Fills in from `prior` what a service leaves out of its answers to keys that only read: the secret
+/// itself, and credentials in a URL. What is absent although it is required is always such a secret;
+/// what is optional only for a key that `reads_only`.
+pub(super) fn keep_secrets(table: &Table, read: &mut Object, prior: &Object, reads_only: bool) {
+    let unkept = |name: &str, block: Option<&str>| {
+        twin::of(table, block).any(|twin| twin.field == name && twin.is_used(prior))
+    };
+    keep_in(table.fields, read, prior, reads_only, &|name| unkept(name, None));
+    for block in table.blocks {
+        keep_in_block(block, read, prior, reads_only, &|name| unkept(name, Some(block.name)));
+    }
+}
+
+fn keep_in_block(
+    block: &Block,
+    read: &mut Object,
+    prior: &Object,
+    reads_only: bool,
+    unkept: &dyn Fn(&str) -> bool,
+) {
+    let before = prior.value(block.name);
+    let keep = |one: &mut Value, before: &Value| {
+        if let (Value::Object(one), Value::Object(before)) = (one, before)
+            && same_key(one, before)
+        {
+            keep_in(block.fields, one, before, reads_only, unkept);
+            for nested in block.blocks {
+                keep_in_block(nested, one, before, reads_only, unkept);
+            }
+        }
+    };
+    match read.value_mut(block.name) {
+        one if stands_alone(block) => keep(one, before),
+        Value::List(ones) => {
+            ones.iter_mut().zip(before.elements()).for_each(|(one, before)| keep(one, before));
+        }
+        _none => {}
+    }
+}
+
+/// Headers that moved or were renamed have other values.
+fn same_key(one: &Object, before: &Object) -> bool {
+    one.value("key") == before.value("key")
+}
+
+fn keep_in(
+    fields: &[Field],
+    read: &mut Object,
+    prior: &Object,
+    reads_only: bool,
+    unkept: &dyn Fn(&str) -> bool,
+) {
+    for field in fields {
+        let (now, before) = (read.value(field.name), prior.value(field.name));
+        let left_out = match (now, before) {
+            (Value::Null, Value::String(_)) => {
+                field.presence == Presence::Required || (field.sensitive && reads_only)
+            }
+            (Value::String(now), Value::String(before)) => {
+                reads_only
+                    && matches!(field.shape, Shape::HttpUrl { .. })
+                    && is_without_credentials(now, before)
+            }
+            _ => false,
+        };
+        if left_out && !unkept(field.name) {
+            let before = before.clone();
+            read.set(field.name, before);
+        }
+    }
+}
+
+/// Whether `now` is `before` without the credentials it had.
+fn is_without_credentials(now: &str, before: &str) -> bool {
+    let Ok(mut url) = Url::parse(before) else { return false };
+    if url.username().is_empty() && url.password().is_none() {
+        return false;
+    }
+    // A URL that has credentials can be without them.
+    let _ = url.set_password(None);
+    let _ = url.set_username("");
+    url.as_str() == now
+}
+
+fn is_list(field: &Field) -> bool {
+    field.presence != Presence::Output
+        && matches!(field.shape, Shape::SetOf(_) | Shape::SetOfIds(_) | Shape::ListOfDomains { .. })
+}

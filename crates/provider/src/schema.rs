@@ -1,0 +1,148 @@
+//! From the tables of `rules` to schemas of Terraform: types, presence, defaults, replacement,
+//! descriptions. What a value may be is asked of `rules` itself, in `validate`.
+
+use rules::field::{self, Field, Presence, Resource, Shape};
+use rules::monitor::degraded_at_ms_of;
+use terraform_plugin::schema::{Attribute, Block, Nesting, Presence as Said, Schema};
+use terraform_plugin::{IntoValue, Object, Type, Value};
+
+use crate::twin::{self, Twin};
+use crate::wire::stands_alone;
+
+/// Outputs that never change after the resource was made.
+const FIXED: [&str; 2] = ["id", "created_at"];
+
+/// The schema of a resource or data source with this table.
+pub fn schema(table: &'static Resource) -> Schema {
+    let mut schema = Schema::new(table.description);
+    for field in table.fields {
+        schema = schema.attribute(field.name, attribute(field));
+    }
+    for twin in twin::of(table, None) {
+        for (name, attribute) in twins(twin) {
+            schema = schema.attribute(name, attribute);
+        }
+    }
+    for inner in table.blocks {
+        schema = schema.block(inner.name, block(table, inner));
+    }
+    schema
+}
+
+/// The attribute of a field.
+pub fn attribute(field: &'static Field) -> Attribute {
+    let attribute = of_shape(field).describe(description(field));
+    let attribute = match field.presence {
+        Presence::Default(field::Value::Text(text)) => attribute.default(text),
+        Presence::Default(field::Value::Integer(number)) => attribute.default(number),
+        Presence::Default(field::Value::Bool(flag)) => attribute.default(flag),
+        Presence::Computed => attribute.derive(["timeout"], degraded_at),
+        Presence::Output if FIXED.contains(&field.name) => attribute.keep(),
+        Presence::Required | Presence::Optional | Presence::Output => attribute,
+    };
+    let attribute = if field.sensitive { attribute.sensitive() } else { attribute };
+    if field.replace { attribute.requires_replace() } else { attribute }
+}
+
+fn of_shape(field: &Field) -> Attribute {
+    let said = match field.presence {
+        Presence::Required => Said::Required,
+        Presence::Optional | Presence::Default(_) => Said::Optional,
+        Presence::Computed => Said::OptionalComputed,
+        Presence::Output => Said::Computed,
+    };
+    let plain = |ty| Attribute::of(terraform_plugin::schema::Shape::Plain(ty), said);
+    match field.shape {
+        Shape::Text { .. }
+        | Shape::Line { .. }
+        | Shape::HttpUrl { .. }
+        | Shape::HostPort { .. }
+        | Shape::DomainName { .. }
+        | Shape::ContactUrl { .. }
+        | Shape::HeaderName { .. }
+        | Shape::AnswerHeaderName { .. }
+        | Shape::HeaderValue { .. }
+        | Shape::Slug { .. }
+        | Shape::EmailAddress { .. }
+        | Shape::PhoneNumber
+        | Shape::OneOf(_)
+        | Shape::Id(_)
+        | Shape::Instant => plain(Type::String),
+        Shape::Integer { .. } => plain(Type::Number),
+        Shape::Bool => plain(Type::Bool),
+        Shape::SetOf(_) | Shape::SetOfIds(_) => plain(Type::set(Type::String)),
+        Shape::ListOfDomains { .. } => plain(Type::list(Type::String)),
+        Shape::ListOf(fields) => {
+            let inner = fields.iter().map(|field| (field.name, attribute(field)));
+            Attribute::nested(Nesting::List, said, inner)
+        }
+    }
+}
+
+fn block(table: &'static Resource, inner: &'static field::Block) -> Block {
+    let nesting = if stands_alone(inner) { Nesting::Single } else { Nesting::List };
+    let mut block = Block::of(nesting).describe(inner.description);
+    if let (false, Some(max)) = (stands_alone(inner), inner.max) {
+        block = block.max_items(max);
+    }
+    for field in inner.fields {
+        block = block.attribute(field.name, attribute(field));
+    }
+    for twin in twin::of(table, Some(inner.name)) {
+        for (name, attribute) in twins(twin) {
+            block = block.attribute(name, attribute);
+        }
+    }
+    for nested in inner.blocks {
+        block = block.block(nested.name, self::block(table, nested));
+    }
+    block
+}
+
+/// The secret that never reaches the state, and the number that says when it changed.
+fn twins(twin: &Twin) -> [(String, Attribute); 2] {
+    let Twin { field, .. } = twin;
+    let secret = Attribute::optional(Type::String).sensitive().write_only().describe(format!(
+        "As `{field}`, but kept out of plan and state. Needs `{}`; not together with `{field}`.",
+        twin.version()
+    ));
+    let version = Attribute::optional(Type::Number).describe(format!(
+        "Any number; another one says that `{}` changed and is to be sent.",
+        twin.write_only()
+    ));
+    [(twin.write_only(), secret), (twin.version(), version)]
+}
+
+/// The sentence of the table, with the words that an enumeration has and the default.
+fn description(field: &Field) -> String {
+    let mut description = field.description.to_owned();
+    if let Some(words) = field.shape.words() {
+        let words: Vec<_> = words.iter().map(|word| format!("`{word}`")).collect();
+        description.push_str(&format!(" One of {}.", words.join(", ")));
+    }
+    match field.presence {
+        Presence::Default(field::Value::Text("")) => description.push_str(" Empty by default."),
+        Presence::Default(field::Value::Text(text)) => {
+            description.push_str(&format!(" `{text}` by default."));
+        }
+        Presence::Default(field::Value::Integer(number)) => {
+            description.push_str(&format!(" {number} by default."));
+        }
+        Presence::Default(field::Value::Bool(flag)) => {
+            description.push_str(&format!(" {flag} by default."));
+        }
+        Presence::Required | Presence::Optional | Presence::Computed | Presence::Output => {}
+    }
+    description
+}
+
+/// What the service will compute (design §4), so that a plan shows it.
+fn degraded_at(plan: &Object) -> Value {
+    match plan.get::<u32>("timeout") {
+        Ok(timeout) if timeout <= rules::tables::TIMEOUT_MS_MAX => {
+            degraded_at_ms_of(timeout).into_value()
+        }
+        // `validate` refuses it.
+        Ok(_) | Err(_) => Value::UNKNOWN,
+    }
+}

@@ -1,0 +1,154 @@
+//! What the provider was told: its own arguments, then the environment, then what holds when nobody
+//! says anything (spec §5.9). The environment itself is read in `main`.
+
+use std::time::Duration;
+
+use contract::rpc::DEFAULT_BASE_URL;
+use rules::tables::PROVIDER;
+use rules::{Reader, Secret, Violations};
+
+/// The variable that stands in for `api_token` (spec §5.9).
+pub const TOKEN_VARIABLE: &str = "SERVICE_API_TOKEN";
+/// The variable that stands in for `base_url` (spec §5.3).
+pub const URL_VARIABLE: &str = "SERVICE_API_URL";
+
+/// The provider's arguments as written; `None` where they were left out.
+#[derive(Clone, Debug, Default)]
+pub struct Arguments {
+    /// The key.
+    pub api_token: Option<Secret<String>>,
+    /// Address of the service.
+    pub base_url: Option<String>,
+    /// Seconds for one call.
+    pub request_timeout: Option<i32>,
+    /// Repetitions of one call.
+    pub max_retries: Option<i32>,
+}
+
+/// What the environment says; a variable that is empty says nothing.
+#[derive(Clone, Debug, Default)]
+pub struct Environment {
+    /// Of [`TOKEN_VARIABLE`].
+    pub api_token: Option<Secret<String>>,
+    /// Of [`URL_VARIABLE`].
+    pub base_url: Option<String>,
+}
+
+/// What holds.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The key that calls are made with.
+    pub api_token: Secret<String>,
+    /// Where calls go.
+    pub base_url: String,
+    /// Time for one call; each repetition has it anew.
+    pub request_timeout: Duration,
+    /// How often a call is repeated that may be.
+    pub max_retries: u32,
+}
+
+impl Environment {
+    /// The environment in which `variable` answers what a variable is set to.
+    pub fn from(variable: impl Fn(&str) -> Option<String>) -> Self {
+        let set = |name| variable(name).filter(|value| !value.is_empty());
+        Self { api_token: set(TOKEN_VARIABLE).map(Secret::new), base_url: set(URL_VARIABLE) }
+    }
+}
+
+impl Settings {
+    /// What holds with these arguments in this environment, or all that is wrong with it. What an
+    /// argument says wins over the environment (spec §5.4).
+    pub fn of(arguments: Arguments, environment: &Environment) -> Result<Self, Violations> {
+        let mut reader = Reader::new(&PROVIDER);
+        let token = arguments.api_token.or_else(|| environment.api_token.clone());
+        let token = match token {
+            Some(token) => reader.text("api_token", Some(token.expose().clone())),
+            None => {
+                let allowed = format!("must be given, or {TOKEN_VARIABLE} must be set");
+                reader.refuse_unseen("api_token", allowed)
+            }
+        };
+        let base_url = arguments
+            .base_url
+            .or_else(|| environment.base_url.clone())
+            .unwrap_or_else(|| DEFAULT_BASE_URL.to_owned());
+        let base_url = reader.text("base_url", Some(base_url));
+        let seconds = reader.integer("request_timeout", arguments.request_timeout);
+        let retries = reader.integer("max_retries", arguments.max_retries);
+        let read = || {
+            Some(Self {
+                api_token: Secret::new(token?),
+                base_url: base_url?,
+                request_timeout: Duration::from_secs(seconds? as u64),
+                max_retries: retries? as u32,
+            })
+        };
+        let settings = read();
+        reader.finish(settings)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn environment(token: &str, url: &str) -> Environment {
+        let (token, url) = (token.to_owned(), url.to_owned());
+        Environment::from(|name| match name {
+            TOKEN_VARIABLE => Some(token.clone()),
+            URL_VARIABLE => Some(url.clone()),
+            _ => None,
+        })
+    }
+
+    fn given(token: Option<&str>, url: Option<&str>) -> Arguments {
+        Arguments {
+            api_token: token.map(|token| Secret::new(token.to_owned())),
+            base_url: url.map(str::to_owned),
+            ..Arguments::default()
+        }
+    }
+
+    #[test]
+    fn arguments_win_over_the_environment_and_that_over_the_default() {
+        // spec: §5.3, §5.4, §5.9
+        let set = environment("env", "http://env/rpc");
+        let unset = environment("", "");
+        for (arguments, environment, token, url) in [
+            (given(Some("arg"), Some("http://arg/rpc")), &set, "arg", "http://arg/rpc"),
+            (given(None, None), &set, "env", "http://env/rpc"),
+            (given(Some("arg"), None), &unset, "arg", DEFAULT_BASE_URL),
+        ] {
+            let settings = Settings::of(arguments, environment).unwrap();
+            assert_eq!(settings.api_token.expose(), token);
+            assert_eq!(settings.base_url, url);
+        }
+    }
+
+    #[test]
+    fn a_token_that_nobody_gave_is_asked_for_with_the_name_of_its_variable() {
+        let refused = Settings::of(given(None, None), &environment("", "")).unwrap_err();
+        insta::assert_snapshot!(refused, @"`api_token` must be given, or SERVICE_API_TOKEN must be set");
+    }
+
+    #[test]
+    fn what_is_no_address_and_no_bound_is_refused_without_the_token() {
+        let arguments = Arguments {
+            api_token: Some(Secret::new("se\ncret".to_owned())),
+            base_url: Some("example.com".to_owned()),
+            request_timeout: Some(0),
+            max_retries: Some(21),
+        };
+        let refused = Settings::of(arguments, &Environment::default()).unwrap_err();
+        assert!(!refused.to_string().contains("cret"));
+        let fields: Vec<_> = refused.0.iter().map(|violation| violation.field.as_str()).collect();
+        assert_eq!(fields, ["api_token", "base_url", "request_timeout", "max_retries"]);
+    }
+
+    #[test]
+    fn limits_left_out_are_those_of_the_table() {
+        let settings = Settings::of(given(Some("key"), None), &Environment::default()).unwrap();
+        assert_eq!(settings.request_timeout, Duration::from_mins(1));
+        assert_eq!(settings.max_retries, 4);
+    }
+}

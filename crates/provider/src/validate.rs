@@ -1,0 +1,120 @@
+//! Every rule of the service at plan time: the configuration is read by `rules` itself, exactly as the
+//! service will read it, with stand-ins for what is not known yet. What the stand-ins break is left
+//! to the next plan, or to the service.
+
+mod stand_in;
+
+use rules::field::Resource;
+use rules::{Violation, Violations};
+use terraform_plugin::{Diagnostic, Diagnostics, Object, Path, Value};
+
+use self::stand_in::Filled;
+use crate::service::Service;
+use crate::twin::{self, Twin};
+use crate::wire;
+
+/// What is wrong with a configuration of this resource.
+pub fn problems(table: &'static Resource, service: &Service, config: &Object) -> Diagnostics {
+    let mut merged = config.clone();
+    let mut found = Diagnostics::new();
+    for twin in twin::all_of(table) {
+        found.extend(pairing(twin, config));
+        twin.merge(&mut merged);
+    }
+    let Filled { object, unknown, refused } = stand_in::filled(table, &merged);
+    let Violations(violations) = (service.refused)(wire::written(table, &object));
+    let at = |violation: &Violation| wire::path_of(&violation.field);
+    let known =
+        |path: &Path| !unknown.iter().any(|unknown| path.steps().starts_with(unknown.steps()));
+    let told = violations.into_iter().filter(|violation| known(&at(violation)));
+    for violation in told.chain(refused) {
+        let path = renamed(table, config, at(&violation));
+        found.push(refusal(&violation, path));
+    }
+    found.extend(given_twice(&object));
+    found
+}
+
+/// What is said of a value that `rules` refuses.
+pub fn refusal(violation: &Violation, path: Path) -> Diagnostic {
+    let summary = match path.steps().last() {
+        Some(terraform_plugin::Step::Name(name)) => format!("Invalid {name}"),
+        Some(_) | None => "Invalid value".to_owned(),
+    };
+    let diagnostic = Diagnostic::error(summary, sentence(&violation.to_string()));
+    if path.steps().is_empty() { diagnostic } else { diagnostic.at(path) }
+}
+
+fn sentence(text: &str) -> String {
+    format!("{text}.")
+}
+
+/// A secret is given under one of its two names, and the one that is not kept has its version.
+fn pairing(twin: &Twin, config: &Object) -> Option<Diagnostic> {
+    let object = twin.within(config)?;
+    let path = twin.block.map_or_else(Path::root, Path::from);
+    let (kept, write_only, version) = (twin.field, twin.write_only(), twin.version());
+    let given = |name: &str| !object.value(name).is_null();
+    let (name, detail) = if given(kept) && given(&write_only) {
+        (write_only.clone(), format!("`{kept}` and `{write_only}` must not be given together."))
+    } else if given(&write_only) && !given(&version) {
+        let detail =
+            format!("`{version}` must be given with `{write_only}`: any number, such as 1.");
+        (write_only.clone(), detail)
+    } else if given(&version) && !given(&write_only) {
+        (version.clone(), format!("`{version}` must only be given with `{write_only}`."))
+    } else {
+        return None;
+    };
+    Some(Diagnostic::error(format!("Invalid {name}"), detail).at(path.name(name)))
+}
+
+/// The path of a secret under the name by which it was given.
+fn renamed(table: &Resource, config: &Object, path: Path) -> Path {
+    for twin in twin::all_of(table) {
+        let parent = twin.block.map_or_else(Path::root, Path::from);
+        let object = twin.within(config);
+        let write_only = object.is_some_and(|object| !object.value(&twin.write_only()).is_null());
+        if write_only && path == parent.name(twin.field) {
+            return parent.name(twin.write_only());
+        }
+    }
+    path
+}
+
+/// Headers that are given twice are sent twice, which is allowed and rarely meant.
+fn given_twice(config: &Object) -> Vec<Diagnostic> {
+    let webhook = config.value("webhook").as_object();
+    let blocks = [
+        (Path::from("headers"), config.value("headers")),
+        (
+            Path::from("webhook").name("headers"),
+            webhook.map_or(&Value::Null, |webhook| webhook.value("headers")),
+        ),
+    ];
+    let mut found = Vec::new();
+    for (path, headers) in blocks {
+        let keys =
+            headers.elements().iter().map(|header| header.as_object()?.value("key").as_str());
+        let keys: Vec<_> = keys.collect();
+        for (at, key) in keys.iter().enumerate() {
+            let same = |other: &Option<&str>| match (other, key) {
+                (Some(other), Some(key)) => other.eq_ignore_ascii_case(key),
+                _ => false,
+            };
+            if let Some(first) = keys[..at].iter().position(same) {
+                let key = key.unwrap_or_default();
+                let detail = format!(
+                    "`{key}` is also the name of block {} of `{path}`. Both are sent.",
+                    first + 1
+                );
+                let summary = "Header given twice";
+                found.push(Diagnostic::warning(summary, detail).at(path.index(at).name("key")));
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests;

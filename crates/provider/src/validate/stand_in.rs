@@ -1,0 +1,187 @@
+//! Values that stand in for those not known yet, so that all rules can be held against the rest. A
+//! stand-in is valid by itself, and chosen so that it asks for nothing else.
+
+use rules::Violation;
+use rules::field::{Block, Field, Presence, Resource, Rule, Shape};
+use terraform_plugin::{IntoValue, Object, Path, Value};
+
+use crate::wire::stands_alone;
+
+/// A configuration without unknown values.
+pub(super) struct Filled {
+    pub(super) object: Object,
+    /// Where values stand in; what `rules` says of them is not said.
+    pub(super) unknown: Vec<Path>,
+    /// Numbers that the wire does not have.
+    pub(super) refused: Vec<Violation>,
+}
+
+/// The configuration with stand-ins.
+pub(super) fn filled(table: &'static Resource, config: &Object) -> Filled {
+    let object = Object::new();
+    let mut filled = Filled { object, unknown: Vec::new(), refused: Vec::new() };
+    let mut config = config.clone();
+    choose(table, &mut config, &mut filled.unknown);
+    let object = filled.body(table.fields, table.blocks, &config, &Path::root());
+    filled.object = object;
+    filled
+}
+
+impl Filled {
+    fn body(
+        &mut self,
+        fields: &'static [Field],
+        blocks: &'static [Block],
+        given: &Object,
+        path: &Path,
+    ) -> Object {
+        let mut object = Object::new();
+        for field in fields.iter().filter(|field| field.presence != Presence::Output) {
+            let value = self.field(field, given.value(field.name), &path.name(field.name));
+            object.set(field.name, value);
+        }
+        for block in blocks {
+            let path = path.name(block.name);
+            let value = match given.value(block.name) {
+                Value::List(elements) => {
+                    let elements = elements.iter().enumerate();
+                    let filled =
+                        elements.map(|(at, value)| self.block(block, value, path.index(at)));
+                    Value::List(filled.collect())
+                }
+                // How many there will be is not known, so that nothing can be said of them.
+                Value::Unknown(_) if !stands_alone(block) => {
+                    self.unknown.push(path);
+                    Value::List(Vec::new())
+                }
+                Value::Null => Value::Null,
+                one => self.block(block, one, path),
+            };
+            object.set(block.name, value);
+        }
+        object
+    }
+
+    fn block(&mut self, block: &'static Block, given: &Value, path: Path) -> Value {
+        let nothing = Object::new();
+        let unknown = given.is_unknown();
+        let object = given.as_object().unwrap_or(&nothing);
+        let filled = self.body(block.fields, block.blocks, object, &path);
+        if unknown {
+            self.unknown.push(path);
+        }
+        Value::Object(filled)
+    }
+
+    fn field(&mut self, field: &'static Field, given: &Value, path: &Path) -> Value {
+        if given.is_unknown() {
+            self.unknown.push(path.clone());
+            return stand_in(field.shape);
+        }
+        match (field.shape, given) {
+            (Shape::Integer { min, max }, Value::Number(number)) => {
+                if number.as_i64().is_some_and(|number| i32::try_from(number).is_ok()) {
+                    return given.clone();
+                }
+                let allowed = format!("must be a whole number from {min} to {max}");
+                self.refused.push(Violation::new(path.to_string(), number, allowed));
+                self.unknown.push(path.clone());
+                stand_in(field.shape)
+            }
+            (Shape::SetOf(_) | Shape::SetOfIds(_), Value::Set(elements)) => {
+                Value::Set(elements.iter().filter(|value| !value.is_unknown()).cloned().collect())
+            }
+            (Shape::ListOfDomains { .. }, Value::List(elements)) => {
+                let elements = elements.iter().enumerate();
+                let filled = elements.map(|(at, value)| match value {
+                    Value::Unknown(_) => {
+                        self.unknown.push(path.index(at));
+                        DOMAIN.into_value()
+                    }
+                    known => known.clone(),
+                });
+                Value::List(filled.collect())
+            }
+            _ => given.clone(),
+        }
+    }
+}
+
+/// Chooses words that others depend on: where the word is not known, one that asks for nothing that
+/// is not there.
+fn choose(table: &'static Resource, config: &mut Object, unknown: &mut Vec<Path>) {
+    for rule in table.rules {
+        match *rule {
+            Rule::RequiredWhen { when, .. } if config.value(when).is_unknown() => {
+                let asks = |word: &str| {
+                    table.rules.iter().any(|rule| {
+                        matches!(rule, Rule::RequiredWhen { when: of, is, .. }
+                            if *of == when && *is == word)
+                    })
+                };
+                let words = table.field(when).shape.words().unwrap_or_default();
+                let silent = words.iter().find(|word| !asks(word));
+                config.set(when, silent.map(|word| (*word).to_owned()));
+                unknown.push(Path::from(when));
+            }
+            Rule::RequiredWhen { .. } => {}
+            Rule::ExactlyOneBlock { named_by } => choose_block(table, named_by, config, unknown),
+        }
+    }
+}
+
+/// The block that is named is there when it may be; one that is not named and may be absent is.
+fn choose_block(
+    table: &'static Resource,
+    named_by: &str,
+    config: &mut Object,
+    unknown: &mut Vec<Path>,
+) {
+    if config.value(named_by).is_unknown() {
+        let blocks = || table.blocks.iter().map(|block| block.name);
+        let given = blocks().find(|name| config.value(name).as_object().is_some());
+        let possible = blocks().find(|name| config.value(name).is_unknown());
+        let any = blocks().next().expect("a rule of blocks has blocks");
+        let named = given.or(possible).unwrap_or(any);
+        unknown.push(Path::from(named_by));
+        if given.is_none() {
+            unknown.push(Path::from(named));
+        }
+        config.set(named_by, named);
+    }
+    let named = config.value(named_by).as_str().map(str::to_owned);
+    for block in table.blocks {
+        if config.value(block.name).is_unknown() && named.as_deref() != Some(block.name) {
+            config.set(block.name, Value::Null);
+        }
+    }
+}
+
+/// A name that is one, of whatever length.
+const DOMAIN: &str = "example.com";
+/// What follows the prefix of an identifier.
+const DIGITS: &str = "0000000000000";
+
+/// A valid value of this shape. Of words it is the last: those that a record or a comparator is
+/// compared by ask for nothing more there.
+fn stand_in(shape: Shape) -> Value {
+    match shape {
+        Shape::Text { min, .. } | Shape::Line { min, .. } => "x".repeat(min as usize).into_value(),
+        Shape::HttpUrl { .. } | Shape::ContactUrl { .. } => "https://example.com".into_value(),
+        Shape::HostPort { .. } => "example.com:443".into_value(),
+        Shape::DomainName { .. } => DOMAIN.into_value(),
+        Shape::HeaderName { .. } | Shape::AnswerHeaderName { .. } | Shape::Slug { .. } => {
+            "x".into_value()
+        }
+        Shape::HeaderValue { .. } => "".into_value(),
+        Shape::EmailAddress { .. } => "ops@example.com".into_value(),
+        Shape::PhoneNumber => "+4915112345678".into_value(),
+        Shape::Integer { min, .. } => min.into_value(),
+        Shape::Bool => false.into_value(),
+        Shape::OneOf(words) => words.last().copied().into_value(),
+        Shape::SetOf(_) | Shape::SetOfIds(_) => Value::set::<Value>([]),
+        Shape::Id(prefix) => format!("{prefix}{DIGITS}").into_value(),
+        Shape::ListOfDomains { .. } => Value::list([DOMAIN]),
+        Shape::Instant | Shape::ListOf(_) => Value::Null,
+    }
+}

@@ -1,0 +1,254 @@
+//! What is refused at plan time, where it points, and what must pass because it is not known yet.
+
+use rules::tables::{
+    DNS_MONITOR, HTTP_MONITOR, NOTIFICATION, STATUS_PAGE, STATUS_PAGE_COMPONENT, TCP_MONITOR,
+};
+use terraform_plugin::IntoValue;
+
+use super::*;
+use crate::service::{COMPONENTS, DNS_MONITORS, HTTP_MONITORS, NOTIFICATIONS, PAGES, TCP_MONITORS};
+
+fn said(table: &'static Resource, service: &Service, config: &Object) -> Vec<String> {
+    let found = problems(table, service, config);
+    let line = |diagnostic: &Diagnostic| {
+        let path = diagnostic.path.as_ref().map(ToString::to_string).unwrap_or_default();
+        format!("{path}: {}", diagnostic.detail)
+    };
+    found.iter().map(line).collect()
+}
+
+fn block(fields: &[(&str, Value)]) -> Value {
+    Value::object(fields.iter().map(|(name, value)| (*name, value.clone())))
+}
+
+fn text(text: &str) -> Value {
+    text.into_value()
+}
+
+fn monitor() -> Object {
+    Object::new().with("name", "API").with("url", "https://example.com").with("periodicity", "30s")
+}
+
+fn tcp_monitor() -> Object {
+    Object::new().with("name", "DB").with("uri", "example.com:5432").with("periodicity", "30s")
+}
+
+fn page() -> Object {
+    Object::new().with("title", "Status").with("slug", "status")
+}
+
+fn component() -> Object {
+    Object::new().with("page_id", "page_0000000000000")
+}
+
+#[test]
+fn each_rule_points_at_its_attribute_and_says_what_is_allowed() {
+    // spec: §2.1–2.7, §8.1
+    let bad_header = block(&[("key", text("a b")), ("value", text(""))]);
+    let good_header = block(&[("key", text("a")), ("value", text(""))]);
+    let assertion = block(&[("target", 99.into_value()), ("comparator", text("is"))]);
+    let http = [
+        monitor().with("name", Value::Null),
+        monitor().with("name", "x".repeat(257)),
+        monitor().with("periodicity", "7s"),
+        monitor().with("method", "get"),
+        monitor().with("timeout", 120_001),
+        monitor().with("retry", -1),
+        monitor().with("retry", Value::Number("1.5".parse().unwrap())),
+        monitor().with("retry", i64::MAX),
+        monitor().with("regions", Value::set(["fly-ams", "mars"])),
+        monitor().with("url", "example.com"),
+        monitor().with("headers", Value::list([good_header, bad_header])),
+        monitor().with("status_code_assertions", Value::list([assertion])),
+    ];
+    let mut all = Vec::new();
+    for config in http {
+        all.extend(said(&HTTP_MONITOR, &HTTP_MONITORS, &config));
+    }
+    all.extend(said(&TCP_MONITOR, &TCP_MONITORS, &tcp_monitor().with("uri", "example.com")));
+    let records =
+        [block(&[("record", text("A")), ("target", text("nowhere")), ("comparator", text("eq"))])];
+    let dns =
+        tcp_monitor().with("uri", "example.com").with("record_assertions", Value::list(records));
+    all.extend(said(&DNS_MONITOR, &DNS_MONITORS, &dns));
+    let pages = [
+        page().with("slug", "My Page"),
+        page().with("access_type", "secret"),
+        page().with("access_type", "password"),
+        page()
+            .with("access_type", "email-domain")
+            .with("auth_email_domains", Value::list::<Value>([])),
+        page().with("auth_email_domains", Value::list(["example.com", "no domain"])),
+        page().with("contact_url", "javascript:alert(1)"),
+    ];
+    for config in pages {
+        all.extend(said(&STATUS_PAGE, &PAGES, &config));
+    }
+    all.extend(said(&STATUS_PAGE_COMPONENT, &COMPONENTS, &component().with("type", "monitor")));
+    insta::assert_snapshot!(all.join("\n"), @r"
+    name: `name` must be given.
+    name: `name` must have at most 256 characters (given: `257 characters`).
+    periodicity: `periodicity` must be one of 30s, 1m, 5m, 10m, 30m, 1h (given: `7s`).
+    method: `method` must be one of GET, POST, HEAD, PUT, PATCH, DELETE, OPTIONS (given: `get`).
+    timeout: `timeout` must be a whole number from 0 to 120000 (given: `120001`).
+    retry: `retry` must be a whole number from 0 to 10 (given: `-1`).
+    retry: `retry` must be a whole number from 0 to 10 (given: `1.5`).
+    retry: `retry` must be a whole number from 0 to 10 (given: `9223372036854775807`).
+    regions: `regions` may only hold the 28 values fly-ams, fly-arn, fly-bom, fly-cdg, fly-dfw, fly-ewr, fly-fra, fly-gru, fly-iad, fly-jnb, fly-lax, fly-lhr, fly-nrt, fly-ord, fly-sjc, fly-sin, fly-syd, fly-yyz, koyeb-fra, koyeb-par, koyeb-sfo, koyeb-sin, koyeb-tyo, koyeb-was, railway-us-west2, railway-us-east4, railway-europe-west4, railway-asia-southeast1 (given: `mars`).
+    url: `url` must be an absolute URL that begins with http:// or https:// (given: `example.com`).
+    headers[1].key: `headers[1].key` must be a header name: letters, digits and !#$%&'*+-.^_`|~ (given: `a b`).
+    status_code_assertions[0].target: `status_code_assertions[0].target` must be a whole number from 100 to 599 (given: `99`).
+    status_code_assertions[0].comparator: `status_code_assertions[0].comparator` must be one of eq, neq, gt, gte, lt, lte (given: `is`).
+    uri: `uri` must be host:port, such as example.com:443 (given: `example.com`).
+    record_assertions[0].target: `record_assertions[0].target` must be an IPv4 address, such as 192.0.2.1, to be compared with A records (given: `nowhere`).
+    slug: `slug` must be words of a–z and 0–9 joined by single hyphens, such as my-page (given: `My Page`).
+    access_type: `access_type` must be one of public, password, email-domain (given: `secret`).
+    password: `password` must be given when `access_type` is `password`.
+    auth_email_domains: `auth_email_domains` must be given when `access_type` is `email-domain`.
+    auth_email_domains[1]: `auth_email_domains[1]` must have only letters, digits, hyphens and underscores in its domain name (given: `no domain`).
+    contact_url: `contact_url` must be an http, https or mailto URL (given: `javascript:alert(1)`).
+    monitor_id: `monitor_id` must be given when `type` is `monitor`.
+    ");
+}
+
+#[test]
+fn a_channel_has_exactly_the_block_that_its_kind_names() {
+    // spec: §2.4
+    let email = || block(&[("email", text("ops@example.com"))]);
+    let ntfy = || block(&[("topic", text("alerts"))]);
+    let sms = block(&[("phone_number", text("0151"))]);
+    let headers = [block(&[("key", text("Host")), ("value", text("no host"))])];
+    let webhook = block(&[("endpoint", text("ftp://x")), ("headers", Value::list(headers))]);
+    let cases = [
+        Object::new().with("provider_type", "email"),
+        Object::new().with("provider_type", "email").with("ntfy", ntfy()),
+        Object::new().with("provider_type", "email").with("email", email()).with("ntfy", ntfy()),
+        Object::new().with("provider_type", "pigeon").with("email", email()),
+        Object::new().with("provider_type", "sms").with("sms", sms),
+        Object::new().with("provider_type", "webhook").with("webhook", webhook),
+        Object::new()
+            .with("provider_type", Value::UNKNOWN)
+            .with("email", email())
+            .with("ntfy", ntfy()),
+    ];
+    let mut all = Vec::new();
+    for config in cases {
+        all.push(said(&NOTIFICATION, &NOTIFICATIONS, &config).join("\n"));
+    }
+    insta::assert_snapshot!(all.join("\n--\n"), @r"
+    email: `email` must be given when `provider_type` is `email`.
+    --
+    email: `email` must be given when `provider_type` is `email`.
+    ntfy: `ntfy` must not be given when `provider_type` is `email`.
+    --
+    ntfy: `ntfy` must not be given when `provider_type` is `email`.
+    --
+    provider_type: `provider_type` must be one of discord, email, slack, pagerduty, opsgenie, webhook, telegram, sms, whatsapp, google_chat, grafana_oncall, ntfy (given: `pigeon`).
+    --
+    sms.phone_number: `sms.phone_number` must be a telephone number in international form, such as +4915112345678 (given: `0151`).
+    --
+    webhook.endpoint: `webhook.endpoint` must be an absolute URL that begins with http:// or https:// (given: `ftp://x`).
+    webhook.headers[0].value: `webhook.headers[0].value` must be a host or host:port in ASCII, as the value of Host.
+    --
+    ntfy: `ntfy` must not be given when `provider_type` is `email`.
+    ");
+}
+
+#[test]
+fn what_is_not_known_yet_passes_wherever_it_stands() {
+    let everything = |table: &'static Resource| {
+        table.writable().fold(Object::new(), |config, name| config.with(name, Value::UNKNOWN))
+    };
+    for (table, service) in [
+        (&HTTP_MONITOR, &HTTP_MONITORS),
+        (&TCP_MONITOR, &TCP_MONITORS),
+        (&DNS_MONITOR, &DNS_MONITORS),
+        (&NOTIFICATION, &NOTIFICATIONS),
+        (&STATUS_PAGE, &PAGES),
+        (&STATUS_PAGE_COMPONENT, &COMPONENTS),
+    ] {
+        assert_eq!(said(table, service, &everything(table)), [""; 0], "{}", table.name);
+    }
+}
+
+#[test]
+fn parts_that_are_not_known_yet_pass_and_the_rest_is_held() {
+    let half = block(&[("key", Value::UNKNOWN), ("value", text("line\nbreak"))]);
+    let config = monitor()
+        .with("headers", Value::list([half, Value::UNKNOWN]))
+        .with("regions", Value::set([text("mars"), Value::UNKNOWN]));
+    let said_of_http = said(&HTTP_MONITOR, &HTTP_MONITORS, &config);
+    assert_eq!(said_of_http.len(), 2, "{said_of_http:?}");
+    let record = |record: Value, target: Value, comparator: Value| {
+        let assertion =
+            block(&[("record", record), ("target", target), ("comparator", comparator)]);
+        tcp_monitor().with("uri", "example.com").with("record_assertions", Value::list([assertion]))
+    };
+    for config in [
+        record(Value::UNKNOWN, text("nowhere"), text("eq")),
+        record(text("A"), Value::UNKNOWN, text("eq")),
+        record(text("A"), text("nowhere"), Value::UNKNOWN),
+    ] {
+        assert_eq!(said(&DNS_MONITOR, &DNS_MONITORS, &config), [""; 0]);
+    }
+    for config in [
+        page().with("access_type", Value::UNKNOWN),
+        page().with("access_type", "password").with("password", Value::UNKNOWN),
+        page().with("access_type", "email-domain").with("auth_email_domains", Value::UNKNOWN),
+        page()
+            .with("access_type", "email-domain")
+            .with("auth_email_domains", Value::list([Value::UNKNOWN])),
+    ] {
+        assert_eq!(said(&STATUS_PAGE, &PAGES, &config), [""; 0]);
+    }
+    let email = block(&[("email", Value::UNKNOWN)]);
+    for config in [
+        Object::new().with("provider_type", Value::UNKNOWN).with("email", email.clone()),
+        Object::new().with("provider_type", "email").with("email", Value::UNKNOWN),
+        Object::new()
+            .with("provider_type", "email")
+            .with("email", email)
+            .with("ntfy", Value::UNKNOWN),
+    ] {
+        assert_eq!(said(&NOTIFICATION, &NOTIFICATIONS, &config), [""; 0]);
+    }
+    for config in [
+        component().with("type", Value::UNKNOWN),
+        component().with("type", "monitor").with("monitor_id", Value::UNKNOWN),
+        component().with("type", "static").with("page_id", Value::UNKNOWN),
+    ] {
+        assert_eq!(said(&STATUS_PAGE_COMPONENT, &COMPONENTS, &config), [""; 0]);
+    }
+}
+
+#[test]
+fn a_secret_is_given_under_one_name_and_the_unkept_one_with_its_version() {
+    let protected = || page().with("access_type", "password");
+    let fine = protected().with("password_wo", "hunter2").with("password_wo_version", 1);
+    assert_eq!(said(&STATUS_PAGE, &PAGES, &fine), [""; 0]);
+    let cases = [
+        protected().with("password", "a").with("password_wo", "b").with("password_wo_version", 1),
+        protected().with("password_wo", "hunter2"),
+        protected().with("password", "a").with("password_wo_version", 1),
+        protected().with("password_wo", "").with("password_wo_version", 1),
+    ];
+    let mut all = Vec::new();
+    for config in cases {
+        all.extend(said(&STATUS_PAGE, &PAGES, &config));
+    }
+    insta::assert_snapshot!(all.join("\n"), @r"
+    password_wo: `password` and `password_wo` must not be given together.
+    password_wo: `password_wo_version` must be given with `password_wo`: any number, such as 1.
+    password_wo_version: `password_wo_version` must only be given with `password_wo`.
+    password_wo: `password` must not be empty.
+    ");
+}
+
+#[test]
+fn a_header_that_is_given_twice_is_warned_of() {
+    let header = |key: &str| block(&[("key", text(key)), ("value", text(""))]);
+    let config = monitor().with("headers", Value::list([header("X-Team"), header("x-team")]));
+    let found = problems(&HTTP_MONITOR, &HTTP_MONITORS, &config);
+    assert!(!found.has_errors());
+    insta::assert_snapshot!(said(&HTTP_MONITOR, &HTTP_MONITORS, &config).join("\n"), @"headers[1].key: `x-team` is also the name of block 1 of `headers`. Both are sent.");
+}

@@ -1,0 +1,240 @@
+//! Between Terraform's values and the wire's JSON, by the table of a resource: names, lists, sets
+//! and blocks follow from it. What a value may be belongs to `validate`, what a plan says to
+//! `resource`.
+
+use contract::rpc::FieldViolation;
+use rules::field::{Block, Field, Presence, Resource, Shape};
+use serde_json::{Map, Value as Json};
+use terraform_plugin::{Object, Path, Value};
+
+/// What the wire calls the effective value of a field that the service computes where it is absent.
+const EFFECTIVE: &str = "effective_";
+
+/// The arguments and blocks of `resource`, and its id, as the wire's JSON. What is null or unknown is
+/// left out: on the wire that is absent.
+pub fn written(table: &Resource, resource: &Object) -> Json {
+    let mut json = fields_written(table.fields, resource);
+    blocks_written(table.blocks, resource, &mut json);
+    if let Some(id) = resource.value("id").as_str() {
+        json.insert("id".to_owned(), id.into());
+    }
+    Json::Object(json)
+}
+
+/// The attributes and blocks of the resource that this JSON of the wire is. What is absent there is
+/// null; lists and sets are never null.
+pub fn read(table: &Resource, json: &Json) -> Object {
+    let mut object = fields_read(table.fields, json);
+    blocks_read(table.blocks, json, &mut object);
+    object
+}
+
+/// Where a field stands that the service names by its path from the request on.
+pub fn path(violation: &FieldViolation) -> Path {
+    // The request's only member that has fields is the resource itself.
+    let within = violation.field.split_once('.').map_or("", |(_, within)| within);
+    path_of(within)
+}
+
+/// The path that a violation of `rules` names, such as `headers[2].key`.
+pub fn path_of(field: &str) -> Path {
+    let mut path = Path::root();
+    for part in field.split('.').filter(|part| !part.is_empty()) {
+        let (name, indexes) = part.split_once('[').unwrap_or((part, ""));
+        path = path.name(name);
+        for index in indexes.split(['[', ']']).filter_map(|index| index.parse().ok()) {
+            path = path.index(index);
+        }
+    }
+    path
+}
+
+/// `snake_case` as the wire's JSON writes it.
+pub fn camel(name: &str) -> String {
+    let mut camel = String::with_capacity(name.len());
+    let mut upper = false;
+    for character in name.chars() {
+        if character == '_' {
+            upper = true;
+        } else if upper {
+            camel.extend(character.to_uppercase());
+            upper = false;
+        } else {
+            camel.push(character);
+        }
+    }
+    camel
+}
+
+/// Whether a block of a table stands alone, and not in a list of its kind.
+pub fn stands_alone(block: &Block) -> bool {
+    block.max == Some(1)
+}
+
+fn fields_written(fields: &[Field], object: &Object) -> Map<String, Json> {
+    let arguments = fields.iter().filter(|field| field.presence != Presence::Output);
+    arguments
+        .filter_map(|field| Some((camel(field.name), json(object.value(field.name))?)))
+        .collect()
+}
+
+fn blocks_written(blocks: &[Block], object: &Object, json: &mut Map<String, Json>) {
+    for block in blocks {
+        let one = |value: &Value| {
+            let object = value.as_object()?;
+            let mut json = fields_written(block.fields, object);
+            blocks_written(block.blocks, object, &mut json);
+            Some(Json::Object(json))
+        };
+        let given = object.value(block.name);
+        let written = if stands_alone(block) {
+            one(given)
+        } else {
+            Some(given.elements().iter().filter_map(one).collect())
+        };
+        json.extend(written.map(|written| (camel(block.name), written)));
+    }
+}
+
+fn json(value: &Value) -> Option<Json> {
+    match value {
+        Value::Bool(flag) => Some((*flag).into()),
+        Value::Number(number) => number.as_i64().map(Json::from),
+        Value::String(text) => Some(text.clone().into()),
+        Value::List(_) | Value::Set(_) | Value::Tuple(_) => {
+            Some(value.elements().iter().filter_map(json).collect())
+        }
+        Value::Null | Value::Unknown(_) | Value::Map(_) | Value::Object(_) | Value::Dynamic(..) => {
+            None
+        }
+    }
+}
+
+fn fields_read(fields: &[Field], json: &Json) -> Object {
+    let read = |field: &Field| {
+        let mut given = &json[camel(field.name)];
+        let effective;
+        if given.is_null() && field.presence == Presence::Computed {
+            effective = camel(&format!("{EFFECTIVE}{}", field.name));
+            given = &json[effective];
+        }
+        (field.name.to_owned(), value(field.shape, given))
+    };
+    fields.iter().map(read).collect()
+}
+
+fn blocks_read(blocks: &[Block], json: &Json, object: &mut Object) {
+    for block in blocks {
+        let one = |json: &Json| {
+            let mut inner = fields_read(block.fields, json);
+            blocks_read(block.blocks, json, &mut inner);
+            Value::Object(inner)
+        };
+        let given = &json[camel(block.name)];
+        let read = if !stands_alone(block) {
+            Value::List(elements(given).iter().map(one).collect())
+        } else if given.is_object() {
+            one(given)
+        } else {
+            Value::Null
+        };
+        object.set(block.name, read);
+    }
+}
+
+fn value(shape: Shape, json: &Json) -> Value {
+    match shape {
+        Shape::Text { .. }
+        | Shape::Line { .. }
+        | Shape::HttpUrl { .. }
+        | Shape::HostPort { .. }
+        | Shape::DomainName { .. }
+        | Shape::ContactUrl { .. }
+        | Shape::HeaderName { .. }
+        | Shape::AnswerHeaderName { .. }
+        | Shape::HeaderValue { .. }
+        | Shape::Slug { .. }
+        | Shape::EmailAddress { .. }
+        | Shape::PhoneNumber
+        | Shape::OneOf(_)
+        | Shape::Id(_)
+        | Shape::Instant => {
+            json.as_str().map_or(Value::Null, |text| Value::String(text.to_owned()))
+        }
+        Shape::Integer { .. } => {
+            json.as_i64().map_or(Value::Null, |number| Value::Number(number.into()))
+        }
+        Shape::Bool => json.as_bool().map_or(Value::Null, Value::Bool),
+        Shape::SetOf(_) | Shape::SetOfIds(_) => Value::set(texts(json)),
+        Shape::ListOfDomains { .. } => Value::list(texts(json)),
+        Shape::ListOf(fields) => {
+            let objects =
+                elements(json).iter().map(|json| Value::Object(fields_read(fields, json)));
+            Value::List(objects.collect())
+        }
+    }
+}
+
+fn texts(json: &Json) -> impl Iterator<Item = &str> {
+    elements(json).iter().filter_map(Json::as_str)
+}
+
+fn elements(json: &Json) -> &[Json] {
+    json.as_array().map_or(&[], Vec::as_slice)
+}
+
+#[cfg(test)]
+mod tests {
+    use rules::tables::{HTTP_MONITOR, NOTIFICATION};
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_monitor_is_the_same_there_and_back() {
+        let wire = json!({
+            "id": "mon_1", "name": "API", "url": "https://example.com", "periodicity": "30s",
+            "method": "GET", "body": "", "timeout": 0, "degradedAt": 0, "retry": 0,
+            "followRedirects": false, "active": true, "public": false, "description": "",
+            "regions": ["fly-ams"],
+            "headers": [{"key": "B", "value": ""}, {"key": "A", "value": "1"}],
+            "statusCodeAssertions": [{"target": 200, "comparator": "eq"}],
+            "bodyAssertions": [], "headerAssertions": [],
+        });
+        let object = read(&HTTP_MONITOR, &wire);
+        assert_eq!(object.value("retry"), &Value::Number(0.into()));
+        assert_eq!(object.value("status"), &Value::Null);
+        assert_eq!(written(&HTTP_MONITOR, &object), wire);
+    }
+
+    #[test]
+    fn what_the_service_computes_is_read_where_nothing_was_written() {
+        let object = read(&HTTP_MONITOR, &json!({"effectiveDegradedAt": 30_000}));
+        assert_eq!(object.value("degraded_at"), &Value::Number(30_000.into()));
+        let object = read(&HTTP_MONITOR, &json!({"degradedAt": 5, "effectiveDegradedAt": 5}));
+        assert_eq!(object.value("degraded_at"), &Value::Number(5.into()));
+    }
+
+    #[test]
+    fn a_block_that_stands_alone_is_an_object_or_absent() {
+        let wire = json!({"webhook": {"endpoint": "https://example.com", "headers": []}});
+        let object = read(&NOTIFICATION, &wire);
+        assert_eq!(object.value("ntfy"), &Value::Null);
+        let written = written(&NOTIFICATION, &object);
+        assert_eq!(written["webhook"], wire["webhook"]);
+        assert!(written.get("ntfy").is_none());
+    }
+
+    #[test]
+    fn paths_of_the_service_are_paths_of_the_configuration() {
+        let violation =
+            |field: &str| FieldViolation { field: field.to_owned(), description: String::new() };
+        for (field, path) in [
+            ("monitor.headers[2].key", "headers[2].key"),
+            ("notification.webhook.headers[0].value", "webhook.headers[0].value"),
+            ("monitor", ""),
+        ] {
+            assert_eq!(super::path(&violation(field)).to_string(), path);
+        }
+    }
+}

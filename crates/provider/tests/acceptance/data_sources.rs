@@ -1,0 +1,181 @@
+//! The data sources: what they read of what is there (spec §2.8), and what they refuse.
+
+use rules::Scope;
+use serde_json::json;
+
+use crate::world::World;
+
+#[tokio::test]
+async fn a_monitor_of_each_kind_is_read_with_what_its_kind_has() {
+    let world = World::start().await;
+    let state = world
+        .settle(
+            r#"
+            resource "service_http_monitor" "m" {
+              name        = "API"
+              url         = "https://example.com"
+              periodicity = "30s"
+              description = "x"
+            }
+            resource "service_tcp_monitor" "m" {
+              name        = "DB"
+              uri         = "example.com:5432"
+              periodicity = "1m"
+              timeout     = 0
+            }
+            resource "service_dns_monitor" "m" {
+              name        = "Zone"
+              uri         = "example.com"
+              periodicity = "1h"
+              public      = true
+            }
+            data "service_monitor" "http" {
+              id = service_http_monitor.m.id
+            }
+            data "service_monitor" "tcp" {
+              id = service_tcp_monitor.m.id
+            }
+            data "service_monitor" "dns" {
+              id = service_dns_monitor.m.id
+            }
+            data "service_monitors" "all" {
+              depends_on = [service_http_monitor.m, service_tcp_monitor.m, service_dns_monitor.m]
+            }
+            data "service_monitors" "second" {
+              limit      = 1
+              offset     = 1
+              depends_on = [service_http_monitor.m, service_tcp_monitor.m, service_dns_monitor.m]
+            }
+            "#,
+        )
+        .await;
+    let read = |kind: &str| {
+        let mut values = state.values(&format!("data.service_monitor.{kind}")).clone();
+        values.as_object_mut().unwrap().remove("id");
+        values
+    };
+    assert_eq!(
+        read("http"),
+        json!({
+            "type": "http", "name": "API", "url": "https://example.com", "uri": null,
+            "periodicity": "30s", "method": "GET", "active": false, "public": false,
+            "description": "x", "timeout": 45_000, "status": "unknown",
+        })
+    );
+    assert_eq!(
+        read("tcp"),
+        json!({
+            "type": "tcp", "name": "DB", "url": null, "uri": "example.com:5432",
+            "periodicity": "1m", "method": null, "active": false, "public": false,
+            "description": null, "timeout": 0, "status": "unknown",
+        })
+    );
+    assert_eq!(read("dns")["type"], "dns");
+    let all = state.value("data.service_monitors.all", "monitors").as_array().unwrap();
+    let ids: Vec<_> = all.iter().map(|monitor| monitor["id"].as_str().unwrap()).collect();
+    assert!(ids.is_sorted(), "{ids:?}");
+    assert_eq!(all.len(), 3);
+    assert_eq!(state.value("data.service_monitors.all", "limit"), 50);
+    assert_eq!(state.value("data.service_monitors.all", "offset"), 0);
+    let second = state.value("data.service_monitors.second", "monitors");
+    assert_eq!(second, &json!([all[1]]));
+    world.destroy().await;
+}
+
+#[tokio::test]
+async fn a_channel_and_a_page_are_read_with_their_times_and_secrets() {
+    let mut world = World::start().await;
+    let resources = r#"
+        resource "service_notification" "c" {
+          provider_type = "email"
+          email {
+            email = "ops@example.com"
+          }
+        }
+        resource "service_status_page" "p" {
+          title       = "Status"
+          slug        = "status"
+          access_type = "password"
+          password    = "hunter2"
+        }
+        data "service_notification" "c" {
+          id = service_notification.c.id
+        }
+        data "service_status_page" "p" {
+          id = service_status_page.p.id
+        }
+    "#;
+    let state = world.settle(resources).await;
+    let channel = state.values("data.service_notification.c");
+    assert_eq!(channel["created_at"], state.values("service_notification.c")["created_at"]);
+    assert_eq!((&channel["name"], &channel["monitor_ids"]), (&json!(null), &json!([])));
+    let page = state.values("data.service_status_page.p");
+    assert_eq!((&page["theme"], &page["published"]), (&json!("system"), &json!(true)));
+    assert_eq!((&page["password"], &page["description"]), (&json!("hunter2"), &json!(null)));
+    world.call_as(Scope::Read);
+    let plan = world.terraform.plan().await.unwrap();
+    assert!(plan.is_empty(), "{}", plan.summary());
+}
+
+#[tokio::test]
+async fn what_is_not_there_and_what_is_out_of_bounds_is_an_error_of_its_argument() {
+    let world = World::start().await;
+    let refused = world
+        .refused(
+            r#"
+            data "service_monitors" "all" {
+              limit  = 101
+              offset = -1
+            }
+            data "service_monitor" "one" {
+              id = "chn_1"
+            }
+            data "service_regions" "some" {
+              group = "mars"
+            }
+            "#,
+        )
+        .await;
+    insta::assert_snapshot!(refused.join("\n"), @r#"
+    error: Invalid group
+      on main.tf line 16: group = "mars"
+      `group` must be one of fly, koyeb, railway (given: `mars`).
+    error: Invalid id
+      on main.tf line 13: id = "chn_1"
+      `id` must be an identifier of the form mon_… (given: `chn_1`).
+    error: Invalid limit
+      on main.tf line 9: limit  = 101
+      `limit` must be a whole number from 1 to 100 (given: `101`).
+    error: Invalid offset
+      on main.tf line 10: offset = -1
+      `offset` must be a whole number from 0 to 2147483647 (given: `-1`).
+    "#);
+    world.configure("data \"service_monitor\" \"one\" {\n  id = \"mon_0000000000000\"\n}\n");
+    let error = world.terraform.plan().await.unwrap_err();
+    insta::assert_snapshot!(error.shown()[0], @r#"
+    error: Cannot read the monitor
+      on main.tf line 7: data "service_monitor" "one" {
+      The service says: there is no monitor `mon_0000000000000` in this workspace.
+    "#);
+}
+
+#[tokio::test]
+async fn the_caller_and_the_regions_are_read_by_a_key_that_only_reads() {
+    let mut world = World::start().await;
+    world.call_as(Scope::Read);
+    let state = world
+        .settle(
+            r#"
+            data "service_whoami" "this" {}
+            data "service_regions" "koyeb" {
+              group = "koyeb"
+            }
+            data "service_regions" "all" {}
+            "#,
+        )
+        .await;
+    let who = state.values("data.service_whoami.this");
+    assert_eq!((&who["slug"], &who["scopes"]), (&json!("acme"), &json!(["read"])));
+    assert_eq!(state.value("data.service_regions.koyeb", "ids").as_array().unwrap().len(), 6);
+    assert_eq!(state.value("data.service_regions.all", "regions").as_array().unwrap().len(), 28);
+}

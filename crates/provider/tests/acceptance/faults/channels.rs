@@ -1,0 +1,137 @@
+//! Faults of channels: updates that are ignored, optional fields that crash, kinds that cannot be made.
+
+use rules::ProviderType;
+use serde_json::{Value, json};
+
+use crate::world::World;
+
+const CHANNELS: &str = "notification.v1.NotificationService";
+const MONITORS: &str = "
+resource \"service_tcp_monitor\" \"m\" {
+  count       = 2
+  name        = \"m\"
+  uri         = \"example.com:443\"
+  periodicity = \"1m\"
+}
+";
+
+fn channel(more: &str) -> String {
+    format!("{MONITORS}resource \"service_notification\" \"c\" {{\n{more}\n}}\n")
+}
+
+async fn stored(world: &World) -> Value {
+    let list = world.rpc(CHANNELS, "ListNotifications", json!({})).await;
+    list["notifications"][0].clone()
+}
+
+#[tokio::test]
+async fn monitors_of_a_channel_are_added_and_removed() {
+    let email = "provider_type = \"email\"\n email {\n email = \"ops@example.com\"\n }\n";
+    let world = World::start().await;
+    for (ids, count) in [
+        ("[service_tcp_monitor.m[0].id]", 1),
+        ("service_tcp_monitor.m[*].id", 2),
+        ("[service_tcp_monitor.m[1].id]", 1),
+        ("[]", 0),
+        ("null", 0),
+    ] {
+        world.settle(&channel(&format!("{email} monitor_ids = {ids}"))).await;
+        assert_eq!(stored(&world).await["monitorIds"].as_array().unwrap().len(), count, "{ids}");
+    }
+}
+
+#[tokio::test]
+async fn ntfy_goes_without_what_is_optional_and_takes_it_and_gives_it_up() {
+    let ntfy = |more: &str| {
+        channel(&format!("provider_type = \"ntfy\"\n ntfy {{\n topic = \"t\"\n{more}\n }}"))
+    };
+    let world = World::start().await;
+    let state = world.settle(&ntfy("")).await;
+    assert_eq!(state.value("service_notification.c", "ntfy")["token"], json!(null));
+    world.settle(&ntfy("token = \"tk_1\"\n server_url = \"https://ntfy.example.com\"")).await;
+    assert_eq!(stored(&world).await["ntfy"]["token"], "tk_1");
+    world.settle(&ntfy("")).await;
+    assert_eq!(stored(&world).await["ntfy"], json!({ "topic": "t" }));
+}
+
+#[tokio::test]
+async fn a_channel_of_every_kind_can_be_made() {
+    // spec: §2.4, 12 kinds
+    let blocks = |kind: ProviderType| match kind {
+        ProviderType::Discord
+        | ProviderType::Slack
+        | ProviderType::GoogleChat
+        | ProviderType::GrafanaOncall => "webhook_url = \"https://example.com/hook\"",
+        ProviderType::Email => "email = \"ops@example.com\"",
+        ProviderType::Pagerduty => "integration_key = \"k\"",
+        ProviderType::Opsgenie => "api_key = \"k\"\n region = \"us\"",
+        ProviderType::Webhook => "endpoint = \"https://example.com\"",
+        ProviderType::Telegram => "chat_id = \"-100\"",
+        ProviderType::Sms | ProviderType::Whatsapp => "phone_number = \"+4915112345678\"",
+        ProviderType::Ntfy => "topic = \"t\"",
+    };
+    let one = |kind: &ProviderType| {
+        let block = blocks(*kind);
+        format!(
+            "resource \"service_notification\" \"{kind}\" {{\n provider_type = \"{kind}\"\n \
+             {kind} {{\n {block}\n }}\n}}\n"
+        )
+    };
+    let body: String = ProviderType::ALL.iter().map(one).collect();
+    let world = World::start().await;
+    let state = world.settle(&body).await;
+    assert_eq!(state.addresses().len(), 12);
+    world.import_all(&body, &state, &[""; 0]).await;
+    world.destroy().await;
+}
+
+#[tokio::test]
+async fn the_kind_of_a_channel_changes_in_place_with_its_block() {
+    let world = World::start().await;
+    let before = world
+        .settle(&channel("provider_type = \"email\"\n email {\n email = \"ops@example.com\"\n }"))
+        .await;
+    let after =
+        world.settle(&channel("provider_type = \"ntfy\"\n ntfy {\n topic = \"t\"\n }")).await;
+    let id = |state: &terraform_plugin::harness::State| {
+        state.value("service_notification.c", "id").clone()
+    };
+    assert_eq!(id(&before), id(&after));
+    assert_eq!(stored(&world).await.get("email"), None);
+}
+
+#[tokio::test]
+async fn headers_of_a_webhook_are_blocks_also_dynamic_ones_and_keep_their_order() {
+    let webhook = |headers: &str| {
+        channel(&format!(
+            "provider_type = \"webhook\"\n webhook {{\n endpoint = \"https://example.com\"\n {headers}\n }}"
+        ))
+    };
+    let dynamic = "dynamic \"headers\" {\n for_each = [\"B\", \"A\"]\n content {\n key = headers.value\n value = \"\"\n }\n }";
+    let world = World::start().await;
+    world.settle(&webhook(dynamic)).await;
+    assert_eq!(
+        stored(&world).await["webhook"]["headers"],
+        json!([{ "key": "B", "value": "" }, { "key": "A", "value": "" }])
+    );
+    world.settle(&webhook("")).await;
+    assert_eq!(stored(&world).await["webhook"]["headers"], json!([]));
+}
+
+#[tokio::test]
+async fn a_kind_that_the_server_is_not_set_up_for_is_a_warning_that_names_the_way_out() {
+    // issue 5 point 4; design: §4, channels
+    let world = World::start().await;
+    world.configure(&channel(
+        "provider_type = \"email\"\n email {\n email = \"ops@example.com\"\n }",
+    ));
+    let applied = world.terraform.apply().await.unwrap();
+    let warnings: Vec<_> = applied.shown.iter().map(ToString::to_string).collect();
+    insta::assert_snapshot!(warnings.join("\n"), @r#"
+    warning: The notification channel was stored, but
+      on main.tf line 15: provider_type = "email"
+      this server has no mail server (SMTP) configured: `email` channels are stored, and nothing is delivered through them until its operator sets one up.
+    "#);
+    let plan = world.terraform.plan().await.unwrap();
+    assert!(plan.is_empty(), "{}", plan.summary());
+}

@@ -1,0 +1,85 @@
+//! Faults of imports: of another kind, of nothing, of a form that names nothing.
+
+use crate::world::World;
+
+const BODY: &str = r#"
+resource "service_tcp_monitor" "m" {
+  name        = "m"
+  uri         = "example.com:443"
+  periodicity = "1m"
+}
+resource "service_http_monitor" "m" {
+  name        = "m"
+  url         = "https://example.com"
+  periodicity = "1m"
+}
+resource "service_status_page" "p" {
+  title = "Status"
+  slug  = "status"
+}
+resource "service_status_page" "q" {
+  title = "Other"
+  slug  = "other"
+}
+resource "service_status_page_component" "c" {
+  page_id = service_status_page.p.id
+  type    = "static"
+}
+"#;
+
+async fn refused(world: &World, address: &str, id: &str) -> String {
+    world.configure(&format!("{BODY}\nimport {{\n  to = {address}\n  id = \"{id}\"\n}}\n"));
+    let error = world.terraform.plan().await.unwrap_err();
+    let shown = error.shown().iter().find(|shown| shown.severity == "error").unwrap();
+    format!("{}: {}", shown.summary, shown.detail)
+}
+
+#[tokio::test]
+async fn an_import_of_another_kind_names_the_resource_that_is_right() {
+    let world = World::start().await;
+    let state = world.settle(BODY).await;
+    let tcp = state.value("service_tcp_monitor.m", "id").as_str().unwrap().to_owned();
+    world.terraform.forget().unwrap();
+    let said = refused(&world, "service_http_monitor.m", &tcp).await.replace(&tcp, "mon_…");
+    insta::assert_snapshot!(said, @"Cannot import the HTTP monitor: `mon_…` is a TCP monitor, which is a `service_tcp_monitor` and no `service_http_monitor`. Import it as a `service_tcp_monitor`.");
+}
+
+#[tokio::test]
+async fn an_import_of_nothing_says_so_and_one_of_another_form_says_the_form() {
+    let world = World::start().await;
+    let mut said = Vec::new();
+    for (address, id) in [
+        ("service_http_monitor.m", "mon_0000000000000"),
+        ("service_http_monitor.m", "page/mon_0000000000000"),
+        ("service_status_page_component.c", "cmp_0000000000000"),
+        ("service_status_page_component.c", "/cmp_0000000000000"),
+        ("service_status_page_component.c", "page_0000000000000/cmp_0000000000000"),
+    ] {
+        said.push(refused(&world, address, id).await);
+    }
+    insta::assert_snapshot!(said.join("\n"), @r"
+    Cannot import the HTTP monitor: The service says: there is no monitor `mon_0000000000000` in this workspace.
+    Invalid import id: `page/mon_0000000000000` names no HTTP monitor. A `service_http_monitor` is imported by <monitor_id>.
+    Invalid import id: `cmp_0000000000000` names no component. A `service_status_page_component` is imported by <page_id>/<component_id>.
+    Invalid import id: `/cmp_0000000000000` names no component. A `service_status_page_component` is imported by <page_id>/<component_id>.
+    Cannot import the component: The service says: there is no component `cmp_0000000000000` in this workspace.
+    ");
+}
+
+#[tokio::test]
+async fn a_component_is_imported_by_its_own_page_alone() {
+    // spec: §2.6
+    let world = World::start().await;
+    let state = world.settle(BODY).await;
+    let component = state.value("service_status_page_component.c", "id").as_str().unwrap();
+    let page = state.value("service_status_page.p", "id").as_str().unwrap();
+    let other = state.value("service_status_page.q", "id").as_str().unwrap();
+    world.terraform.run(&["state", "rm", "service_status_page_component.c"]).await.unwrap();
+    let said =
+        refused(&world, "service_status_page_component.c", &format!("{other}/{component}")).await;
+    assert!(said.contains("there is no component"), "{said}");
+    world.configure(BODY);
+    let id = format!("{page}/{component}");
+    world.terraform.import("service_status_page_component.c", &id).await.unwrap();
+    world.must_be_settled().await;
+}

@@ -1,0 +1,134 @@
+//! Faults of pages, components and groups: replaced for a title, cleared by nobody, order lost.
+
+use serde_json::{Value, json};
+use terraform_plugin::harness::Action;
+
+use crate::world::World;
+
+const PAGES: &str = "status_page.v1.StatusPageService";
+
+fn page(more: &str) -> String {
+    format!("resource \"service_status_page\" \"p\" {{\n slug = \"status\"\n{more}\n}}\n")
+}
+
+fn component(more: &str) -> String {
+    format!(
+        "{}
+        resource \"service_status_page_component_group\" \"g\" {{
+          page_id = service_status_page.p.id
+          name    = \"Group\"
+        }}
+        resource \"service_tcp_monitor\" \"m\" {{
+          count       = 2
+          name        = \"m\"
+          uri         = \"example.com:443\"
+          periodicity = \"1m\"
+        }}
+        resource \"service_status_page_component\" \"c\" {{
+          page_id = service_status_page.p.id
+          {more}
+        }}\n",
+        page("title = \"Status\"")
+    )
+}
+
+async fn stored(world: &World) -> Value {
+    world.rpc(PAGES, "ListComponents", json!({})).await["components"][0].clone()
+}
+
+#[tokio::test]
+async fn an_edited_title_keeps_the_page_with_its_subscribers_and_history() {
+    let world = World::start().await;
+    world.settle(&page("title = \"Status\"")).await;
+    let plan = world.plan(&page("title = \"How we are\"")).await;
+    assert_eq!(plan.change("service_status_page.p").action, Action::Update);
+}
+
+#[tokio::test]
+async fn each_way_to_protect_a_page_is_read_as_it_is_and_other_words_are_refused() {
+    let world = World::start().await;
+    for (access, word) in [
+        ("access_type = \"password\"\n password = \"hunter2\"", "password"),
+        ("access_type = \"email-domain\"\n auth_email_domains = [\"example.com\"]", "email-domain"),
+        ("access_type = \"public\"", "public"),
+    ] {
+        let state = world.settle(&page(&format!("title = \"Status\"\n{access}"))).await;
+        assert_eq!(state.value("service_status_page.p", "access_type"), word);
+    }
+    let refused =
+        world.refused(&page("title = \"Status\"\n access_type = \"ip-restriction\"")).await;
+    insta::assert_snapshot!(refused.join("\n"), @r#"
+    error: Invalid access_type
+      on main.tf line 10: access_type = "ip-restriction"
+      `access_type` must be one of public, password, email-domain (given: `ip-restriction`).
+    "#);
+}
+
+#[tokio::test]
+async fn a_component_can_be_cleared_and_zero_is_a_place() {
+    let world = World::start().await;
+    let full = component(
+        "type = \"monitor\"\n monitor_id = service_tcp_monitor.m[0].id\n name = \"Orders\"\n \
+         description = \"x\"\n order = 0\n group_order = 0\n \
+         group_id = service_status_page_component_group.g.id",
+    );
+    world.settle(&full).await;
+    let first = stored(&world).await;
+    assert_eq!((&first["order"], &first["groupOrder"]), (&json!(0), &json!(0)));
+    let bare = component("type = \"monitor\"\n monitor_id = service_tcp_monitor.m[0].id");
+    world.settle(&bare).await;
+    let second = stored(&world).await;
+    for field in ["name", "description", "order", "groupId", "groupOrder"] {
+        assert_eq!(second.get(field), None, "{field}");
+    }
+}
+
+#[tokio::test]
+async fn a_component_is_repointed_in_place() {
+    let world = World::start().await;
+    let shows = |at: u8| {
+        component(&format!("type = \"monitor\"\n monitor_id = service_tcp_monitor.m[{at}].id"))
+    };
+    let before = world.settle(&shows(0)).await;
+    let after = world.settle(&shows(1)).await;
+    let values = "service_status_page_component.c";
+    assert_eq!(before.value(values, "id"), after.value(values, "id"));
+    assert_eq!(stored(&world).await["monitorId"], *after.value("service_tcp_monitor.m[1]", "id"));
+}
+
+#[tokio::test]
+async fn a_component_follows_its_monitor_when_that_is_replaced_in_the_same_apply() {
+    // issue 5 point 3
+    let world = World::start().await;
+    let body = component("type = \"monitor\"\n monitor_id = service_tcp_monitor.m[0].id");
+    let before = world.settle(&body).await;
+    let applied = world.terraform.apply_with(&["-replace=service_tcp_monitor.m[0]"]).await.unwrap();
+    let monitor = applied.state.value("service_tcp_monitor.m[0]", "id");
+    assert_ne!(monitor, before.value("service_tcp_monitor.m[0]", "id"));
+    assert_eq!(stored(&world).await["monitorId"], *monitor);
+    world.must_be_settled().await;
+}
+
+#[tokio::test]
+async fn a_component_of_another_page_or_type_is_another_component() {
+    let world = World::start().await;
+    world.settle(&component("type = \"monitor\"\n monitor_id = service_tcp_monitor.m[0].id")).await;
+    let plan = world.plan(&component("type = \"static\"")).await;
+    let change = plan.change("service_status_page_component.c");
+    assert_eq!((change.action, &change.replace_paths), (Action::Replace, &json!([["type"]])));
+}
+
+#[tokio::test]
+async fn a_slug_that_is_taken_is_said_at_its_argument() {
+    let world = World::start().await;
+    world.settle(&page("title = \"Status\"")).await;
+    let other =
+        "resource \"service_status_page\" \"q\" {\n  title = \"Other\"\n  slug  = \"status\"\n}\n";
+    world.configure(&(page("title = \"Status\"") + other));
+    let error = world.terraform.apply().await.unwrap_err();
+    insta::assert_snapshot!(error.shown()[0], @r#"
+    error: Cannot create the status page
+      on main.tf line 13: slug  = "status"
+      `slug` must be unique in this server, and another status page has it (given: `status`).
+    "#);
+}

@@ -1,0 +1,126 @@
+//! Faults of secrets: lost when the service does not echo them, and kept where they should not be.
+
+use rules::Scope;
+use serde_json::{Value, json};
+
+use crate::world::World;
+
+const PAGES: &str = "status_page.v1.StatusPageService";
+const CHANNELS: &str = "notification.v1.NotificationService";
+
+#[tokio::test]
+async fn a_key_that_only_reads_plans_with_secrets_that_it_may_not_see() {
+    // issue 5 point 3; design: §4
+    let body = r#"
+        resource "service_http_monitor" "m" {
+          name        = "API"
+          url         = "https://user:secret@example.com/"
+          periodicity = "30s"
+          headers {
+            key   = "Authorization"
+            value = "Bearer secret"
+          }
+        }
+        resource "service_notification" "slack" {
+          provider_type = "slack"
+          slack {
+            webhook_url = "https://hooks.slack.com/services/T/B/X"
+          }
+        }
+        resource "service_notification" "webhook" {
+          provider_type = "webhook"
+          webhook {
+            endpoint = "https://user:secret@example.com/hook"
+            headers {
+              key   = "X-Key"
+              value = "secret"
+            }
+          }
+        }
+        resource "service_notification" "ntfy" {
+          provider_type = "ntfy"
+          ntfy {
+            topic = "t"
+            token = "tk_1"
+          }
+        }
+        resource "service_status_page" "p" {
+          title       = "Status"
+          slug        = "status"
+          access_type = "password"
+          password    = "hunter2"
+        }
+        resource "service_status_page" "q" {
+          title    = "Other"
+          slug     = "other"
+          password = "unused"
+        }
+    "#;
+    let mut world = World::start().await;
+    world.settle(body).await;
+    world.call_as(Scope::Read);
+    world.must_be_settled().await;
+    // A change is planned, and only applying it needs another key.
+    world.configure(&body.replace("title       = \"Status\"", "title       = \"How we are\""));
+    let plan = world.terraform.plan().await.unwrap();
+    assert_eq!(plan.summary().lines().next(), Some("Update service_status_page.p"));
+    let error = world.terraform.apply().await.unwrap_err();
+    let refusal = error.shown().iter().find(|shown| shown.severity == "error").unwrap();
+    insta::assert_snapshot!(refusal, @r#"
+    error: Cannot change the status page
+      on main.tf line 40: resource "service_status_page" "p" {
+      The service refuses to change anything: this key is read-only. A plan needs a key with the scope read, an apply one with the scope write.
+    "#);
+}
+
+#[tokio::test]
+async fn a_secret_that_is_given_write_only_stands_in_no_file_and_changes_by_its_version() {
+    let page = |password: &str, version: u8, title: &str| {
+        format!(
+            "resource \"service_status_page\" \"p\" {{\n title = \"{title}\"\n slug = \"status\"\n \
+             access_type = \"password\"\n password_wo = \"{password}\"\n \
+             password_wo_version = {version}\n}}\n"
+        )
+    };
+    let world = World::start().await;
+    let stored = async || {
+        let pages = world.rpc(PAGES, "ListStatusPages", json!({})).await;
+        pages["statusPages"][0]["password"].clone()
+    };
+    world.settle(&page("first", 1, "Status")).await;
+    assert_eq!(stored().await, "first");
+    // Another secret under the same version is nobody's business, also when the rest changes.
+    world.settle(&page("second", 1, "Other")).await;
+    assert_eq!(stored().await, "first");
+    world.settle(&page("second", 2, "Other")).await;
+    assert_eq!(stored().await, "second");
+    let state =
+        std::fs::read_to_string(world.terraform.folder().join("terraform.tfstate")).unwrap();
+    assert!(!state.contains("first") && !state.contains("second"));
+}
+
+#[tokio::test]
+async fn a_secret_moves_between_its_two_names_and_away() {
+    let ntfy = |token: &str| {
+        format!(
+            "resource \"service_notification\" \"c\" {{\n provider_type = \"ntfy\"\n ntfy {{\n \
+             topic = \"t\"\n{token}\n }}\n}}\n"
+        )
+    };
+    let world = World::start().await;
+    let stored = async || -> Value {
+        let channels = world.rpc(CHANNELS, "ListNotifications", json!({})).await;
+        channels["notifications"][0]["ntfy"]["token"].clone()
+    };
+    for (token, expected) in [
+        ("token = \"tk_1\"", json!("tk_1")),
+        ("token_wo = \"tk_2\"\n token_wo_version = 1", json!("tk_2")),
+        ("token_wo = \"tk_3\"\n token_wo_version = 2", json!("tk_3")),
+        ("token = \"tk_4\"", json!("tk_4")),
+        ("token_wo = \"tk_5\"\n token_wo_version = 1", json!("tk_5")),
+        ("", json!(null)),
+    ] {
+        world.settle(&ntfy(token)).await;
+        assert_eq!(stored().await, expected, "{token}");
+    }
+}

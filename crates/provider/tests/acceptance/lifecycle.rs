@@ -1,0 +1,117 @@
+//! Each argument of each resource in turn: absent, null, empty, zero, at its bounds, changed and
+//! removed again. A resource for each argument, all in one configuration, goes through the values of
+//! its argument round by round; nothing is left to do after any of them.
+
+mod component;
+mod monitors;
+mod notification;
+mod page;
+
+use std::fmt::Write as _;
+
+use terraform_plugin::harness::Action;
+
+use crate::world::World;
+
+/// An argument or block and the texts that it goes through: `""` is absent. `{label}` in a text is
+/// the name of the resource, for what must be unique.
+pub(crate) struct Argument {
+    pub(crate) name: &'static str,
+    pub(crate) texts: &'static [&'static str],
+}
+
+/// A resource and what its arguments go through.
+pub(crate) struct Sheet {
+    pub(crate) resource: &'static str,
+    pub(crate) arguments: Vec<Argument>,
+    /// Other resources of the configuration; `{labels}` is the list of all names.
+    pub(crate) support: &'static str,
+    /// Arguments that replace the resource.
+    pub(crate) replacing: &'static [&'static str],
+}
+
+impl Sheet {
+    fn rounds(&self) -> usize {
+        self.arguments.iter().map(|argument| argument.texts.len()).max().unwrap()
+    }
+
+    /// The configuration of a round: every resource has the first text of each argument, but for its
+    /// own.
+    fn body(&self, round: usize) -> String {
+        let labels = self.arguments.iter().map(|argument| format!("\"{}\"", label(argument)));
+        let labels = format!("[{}]", labels.collect::<Vec<_>>().join(", "));
+        let mut body = self.support.replace("{labels}", &labels);
+        for own in &self.arguments {
+            writeln!(body, "resource \"{}\" \"{}\" {{", self.resource, label(own)).unwrap();
+            let texts = self.arguments.iter().map(|argument| {
+                let round = if argument.name == own.name { round } else { 0 };
+                let text = argument.texts[round.min(argument.texts.len() - 1)];
+                (argument.name, text.replace("{label}", &label(own)))
+            });
+            let texts: Vec<_> = texts.collect();
+            // A text may bring another argument with it, which then is not given twice.
+            let brought =
+                |name: &str| texts.iter().any(|it| it.1.contains(&format!("\n{name} = ")));
+            for (name, text) in texts.iter().filter(|(name, _)| !brought(name)) {
+                match text.as_str() {
+                    "" => {}
+                    block if block.starts_with('\n') => body.push_str(block),
+                    value => writeln!(body, "{name} = {value}").unwrap(),
+                }
+            }
+            body.push_str("}\n");
+        }
+        body
+    }
+
+    /// Goes through all rounds: apply, plan, import, plan, destroy.
+    pub(crate) async fn hold(&self) {
+        let world = World::start().await;
+        world.settle(&self.body(0)).await;
+        for round in 1..self.rounds() {
+            let body = self.body(round);
+            let plan = world.plan(&body).await;
+            self.must_change_in_place(round, &plan);
+            world.apply_planned().await;
+            world.must_be_settled().await;
+            if round == 1 || round + 1 == self.rounds() {
+                let state = world.terraform.state().await.unwrap();
+                world.import_all(&body, &state, &self.emptied(round)).await;
+            }
+        }
+        world.destroy().await;
+    }
+
+    fn must_change_in_place(&self, round: usize, plan: &terraform_plugin::harness::Plan) {
+        for argument in &self.arguments {
+            let change = plan.change(&format!("{}.{}", self.resource, label(argument)));
+            let text = |round: usize| argument.texts[round.min(argument.texts.len() - 1)];
+            let expected = if same(text(round - 1), text(round)) {
+                Action::Nothing
+            } else if self.replacing.contains(&argument.name) {
+                Action::Replace
+            } else {
+                Action::Update
+            };
+            assert_eq!(change.action, expected, "round {round}: {}", plan.summary());
+        }
+    }
+
+    /// Resources with a list that is configured as empty, which an import cannot know.
+    fn emptied(&self, round: usize) -> Vec<String> {
+        let text = |argument: &Argument| argument.texts[round.min(argument.texts.len() - 1)];
+        let emptied = self.arguments.iter().filter(|argument| text(argument) == "[]");
+        emptied.map(|argument| format!("{}.{}", self.resource, label(argument))).collect()
+    }
+}
+
+/// Whether two texts mean the same to Terraform.
+fn same(one: &str, other: &str) -> bool {
+    let absent = |text: &str| text.is_empty() || text == "null";
+    one == other || (absent(one) && absent(other))
+}
+
+/// The name of the resource whose own argument this is; arguments are not the names of labels.
+fn label(argument: &Argument) -> String {
+    format!("of-{}", argument.name.replace('_', "-"))
+}

@@ -1,0 +1,152 @@
+//! A server and a folder in which `terraform` runs against it.
+
+use rules::Scope;
+use serde_json::{Value, json};
+use terraform_plugin::harness::{Action, Plan, Provider, State, Terraform};
+use testkit::server::{Caller, TestServer};
+
+/// What every configuration begins with. Key and address come from the environment.
+const PREAMBLE: &str = r#"
+terraform {
+  required_providers {
+    service = { source = "aloft/service" }
+  }
+}
+"#;
+
+/// Where the harness keeps the plan it made.
+const PLAN: &str = "made.tfplan";
+
+/// A server, and Terraform beside it.
+pub(crate) struct World {
+    pub(crate) server: TestServer,
+    pub(crate) terraform: Terraform,
+}
+
+impl World {
+    /// A new server, whose clock the test holds, and a key that may write.
+    pub(crate) async fn start() -> Self {
+        Self::of(TestServer::start().await)
+    }
+
+    /// Terraform beside this server.
+    pub(crate) fn of(server: TestServer) -> Self {
+        let program = env!("CARGO_BIN_EXE_terraform-provider-service");
+        let provider = Provider::new("registry.terraform.io/aloft/service", program);
+        let terraform = Terraform::new(&[provider]).unwrap();
+        let mut world = Self { server, terraform };
+        world.call_as(Scope::Write);
+        world
+    }
+
+    /// Calls with a key of this scope from now on.
+    pub(crate) fn call_as(&mut self, scope: Scope) {
+        let caller = self.server.caller(scope);
+        let url = format!("http://{}/rpc", self.server.address());
+        self.terraform.set("SERVICE_API_URL", url).set("SERVICE_API_TOKEN", caller.key().unwrap());
+    }
+
+    /// Writes the configuration.
+    pub(crate) fn configure(&self, body: &str) {
+        self.terraform.configure(&format!("{PREAMBLE}{body}")).unwrap();
+    }
+
+    /// Applies a configuration, after which there must be nothing left to do.
+    pub(crate) async fn settle(&self, body: &str) -> State {
+        self.configure(body);
+        let applied =
+            self.terraform.apply().await.unwrap_or_else(|error| panic!("{error}\n{body}"));
+        self.must_be_settled().await;
+        applied.state
+    }
+
+    /// Plans a configuration.
+    pub(crate) async fn plan(&self, body: &str) -> Plan {
+        self.configure(body);
+        self.terraform.plan().await.unwrap_or_else(|error| panic!("{error}\n{body}"))
+    }
+
+    /// There is nothing to do.
+    pub(crate) async fn must_be_settled(&self) {
+        let asked = ["plan", "-input=false", "-detailed-exitcode", "-lock=false", "-no-color"];
+        let output = self.terraform.execute(&asked).await.unwrap();
+        if output.code != Some(0) {
+            // Once more, for what it says in a form that can be read.
+            let plan = self.terraform.plan().await.unwrap_or_else(|error| panic!("{error}"));
+            panic!("{}\n{}", plan.summary(), output.stdout);
+        }
+    }
+
+    /// Applies the plan that was made last.
+    pub(crate) async fn apply_planned(&self) {
+        let applied = self.terraform.run(&["apply", "-input=false", "-no-color", PLAN]).await;
+        applied.unwrap_or_else(|error| panic!("{error}"));
+    }
+
+    /// What is wrong with a configuration: a line an error, with what it points at.
+    pub(crate) async fn refused(&self, body: &str) -> Vec<String> {
+        self.configure(body);
+        let shown = self.terraform.validate().await.unwrap();
+        let errors = shown.into_iter().filter(|shown| shown.severity == "error");
+        let mut lines: Vec<_> = errors.map(|shown| format!("{shown}")).collect();
+        lines.sort();
+        lines
+    }
+
+    /// Imports all of a state's resources into an empty one by import blocks, and holds that nothing
+    /// else is planned; those with an address of `but` may be updated once.
+    pub(crate) async fn import_all(&self, body: &str, state: &State, but: &[impl AsRef<str>]) {
+        let managed = state.addresses().into_iter().filter(|address| !address.starts_with("data."));
+        let blocks = managed.map(|address| {
+            let id = import_id(address, state.values(address));
+            format!("import {{\n  to = {address}\n  id = \"{id}\"\n}}\n")
+        });
+        let blocks: String = blocks.collect();
+        self.terraform.forget().unwrap();
+        let plan = self.plan(&format!("{body}\n{blocks}")).await;
+        for change in &plan.changes {
+            let spared = but.iter().any(|address| change.address == address.as_ref());
+            let fine = change.action == Action::Nothing
+                || change.action == Action::Read
+                || (spared && change.action == Action::Update);
+            assert!(fine, "{}", plan.summary());
+            assert!(change.importing.is_some() || change.address.starts_with("data."));
+        }
+        self.apply_planned().await;
+        self.configure(body);
+        self.must_be_settled().await;
+    }
+
+    /// Destroys everything, after which the server has nothing.
+    pub(crate) async fn destroy(&self) {
+        let applied = self.terraform.destroy().await.unwrap_or_else(|error| panic!("{error}"));
+        assert!(applied.state.is_empty());
+        for (service, method) in [
+            ("monitor.v1.MonitorService", "ListMonitors"),
+            ("notification.v1.NotificationService", "ListNotifications"),
+            ("status_page.v1.StatusPageService", "ListStatusPages"),
+        ] {
+            assert_eq!(self.rpc(service, method, json!({})).await["totalSize"], 0, "{method}");
+        }
+    }
+
+    /// Calls the server beside Terraform, as somebody else would.
+    pub(crate) async fn rpc(&self, service: &str, method: &str, request: Value) -> Value {
+        let reply = self.writer().call(service, method, request).await;
+        assert_eq!(reply.status, 200, "{reply}");
+        reply.json()
+    }
+
+    pub(crate) fn writer(&self) -> Caller {
+        self.server.caller(Scope::Write)
+    }
+}
+
+/// By what a resource is imported.
+pub(crate) fn import_id(address: &str, values: &Value) -> String {
+    let id = values["id"].as_str().unwrap();
+    if address.starts_with("service_status_page_component") {
+        return format!("{}/{id}", values["page_id"].as_str().unwrap());
+    }
+    id.to_owned()
+}

@@ -1,0 +1,145 @@
+//! From what was written to what is valid: every rule of §2.4, read from the table.
+
+use super::{
+    ChannelDraft, ChannelSettings, Email, EmailDraft, Hook, HookDraft, Ntfy, NtfyDraft, Opsgenie,
+    OpsgenieDraft, Pagerduty, PagerdutyDraft, Phone, PhoneDraft, Provider, Telegram, TelegramDraft,
+    Webhook, WebhookDraft, WebhookHeader,
+};
+use crate::monitor::{header, one_host};
+use crate::{MonitorId, ProviderType, Reader, Secret, Violations, tables};
+
+/// The field of a channel that names monitors.
+pub const MONITORS: &str = "monitor_ids";
+/// What that field may hold; whether a monitor is there is asked of the store.
+pub const MONITORS_ALLOWED: &str = "may only name monitors of this workspace";
+
+impl ChannelDraft {
+    /// The settings this draft describes, or all that is wrong with it. Whether its monitors are
+    /// there is not looked at.
+    pub fn parse(self) -> Result<ChannelSettings, Violations> {
+        let mut reader = Reader::new(&tables::NOTIFICATION);
+        let settings = settings(&mut reader, self);
+        reader.finish(settings)
+    }
+
+    /// Whether a block of this name was given.
+    fn has(&self, block: &str) -> bool {
+        match ProviderType::parse(block) {
+            Ok(ProviderType::Discord) => self.discord.is_some(),
+            Ok(ProviderType::Email) => self.email.is_some(),
+            Ok(ProviderType::Slack) => self.slack.is_some(),
+            Ok(ProviderType::Pagerduty) => self.pagerduty.is_some(),
+            Ok(ProviderType::Opsgenie) => self.opsgenie.is_some(),
+            Ok(ProviderType::Webhook) => self.webhook.is_some(),
+            Ok(ProviderType::Telegram) => self.telegram.is_some(),
+            Ok(ProviderType::Sms) => self.sms.is_some(),
+            Ok(ProviderType::Whatsapp) => self.whatsapp.is_some(),
+            Ok(ProviderType::GoogleChat) => self.google_chat.is_some(),
+            Ok(ProviderType::GrafanaOncall) => self.grafana_oncall.is_some(),
+            Ok(ProviderType::Ntfy) => self.ntfy.is_some(),
+            Err(_) => false,
+        }
+    }
+}
+
+fn settings(reader: &mut Reader, draft: ChannelDraft) -> Option<ChannelSettings> {
+    let kind: Option<ProviderType> = reader.word("provider_type", draft.provider_type.clone());
+    reader.hold(|_| kind.map(ProviderType::as_str), |block| draft.has(block));
+    let name = reader.text("name", draft.name.clone());
+    let monitor_ids = monitors(reader, draft.monitor_ids.clone());
+    let provider = provider(reader, kind, draft);
+    Some(ChannelSettings { name, monitor_ids, provider: provider? })
+}
+
+/// A text in the form of an identifier that is none is the identifier of no monitor.
+fn monitors(reader: &mut Reader, given: Vec<String>) -> Vec<MonitorId> {
+    let given = reader.id_set(MONITORS, given);
+    let mut monitors = Vec::with_capacity(given.len());
+    for id in given {
+        match MonitorId::parse(&id) {
+            Ok(id) => monitors.push(id),
+            Err(_) => monitors.extend(reader.refuse::<MonitorId>(MONITORS, id, MONITORS_ALLOWED)),
+        }
+    }
+    monitors
+}
+
+/// Reads every block that was given, so that all that is wrong is said at once, and answers the one
+/// that the kind names.
+fn provider(
+    reader: &mut Reader,
+    kind: Option<ProviderType>,
+    draft: ChannelDraft,
+) -> Option<Provider> {
+    let discord = reader.block_of("discord", draft.discord, hook);
+    let email = reader.block_of("email", draft.email, email);
+    let slack = reader.block_of("slack", draft.slack, hook);
+    let pagerduty = reader.block_of("pagerduty", draft.pagerduty, pagerduty);
+    let opsgenie = reader.block_of("opsgenie", draft.opsgenie, opsgenie);
+    let webhook = reader.block_of("webhook", draft.webhook, webhook);
+    let telegram = reader.block_of("telegram", draft.telegram, telegram);
+    let sms = reader.block_of("sms", draft.sms, phone);
+    let whatsapp = reader.block_of("whatsapp", draft.whatsapp, phone);
+    let google_chat = reader.block_of("google_chat", draft.google_chat, hook);
+    let grafana_oncall = reader.block_of("grafana_oncall", draft.grafana_oncall, hook);
+    let ntfy = reader.block_of("ntfy", draft.ntfy, ntfy);
+    match kind? {
+        ProviderType::Discord => discord.map(Provider::Discord),
+        ProviderType::Email => email.map(Provider::Email),
+        ProviderType::Slack => slack.map(Provider::Slack),
+        ProviderType::Pagerduty => pagerduty.map(Provider::Pagerduty),
+        ProviderType::Opsgenie => opsgenie.map(Provider::Opsgenie),
+        ProviderType::Webhook => webhook.map(Provider::Webhook),
+        ProviderType::Telegram => telegram.map(Provider::Telegram),
+        ProviderType::Sms => sms.map(Provider::Sms),
+        ProviderType::Whatsapp => whatsapp.map(Provider::Whatsapp),
+        ProviderType::GoogleChat => google_chat.map(Provider::GoogleChat),
+        ProviderType::GrafanaOncall => grafana_oncall.map(Provider::GrafanaOncall),
+        ProviderType::Ntfy => ntfy.map(Provider::Ntfy),
+    }
+}
+
+fn hook(reader: &mut Reader, draft: HookDraft) -> Option<Hook> {
+    Some(Hook { webhook_url: reader.secret("webhook_url", draft.webhook_url)? })
+}
+
+fn email(reader: &mut Reader, draft: EmailDraft) -> Option<Email> {
+    Some(Email { email: reader.text("email", draft.email)? })
+}
+
+fn pagerduty(reader: &mut Reader, draft: PagerdutyDraft) -> Option<Pagerduty> {
+    let integration_key = reader.secret("integration_key", draft.integration_key)?;
+    Some(Pagerduty { integration_key })
+}
+
+fn opsgenie(reader: &mut Reader, draft: OpsgenieDraft) -> Option<Opsgenie> {
+    let api_key = reader.secret("api_key", draft.api_key);
+    let region = reader.word("region", draft.region);
+    Some(Opsgenie { api_key: api_key?, region: region? })
+}
+
+fn webhook(reader: &mut Reader, draft: WebhookDraft) -> Option<Webhook> {
+    let endpoint = reader.text("endpoint", draft.endpoint);
+    let headers = reader.blocks("headers", draft.headers, header);
+    one_host(reader, &headers);
+    let headers = headers.into_iter();
+    let headers = headers
+        .map(|header| WebhookHeader { key: header.key, value: Secret::new(header.value) })
+        .collect();
+    Some(Webhook { endpoint: endpoint?, headers })
+}
+
+fn telegram(reader: &mut Reader, draft: TelegramDraft) -> Option<Telegram> {
+    Some(Telegram { chat_id: reader.text("chat_id", draft.chat_id)? })
+}
+
+fn phone(reader: &mut Reader, draft: PhoneDraft) -> Option<Phone> {
+    Some(Phone { phone_number: reader.text("phone_number", draft.phone_number)? })
+}
+
+fn ntfy(reader: &mut Reader, draft: NtfyDraft) -> Option<Ntfy> {
+    let topic = reader.text("topic", draft.topic);
+    let server_url = reader.text("server_url", draft.server_url);
+    let token = reader.secret("token", draft.token);
+    Some(Ntfy { topic: topic?, server_url, token })
+}

@@ -1,0 +1,206 @@
+//! A component of a status page (§2.6): draft, settings, and the rules between them.
+
+use std::fmt::Display;
+use std::str::FromStr;
+
+use super::{A_GROUP, A_MONITOR, A_PAGE};
+use crate::mask::{self, replace};
+use crate::tables::STATUS_PAGE_COMPONENT;
+use crate::{
+    ComponentId, ComponentType, GroupId, MonitorId, PageId, Reader, Timestamp, Violations,
+    WorkspaceId,
+};
+
+/// A component as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Component {
+    /// Its identifier.
+    pub id: ComponentId,
+    /// Who owns it.
+    pub workspace: WorkspaceId,
+    /// What the user wrote.
+    pub settings: ComponentSettings,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// When it was last changed.
+    pub updated_at: Timestamp,
+}
+
+/// The arguments of §2.6, valid. Only [`ComponentDraft`] and the store make them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ComponentSettings {
+    /// The page it stands on; fixed.
+    pub page_id: PageId,
+    /// What it shows; fixed.
+    pub kind: ComponentType,
+    /// The monitor it shows. Of type `monitor`, it is absent only once its monitor was deleted.
+    pub monitor_id: Option<MonitorId>,
+    /// Name, at most 256 characters; absent, it is the monitor's.
+    pub name: Option<String>,
+    /// Description, at most 1,024 characters.
+    pub description: Option<String>,
+    /// Place on the page.
+    pub order: Option<i32>,
+    /// The group it belongs to.
+    pub group_id: Option<GroupId>,
+    /// Place within its group; kept while there is none.
+    pub group_order: Option<i32>,
+}
+
+/// §2.6 as a caller wrote it: nothing checked, everything optional.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ComponentDraft {
+    /// The page it stands on.
+    pub page_id: Option<String>,
+    /// A word of [`ComponentType`].
+    pub kind: Option<String>,
+    /// The monitor it shows.
+    pub monitor_id: Option<String>,
+    /// Name.
+    pub name: Option<String>,
+    /// Description.
+    pub description: Option<String>,
+    /// Place on the page.
+    pub order: Option<i32>,
+    /// The group it belongs to.
+    pub group_id: Option<String>,
+    /// Place within its group.
+    pub group_order: Option<i32>,
+}
+
+impl ComponentDraft {
+    /// The settings of a new component, or all that is wrong with the draft.
+    pub fn parse(self) -> Result<ComponentSettings, Violations> {
+        self.read(None)
+    }
+
+    /// The settings of a component that had `seen`, or all that is wrong with the draft. Page and
+    /// type must be the same; where the monitor was deleted, none needs to be given.
+    pub fn parse_change(self, seen: &ComponentSettings) -> Result<ComponentSettings, Violations> {
+        self.read(Some(seen))
+    }
+
+    /// The draft of an update that replaces every argument: what is fixed may be left out.
+    #[must_use]
+    pub fn with_fixed(self, seen: &ComponentSettings) -> Self {
+        Self {
+            page_id: self.page_id.or_else(|| Some(seen.page_id.to_string())),
+            kind: self.kind.or_else(|| Some(seen.kind.to_string())),
+            ..self
+        }
+    }
+
+    /// Takes from `other` the fields that `mask` names, also where `other` leaves them out: that
+    /// clears them. A name that no component has is refused, and nothing is taken then.
+    pub fn take(&mut self, other: Self, mask: &[String]) -> Result<(), Violations> {
+        mask::check(&STATUS_PAGE_COMPONENT, mask)?;
+        let named = |name: &str| mask.iter().any(|named| named == name);
+        // Taken apart by name, so that a new field cannot be forgotten here.
+        let Self { page_id, kind, monitor_id, name, description, order, group_id, group_order } =
+            other;
+        replace(&mut self.page_id, page_id, named("page_id"));
+        replace(&mut self.kind, kind, named("type"));
+        replace(&mut self.monitor_id, monitor_id, named("monitor_id"));
+        replace(&mut self.name, name, named("name"));
+        replace(&mut self.description, description, named("description"));
+        replace(&mut self.order, order, named("order"));
+        replace(&mut self.group_id, group_id, named("group_id"));
+        replace(&mut self.group_order, group_order, named("group_order"));
+        Ok(())
+    }
+
+    fn read(self, seen: Option<&ComponentSettings>) -> Result<ComponentSettings, Violations> {
+        let mut reader = Reader::new(&STATUS_PAGE_COMPONENT);
+        let settings = settings(&mut reader, self, seen);
+        reader.finish(settings)
+    }
+}
+
+impl From<&ComponentSettings> for ComponentDraft {
+    /// The draft that parses to these settings: where an update with a mask begins.
+    fn from(settings: &ComponentSettings) -> Self {
+        Self {
+            page_id: Some(settings.page_id.to_string()),
+            kind: Some(settings.kind.to_string()),
+            monitor_id: settings.monitor_id.map(|id| id.to_string()),
+            name: settings.name.clone(),
+            description: settings.description.clone(),
+            order: settings.order,
+            group_id: settings.group_id.map(|id| id.to_string()),
+            group_order: settings.group_order,
+        }
+    }
+}
+
+fn settings(
+    reader: &mut Reader,
+    draft: ComponentDraft,
+    seen: Option<&ComponentSettings>,
+) -> Option<ComponentSettings> {
+    let has_monitor = draft.monitor_id.is_some();
+    let page_id = reference(reader, "page_id", draft.page_id, A_PAGE);
+    let kind: Option<ComponentType> = reader.word("type", draft.kind);
+    let monitor_id = reference(reader, "monitor_id", draft.monitor_id, A_MONITOR);
+    let name = reader.text("name", draft.name);
+    let description = reader.text("description", draft.description);
+    let order = reader.integer("order", draft.order);
+    let group_id = reference(reader, "group_id", draft.group_id, A_GROUP);
+    let group_order = reader.integer("group_order", draft.group_order);
+    if let Some(seen) = seen {
+        fixed(reader, "page_id", page_id, seen.page_id, "stays on its page");
+        fixed(reader, "type", kind, seen.kind, "keeps its type");
+    }
+    // A deleted monitor is gone from its components, and other changes need no new one.
+    let is_orphan =
+        seen.is_some_and(|seen| seen.kind == ComponentType::Monitor && seen.monitor_id.is_none());
+    match kind {
+        Some(ComponentType::Monitor) if is_orphan => {}
+        Some(ComponentType::Static) if has_monitor => {
+            let allowed = "must not be given when `type` is `static`";
+            let _: Option<()> = reader.refuse_unseen("monitor_id", allowed);
+        }
+        Some(kind @ (ComponentType::Monitor | ComponentType::Static)) => reader.hold(
+            |field| (field == "type").then_some(kind.as_str()),
+            |field| field == "monitor_id" && has_monitor,
+        ),
+        None => {}
+    }
+    Some(ComponentSettings {
+        page_id: page_id?,
+        kind: kind?,
+        monitor_id,
+        name,
+        description,
+        order,
+        group_id,
+        group_order,
+    })
+}
+
+/// An identifier of another resource. One that none can have is refused as one that none has.
+pub(super) fn reference<Id: FromStr>(
+    reader: &mut Reader,
+    field: &str,
+    given: Option<String>,
+    allowed: &str,
+) -> Option<Id> {
+    let text = reader.text(field, given)?;
+    match text.parse() {
+        Ok(id) => Some(id),
+        Err(_) => reader.refuse(field, text, allowed),
+    }
+}
+
+/// Refuses another value than the one that was seen.
+pub(super) fn fixed<T: Copy + PartialEq + Display>(
+    reader: &mut Reader,
+    field: &str,
+    given: Option<T>,
+    seen: T,
+    why: &str,
+) {
+    if let Some(given) = given.filter(|given| *given != seen) {
+        let allowed = format!("must stay {seen}: it {why}");
+        let _: Option<()> = reader.refuse(field, given, allowed);
+    }
+}

@@ -1,0 +1,51 @@
+//! The Terraform provider's own arguments (§5.9) and ours beside them. It is no resource and stands
+//! in no list of them.
+
+use super::monitor::TARGET_CHARS_MAX;
+use crate::field::{Field, Resource, Shape, Value};
+
+/// Longest key that is looked at, in characters (ours).
+const KEY_CHARS_MAX: u32 = 256;
+/// Longest time for one call that may be set, in seconds (ours).
+const REQUEST_TIMEOUT_SECONDS_MAX: i32 = 3_600;
+/// Most repetitions of one call that may be set (ours).
+const RETRIES_MAX: i32 = 20;
+
+/// The provider (§5.9).
+pub static PROVIDER: Resource = Resource {
+    name: "service",
+    description: "Manages monitors, notification channels, status pages, components and component \
+                  groups.",
+    fields: &[
+        Field::required(
+            "api_token",
+            Shape::Line { min: 1, max: KEY_CHARS_MAX },
+            "API key of the workspace. Left out, it is the environment's SERVICE_API_TOKEN.",
+        )
+        .sensitive(),
+        Field::optional(
+            "base_url",
+            Shape::HttpUrl { max: TARGET_CHARS_MAX },
+            "Address of the service, which usually ends in /rpc. Left out, it is the environment's \
+             SERVICE_API_URL, or http://127.0.0.1:8080/rpc.",
+        ),
+        // From here on ours.
+        Field::default(
+            "request_timeout",
+            Shape::Integer { min: 1, max: REQUEST_TIMEOUT_SECONDS_MAX },
+            Value::Integer(60),
+            "Time for one call in seconds, 1 to 3600; each repetition has it anew.",
+        ),
+        Field::default(
+            "max_retries",
+            Shape::Integer { min: 0, max: RETRIES_MAX },
+            Value::Integer(4),
+            "How often a call is repeated that may be repeated safely, 0 to 20: when the service is \
+             not there, does not answer, or says that there were too many calls.",
+        ),
+    ],
+    beyond: &[],
+    blocks: &[],
+    rules: &[],
+    import: None,
+};

@@ -1,0 +1,208 @@
+//! Drafts of channels through the public interface: parsing, masks, secrets, addresses. Limits are
+//! walked in `reader`, and messages over RPC.
+
+use std::net::IpAddr;
+
+use aloft_rules::field::Presence;
+use aloft_rules::monitor::HeaderDraft;
+use aloft_rules::notification::{
+    ChannelDraft, EmailDraft, HookDraft, NtfyDraft, OpsgenieDraft, PagerdutyDraft, PhoneDraft,
+    Provider, TelegramDraft, WebhookDraft,
+};
+use aloft_rules::{ProviderType, Secret, Violations, tables};
+
+const HIDDEN: &str = "hunter2";
+
+#[expect(clippy::unnecessary_wraps, reason = "a draft holds what may be absent")]
+fn text(text: &str) -> Option<String> {
+    Some(text.to_owned())
+}
+
+fn secret(given: &str) -> Option<Secret<String>> {
+    text(given).map(Secret::new)
+}
+
+fn mask(names: &[&str]) -> Vec<String> {
+    names.iter().map(ToString::to_string).collect()
+}
+
+fn hook() -> HookDraft {
+    HookDraft { webhook_url: secret(&format!("https://hooks.example/{HIDDEN}")) }
+}
+
+/// A draft with every field and every block, which is no valid channel.
+fn full() -> ChannelDraft {
+    ChannelDraft {
+        name: text("On call"),
+        provider_type: text("slack"),
+        monitor_ids: vec!["mon_0000000000001".to_owned()],
+        discord: Some(hook()),
+        email: Some(EmailDraft { email: text("ops@example.com") }),
+        slack: Some(hook()),
+        pagerduty: Some(PagerdutyDraft { integration_key: secret(HIDDEN) }),
+        opsgenie: Some(OpsgenieDraft { api_key: secret(HIDDEN), region: text("eu") }),
+        webhook: Some(WebhookDraft {
+            endpoint: text("https://example.com/"),
+            headers: vec![HeaderDraft { key: text("X-Token"), value: text(HIDDEN) }],
+        }),
+        telegram: Some(TelegramDraft { chat_id: text("@ops") }),
+        sms: Some(PhoneDraft { phone_number: text("+4915112345678") }),
+        whatsapp: Some(PhoneDraft { phone_number: text("+4915112345678") }),
+        google_chat: Some(hook()),
+        grafana_oncall: Some(hook()),
+        ntfy: Some(NtfyDraft {
+            topic: text("ops"),
+            server_url: text("https://ntfy.example"),
+            token: secret(HIDDEN),
+        }),
+    }
+}
+
+/// A valid draft of this kind.
+fn draft(kind: ProviderType) -> ChannelDraft {
+    let mut draft = ChannelDraft::default();
+    let mut wanted = full();
+    wanted.provider_type = text(kind.as_str());
+    let named = mask(&["name", "provider_type", "monitor_ids", kind.as_str()]);
+    draft.take(wanted, &named).expect("the table has these names");
+    draft
+}
+
+fn provider(kind: ProviderType) -> Provider {
+    draft(kind).parse().expect("the draft is valid").provider
+}
+
+#[test]
+fn every_kind_parses_to_settings_that_are_written_as_the_same_draft() {
+    // spec: §2.4
+    for kind in ProviderType::ALL {
+        let draft = draft(*kind);
+        let settings = draft.clone().parse().unwrap();
+        assert_eq!(settings.provider.kind(), *kind);
+        assert_eq!(ChannelDraft::from(&settings), draft, "{kind}");
+    }
+}
+
+#[test]
+fn every_writable_field_is_taken_by_its_name_and_nothing_else_is() {
+    // design: §4 update_mask
+    let bare = ChannelDraft::default();
+    let names: Vec<_> = tables::NOTIFICATION.writable().collect();
+    assert_eq!(names.len(), 15);
+    for name in &names {
+        let mut one = bare.clone();
+        one.take(full(), &mask(&[name])).unwrap();
+        assert_ne!(one, bare, "`{name}` is taken");
+        let others: Vec<_> = names.iter().filter(|other| *other != name).copied().collect();
+        let mut all_but_one = bare.clone();
+        all_but_one.take(full(), &mask(&others)).unwrap();
+        assert_ne!(all_but_one, full(), "`{name}` is taken by no other name");
+        all_but_one.take(full(), &mask(&[name])).unwrap();
+        assert_eq!(all_but_one, full(), "all but `{name}` are taken by the others' names");
+    }
+}
+
+#[test]
+fn a_kind_that_changes_takes_the_block_before_along() {
+    // spec: §2.4, design: §4
+    for before in ProviderType::ALL {
+        for after in ProviderType::ALL {
+            let mut channel = draft(*before);
+            let change = mask(&["provider_type", after.as_str()]);
+            channel.take(draft(*after), &change).unwrap();
+            assert_eq!(channel, draft(*after), "{before} to {after}");
+        }
+    }
+    // Who names a block says what becomes of it.
+    let mut both = draft(ProviderType::Slack);
+    both.take(full(), &mask(&["provider_type", "slack"])).unwrap();
+    assert_eq!(both, draft(ProviderType::Slack));
+    let wanted = ChannelDraft { provider_type: text("email"), ..full() };
+    both.take(wanted, &mask(&["provider_type", "email", "slack"])).unwrap();
+    assert_eq!(fields(both.parse().unwrap_err()), ["slack"]);
+}
+
+#[test]
+fn names_that_a_channel_does_not_have_are_refused_and_nothing_is_taken() {
+    let outputs = tables::NOTIFICATION.fields.iter();
+    let outputs = outputs.filter(|field| field.presence == Presence::Output);
+    for name in outputs.map(|field| field.name).chain(["webhook.endpoint", "providerType", ""]) {
+        let mut channel = ChannelDraft::default();
+        let refused = channel.take(full(), &mask(&["name", name])).unwrap_err();
+        assert_eq!((fields(refused), &channel), (mask(&["update_mask"]), &ChannelDraft::default()));
+    }
+}
+
+#[test]
+fn all_that_is_wrong_is_found_in_every_block_that_was_given() {
+    let mut spoilt = full();
+    spoilt.webhook.as_mut().unwrap().headers[0].key = text("not fine");
+    spoilt.opsgenie.as_mut().unwrap().region = text("mars");
+    spoilt.monitor_ids = vec!["mon_zzz".to_owned(), "chn_1".to_owned()];
+    let refused = fields(spoilt.parse().unwrap_err());
+    for field in ["webhook", "webhook.headers[0].key", "opsgenie.region", "monitor_ids"] {
+        assert!(refused.iter().any(|refused| refused == field), "{field}: {refused:?}");
+    }
+}
+
+#[test]
+fn secrets_of_drafts_are_not_shown_by_debug() {
+    // A header is a monitor's too, and is as there.
+    let mut draft = full();
+    draft.webhook = None;
+    let shown = format!("{draft:?}");
+    assert!(shown.contains("ops@example.com") && !shown.contains(HIDDEN), "{shown}");
+}
+
+#[test]
+fn secrets_of_settings_are_not_shown_by_debug_and_their_json_reads_back() {
+    // design: §6
+    for kind in ProviderType::ALL {
+        let provider = provider(*kind);
+        assert!(!format!("{provider:?}").contains(HIDDEN), "{provider:?}");
+        let json = serde_json::to_string(&provider).unwrap();
+        assert!(json.starts_with(&format!("{{\"{kind}\"")), "{json}");
+        assert_eq!(serde_json::from_str::<Provider>(&json).unwrap(), provider);
+    }
+}
+
+#[test]
+fn an_address_in_a_url_is_found_however_it_is_written() {
+    // design: §6
+    let of = |url: &str| {
+        let mut ntfy = draft(ProviderType::Ntfy);
+        ntfy.ntfy.as_mut().unwrap().server_url = text(url);
+        ntfy.parse().unwrap().provider.literal_address()
+    };
+    let four: IpAddr = "127.0.0.1".parse().unwrap();
+    for url in ["http://127.0.0.1/", "http://2130706433:80/", "http://0x7f.1/", "http://a@127.1/"] {
+        assert_eq!(of(url), Some(("server_url", four)), "{url}");
+    }
+    assert_eq!(of("http://[::1]/"), Some(("server_url", "::1".parse().unwrap())));
+    assert_eq!(of("http://127.0.0.1.example/"), None);
+    let with_url = ProviderType::ALL.iter().filter(|kind| {
+        let Ok(mut settings) = draft(**kind).parse() else { return false };
+        let url = || aloft_rules::Secret::new("http://10.0.0.1/".to_owned());
+        match &mut settings.provider {
+            Provider::Discord(hook)
+            | Provider::Slack(hook)
+            | Provider::GoogleChat(hook)
+            | Provider::GrafanaOncall(hook) => hook.webhook_url = url(),
+            Provider::Webhook(webhook) => webhook.endpoint = url().expose().clone(),
+            Provider::Ntfy(ntfy) => ntfy.server_url = Some(url().expose().clone()),
+            Provider::Email(_)
+            | Provider::Pagerduty(_)
+            | Provider::Opsgenie(_)
+            | Provider::Telegram(_)
+            | Provider::Sms(_)
+            | Provider::Whatsapp(_) => {}
+        }
+        settings.provider.literal_address().is_some()
+    });
+    assert_eq!(with_url.count(), 6);
+}
+
+/// Paths of the fields that were refused.
+fn fields(Violations(violations): Violations) -> Vec<String> {
+    violations.into_iter().map(|violation| violation.field).collect()
+}

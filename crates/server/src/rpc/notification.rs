@@ -1,0 +1,194 @@
+//! `notification.v1.NotificationService`: reads what a caller sent, asks `rules` whether it is right,
+//! and stores it. Where a channel may send to is asked of the egress policy as far as it can be known
+//! now; sending asks again.
+
+use contract::monitor::mask;
+use contract::notification::shown;
+use contract::notification::wire::{
+    CreateNotificationRequest, CreateNotificationResponse, DeleteNotificationRequest,
+    DeleteNotificationResponse, GetNotificationRequest, GetNotificationResponse,
+    ListNotificationsRequest, ListNotificationsResponse, NotificationService,
+    UpdateNotificationRequest, UpdateNotificationResponse, Warning,
+};
+use contract::rpc::{self, Error, RequestContext, Response, ServiceRequest, ServiceResult};
+use rules::notification::{Channel, ChannelDraft, Provider};
+use rules::{ChannelId, ProviderType, Violation};
+use store::{NewChannel, StoreError};
+
+use super::call::{caller, change, edited, given, id, idempotency, named, refused, secrets, wrong};
+use super::list::{Asked, total};
+use crate::app::{App, refusal};
+use crate::auth::Caller;
+
+/// The field of requests that holds a channel: where paths of violations begin.
+const RESOURCE: &str = "notification";
+/// What a caller is told is missing.
+const NOUN: &str = "channel";
+
+/// The service.
+#[derive(Clone, Debug)]
+pub(super) struct Notifications(pub(super) App);
+
+impl NotificationService for Notifications {
+    async fn create_notification(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, CreateNotificationRequest>,
+    ) -> ServiceResult<CreateNotificationResponse> {
+        let (app, caller) = (&self.0, caller(&context));
+        let idempotency = idempotency(&context, "CreateNotification")?;
+        let given = given(RESOURCE, request.to_owned_message().notification.into_option())?;
+        let settings = ChannelDraft::from(given).parse().map_err(wrong(RESOURCE))?;
+        refuse_closed(app, &settings.provider)?;
+        let (id, workspace) = (app.ctx.new_id(), caller.workspace);
+        let new = NewChannel { id, workspace, settings, idempotency };
+        let created = app.store.channels().create(new, change(app, caller)).await;
+        let channel = created.map_err(refused(RESOURCE))?.into_inner();
+        Response::ok(CreateNotificationResponse {
+            notification: shown(&channel, secrets(caller)).into(),
+            warnings: warnings(&channel),
+        })
+    }
+
+    async fn get_notification(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, GetNotificationRequest>,
+    ) -> ServiceResult<GetNotificationResponse> {
+        let caller = caller(&context);
+        let channel = self.find(caller, id(NOUN, request.id)?).await?;
+        Response::ok(GetNotificationResponse {
+            notification: shown(&channel, secrets(caller)).into(),
+            warnings: warnings(&channel),
+        })
+    }
+
+    async fn list_notifications(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, ListNotificationsRequest>,
+    ) -> ServiceResult<ListNotificationsResponse> {
+        let caller = caller(&context);
+        let (limit, offset, page_token) = (request.limit, request.offset, request.page_token);
+        let page = Asked { limit, offset, page_token }
+            .parse()
+            .map_err(|violations| rpc::invalid(&violations))?;
+        let found = self.0.store.channels().list(caller.workspace, page.with_one_more()).await;
+        let found = found.map_err(refusal)?;
+        let (channels, next_page_token) = page.cut(found.rows, |channel| channel.id);
+        let secrets = secrets(caller);
+        Response::ok(ListNotificationsResponse {
+            notifications: channels.iter().map(|channel| shown(channel, secrets)).collect(),
+            total_size: total(found.total),
+            next_page_token,
+        })
+    }
+
+    async fn update_notification(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, UpdateNotificationRequest>,
+    ) -> ServiceResult<UpdateNotificationResponse> {
+        let caller = caller(&context);
+        let request = request.to_owned_message();
+        let mut given = given(RESOURCE, request.notification.into_option())?;
+        let id: ChannelId = named(RESOURCE, NOUN, given.id.take())?;
+        let (draft, mask) = (ChannelDraft::from(given), mask(request.update_mask.as_option()));
+        let attempt = || self.try_update(caller, id, draft.clone(), mask);
+        let channel = edited(NOUN, id, attempt).await?;
+        Response::ok(UpdateNotificationResponse {
+            notification: shown(&channel, secrets(caller)).into(),
+            warnings: warnings(&channel),
+        })
+    }
+
+    async fn delete_notification(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, DeleteNotificationRequest>,
+    ) -> ServiceResult<DeleteNotificationResponse> {
+        let caller = caller(&context);
+        let (id, change) = (id(NOUN, request.id)?, change(&self.0, caller));
+        self.0.store.channels().delete(caller.workspace, id, change).await.map_err(refusal)?;
+        Response::ok(DeleteNotificationResponse::default())
+    }
+}
+
+impl Notifications {
+    async fn find(&self, caller: Caller, id: ChannelId) -> Result<Channel, Error> {
+        self.0.store.channels().get(caller.workspace, id).await.map_err(refusal)
+    }
+
+    /// One try; `None` where somebody else's edit came in between.
+    async fn try_update(
+        &self,
+        caller: Caller,
+        id: ChannelId,
+        wanted: ChannelDraft,
+        mask: Option<&[String]>,
+    ) -> Result<Option<Channel>, Error> {
+        let seen = self.find(caller, id).await?;
+        let draft = match mask {
+            None => wanted,
+            Some(mask) => {
+                let mut draft = ChannelDraft::from(&seen.settings);
+                draft.take(wanted, mask).map_err(|violations| rpc::invalid(&violations))?;
+                draft
+            }
+        };
+        let settings = draft.parse().map_err(wrong(RESOURCE))?;
+        if settings == seen.settings {
+            return Ok(Some(seen));
+        }
+        // What was taken once may be renamed, also where the operator closed its network since.
+        if settings.provider != seen.settings.provider {
+            refuse_closed(&self.0, &settings.provider)?;
+        }
+        match self.0.store.channels().update(seen, settings, change(&self.0, caller)).await {
+            Ok(channel) => Ok(Some(channel)),
+            Err(StoreError::Conflict { .. }) => Ok(None),
+            Err(error) => Err(refused(RESOURCE)(error)),
+        }
+    }
+}
+
+/// Refuses a URL that names an address which nothing is sent to (design §6). Names are asked about
+/// when something is sent, because until then they may lead elsewhere.
+fn refuse_closed(app: &App, provider: &Provider) -> Result<(), Error> {
+    let Some((field, address)) = provider.literal_address() else { return Ok(()) };
+    app.egress.permit(address).map_err(|why| {
+        let path = format!("{RESOURCE}.{}.{field}", provider.kind());
+        let allowed = format!("must lead to where this server may send: {why}");
+        rpc::invalid(&Violation::unseen(path, allowed).into())
+    })
+}
+
+/// What the caller should know of a channel that is stored all the same.
+fn warnings(channel: &Channel) -> Vec<Warning> {
+    let kind = channel.settings.provider.kind();
+    let warning = |missing| Warning {
+        field: format!("{RESOURCE}.provider_type"),
+        message: format!(
+            "this server has no {missing} configured: `{kind}` channels are stored, and nothing is \
+             delivered through them until its operator sets one up"
+        ),
+    };
+    server_side(kind).map(warning).into_iter().collect()
+}
+
+/// What a kind needs of the server's operator, beyond what stands in the channel itself.
+const fn server_side(kind: ProviderType) -> Option<&'static str> {
+    match kind {
+        ProviderType::Email => Some("mail server (SMTP)"),
+        ProviderType::Telegram => Some("Telegram bot"),
+        ProviderType::Sms | ProviderType::Whatsapp => Some("telephone account"),
+        ProviderType::Discord
+        | ProviderType::Slack
+        | ProviderType::Pagerduty
+        | ProviderType::Opsgenie
+        | ProviderType::Webhook
+        | ProviderType::GoogleChat
+        | ProviderType::GrafanaOncall
+        | ProviderType::Ntfy => None,
+    }
+}

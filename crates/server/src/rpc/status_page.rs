@@ -1,0 +1,180 @@
+//! `status_page.v1.StatusPageService`: reads what a caller sent, asks `rules` whether it is right, and
+//! stores it. One file per resource; what they share stands below the list of methods.
+
+mod component;
+mod group;
+mod page;
+
+use contract::rpc::{RequestContext, Response, ServiceRequest, ServiceResult};
+use contract::status_page::wire::{
+    CreateComponentGroupRequest, CreateComponentGroupResponse, CreateComponentRequest,
+    CreateComponentResponse, CreateStatusPageRequest, CreateStatusPageResponse,
+    DeleteComponentGroupRequest, DeleteComponentGroupResponse, DeleteComponentRequest,
+    DeleteComponentResponse, DeleteStatusPageRequest, DeleteStatusPageResponse,
+    GetComponentGroupRequest, GetComponentGroupResponse, GetComponentRequest, GetComponentResponse,
+    GetStatusPageRequest, GetStatusPageResponse, ListComponentGroupsRequest,
+    ListComponentGroupsResponse, ListComponentsRequest, ListComponentsResponse,
+    ListStatusPagesRequest, ListStatusPagesResponse, PublishStatusPageRequest,
+    PublishStatusPageResponse, SetStatusPageThemeRequest, SetStatusPageThemeResponse,
+    StatusPageService, UnpublishStatusPageRequest, UnpublishStatusPageResponse,
+    UpdateComponentGroupRequest, UpdateComponentGroupResponse, UpdateComponentRequest,
+    UpdateComponentResponse, UpdateStatusPageRequest, UpdateStatusPageResponse,
+};
+
+use super::list::Asked;
+use crate::app::App;
+
+/// The service.
+#[derive(Clone, Debug)]
+pub(super) struct StatusPages(pub(super) App);
+
+impl StatusPageService for StatusPages {
+    async fn create_status_page(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, CreateStatusPageRequest>,
+    ) -> ServiceResult<CreateStatusPageResponse> {
+        Response::ok(page::create(&self.0, &context, request.to_owned_message()).await?)
+    }
+
+    async fn get_status_page(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, GetStatusPageRequest>,
+    ) -> ServiceResult<GetStatusPageResponse> {
+        Response::ok(page::get(&self.0, &context, request.to_owned_message()).await?)
+    }
+
+    async fn list_status_pages(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, ListStatusPagesRequest>,
+    ) -> ServiceResult<ListStatusPagesResponse> {
+        Response::ok(page::list(&self.0, &context, request.to_owned_message()).await?)
+    }
+
+    async fn update_status_page(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, UpdateStatusPageRequest>,
+    ) -> ServiceResult<UpdateStatusPageResponse> {
+        Response::ok(page::update(&self.0, &context, request.to_owned_message()).await?)
+    }
+
+    async fn delete_status_page(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, DeleteStatusPageRequest>,
+    ) -> ServiceResult<DeleteStatusPageResponse> {
+        Response::ok(page::delete(&self.0, &context, request.to_owned_message()).await?)
+    }
+
+    async fn publish_status_page(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, PublishStatusPageRequest>,
+    ) -> ServiceResult<PublishStatusPageResponse> {
+        Response::ok(page::publish(&self.0, &context, request.to_owned_message()).await?)
+    }
+
+    async fn unpublish_status_page(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, UnpublishStatusPageRequest>,
+    ) -> ServiceResult<UnpublishStatusPageResponse> {
+        Response::ok(page::unpublish(&self.0, &context, request.to_owned_message()).await?)
+    }
+
+    async fn set_status_page_theme(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, SetStatusPageThemeRequest>,
+    ) -> ServiceResult<SetStatusPageThemeResponse> {
+        Response::ok(page::set_theme(&self.0, &context, request.to_owned_message()).await?)
+    }
+
+    async fn create_component(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, CreateComponentRequest>,
+    ) -> ServiceResult<CreateComponentResponse> {
+        Response::ok(component::create(&self.0, &context, request.to_owned_message()).await?)
+    }
+
+    async fn get_component(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, GetComponentRequest>,
+    ) -> ServiceResult<GetComponentResponse> {
+        Response::ok(component::get(&self.0, &context, request.to_owned_message()).await?)
+    }
+
+    async fn list_components(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, ListComponentsRequest>,
+    ) -> ServiceResult<ListComponentsResponse> {
+        Response::ok(component::list(&self.0, &context, request.to_owned_message()).await?)
+    }
+
+    async fn update_component(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, UpdateComponentRequest>,
+    ) -> ServiceResult<UpdateComponentResponse> {
+        Response::ok(component::update(&self.0, &context, request.to_owned_message()).await?)
+    }
+
+    async fn delete_component(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, DeleteComponentRequest>,
+    ) -> ServiceResult<DeleteComponentResponse> {
+        Response::ok(component::delete(&self.0, &context, request.to_owned_message()).await?)
+    }
+
+    async fn create_component_group(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, CreateComponentGroupRequest>,
+    ) -> ServiceResult<CreateComponentGroupResponse> {
+        Response::ok(group::create(&self.0, &context, request.to_owned_message()).await?)
+    }
+
+    async fn get_component_group(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, GetComponentGroupRequest>,
+    ) -> ServiceResult<GetComponentGroupResponse> {
+        Response::ok(group::get(&self.0, &context, request.to_owned_message()).await?)
+    }
+
+    async fn list_component_groups(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, ListComponentGroupsRequest>,
+    ) -> ServiceResult<ListComponentGroupsResponse> {
+        Response::ok(group::list(&self.0, &context, request.to_owned_message()).await?)
+    }
+
+    async fn update_component_group(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, UpdateComponentGroupRequest>,
+    ) -> ServiceResult<UpdateComponentGroupResponse> {
+        Response::ok(group::update(&self.0, &context, request.to_owned_message()).await?)
+    }
+
+    async fn delete_component_group(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, DeleteComponentGroupRequest>,
+    ) -> ServiceResult<DeleteComponentGroupResponse> {
+        Response::ok(group::delete(&self.0, &context, request.to_owned_message()).await?)
+    }
+}
+
+/// Which part of a list is asked for.
+fn asked(limit: Option<i32>, offset: Option<i32>, page_token: Option<&str>) -> Asked<'_> {
+    Asked { limit, offset, page_token }
+}

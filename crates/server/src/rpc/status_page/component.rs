@@ -1,0 +1,130 @@
+//! Components of status pages: their five methods.
+
+use contract::monitor::mask;
+use contract::rpc::{self, Error, RequestContext};
+use contract::status_page::shown_component;
+use contract::status_page::wire::{
+    CreateComponentRequest, CreateComponentResponse, DeleteComponentRequest,
+    DeleteComponentResponse, GetComponentRequest, GetComponentResponse, ListComponentsRequest,
+    ListComponentsResponse, UpdateComponentRequest, UpdateComponentResponse,
+};
+use rules::status_page::{Component, ComponentDraft};
+use rules::{ComponentId, PageId};
+use store::{NewComponent, StoreError};
+
+use super::asked;
+use super::page::NOUN as PAGE;
+use crate::app::{App, refusal};
+use crate::auth::Caller;
+use crate::rpc::call::{caller, change, edited, given, id, idempotency, named, refused, wrong};
+use crate::rpc::list::total;
+
+/// The field of a request that holds a component.
+const RESOURCE: &str = "component";
+/// What a caller is told is missing.
+const NOUN: &str = "component";
+
+pub(super) async fn create(
+    app: &App,
+    context: &RequestContext,
+    request: CreateComponentRequest,
+) -> Result<CreateComponentResponse, Error> {
+    let caller = caller(context);
+    let idempotency = idempotency(context, "CreateComponent")?;
+    let draft = ComponentDraft::from(given(RESOURCE, request.component.into_option())?);
+    let settings = draft.parse().map_err(wrong(RESOURCE))?;
+    let (id, workspace) = (app.ctx.new_id(), caller.workspace);
+    let new = NewComponent { id, workspace, settings, idempotency };
+    let created = app.store.components().create(new, change(app, caller)).await;
+    let component = created.map_err(refused(RESOURCE))?.into_inner();
+    Ok(CreateComponentResponse { component: shown_component(&component).into() })
+}
+
+/// With a page, the component must be on it: a wrong pair is found by nobody.
+pub(super) async fn get(
+    app: &App,
+    context: &RequestContext,
+    request: GetComponentRequest,
+) -> Result<GetComponentResponse, Error> {
+    let component = find(app, caller(context), id(NOUN, &request.id)?).await?;
+    let page = request.page_id.filter(|page| !page.is_empty());
+    if page.is_some_and(|page| page != component.settings.page_id.to_string()) {
+        return Err(rpc::not_found(NOUN, &request.id));
+    }
+    Ok(GetComponentResponse { component: shown_component(&component).into() })
+}
+
+pub(super) async fn list(
+    app: &App,
+    context: &RequestContext,
+    request: ListComponentsRequest,
+) -> Result<ListComponentsResponse, Error> {
+    let caller = caller(context);
+    let part = asked(request.limit, request.offset, request.page_token.as_deref()).parse();
+    let part = part.map_err(|violations| rpc::invalid(&violations))?;
+    let of = request.page_id.filter(|page| !page.is_empty());
+    let of: Option<PageId> = of.map(|page| id(PAGE, &page)).transpose()?;
+    let found = app.store.components().list(caller.workspace, of, part.with_one_more()).await;
+    let found = found.map_err(refusal)?;
+    let (rows, next_page_token) = part.cut(found.rows, |row| row.id);
+    Ok(ListComponentsResponse {
+        components: rows.iter().map(shown_component).collect(),
+        total_size: total(found.total),
+        next_page_token,
+    })
+}
+
+pub(super) async fn update(
+    app: &App,
+    context: &RequestContext,
+    request: UpdateComponentRequest,
+) -> Result<UpdateComponentResponse, Error> {
+    let caller = caller(context);
+    let mut given = given(RESOURCE, request.component.into_option())?;
+    let id: ComponentId = named(RESOURCE, NOUN, given.id.take())?;
+    let (draft, mask) = (ComponentDraft::from(given), mask(request.update_mask.as_option()));
+    let component = edited(NOUN, id, || try_update(app, caller, id, (draft.clone(), mask))).await?;
+    Ok(UpdateComponentResponse { component: shown_component(&component).into() })
+}
+
+pub(super) async fn delete(
+    app: &App,
+    context: &RequestContext,
+    request: DeleteComponentRequest,
+) -> Result<DeleteComponentResponse, Error> {
+    let caller = caller(context);
+    let (id, change) = (id(NOUN, &request.id)?, change(app, caller));
+    app.store.components().delete(caller.workspace, id, change).await.map_err(refusal)?;
+    Ok(DeleteComponentResponse::default())
+}
+
+async fn find(app: &App, caller: Caller, id: ComponentId) -> Result<Component, Error> {
+    app.store.components().get(caller.workspace, id).await.map_err(refusal)
+}
+
+/// One try; `None` where somebody else's edit came in between.
+async fn try_update(
+    app: &App,
+    caller: Caller,
+    id: ComponentId,
+    (wanted, mask): (ComponentDraft, Option<&[String]>),
+) -> Result<Option<Component>, Error> {
+    let seen = find(app, caller, id).await?;
+    let draft = match mask {
+        None => wanted.with_fixed(&seen.settings),
+        Some(mask) => {
+            let mut draft = ComponentDraft::from(&seen.settings);
+            draft.take(wanted, mask).map_err(|violations| rpc::invalid(&violations))?;
+            draft
+        }
+    };
+    let settings = draft.parse_change(&seen.settings).map_err(wrong(RESOURCE))?;
+    if settings == seen.settings {
+        return Ok(Some(seen));
+    }
+    match app.store.components().update(seen, settings, change(app, caller)).await {
+        Ok(component) => Ok(Some(component)),
+        Err(StoreError::Conflict { .. }) => Ok(None),
+        Err(error) => Err(refused(RESOURCE)(error)),
+    }
+}

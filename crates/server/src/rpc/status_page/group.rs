@@ -1,0 +1,131 @@
+//! Component groups of status pages: their five methods.
+
+use contract::monitor::mask;
+use contract::rpc::{self, Error, RequestContext};
+use contract::status_page::shown_group;
+use contract::status_page::wire::{
+    CreateComponentGroupRequest, CreateComponentGroupResponse, DeleteComponentGroupRequest,
+    DeleteComponentGroupResponse, GetComponentGroupRequest, GetComponentGroupResponse,
+    ListComponentGroupsRequest, ListComponentGroupsResponse, UpdateComponentGroupRequest,
+    UpdateComponentGroupResponse,
+};
+use rules::status_page::{ComponentGroup, GroupDraft};
+use rules::{GroupId, PageId};
+use store::{NewGroup, StoreError};
+
+use super::asked;
+use super::page::NOUN as PAGE;
+use crate::app::{App, refusal};
+use crate::auth::Caller;
+use crate::rpc::call::{caller, change, edited, given, id, idempotency, named, refused, wrong};
+use crate::rpc::list::total;
+
+/// The field of a request that holds a group.
+const RESOURCE: &str = "component_group";
+/// What a caller is told is missing.
+const NOUN: &str = "component group";
+
+pub(super) async fn create(
+    app: &App,
+    context: &RequestContext,
+    request: CreateComponentGroupRequest,
+) -> Result<CreateComponentGroupResponse, Error> {
+    let caller = caller(context);
+    let idempotency = idempotency(context, "CreateComponentGroup")?;
+    let draft = GroupDraft::from(given(RESOURCE, request.component_group.into_option())?);
+    let settings = draft.parse().map_err(wrong(RESOURCE))?;
+    let (id, workspace) = (app.ctx.new_id(), caller.workspace);
+    let new = NewGroup { id, workspace, settings, idempotency };
+    let created = app.store.groups().create(new, change(app, caller)).await;
+    let group = created.map_err(refused(RESOURCE))?.into_inner();
+    Ok(CreateComponentGroupResponse { component_group: shown_group(&group).into() })
+}
+
+/// With a page, the group must be on it: a wrong pair is found by nobody.
+pub(super) async fn get(
+    app: &App,
+    context: &RequestContext,
+    request: GetComponentGroupRequest,
+) -> Result<GetComponentGroupResponse, Error> {
+    let group = find(app, caller(context), id(NOUN, &request.id)?).await?;
+    let page = request.page_id.filter(|page| !page.is_empty());
+    if page.is_some_and(|page| page != group.settings.page_id.to_string()) {
+        return Err(rpc::not_found(NOUN, &request.id));
+    }
+    Ok(GetComponentGroupResponse { component_group: shown_group(&group).into() })
+}
+
+pub(super) async fn list(
+    app: &App,
+    context: &RequestContext,
+    request: ListComponentGroupsRequest,
+) -> Result<ListComponentGroupsResponse, Error> {
+    let caller = caller(context);
+    let part = asked(request.limit, request.offset, request.page_token.as_deref()).parse();
+    let part = part.map_err(|violations| rpc::invalid(&violations))?;
+    let of = request.page_id.filter(|page| !page.is_empty());
+    let of: Option<PageId> = of.map(|page| id(PAGE, &page)).transpose()?;
+    let found = app.store.groups().list(caller.workspace, of, part.with_one_more()).await;
+    let found = found.map_err(refusal)?;
+    let (rows, next_page_token) = part.cut(found.rows, |row| row.id);
+    Ok(ListComponentGroupsResponse {
+        component_groups: rows.iter().map(shown_group).collect(),
+        total_size: total(found.total),
+        next_page_token,
+    })
+}
+
+pub(super) async fn update(
+    app: &App,
+    context: &RequestContext,
+    request: UpdateComponentGroupRequest,
+) -> Result<UpdateComponentGroupResponse, Error> {
+    let caller = caller(context);
+    let mut given = given(RESOURCE, request.component_group.into_option())?;
+    let id: GroupId = named(RESOURCE, NOUN, given.id.take())?;
+    let (draft, mask) = (GroupDraft::from(given), mask(request.update_mask.as_option()));
+    let group = edited(NOUN, id, || try_update(app, caller, id, (draft.clone(), mask))).await?;
+    Ok(UpdateComponentGroupResponse { component_group: shown_group(&group).into() })
+}
+
+pub(super) async fn delete(
+    app: &App,
+    context: &RequestContext,
+    request: DeleteComponentGroupRequest,
+) -> Result<DeleteComponentGroupResponse, Error> {
+    let caller = caller(context);
+    let (id, change) = (id(NOUN, &request.id)?, change(app, caller));
+    app.store.groups().delete(caller.workspace, id, change).await.map_err(refusal)?;
+    Ok(DeleteComponentGroupResponse::default())
+}
+
+async fn find(app: &App, caller: Caller, id: GroupId) -> Result<ComponentGroup, Error> {
+    app.store.groups().get(caller.workspace, id).await.map_err(refusal)
+}
+
+/// One try; `None` where somebody else's edit came in between.
+async fn try_update(
+    app: &App,
+    caller: Caller,
+    id: GroupId,
+    (wanted, mask): (GroupDraft, Option<&[String]>),
+) -> Result<Option<ComponentGroup>, Error> {
+    let seen = find(app, caller, id).await?;
+    let draft = match mask {
+        None => wanted.with_fixed(&seen.settings),
+        Some(mask) => {
+            let mut draft = GroupDraft::from(&seen.settings);
+            draft.take(wanted, mask).map_err(|violations| rpc::invalid(&violations))?;
+            draft
+        }
+    };
+    let settings = draft.parse_change(&seen.settings).map_err(wrong(RESOURCE))?;
+    if settings == seen.settings {
+        return Ok(Some(seen));
+    }
+    match app.store.groups().update(seen, settings, change(app, caller)).await {
+        Ok(group) => Ok(Some(group)),
+        Err(StoreError::Conflict { .. }) => Ok(None),
+        Err(error) => Err(refused(RESOURCE)(error)),
+    }
+}

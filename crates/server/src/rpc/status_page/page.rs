@@ -1,0 +1,174 @@
+//! Status pages: their five methods, and what visitors see set apart from the arguments.
+
+use contract::monitor::mask;
+use contract::rpc::{self, Error, RequestContext};
+use contract::status_page::shown_page;
+use contract::status_page::wire::{
+    CreateStatusPageRequest, CreateStatusPageResponse, DeleteStatusPageRequest,
+    DeleteStatusPageResponse, GetStatusPageRequest, GetStatusPageResponse, ListStatusPagesRequest,
+    ListStatusPagesResponse, PublishStatusPageRequest, PublishStatusPageResponse,
+    SetStatusPageThemeRequest, SetStatusPageThemeResponse, UnpublishStatusPageRequest,
+    UnpublishStatusPageResponse, UpdateStatusPageRequest, UpdateStatusPageResponse,
+};
+use rules::status_page::{PageDraft, StatusPage};
+use rules::{PageId, Theme, Violation};
+use store::{NewPage, StoreError};
+
+use super::asked;
+use crate::app::{App, refusal};
+use crate::auth::Caller;
+use crate::rpc::call::{
+    caller, change, edited, given, id, idempotency, named, refused, secrets, wrong,
+};
+use crate::rpc::list::total;
+
+/// The field of a request that holds a page.
+const RESOURCE: &str = "status_page";
+/// What a caller is told is missing.
+pub(super) const NOUN: &str = "status page";
+
+pub(super) async fn create(
+    app: &App,
+    context: &RequestContext,
+    request: CreateStatusPageRequest,
+) -> Result<CreateStatusPageResponse, Error> {
+    let caller = caller(context);
+    let idempotency = idempotency(context, "CreateStatusPage")?;
+    let draft = PageDraft::from(given(RESOURCE, request.status_page.into_option())?);
+    let settings = draft.parse().map_err(wrong(RESOURCE))?;
+    let (id, workspace) = (app.ctx.new_id(), caller.workspace);
+    let new = NewPage { id, workspace, settings, idempotency };
+    let created = app.store.pages().create(new, change(app, caller)).await;
+    let page = created.map_err(refused(RESOURCE))?.into_inner();
+    Ok(CreateStatusPageResponse { status_page: shown_page(&page, secrets(caller)).into() })
+}
+
+pub(super) async fn get(
+    app: &App,
+    context: &RequestContext,
+    request: GetStatusPageRequest,
+) -> Result<GetStatusPageResponse, Error> {
+    let caller = caller(context);
+    let page = find(app, caller, id(NOUN, &request.id)?).await?;
+    Ok(GetStatusPageResponse { status_page: shown_page(&page, secrets(caller)).into() })
+}
+
+pub(super) async fn list(
+    app: &App,
+    context: &RequestContext,
+    request: ListStatusPagesRequest,
+) -> Result<ListStatusPagesResponse, Error> {
+    let caller = caller(context);
+    let part = asked(request.limit, request.offset, request.page_token.as_deref()).parse();
+    let part = part.map_err(|violations| rpc::invalid(&violations))?;
+    let found = app.store.pages().list(caller.workspace, part.with_one_more()).await;
+    let found = found.map_err(refusal)?;
+    let (pages, next_page_token) = part.cut(found.rows, |page| page.id);
+    Ok(ListStatusPagesResponse {
+        status_pages: pages.iter().map(|page| shown_page(page, secrets(caller))).collect(),
+        total_size: total(found.total),
+        next_page_token,
+    })
+}
+
+pub(super) async fn update(
+    app: &App,
+    context: &RequestContext,
+    request: UpdateStatusPageRequest,
+) -> Result<UpdateStatusPageResponse, Error> {
+    let caller = caller(context);
+    let mut given = given(RESOURCE, request.status_page.into_option())?;
+    let id: PageId = named(RESOURCE, NOUN, given.id.take())?;
+    let (draft, mask) = (PageDraft::from(given), mask(request.update_mask.as_option()));
+    let page = edited(NOUN, id, || try_update(app, caller, id, (draft.clone(), mask))).await?;
+    Ok(UpdateStatusPageResponse { status_page: shown_page(&page, secrets(caller)).into() })
+}
+
+pub(super) async fn delete(
+    app: &App,
+    context: &RequestContext,
+    request: DeleteStatusPageRequest,
+) -> Result<DeleteStatusPageResponse, Error> {
+    let caller = caller(context);
+    let (id, change) = (id(NOUN, &request.id)?, change(app, caller));
+    app.store.pages().delete(caller.workspace, id, change).await.map_err(refusal)?;
+    Ok(DeleteStatusPageResponse::default())
+}
+
+pub(super) async fn publish(
+    app: &App,
+    context: &RequestContext,
+    request: PublishStatusPageRequest,
+) -> Result<PublishStatusPageResponse, Error> {
+    let caller = caller(context);
+    let page = set_published(app, caller, &request.id, true).await?;
+    Ok(PublishStatusPageResponse { status_page: shown_page(&page, secrets(caller)).into() })
+}
+
+pub(super) async fn unpublish(
+    app: &App,
+    context: &RequestContext,
+    request: UnpublishStatusPageRequest,
+) -> Result<UnpublishStatusPageResponse, Error> {
+    let caller = caller(context);
+    let page = set_published(app, caller, &request.id, false).await?;
+    Ok(UnpublishStatusPageResponse { status_page: shown_page(&page, secrets(caller)).into() })
+}
+
+pub(super) async fn set_theme(
+    app: &App,
+    context: &RequestContext,
+    request: SetStatusPageThemeRequest,
+) -> Result<SetStatusPageThemeResponse, Error> {
+    let caller = caller(context);
+    let (id, change) = (id(NOUN, &request.id)?, change(app, caller));
+    let theme = Theme::parse(&request.theme).map_err(|unknown| {
+        let allowed = format!("must be one of {}", Theme::WORDS.join(", "));
+        rpc::invalid(&Violation::new("theme", unknown.given, allowed).into())
+    })?;
+    let page = app.store.pages().set_theme(caller.workspace, id, theme, change).await;
+    let page = page.map_err(refusal)?;
+    Ok(SetStatusPageThemeResponse { status_page: shown_page(&page, secrets(caller)).into() })
+}
+
+async fn find(app: &App, caller: Caller, id: PageId) -> Result<StatusPage, Error> {
+    app.store.pages().get(caller.workspace, id).await.map_err(refusal)
+}
+
+async fn set_published(
+    app: &App,
+    caller: Caller,
+    given: &str,
+    published: bool,
+) -> Result<StatusPage, Error> {
+    let (id, change) = (id(NOUN, given)?, change(app, caller));
+    let page = app.store.pages().set_published(caller.workspace, id, published, change).await;
+    page.map_err(refusal)
+}
+
+/// One try; `None` where somebody else's edit came in between.
+async fn try_update(
+    app: &App,
+    caller: Caller,
+    id: PageId,
+    (wanted, mask): (PageDraft, Option<&[String]>),
+) -> Result<Option<StatusPage>, Error> {
+    let seen = find(app, caller, id).await?;
+    let draft = match mask {
+        None => wanted,
+        Some(mask) => {
+            let mut draft = PageDraft::from(&seen.settings);
+            draft.take(wanted, mask).map_err(|violations| rpc::invalid(&violations))?;
+            draft
+        }
+    };
+    let settings = draft.parse().map_err(wrong(RESOURCE))?;
+    if settings == seen.settings {
+        return Ok(Some(seen));
+    }
+    match app.store.pages().update(seen, settings, change(app, caller)).await {
+        Ok(page) => Ok(Some(page)),
+        Err(StoreError::Conflict { .. }) => Ok(None),
+        Err(error) => Err(refused(RESOURCE)(error)),
+    }
+}

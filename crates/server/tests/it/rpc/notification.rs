@@ -1,0 +1,384 @@
+//! `notification.v1.NotificationService`: what was written is what is read, by whom it may be read,
+//! and what is refused. Updates stand in `update`, limits in `limits`, monitors in `monitors`.
+
+mod limits;
+mod monitors;
+mod update;
+
+use insta::assert_snapshot;
+use rules::{ProviderType, Scope};
+use serde_json::{Value, json};
+use testkit::server::{Caller, NOTIFICATIONS, Reply, TestServer};
+
+/// What no read key may see, wherever it may stand.
+const HIDDEN: &str = "hunter2";
+
+/// A channel of this kind with everything written, but no name and no monitors.
+fn a_channel(kind: ProviderType) -> Value {
+    let hook = json!({ "webhookUrl": format!("https://hooks.example/{HIDDEN}") });
+    let phone = json!({ "phoneNumber": "+4915112345678" });
+    let block = match kind {
+        ProviderType::Discord
+        | ProviderType::Slack
+        | ProviderType::GoogleChat
+        | ProviderType::GrafanaOncall => hook,
+        ProviderType::Email => json!({ "email": "ops@example.com" }),
+        ProviderType::Pagerduty => json!({ "integrationKey": HIDDEN }),
+        ProviderType::Opsgenie => json!({ "apiKey": HIDDEN, "region": "eu" }),
+        ProviderType::Webhook => json!({
+            "endpoint": format!("https://ada:{HIDDEN}@example.com/hook"),
+            "headers": [{ "key": "X-Token", "value": HIDDEN }, { "key": "X-Empty", "value": "" }],
+        }),
+        ProviderType::Telegram => json!({ "chatId": "@ops" }),
+        ProviderType::Sms | ProviderType::Whatsapp => phone,
+        ProviderType::Ntfy => json!({
+            "topic": "ops",
+            "serverUrl": format!("https://ada:{HIDDEN}@ntfy.example/"),
+            "token": HIDDEN,
+        }),
+    };
+    json!({ "providerType": kind.as_str(), camel(kind.as_str()): block, "monitorIds": [] })
+}
+
+/// A name of the specification as JSON writes it.
+fn camel(name: &str) -> String {
+    let mut words = name.split('_');
+    let first = words.next().unwrap_or_default().to_owned();
+    words.fold(first, |all, word| all + &word[..1].to_uppercase() + &word[1..])
+}
+
+async fn call(caller: &Caller, method: &str, request: Value) -> Reply {
+    caller.call(NOTIFICATIONS, method, request).await
+}
+
+async fn create(caller: &Caller, channel: &Value) -> Reply {
+    call(caller, "CreateNotification", json!({ "notification": channel })).await
+}
+
+/// A channel that was created, as it was answered.
+async fn created(caller: &Caller, channel: &Value) -> Value {
+    let reply = create(caller, channel).await;
+    assert_eq!(reply.status, 200, "{reply}");
+    reply.json()["notification"].clone()
+}
+
+async fn get(caller: &Caller, id: &Value) -> Reply {
+    call(caller, "GetNotification", json!({ "id": id })).await
+}
+
+#[tokio::test]
+async fn all_twelve_kinds_are_read_as_they_were_written() {
+    // spec: §2.4; design: §4, nothing is rewritten on the way
+    let server = TestServer::start().await;
+    let caller = server.caller(Scope::Write);
+    let mut stored = Vec::new();
+    for kind in ProviderType::ALL {
+        let mut channel = a_channel(*kind);
+        channel["name"] = json!(format!("On call by {kind} ☂"));
+        let answered = created(&caller, &channel).await;
+        for output in ["id", "createdAt", "updatedAt"] {
+            assert!(answered[output].is_string(), "{kind} {output}: {answered}");
+            channel[output] = answered[output].clone();
+        }
+        assert_eq!(answered, channel, "{kind}");
+        assert_eq!(get(&caller, &answered["id"]).await.json()["notification"], channel, "{kind}");
+        stored.push(channel);
+    }
+    stored.sort_by_key(|channel| channel["id"].as_str().unwrap().to_owned());
+    let list = call(&caller, "ListNotifications", json!({})).await.json();
+    assert_eq!((&list["notifications"], &list["totalSize"]), (&json!(stored), &json!(12)));
+}
+
+#[tokio::test]
+async fn what_was_not_written_stays_absent_and_an_empty_name_stays_empty() {
+    // design: §4
+    let server = TestServer::start().await;
+    let caller = server.caller(Scope::Write);
+    let mut channel = json!({ "providerType": "ntfy", "ntfy": { "topic": "ops" } });
+    let bare = created(&caller, &channel).await;
+    assert!(bare.get("name").is_none(), "{bare}");
+    assert_eq!((&bare["ntfy"], &bare["monitorIds"]), (&json!({ "topic": "ops" }), &json!([])));
+    channel["name"] = json!("");
+    let named = created(&caller, &channel).await;
+    assert_eq!(get(&caller, &named["id"]).await.json()["notification"]["name"], "");
+}
+
+#[tokio::test]
+async fn secrets_are_left_out_for_read_keys_and_shown_to_write_keys() {
+    // design: §4: never a mask in their place
+    let server = TestServer::start().await;
+    let (write, read) = (server.caller(Scope::Write), server.caller(Scope::Read));
+    let mut seen = Vec::new();
+    for kind in ProviderType::ALL {
+        let id = created(&write, &a_channel(*kind)).await["id"].clone();
+        let reply = get(&read, &id).await;
+        assert!(!reply.to_string().contains(HIDDEN), "{kind}: {reply}");
+        let name = camel(kind.as_str());
+        seen.push(format!("{name} {}", reply.json()["notification"][&name]));
+    }
+    assert_snapshot!(seen.join("\n"), @r#"
+    discord {}
+    email {"email":"ops@example.com"}
+    slack {}
+    pagerduty {}
+    opsgenie {"region":"eu"}
+    webhook {"endpoint":"https://example.com/hook","headers":[{"key":"X-Token"},{"key":"X-Empty"}]}
+    telegram {"chatId":"@ops"}
+    sms {"phoneNumber":"+4915112345678"}
+    whatsapp {"phoneNumber":"+4915112345678"}
+    googleChat {}
+    grafanaOncall {}
+    ntfy {"topic":"ops","serverUrl":"https://ntfy.example/"}
+    "#);
+    let list = call(&read, "ListNotifications", json!({})).await;
+    assert!(!list.to_string().contains(HIDDEN), "{list}");
+    let list = call(&write, "ListNotifications", json!({})).await;
+    assert!(list.to_string().contains(HIDDEN), "{list}");
+}
+
+#[tokio::test]
+async fn a_kind_that_the_server_is_not_set_up_for_is_stored_with_a_warning() {
+    // design: §4
+    let server = TestServer::start().await;
+    let (write, read) = (server.caller(Scope::Write), server.caller(Scope::Read));
+    let mut warned = Vec::new();
+    for kind in ProviderType::ALL {
+        let answer = create(&write, &a_channel(*kind)).await.json();
+        let id = &answer["notification"]["id"];
+        assert_eq!(get(&read, id).await.json()["warnings"], answer["warnings"], "{kind}");
+        let rename = json!({ "notification": { "id": id, "name": "x" }, "updateMask": "name" });
+        let renamed = call(&write, "UpdateNotification", rename).await.json();
+        assert_eq!(renamed["warnings"], answer["warnings"], "{kind}");
+        let warnings = answer["warnings"].as_array().unwrap();
+        warned.extend(warnings.iter().map(ToString::to_string));
+    }
+    assert_snapshot!(warned.join("\n"), @r#"
+    {"field":"notification.provider_type","message":"this server has no mail server (SMTP) configured: `email` channels are stored, and nothing is delivered through them until its operator sets one up"}
+    {"field":"notification.provider_type","message":"this server has no Telegram bot configured: `telegram` channels are stored, and nothing is delivered through them until its operator sets one up"}
+    {"field":"notification.provider_type","message":"this server has no telephone account configured: `sms` channels are stored, and nothing is delivered through them until its operator sets one up"}
+    {"field":"notification.provider_type","message":"this server has no telephone account configured: `whatsapp` channels are stored, and nothing is delivered through them until its operator sets one up"}
+    "#);
+}
+
+#[tokio::test]
+async fn exactly_the_block_that_the_kind_names_is_given() {
+    // spec: §2.4
+    let server = TestServer::start().await;
+    let caller = server.caller(Scope::Write);
+    let slack = a_channel(ProviderType::Slack);
+    let mut both = slack.clone();
+    both["discord"] = slack["slack"].clone();
+    let refusals = [
+        json!({}),
+        json!({ "providerType": "slack" }),
+        json!({ "providerType": "pigeon", "slack": slack["slack"] }),
+        json!({ "providerType": "discord", "slack": slack["slack"] }),
+        both,
+        json!({ "slack": slack["slack"] }),
+        json!({ "providerType": "webhook", "webhook": {} }),
+        json!({ "providerType": "sms", "sms": { "phoneNumber": "0151" }, "name": "a\nb" }),
+        json!({ "providerType": "discord", "discord": { "webhookUrl": format!("ftp://{HIDDEN}") } }),
+    ];
+    let mut shown = Vec::new();
+    for channel in refusals {
+        let reply = create(&caller, &channel).await;
+        assert!(!reply.to_string().contains(HIDDEN), "{reply}");
+        assert_eq!(reply.reason().as_deref(), Some("INVALID_ARGUMENT"), "{reply}");
+        let message = reply.json()["message"].as_str().unwrap_or_default().to_owned();
+        shown.push(format!("{} {}", reply.status.as_u16(), message));
+    }
+    assert_snapshot!(shown.join("\n"), @"
+    400 `notification.provider_type` must be given
+    400 `notification.slack` must be given when `provider_type` is `slack`
+    400 `notification.provider_type` must be one of discord, email, slack, pagerduty, opsgenie, webhook, telegram, sms, whatsapp, google_chat, grafana_oncall, ntfy (given: `pigeon`)
+    400 `notification.discord` must be given when `provider_type` is `discord`; `notification.slack` must not be given when `provider_type` is `discord`
+    400 `notification.discord` must not be given when `provider_type` is `slack`
+    400 `notification.provider_type` must be given
+    400 `notification.webhook.endpoint` must be given
+    400 `notification.name` must be one line without control characters; `notification.sms.phone_number` must be a telephone number in international form, such as +4915112345678 (given: `0151`)
+    400 `notification.discord.webhook_url` must be an absolute URL that begins with http:// or https://
+    ");
+    assert_eq!(call(&caller, "ListNotifications", json!({})).await.json()["totalSize"], 0);
+}
+
+#[tokio::test]
+async fn json_fields_that_are_none_are_refused_by_their_path() {
+    // design: §4
+    let server = TestServer::start().await;
+    let caller = server.caller(Scope::Write);
+    let mut channel = a_channel(ProviderType::Webhook);
+    channel["webhook"]["headers"][1]["name"] = json!("X");
+    channel["webhook"]["endpoint"] = json!(["https://a.example"]);
+    channel["colour"] = json!("red");
+    assert_snapshot!(create(&caller, &channel).await, @r#"400 {"code":"invalid_argument","message":"`notification.webhook.endpoint` must be a string (given: `a list`); `notification.webhook.headers[1].name` is not a field of notification.v1.Header; `notification.colour` is not a field of notification.v1.Notification"}"#);
+    let empty = call(&caller, "CreateNotification", json!({})).await;
+    assert_snapshot!(empty, @r#"400 {"code":"invalid_argument","message":"`notification` must be given"}"#);
+}
+
+#[tokio::test]
+async fn private_addresses_are_refused_unless_the_server_allows_them() {
+    // design: §6
+    let of_urls = |url: &str| {
+        let hook = |kind: &str| json!({ "providerType": kind, camel(kind): { "webhookUrl": url } });
+        [
+            hook("discord"),
+            hook("slack"),
+            hook("google_chat"),
+            hook("grafana_oncall"),
+            json!({ "providerType": "webhook", "webhook": { "endpoint": url } }),
+            json!({ "providerType": "ntfy", "ntfy": { "topic": "t", "serverUrl": url } }),
+        ]
+    };
+    let closed = TestServer::start_with(|settings| settings.allow_private_networks = false).await;
+    let open = TestServer::start().await;
+    for (url, by_closed, by_open) in [
+        ("http://10.0.0.1/hook", 400, 200),
+        ("http://127.0.0.1:8080/", 400, 200),
+        ("http://[::1]/", 400, 200),
+        ("http://2130706433/", 400, 200),
+        ("http://[::ffff:192.168.0.1]/", 400, 200),
+        ("http://169.254.169.254/latest/meta-data/", 400, 400),
+        ("http://[fd00:ec2::254]/", 400, 400),
+        ("https://8.8.8.8/", 200, 200),
+        // Where a name leads is only known when something is sent.
+        ("https://localhost/", 200, 200),
+    ] {
+        for channel in of_urls(url) {
+            for (server, status) in [(&closed, by_closed), (&open, by_open)] {
+                let reply = create(&server.caller(Scope::Write), &channel).await;
+                assert_eq!(reply.status, status, "{channel}: {reply}");
+            }
+        }
+    }
+    let refused = create(&closed.caller(Scope::Write), &of_urls("http://10.0.0.1/hook")[4]).await;
+    assert_snapshot!(refused, @r#"400 {"code":"invalid_argument","message":"`notification.webhook.endpoint` must lead to where this server may send: address 10.0.0.1 is private; `--allow-private-networks` opens private and loopback networks"}"#);
+}
+
+#[tokio::test]
+async fn a_channel_of_another_workspace_is_not_found() {
+    // design: §4, errors
+    let server = TestServer::start().await;
+    let caller = server.caller(Scope::Write);
+    let mut channel = created(&caller, &a_channel(ProviderType::Slack)).await;
+    let id = channel["id"].clone();
+    channel["name"] = json!("theirs");
+    for (method, request) in [
+        ("GetNotification", json!({ "id": id })),
+        ("DeleteNotification", json!({ "id": id })),
+        ("UpdateNotification", json!({ "notification": channel })),
+        ("UpdateNotification", json!({ "notification": { "id": id }, "updateMask": "name" })),
+    ] {
+        let reply = call(&server.stranger(), method, request).await;
+        let message = format!("there is no channel `{}` in this workspace", id.as_str().unwrap());
+        assert_eq!((reply.status.as_u16(), &reply.json()["message"]), (404, &json!(message)));
+    }
+    let list = call(&server.stranger(), "ListNotifications", json!({})).await.json();
+    assert_eq!((&list["notifications"], &list["totalSize"]), (&json!([]), &json!(0)));
+    assert!(get(&caller, &id).await.json()["notification"].get("name").is_none());
+}
+
+#[tokio::test]
+async fn an_empty_id_is_refused_and_a_strange_one_is_nobodys() {
+    let server = TestServer::start().await;
+    let caller = server.caller(Scope::Read);
+    assert_snapshot!(get(&caller, &json!("")).await, @r#"400 {"code":"invalid_argument","message":"`id` must be given"}"#);
+    for id in ["x", "chn_", "mon_0000000000001", "chn_zzzzzzzzzzzzz", "' OR 1=1", "\u{0}"] {
+        let reply = get(&caller, &json!(id)).await;
+        assert_eq!(reply.status, 404, "{id}: {reply}");
+    }
+}
+
+#[tokio::test]
+async fn a_deleted_channel_is_gone_and_is_not_deleted_twice() {
+    let server = TestServer::start().await;
+    let caller = server.caller(Scope::Write);
+    let id = created(&caller, &a_channel(ProviderType::Ntfy)).await["id"].clone();
+    let delete = async || call(&caller, "DeleteNotification", json!({ "id": id })).await;
+    assert_eq!(delete().await.to_string(), "200 {}");
+    assert_eq!(get(&caller, &id).await.status, 404);
+    assert_eq!(delete().await.status, 404);
+    assert_eq!(call(&caller, "ListNotifications", json!({})).await.json()["totalSize"], 0);
+}
+
+#[tokio::test]
+async fn a_repeated_create_returns_the_first_ones_channel() {
+    // design: §4: creates take an idempotency key
+    let server = TestServer::start().await;
+    let caller = server.caller(Scope::Write);
+    let create = async |caller: &Caller, key: &str| {
+        let body = json!({ "notification": a_channel(ProviderType::Slack) }).to_string();
+        let request = http::Request::post(format!("/rpc/{NOTIFICATIONS}/CreateNotification"))
+            .header("host", server.address().to_string())
+            .header("content-type", "application/json")
+            .header("idempotency-key", key)
+            .body(bytes::Bytes::from(body).into())
+            .unwrap();
+        caller.request(request).await.json()
+    };
+    let first = create(&caller, "k1").await;
+    assert_eq!(create(&caller, "k1").await, first);
+    let second = create(&caller, "k2").await;
+    let strangers = create(&server.stranger(), "k1").await;
+    for other in [second, strangers] {
+        assert_ne!(other["notification"]["id"], first["notification"]["id"]);
+    }
+    assert_eq!(call(&caller, "ListNotifications", json!({})).await.json()["totalSize"], 2);
+}
+
+#[tokio::test]
+async fn every_change_writes_an_audit_row_and_what_changes_nothing_writes_none() {
+    // design: §6
+    let server = TestServer::start().await;
+    let caller = server.caller(Scope::Write);
+    let channel = created(&caller, &a_channel(ProviderType::Slack)).await;
+    let id = channel["id"].as_str().unwrap();
+    call(&caller, "UpdateNotification", json!({ "notification": channel })).await;
+    let rename = json!({ "notification": { "id": id, "name": "New" }, "updateMask": "name" });
+    call(&caller, "UpdateNotification", rename).await;
+    call(&caller, "DeleteNotification", json!({ "id": id })).await;
+    let store = &server.running().app().store;
+    let acme = store.workspaces().by_slug("acme").await.unwrap().id;
+    let entries = store.audit().newest(acme, 10).await.unwrap();
+    let of_channel = entries.iter().filter(|entry| entry.resource_id == id);
+    let key = server.key_id(Scope::Write).to_string();
+    let shown: Vec<_> = of_channel
+        .inspect(|entry| assert_eq!(entry.actor, key))
+        .map(|entry| format!("{} {}", entry.action, entry.detail))
+        .collect();
+    assert_eq!(shown, ["channel.delete ", "channel.update slack", "channel.create slack"]);
+}
+
+#[tokio::test]
+async fn pages_by_token_and_by_offset_cover_all_channels_once_in_the_order_of_ids() {
+    // design: §4
+    let server = TestServer::start().await;
+    let caller = server.caller(Scope::Write);
+    let mut all = Vec::new();
+    for kind in &ProviderType::ALL[..7] {
+        all.push(created(&caller, &a_channel(*kind)).await["id"].clone());
+    }
+    all.sort_by_key(ToString::to_string);
+    let page = async |request: Value| {
+        let page = call(&caller, "ListNotifications", request).await.json();
+        assert_eq!(page["totalSize"], 7);
+        let channels = page["notifications"].as_array().unwrap().iter();
+        let ids: Vec<Value> = channels.map(|channel| channel["id"].clone()).collect();
+        (ids, page["nextPageToken"].as_str().unwrap().to_owned())
+    };
+    let (mut by_token, mut token) = page(json!({ "limit": 3 })).await;
+    while !token.is_empty() {
+        let (ids, next) = page(json!({ "limit": 3, "pageToken": token })).await;
+        by_token.extend(ids);
+        token = next;
+    }
+    assert_eq!(by_token, all);
+    let mut by_offset = Vec::new();
+    for offset in [0, 4, 8] {
+        by_offset.extend(page(json!({ "limit": 4, "offset": offset })).await.0);
+    }
+    assert_eq!(by_offset, all);
+    for (limit, status) in [(0, 400), (1, 200), (100, 200), (101, 400)] {
+        let reply = call(&caller, "ListNotifications", json!({ "limit": limit })).await;
+        assert_eq!(reply.status, status, "{reply}");
+    }
+}

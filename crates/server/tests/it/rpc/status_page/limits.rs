@@ -1,0 +1,154 @@
+//! Every limit of the tables of pages, components and groups over RPC, at its bounds and one past
+//! each: refused with the field's path, and nothing stored.
+
+use rules::field::{Field, Presence, Resource, Shape};
+use rules::tables::{STATUS_PAGE, STATUS_PAGE_COMPONENT, STATUS_PAGE_COMPONENT_GROUP};
+use serde_json::{Value, json};
+use testkit::server::Caller;
+
+use super::{a_page, call, merge, paths, start};
+
+/// Values at the bounds of a field, and values one past them with the path that is refused.
+struct Bounds {
+    hold: Vec<Value>,
+    refused: Vec<(Value, String)>,
+}
+
+/// A text of this form and of so many characters.
+fn text(shape: Shape, characters: u32) -> String {
+    let count = characters as usize;
+    if matches!(shape, Shape::Slug { .. }) {
+        return "a".repeat(count);
+    }
+    if matches!(shape, Shape::DomainName { .. }) {
+        let dot = |at: usize| at.is_multiple_of(64) && at < count;
+        return (1..=count).map(|at| if dot(at) { '.' } else { 'a' }).collect();
+    }
+    let is_url = matches!(shape, Shape::HttpUrl { .. } | Shape::ContactUrl { .. });
+    let begin = if is_url { "https://example.com/" } else { "" };
+    // Three bytes each: limits count characters.
+    format!("{begin}{}", "☂".repeat(count - begin.len()))
+}
+
+fn bounds(field: &Field) -> Option<Bounds> {
+    let at = |suffix: &str| format!("{}{suffix}", field.name);
+    let refused = |values: Vec<Value>| values.into_iter().map(|value| (value, at(""))).collect();
+    if matches!(field.shape, Shape::Id(_)) {
+        // References are to what is there, which other tests are about.
+        return None;
+    }
+    if let Some(words) = field.shape.words() {
+        let hold = words.iter().map(|word| json!(word)).collect();
+        return Some(Bounds { hold, refused: refused(vec![json!("Public"), json!("")]) });
+    }
+    if let Shape::Integer { min, max } = field.shape {
+        let past = vec![json!(i64::from(min) - 1), json!(i64::from(max) + 1)];
+        return Some(Bounds { hold: vec![json!(min), json!(max)], refused: refused(past) });
+    }
+    if let Shape::ListOfDomains { max } = field.shape {
+        let domains = |count: u32| json!(vec!["a.example"; count as usize]);
+        let long = json!([text(Shape::DomainName { max: 253 }, 254)]);
+        let refused = vec![(domains(max + 1), at("")), (long, at("[0]"))];
+        return Some(Bounds { hold: vec![domains(0), domains(1), domains(max)], refused });
+    }
+    let (min, max) = field.shape.characters()?;
+    let longest = json!(text(field.shape, max));
+    let past = json!(text(field.shape, max + 1));
+    Some(if min == 0 {
+        Bounds { hold: vec![longest, json!("")], refused: refused(vec![past]) }
+    } else {
+        Bounds { hold: vec![longest], refused: refused(vec![past, json!("")]) }
+    })
+}
+
+fn camel(name: &str) -> String {
+    let mut words = name.split('_');
+    let first = words.next().unwrap_or_default().to_owned();
+    words.fold(first, |name, word| {
+        let (head, tail) = word.split_at(1);
+        format!("{name}{}{tail}", head.to_uppercase())
+    })
+}
+
+/// Creates resources of this table with each bounded field at its bounds and past them.
+async fn walk(
+    caller: &Caller,
+    (table, name, field_of_request): (&'static Resource, &str, &str),
+    // What a resource needs beside the field, told apart by the number.
+    least: impl Fn(usize) -> Value,
+) {
+    let list = format!("List{name}s");
+    let method = format!("Create{name}");
+    let under = field_of_request
+        .replace("statusPage", "status_page")
+        .replace("componentGroup", "component_group");
+    let mut walked = Vec::new();
+    let mut stored = 0;
+    for field in table.fields.iter().filter(|field| field.presence != Presence::Output) {
+        let Some(Bounds { hold, refused }) = bounds(field) else { continue };
+        for value in hold {
+            let mut resource = least(stored);
+            merge(&mut resource, json!({ camel(field.name): value }));
+            let reply = call(caller, &method, json!({ field_of_request: resource })).await;
+            assert_eq!(reply.status, 200, "{}: {reply}", field.name);
+            stored += 1;
+        }
+        for (value, path) in refused {
+            let mut resource = least(stored);
+            merge(&mut resource, json!({ camel(field.name): value }));
+            let reply = call(caller, &method, json!({ field_of_request: resource })).await;
+            assert_eq!(reply.status, 400, "{}: {reply}", field.name);
+            let path = format!("{under}.{path}");
+            // Numbers past 32 bits are refused by the schema, which speaks JSON's names.
+            let told = paths(&reply);
+            let in_json = format!("{field_of_request}.{}", camel(field.name));
+            assert!(told.contains(&path) || told.contains(&in_json), "{path}: {told:?}");
+        }
+        walked.push(field.name);
+        let found = call(caller, &list, json!({ "limit": 1 })).await.json();
+        assert_eq!(found["totalSize"], stored, "after {}", field.name);
+    }
+    assert!(!walked.is_empty(), "{}", table.name);
+}
+
+#[tokio::test]
+async fn every_limit_of_a_page_holds_at_its_bound_and_is_refused_one_past_it() {
+    // spec: §2.5, §8.1
+    let (_server, caller) = start().await;
+    walk(&caller, (&STATUS_PAGE, "StatusPage", "statusPage"), |number| {
+        json!({
+            "title": "Acme",
+            "slug": format!("acme-{number}"),
+            // Whatever the access type, what it requires is there.
+            "password": "hunter2",
+            "authEmailDomains": ["a.example"],
+        })
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn every_limit_of_a_component_holds_at_its_bound_and_is_refused_one_past_it() {
+    // spec: §2.6, §8.1
+    let (_server, caller) = start().await;
+    let page = a_page(&caller, "acme").await;
+    let monitor = super::monitor(&caller).await;
+    walk(&caller, (&STATUS_PAGE_COMPONENT, "Component", "component"), |number| {
+        // The first two are of the types, in the table's order: a monitor and nothing.
+        let mut least = json!({ "pageId": page["id"], "type": "static" });
+        if number == 0 {
+            least["monitorId"] = monitor.clone();
+        }
+        least
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn every_limit_of_a_group_holds_at_its_bound_and_is_refused_one_past_it() {
+    // spec: §2.7, §8.1
+    let (_server, caller) = start().await;
+    let page = a_page(&caller, "acme").await;
+    let table = (&STATUS_PAGE_COMPONENT_GROUP, "ComponentGroup", "componentGroup");
+    walk(&caller, table, |_| json!({ "pageId": page["id"], "name": "Core" })).await;
+}

@@ -1,0 +1,127 @@
+//! Notification channels as they are read: one, or a page of them. Whom one tells, and how, is
+//! encrypted (design §6). Changing them stands in `change`.
+
+mod change;
+
+use std::collections::BTreeMap;
+
+use rules::notification::{Channel, ChannelSettings};
+use rules::{ChannelId, MonitorId, WorkspaceId};
+
+use crate::db::{Connection, Query, Row, query};
+use crate::row::{Listed, counted, id, instant};
+use crate::vault::{Place, Vault};
+use crate::{Page, Store, StoreError};
+
+pub use change::NewChannel;
+pub(crate) use change::{Leaving, leave};
+
+/// The handle of the channels.
+#[derive(Clone, Copy, Debug)]
+pub struct Channels<'s> {
+    pub(crate) store: &'s Store,
+}
+
+/// Selects channels as [`read`] reads them: a row for each channel, and one for each of its monitors.
+/// One statement, so that both are of the same moment. What is given says which, by identifier.
+macro_rules! select {
+    ($which:literal) => {
+        concat!(
+            "SELECT c.id, NULL, c.workspace_id, c.name, c.provider_sealed, c.created_at, ",
+            "c.updated_at FROM channels c WHERE c.id IN (",
+            $which,
+            ") UNION ALL SELECT cm.channel, m.id, NULL, NULL, NULL, NULL, NULL ",
+            "FROM channel_monitors cm JOIN monitors m ON m.number = cm.monitor ",
+            "WHERE cm.channel IN (",
+            $which,
+            ")"
+        )
+    };
+}
+
+impl Channels<'_> {
+    /// The channel with this identifier in the workspace.
+    pub async fn get(&self, workspace: WorkspaceId, id: ChannelId) -> Result<Channel, StoreError> {
+        let mut db = self.store.read().await?;
+        one(&mut db, self.store.vault(), workspace, &id.to_string()).await
+    }
+
+    /// A part of the workspace's channels, in the order of their identifiers, and how many there are.
+    pub async fn list(
+        &self,
+        workspace: WorkspaceId,
+        page: Page<ChannelId>,
+    ) -> Result<Listed<Channel>, StoreError> {
+        let mut db = self.store.read().await?;
+        let total: Option<i64> = query("SELECT COUNT(*) FROM channels WHERE workspace_id = $1")
+            .bind(workspace.to_string())
+            .scalar(&mut db)
+            .await?;
+        let part = query(select!(
+            "SELECT id FROM channels WHERE workspace_id = $1 AND id > $2 \
+             ORDER BY id LIMIT $3 OFFSET $4"
+        ))
+        .bind(workspace.to_string())
+        .bind(page.after.map(|id| id.to_string()).unwrap_or_default())
+        .bind(i64::from(page.limit))
+        .bind(i64::from(page.offset));
+        let rows = all(&mut db, self.store.vault(), part).await?;
+        Ok(Listed { rows, total: counted(total) })
+    }
+}
+
+/// The channel with this identifier in the workspace, as this connection sees it.
+async fn one(
+    db: &mut Connection,
+    vault: &Vault,
+    workspace: WorkspaceId,
+    id: &str,
+) -> Result<Channel, StoreError> {
+    let which = query(select!("SELECT id FROM channels WHERE workspace_id = $1 AND id = $2"))
+        .bind(workspace.to_string())
+        .bind(id);
+    all(db, vault, which).await?.pop().ok_or_else(|| StoreError::not_found("channel", id))
+}
+
+async fn all(db: &mut Connection, vault: &Vault, which: Query) -> Result<Vec<Channel>, StoreError> {
+    let rows = which.fetch_all(db).await?;
+    let mut monitors: BTreeMap<&str, Vec<MonitorId>> = BTreeMap::new();
+    for row in &rows {
+        let monitor: Option<&str> = row.try_get(1)?;
+        if monitor.is_some() {
+            monitors.entry(row.try_get(0)?).or_default().push(id(row, 1, MonitorId::parse)?);
+        }
+    }
+    let mut channels = Vec::new();
+    for row in &rows {
+        let monitor: Option<&str> = row.try_get(1)?;
+        if monitor.is_none() {
+            let mut monitor_ids = monitors.remove(row.try_get::<&str>(0)?).unwrap_or_default();
+            monitor_ids.sort_unstable();
+            channels.push(read(vault, row, monitor_ids)?);
+        }
+    }
+    channels.sort_unstable_by_key(|channel| channel.id);
+    Ok(channels)
+}
+
+fn read(vault: &Vault, row: &Row, monitor_ids: Vec<MonitorId>) -> Result<Channel, StoreError> {
+    let channel_id: ChannelId = id(row, 0, ChannelId::parse)?;
+    let settings = ChannelSettings {
+        name: row.try_get(3)?,
+        monitor_ids,
+        provider: vault.open(provider_of(&channel_id.to_string()), row.try_get(4)?)?,
+    };
+    Ok(Channel {
+        id: channel_id,
+        workspace: id(row, 2, WorkspaceId::parse)?,
+        settings,
+        created_at: instant(row, 5)?,
+        updated_at: instant(row, 6)?,
+    })
+}
+
+/// Where the provider of a channel is sealed.
+const fn provider_of(id: &str) -> Place<'_> {
+    Place { column: "channels.provider_sealed", row: id }
+}

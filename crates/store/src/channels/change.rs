@@ -1,0 +1,282 @@
+//! Channels as they are changed: created once however often the call is repeated, edited only by who
+//! saw the last edit, deleted at once with their secrets. Their monitors are those of the workspace,
+//! and one that is deleted leaves them in the same transaction.
+
+use std::collections::BTreeSet;
+
+use rules::notification::{Channel, ChannelSettings, MONITORS, MONITORS_ALLOWED};
+use rules::{ChannelId, MonitorId, Timestamp, Violation, WorkspaceId};
+use sqlx::AssertSqlSafe;
+
+use super::{Channels, one, provider_of};
+use crate::audit::{self, Note};
+use crate::db::{Connection, Query, query};
+use crate::writer::Session;
+use crate::{Change, Created, Idempotency, StoreError, idempotency};
+
+/// Monitors that one statement names.
+const MONITORS_AT_ONCE: usize = 500;
+
+/// A channel to create, at the time of the change.
+#[derive(Clone, Debug)]
+pub struct NewChannel {
+    /// Its identifier.
+    pub id: ChannelId,
+    /// Who owns it.
+    pub workspace: WorkspaceId,
+    /// What the user wrote.
+    pub settings: ChannelSettings,
+    /// What makes a repetition of the call one with it.
+    pub idempotency: Option<Idempotency>,
+}
+
+/// A monitor that is being deleted.
+pub(crate) struct Leaving {
+    pub(crate) workspace: WorkspaceId,
+    pub(crate) monitor: MonitorId,
+    pub(crate) number: i64,
+}
+
+impl Channels<'_> {
+    /// Creates a channel. Monitors that the workspace does not have are refused by their field.
+    pub async fn create(
+        &self,
+        new: NewChannel,
+        change: Change,
+    ) -> Result<Created<Channel>, StoreError> {
+        self.store
+            .write(move |session| {
+                Box::pin(async move {
+                    let (workspace, call) = (new.workspace, new.idempotency.as_ref());
+                    let db = &mut session.db;
+                    if let Some(id) = idempotency::created_before(db, workspace, call).await? {
+                        // Deleted since, it is not found: creating it again is not what the caller means.
+                        return one(db, &session.vault, workspace, &id).await.map(Created::Before);
+                    }
+                    let channel = Channel {
+                        id: new.id,
+                        workspace,
+                        settings: new.settings,
+                        created_at: change.at,
+                        updated_at: change.at,
+                    };
+                    insert(session, &channel).await?;
+                    link(&mut session.db, &channel).await?;
+                    let id = channel.id.to_string();
+                    idempotency::remember(&mut session.db, workspace, call, (&id, change.at))
+                        .await?;
+                    note(session, &channel, change, "channel.create").await?;
+                    Ok(Created::Now(channel))
+                })
+            })
+            .await
+    }
+
+    /// Gives a channel that was read as `seen` other settings. Where it was changed since, also by a
+    /// monitor that left it, nothing happens and the answer is a conflict.
+    pub async fn update(
+        &self,
+        seen: Channel,
+        settings: ChannelSettings,
+        change: Change,
+    ) -> Result<Channel, StoreError> {
+        self.store
+            .write(move |session| {
+                Box::pin(async move {
+                    let relinked = seen.settings.monitor_ids != settings.monitor_ids;
+                    let seen_at = seen.updated_at;
+                    let channel = Channel { settings, updated_at: change.after(seen_at), ..seen };
+                    replace(session, &channel, seen_at).await?;
+                    if relinked {
+                        query("DELETE FROM channel_monitors WHERE channel = $1")
+                            .bind(channel.id.to_string())
+                            .execute(&mut session.db)
+                            .await?;
+                        link(&mut session.db, &channel).await?;
+                    }
+                    note(session, &channel, change, "channel.update").await?;
+                    Ok(channel)
+                })
+            })
+            .await
+    }
+
+    /// Deletes a channel with its secrets.
+    pub async fn delete(
+        &self,
+        workspace: WorkspaceId,
+        id: ChannelId,
+        change: Change,
+    ) -> Result<(), StoreError> {
+        self.store
+            .write(move |session| {
+                Box::pin(async move {
+                    let of_channel = |statement| {
+                        query(statement).bind(workspace.to_string()).bind(id.to_string())
+                    };
+                    of_channel(
+                        "DELETE FROM channel_monitors WHERE channel IN \
+                         (SELECT id FROM channels WHERE workspace_id = $1 AND id = $2)",
+                    )
+                    .execute(&mut session.db)
+                    .await?;
+                    let deleted =
+                        of_channel("DELETE FROM channels WHERE workspace_id = $1 AND id = $2")
+                            .execute(&mut session.db)
+                            .await?;
+                    if deleted == 0 {
+                        return Err(StoreError::not_found("channel", &id));
+                    }
+                    let note = Note {
+                        workspace,
+                        change,
+                        action: "channel.delete",
+                        resource_id: id.to_string(),
+                        detail: "",
+                    };
+                    audit::note(&mut session.db, note).await
+                })
+            })
+            .await
+    }
+}
+
+/// A monitor that is deleted leaves the channels that told about it, which is a change of theirs.
+pub(crate) async fn leave(
+    db: &mut Connection,
+    leaving: Leaving,
+    change: Change,
+) -> Result<(), StoreError> {
+    let left = query("SELECT channel FROM channel_monitors WHERE monitor = $1 ORDER BY channel")
+        .bind(leaving.number)
+        .fetch_all(&mut *db)
+        .await?;
+    if left.is_empty() {
+        return Ok(());
+    }
+    query(
+        "UPDATE channels SET updated_at = CASE WHEN updated_at < $1 THEN $1 ELSE updated_at + 1 END \
+         WHERE workspace_id = $2 \
+         AND id IN (SELECT channel FROM channel_monitors WHERE monitor = $3)",
+    )
+    .bind(change.at.as_millis())
+    .bind(leaving.workspace.to_string())
+    .bind(leaving.number)
+    .execute(&mut *db)
+    .await?;
+    query("DELETE FROM channel_monitors WHERE monitor = $1")
+        .bind(leaving.number)
+        .execute(&mut *db)
+        .await?;
+    let detail = format!("without {}, which was deleted", leaving.monitor);
+    for row in &left {
+        let resource_id = row.try_get(0)?;
+        let (workspace, action) = (leaving.workspace, "channel.update");
+        audit::note(db, Note { workspace, change, action, resource_id, detail: &detail }).await?;
+    }
+    Ok(())
+}
+
+async fn insert(session: &mut Session, channel: &Channel) -> Result<(), StoreError> {
+    let settings = &channel.settings;
+    let id = channel.id.to_string();
+    query(
+        "INSERT INTO channels (id, workspace_id, kind, name, provider_sealed, created_at, \
+         updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7)",
+    )
+    .bind(&id)
+    .bind(channel.workspace.to_string())
+    .bind(settings.provider.kind().as_str())
+    .bind(&settings.name)
+    .bind(session.vault.seal(provider_of(&id), &settings.provider)?)
+    .bind(channel.created_at.as_millis())
+    .bind(channel.updated_at.as_millis())
+    .execute(&mut session.db)
+    .await
+    .map_err(|error| {
+        let taken = StoreError::AlreadyExists { what: "channel", name: id };
+        StoreError::of_insert(error, taken, Some(channel.workspace))
+    })?;
+    Ok(())
+}
+
+async fn replace(
+    session: &mut Session,
+    channel: &Channel,
+    seen_at: Timestamp,
+) -> Result<(), StoreError> {
+    let settings = &channel.settings;
+    let id = channel.id.to_string();
+    let replaced = query(
+        "UPDATE channels SET kind = $1, name = $2, provider_sealed = $3, updated_at = $4 \
+         WHERE workspace_id = $5 AND id = $6 AND updated_at = $7",
+    )
+    .bind(settings.provider.kind().as_str())
+    .bind(&settings.name)
+    .bind(session.vault.seal(provider_of(&id), &settings.provider)?)
+    .bind(channel.updated_at.as_millis())
+    .bind(channel.workspace.to_string())
+    .bind(&id)
+    .bind(seen_at.as_millis())
+    .execute(&mut session.db)
+    .await?;
+    if replaced == 1 {
+        return Ok(());
+    }
+    // It is there with another edit, or not at all.
+    one(&mut session.db, &session.vault, channel.workspace, &id).await?;
+    Err(StoreError::Conflict { what: "channel", id })
+}
+
+/// Gives the channel its monitors, which must be there.
+async fn link(db: &mut Connection, channel: &Channel) -> Result<(), StoreError> {
+    let workspace = channel.workspace.to_string();
+    for monitors in channel.settings.monitor_ids.chunks(MONITORS_AT_ONCE) {
+        let linking = "INSERT INTO channel_monitors (channel, monitor) SELECT $1, number \
+                       FROM monitors WHERE workspace_id = $2 AND deleted_at IS NULL AND id IN ";
+        let first = [channel.id.to_string(), workspace.clone()];
+        let linked = naming(linking, first, monitors).execute(&mut *db).await?;
+        if linked != monitors.len() as u64 {
+            return Err(unknown(db, &workspace, monitors).await?);
+        }
+    }
+    Ok(())
+}
+
+/// The refusal of those monitors that the workspace does not have.
+async fn unknown(
+    db: &mut Connection,
+    workspace: &str,
+    monitors: &[MonitorId],
+) -> Result<StoreError, StoreError> {
+    let known = "SELECT id FROM monitors WHERE workspace_id = $1 AND deleted_at IS NULL AND id IN ";
+    let rows = naming(known, [workspace.to_owned()], monitors).fetch_all(db).await?;
+    let known = rows.iter().map(|row| row.try_get(0)).collect::<Result<BTreeSet<String>, _>>()?;
+    let asked = monitors.iter().map(ToString::to_string);
+    let unknown: Vec<_> = asked.filter(|id| !known.contains(id)).collect();
+    Ok(StoreError::Refused(Violation::new(MONITORS, unknown.join(", "), MONITORS_ALLOWED)))
+}
+
+/// A statement that ends with a list of monitors, after the values that it begins with.
+fn naming<const N: usize>(statement: &str, first: [String; N], monitors: &[MonitorId]) -> Query {
+    let places: Vec<_> = (N + 1..=N + monitors.len()).map(|place| format!("${place}")).collect();
+    let statement = format!("{statement}({})", places.join(", "));
+    let values = first.into_iter().chain(monitors.iter().map(ToString::to_string));
+    values.fold(query(AssertSqlSafe(statement)), Query::bind)
+}
+
+async fn note(
+    session: &mut Session,
+    channel: &Channel,
+    change: Change,
+    action: &'static str,
+) -> Result<(), StoreError> {
+    let note = Note {
+        workspace: channel.workspace,
+        change,
+        action,
+        resource_id: channel.id.to_string(),
+        detail: channel.settings.provider.kind().as_str(),
+    };
+    audit::note(&mut session.db, note).await
+}

@@ -1,0 +1,118 @@
+//! Components of status pages as they are read: one, or a part of a list. Changing them stands in
+//! `change`. What becomes of them when what they name is deleted stands in `cascade`.
+
+mod cascade;
+mod change;
+
+use rules::status_page::{Component, ComponentSettings};
+use rules::{ComponentId, ComponentType, GroupId, MonitorId, PageId, WorkspaceId};
+
+use crate::db::{Connection, Row, query};
+use crate::row::{Listed, id, instant, narrow, optional};
+use crate::{Page, Store, StoreError, pages};
+
+pub(crate) use cascade::{delete_with_page, leave_group, lose_monitor};
+pub use change::NewComponent;
+
+/// Selects components as [`read`] reads them; what follows says which. The monitor of a component
+/// is gone when it was deleted.
+macro_rules! select {
+    ($which:literal) => {
+        concat!(
+            "SELECT c.id, c.workspace_id, c.page_id, c.kind, m.id, c.name, c.description, c.place, ",
+            "c.group_id, c.place_in_group, c.created_at, c.updated_at FROM components c ",
+            "LEFT JOIN monitors m ON m.number = c.monitor AND m.deleted_at IS NULL ",
+            $which
+        )
+    };
+}
+
+/// The handle of the components.
+#[derive(Clone, Copy, Debug)]
+pub struct Components<'s> {
+    pub(crate) store: &'s Store,
+}
+
+impl Components<'_> {
+    /// The component with this identifier in the workspace.
+    pub async fn get(
+        &self,
+        workspace: WorkspaceId,
+        id: ComponentId,
+    ) -> Result<Component, StoreError> {
+        find(&mut self.store.read().await?, workspace, &id.to_string()).await
+    }
+
+    /// A part of the components of a page of the workspace, or of all its pages, and how many there
+    /// are.
+    pub async fn list(
+        &self,
+        workspace: WorkspaceId,
+        of: Option<PageId>,
+        page: Page<ComponentId>,
+    ) -> Result<Listed<Component>, StoreError> {
+        let mut db = self.store.read().await?;
+        if let Some(of) = of
+            && !pages::is_there(&mut db, workspace, of).await?
+        {
+            return Err(StoreError::not_found("status page", &of));
+        }
+        let of = of.map(|page| page.to_string()).unwrap_or_default();
+        let total: Option<i64> = query(
+            "SELECT COUNT(*) FROM components \
+             WHERE workspace_id = $1 AND ($2 = '' OR page_id = $2)",
+        )
+        .bind(workspace.to_string())
+        .bind(&of)
+        .scalar(&mut db)
+        .await?;
+        let rows = query(select!(
+            "WHERE c.workspace_id = $1 AND ($2 = '' OR c.page_id = $2) AND c.id > $3 \
+             ORDER BY c.id LIMIT $4 OFFSET $5"
+        ))
+        .bind(workspace.to_string())
+        .bind(of)
+        .bind(page.after.map(|id| id.to_string()).unwrap_or_default())
+        .bind(i64::from(page.limit))
+        .bind(i64::from(page.offset))
+        .fetch_all(&mut db)
+        .await?;
+        Listed::of(&rows, total, read)
+    }
+}
+
+/// The component with this identifier in the workspace.
+async fn find(
+    db: &mut Connection,
+    workspace: WorkspaceId,
+    id: &str,
+) -> Result<Component, StoreError> {
+    let row = query(select!("WHERE c.workspace_id = $1 AND c.id = $2"))
+        .bind(workspace.to_string())
+        .bind(id)
+        .fetch_optional(db)
+        .await?
+        .ok_or_else(|| StoreError::not_found("component", id))?;
+    read(&row)
+}
+
+fn read(row: &Row) -> Result<Component, StoreError> {
+    let (order, group_order): (Option<i64>, Option<i64>) = (row.try_get(7)?, row.try_get(9)?);
+    let settings = ComponentSettings {
+        page_id: id(row, 2, PageId::parse)?,
+        kind: id(row, 3, ComponentType::parse)?,
+        monitor_id: optional(row, 4, MonitorId::parse)?,
+        name: row.try_get(5)?,
+        description: row.try_get(6)?,
+        order: order.map(|_| narrow(row, 7)).transpose()?,
+        group_id: optional(row, 8, GroupId::parse)?,
+        group_order: group_order.map(|_| narrow(row, 9)).transpose()?,
+    };
+    Ok(Component {
+        id: id(row, 0, ComponentId::parse)?,
+        workspace: id(row, 1, WorkspaceId::parse)?,
+        settings,
+        created_at: instant(row, 10)?,
+        updated_at: instant(row, 11)?,
+    })
+}

@@ -1,0 +1,88 @@
+//! What becomes of components when their page, their group or their monitor is deleted: in the same
+//! transaction, with a row of the audit for each.
+
+use rules::{GroupId, PageId, WorkspaceId};
+
+use crate::audit::{self, Note};
+use crate::db::{Connection, Query, query};
+use crate::{Change, StoreError};
+
+/// Deletes the components of a page, which is being deleted.
+pub(crate) async fn delete_with_page(
+    db: &mut Connection,
+    (workspace, page): (WorkspaceId, PageId),
+    change: Change,
+) -> Result<(), StoreError> {
+    let of_page = |statement| query(statement).bind(workspace.to_string()).bind(page.to_string());
+    let concerned =
+        of_page("SELECT id FROM components WHERE workspace_id = $1 AND page_id = $2 ORDER BY id");
+    let deleted = ("component.delete", "with its page");
+    note_each(db, concerned, (workspace, change), deleted).await?;
+    of_page("DELETE FROM components WHERE workspace_id = $1 AND page_id = $2").execute(db).await?;
+    Ok(())
+}
+
+/// Leaves the components of a group, which is being deleted, without one.
+pub(crate) async fn leave_group(
+    db: &mut Connection,
+    (workspace, group): (WorkspaceId, GroupId),
+    change: Change,
+) -> Result<(), StoreError> {
+    let group = group.to_string();
+    let concerned =
+        query("SELECT id FROM components WHERE workspace_id = $1 AND group_id = $2 ORDER BY id")
+            .bind(workspace.to_string())
+            .bind(&group);
+    let left = ("component.update", "its group was deleted");
+    note_each(db, concerned, (workspace, change), left).await?;
+    query(
+        "UPDATE components SET group_id = NULL, \
+         updated_at = CASE WHEN updated_at < $1 THEN $1 ELSE updated_at + 1 END \
+         WHERE workspace_id = $2 AND group_id = $3",
+    )
+    .bind(change.at.as_millis())
+    .bind(workspace.to_string())
+    .bind(&group)
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+/// Marks the components that show a monitor, which is being deleted, as changed. They keep its
+/// number, so that its history can be shown; that it is gone is read from the monitor's own row.
+pub(crate) async fn lose_monitor(
+    db: &mut Connection,
+    (workspace, monitor): (WorkspaceId, i64),
+    change: Change,
+) -> Result<(), StoreError> {
+    let concerned =
+        query("SELECT id FROM components WHERE workspace_id = $1 AND monitor = $2 ORDER BY id")
+            .bind(workspace.to_string())
+            .bind(monitor);
+    let lost = ("component.update", "its monitor was deleted");
+    note_each(db, concerned, (workspace, change), lost).await?;
+    query(
+        "UPDATE components \
+         SET updated_at = CASE WHEN updated_at < $1 THEN $1 ELSE updated_at + 1 END \
+         WHERE workspace_id = $2 AND monitor = $3",
+    )
+    .bind(change.at.as_millis())
+    .bind(workspace.to_string())
+    .bind(monitor)
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+async fn note_each(
+    db: &mut Connection,
+    concerned: Query,
+    (workspace, change): (WorkspaceId, Change),
+    (action, detail): (&'static str, &str),
+) -> Result<(), StoreError> {
+    for row in concerned.fetch_all(db).await? {
+        let resource_id = row.try_get(0)?;
+        audit::note(db, Note { workspace, change, action, resource_id, detail }).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,245 @@
+//! Component groups of status pages: read, listed, created once however often the call is repeated,
+//! renamed by who saw the last edit, deleted without their components.
+
+use rules::status_page::{A_PAGE, ComponentGroup, GroupSettings};
+use rules::{GroupId, PageId, Violation, WorkspaceId};
+
+use crate::audit::{self, Note};
+use crate::db::{Connection, Row, query};
+use crate::row::{Listed, id, instant};
+use crate::{
+    Change, Created, Idempotency, Page, Store, StoreError, components, idempotency, pages,
+};
+
+/// Selects groups as [`read`] reads them; what follows says which.
+macro_rules! select {
+    ($which:literal) => {
+        concat!(
+            "SELECT id, workspace_id, page_id, name, created_at, updated_at FROM component_groups ",
+            $which
+        )
+    };
+}
+
+/// The handle of the component groups.
+#[derive(Clone, Copy, Debug)]
+pub struct Groups<'s> {
+    pub(crate) store: &'s Store,
+}
+
+/// A component group to create, at the time of the change.
+#[derive(Clone, Debug)]
+pub struct NewGroup {
+    /// Its identifier.
+    pub id: GroupId,
+    /// Who owns it.
+    pub workspace: WorkspaceId,
+    /// What the user wrote.
+    pub settings: GroupSettings,
+    /// What makes a repetition of the call one with it.
+    pub idempotency: Option<Idempotency>,
+}
+
+impl Groups<'_> {
+    /// The group with this identifier in the workspace.
+    pub async fn get(
+        &self,
+        workspace: WorkspaceId,
+        id: GroupId,
+    ) -> Result<ComponentGroup, StoreError> {
+        find(&mut self.store.read().await?, workspace, &id.to_string()).await
+    }
+
+    /// A part of the groups of a page of the workspace, or of all its pages, and how many there are.
+    pub async fn list(
+        &self,
+        workspace: WorkspaceId,
+        of: Option<PageId>,
+        page: Page<GroupId>,
+    ) -> Result<Listed<ComponentGroup>, StoreError> {
+        let mut db = self.store.read().await?;
+        if let Some(of) = of
+            && !pages::is_there(&mut db, workspace, of).await?
+        {
+            return Err(StoreError::not_found("status page", &of));
+        }
+        let of = of.map(|page| page.to_string()).unwrap_or_default();
+        let total: Option<i64> = query(
+            "SELECT COUNT(*) FROM component_groups \
+             WHERE workspace_id = $1 AND ($2 = '' OR page_id = $2)",
+        )
+        .bind(workspace.to_string())
+        .bind(&of)
+        .scalar(&mut db)
+        .await?;
+        let rows = query(select!(
+            "WHERE workspace_id = $1 AND ($2 = '' OR page_id = $2) AND id > $3 \
+             ORDER BY id LIMIT $4 OFFSET $5"
+        ))
+        .bind(workspace.to_string())
+        .bind(of)
+        .bind(page.after.map(|id| id.to_string()).unwrap_or_default())
+        .bind(i64::from(page.limit))
+        .bind(i64::from(page.offset))
+        .fetch_all(&mut db)
+        .await?;
+        Listed::of(&rows, total, read)
+    }
+
+    /// Creates a group.
+    pub async fn create(
+        &self,
+        new: NewGroup,
+        change: Change,
+    ) -> Result<Created<ComponentGroup>, StoreError> {
+        self.store.write(move |session| Box::pin(create(&mut session.db, new, change))).await
+    }
+
+    /// Gives a group that was read as `seen` other settings. Where somebody else changed it since,
+    /// nothing happens and the answer is a conflict.
+    pub async fn update(
+        &self,
+        seen: ComponentGroup,
+        settings: GroupSettings,
+        change: Change,
+    ) -> Result<ComponentGroup, StoreError> {
+        self.store
+            .write(move |session| {
+                Box::pin(async move {
+                    let db = &mut session.db;
+                    let id = seen.id.to_string();
+                    let seen_at = seen.updated_at;
+                    if find(db, seen.workspace, &id).await?.updated_at != seen_at {
+                        return Err(StoreError::Conflict { what: "component group", id });
+                    }
+                    let updated_at = change.after(seen_at);
+                    let group = ComponentGroup { settings, updated_at, ..seen };
+                    query(
+                        "UPDATE component_groups SET name = $1, updated_at = $2 \
+                         WHERE workspace_id = $3 AND id = $4",
+                    )
+                    .bind(&group.settings.name)
+                    .bind(group.updated_at.as_millis())
+                    .bind(group.workspace.to_string())
+                    .bind(id)
+                    .execute(db)
+                    .await?;
+                    note(db, (group.workspace, group.id), change, "group.update").await?;
+                    Ok(group)
+                })
+            })
+            .await
+    }
+
+    /// Deletes a group. Its components stay on the page, without a group.
+    pub async fn delete(
+        &self,
+        workspace: WorkspaceId,
+        id: GroupId,
+        change: Change,
+    ) -> Result<(), StoreError> {
+        self.store
+            .write(move |session| {
+                Box::pin(async move {
+                    let db = &mut session.db;
+                    find(db, workspace, &id.to_string()).await?;
+                    components::leave_group(db, (workspace, id), change).await?;
+                    query("DELETE FROM component_groups WHERE workspace_id = $1 AND id = $2")
+                        .bind(workspace.to_string())
+                        .bind(id.to_string())
+                        .execute(db)
+                        .await?;
+                    note(db, (workspace, id), change, "group.delete").await
+                })
+            })
+            .await
+    }
+}
+
+/// Deletes the groups of a page, which is being deleted; its components are gone already.
+pub(crate) async fn delete_with_page(
+    db: &mut Connection,
+    (workspace, page): (WorkspaceId, PageId),
+    change: Change,
+) -> Result<(), StoreError> {
+    let of_page = |statement| query(statement).bind(workspace.to_string()).bind(page.to_string());
+    let concerned = of_page(
+        "SELECT id FROM component_groups WHERE workspace_id = $1 AND page_id = $2 ORDER BY id",
+    );
+    for row in concerned.fetch_all(db).await? {
+        let (action, detail) = ("group.delete", "with its page");
+        let resource_id = row.try_get(0)?;
+        audit::note(db, Note { workspace, change, action, resource_id, detail }).await?;
+    }
+    of_page("DELETE FROM component_groups WHERE workspace_id = $1 AND page_id = $2")
+        .execute(db)
+        .await?;
+    Ok(())
+}
+
+async fn create(
+    db: &mut Connection,
+    new: NewGroup,
+    change: Change,
+) -> Result<Created<ComponentGroup>, StoreError> {
+    let NewGroup { id, workspace, settings, idempotency: call } = new;
+    if let Some(id) = idempotency::created_before(db, workspace, call.as_ref()).await? {
+        // Deleted since, it is not found: creating it again is not what the caller means.
+        return find(db, workspace, &id).await.map(Created::Before);
+    }
+    let page = settings.page_id;
+    if !pages::is_there(db, workspace, page).await? {
+        return Err(StoreError::Refused(Violation::new("page_id", page, A_PAGE)));
+    }
+    query(
+        "INSERT INTO component_groups (id, workspace_id, page_id, name, created_at, updated_at) \
+         VALUES ($1, $2, $3, $4, $5, $6)",
+    )
+    .bind(id.to_string())
+    .bind(workspace.to_string())
+    .bind(page.to_string())
+    .bind(&settings.name)
+    .bind(change.at.as_millis())
+    .bind(change.at.as_millis())
+    .execute(db)
+    .await?;
+    let created = (&*id.to_string(), change.at);
+    idempotency::remember(db, workspace, call.as_ref(), created).await?;
+    note(db, (workspace, id), change, "group.create").await?;
+    let (created_at, updated_at) = (change.at, change.at);
+    Ok(Created::Now(ComponentGroup { id, workspace, settings, created_at, updated_at }))
+}
+
+async fn find(
+    db: &mut Connection,
+    workspace: WorkspaceId,
+    id: &str,
+) -> Result<ComponentGroup, StoreError> {
+    let row = query(select!("WHERE workspace_id = $1 AND id = $2"))
+        .bind(workspace.to_string())
+        .bind(id)
+        .fetch_optional(db)
+        .await?
+        .ok_or_else(|| StoreError::not_found("component group", id))?;
+    read(&row)
+}
+
+fn read(row: &Row) -> Result<ComponentGroup, StoreError> {
+    Ok(ComponentGroup {
+        id: id(row, 0, GroupId::parse)?,
+        workspace: id(row, 1, WorkspaceId::parse)?,
+        settings: GroupSettings { page_id: id(row, 2, PageId::parse)?, name: row.try_get(3)? },
+        created_at: instant(row, 4)?,
+        updated_at: instant(row, 5)?,
+    })
+}
+
+async fn note(
+    db: &mut Connection,
+    (workspace, id): (WorkspaceId, GroupId),
+    change: Change,
+    action: &'static str,
+) -> Result<(), StoreError> {
+    let resource_id = id.to_string();
+    audit::note(db, Note { workspace, change, action, resource_id, detail: "" }).await
+}

@@ -1,0 +1,83 @@
+//! Calls that are made again: what a create made is remembered under the caller's own key of it, so
+//! that the same call once more answers the first one's result. Reading that result is the
+//! aggregate's matter.
+
+use rules::{Timestamp, WorkspaceId};
+use sha2::{Digest, Sha256};
+
+use crate::StoreError;
+use crate::db::{Connection, query};
+
+/// What makes two calls one: the method, and the key that the caller chose at random.
+#[derive(Clone, Debug)]
+pub struct Idempotency {
+    /// Name of the method.
+    pub method: &'static str,
+    /// The caller's key.
+    pub key: String,
+}
+
+/// What a create came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Created<T> {
+    /// It is new.
+    Now(T),
+    /// The same call created it before; this is what it is today.
+    Before(T),
+}
+
+impl<T> Created<T> {
+    /// What was created, whenever that was.
+    pub fn into_inner(self) -> T {
+        match self {
+            Self::Now(created) | Self::Before(created) => created,
+        }
+    }
+}
+
+/// The identifier of what the same call created before.
+pub(crate) async fn created_before(
+    db: &mut Connection,
+    workspace: WorkspaceId,
+    call: Option<&Idempotency>,
+) -> Result<Option<String>, StoreError> {
+    let Some(call) = call else { return Ok(None) };
+    let id = query(
+        "SELECT result_id FROM idempotency_keys \
+         WHERE workspace_id = $1 AND method = $2 AND hash = $3",
+    )
+    .bind(workspace.to_string())
+    .bind(call.method)
+    .bind(call.hash())
+    .scalar(db)
+    .await?;
+    Ok(id)
+}
+
+/// Remembers what the call created and when, in the transaction that creates it.
+pub(crate) async fn remember(
+    db: &mut Connection,
+    workspace: WorkspaceId,
+    call: Option<&Idempotency>,
+    (id, at): (&str, Timestamp),
+) -> Result<(), StoreError> {
+    let Some(call) = call else { return Ok(()) };
+    query(
+        "INSERT INTO idempotency_keys (workspace_id, method, hash, result_id, created_at) \
+         VALUES ($1, $2, $3, $4, $5)",
+    )
+    .bind(workspace.to_string())
+    .bind(call.method)
+    .bind(call.hash())
+    .bind(id)
+    .bind(at.as_millis())
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+impl Idempotency {
+    fn hash(&self) -> Vec<u8> {
+        Sha256::digest(self.key.as_bytes()).to_vec()
+    }
+}

@@ -1,0 +1,287 @@
+//! Status pages as they are changed: created once however often the call is repeated, edited only by
+//! who saw the last edit, shown and hidden, deleted with all that stands on them.
+
+use rules::status_page::{PageSettings, StatusPage};
+use rules::{DomainName, PageId, Theme, Timestamp, Violation, WorkspaceId};
+
+use super::columns::{self, domains_text, sealed_password};
+use super::{Pages, is_there};
+use crate::audit::{self, Note};
+use crate::db::{Connection, query};
+use crate::writer::Session;
+use crate::{Change, Created, Idempotency, StoreError, components, groups, idempotency};
+
+/// A status page to create, at the time of the change.
+#[derive(Clone, Debug)]
+pub struct NewPage {
+    /// Its identifier.
+    pub id: PageId,
+    /// Who owns it.
+    pub workspace: WorkspaceId,
+    /// What the user wrote.
+    pub settings: PageSettings,
+    /// What makes a repetition of the call one with it.
+    pub idempotency: Option<Idempotency>,
+}
+
+impl Pages<'_> {
+    /// Creates a status page: published, in the system's theme.
+    pub async fn create(
+        &self,
+        new: NewPage,
+        change: Change,
+    ) -> Result<Created<StatusPage>, StoreError> {
+        self.store.write(move |session| Box::pin(create(session, new, change))).await
+    }
+
+    /// Gives a page that was read as `seen` other settings. Where somebody else changed it since,
+    /// nothing happens and the answer is a conflict.
+    pub async fn update(
+        &self,
+        seen: StatusPage,
+        settings: PageSettings,
+        change: Change,
+    ) -> Result<StatusPage, StoreError> {
+        self.store
+            .write(move |session| {
+                Box::pin(async move {
+                    let seen_at = seen.updated_at;
+                    let page = StatusPage { settings, updated_at: change.after(seen_at), ..seen };
+                    refuse_taken(&mut session.db, &page).await?;
+                    replace(session, &page, seen_at).await?;
+                    note(session, &page, change, "page.update").await?;
+                    Ok(page)
+                })
+            })
+            .await
+    }
+
+    /// Shows a page to visitors, or hides it. Where it is so already, nothing changes.
+    pub async fn set_published(
+        &self,
+        workspace: WorkspaceId,
+        id: PageId,
+        published: bool,
+        change: Change,
+    ) -> Result<StatusPage, StoreError> {
+        let action = if published { "page.publish" } else { "page.unpublish" };
+        self.set(workspace, id, (action, change), move |page| page.published = published).await
+    }
+
+    /// Gives a page its colours. Where it has them already, nothing changes.
+    pub async fn set_theme(
+        &self,
+        workspace: WorkspaceId,
+        id: PageId,
+        theme: Theme,
+        change: Change,
+    ) -> Result<StatusPage, StoreError> {
+        self.set(workspace, id, ("page.theme", change), move |page| page.theme = theme).await
+    }
+
+    /// Deletes a page with its components and groups. Slug and custom domain are free at once.
+    pub async fn delete(
+        &self,
+        workspace: WorkspaceId,
+        id: PageId,
+        change: Change,
+    ) -> Result<(), StoreError> {
+        self.store
+            .write(move |session| {
+                Box::pin(async move {
+                    let db = &mut session.db;
+                    if !is_there(db, workspace, id).await? {
+                        return Err(StoreError::not_found("status page", &id));
+                    }
+                    components::delete_with_page(db, (workspace, id), change).await?;
+                    groups::delete_with_page(db, (workspace, id), change).await?;
+                    query("DELETE FROM pages WHERE workspace_id = $1 AND id = $2")
+                        .bind(workspace.to_string())
+                        .bind(id.to_string())
+                        .execute(db)
+                        .await?;
+                    let note = Note {
+                        workspace,
+                        change,
+                        action: "page.delete",
+                        resource_id: id.to_string(),
+                        detail: "",
+                    };
+                    audit::note(db, note).await
+                })
+            })
+            .await
+    }
+
+    async fn set(
+        &self,
+        workspace: WorkspaceId,
+        id: PageId,
+        (action, change): (&'static str, Change),
+        edit: impl FnOnce(&mut StatusPage) + Send + 'static,
+    ) -> Result<StatusPage, StoreError> {
+        self.store
+            .write(move |session| {
+                Box::pin(async move {
+                    let id = id.to_string();
+                    let seen =
+                        columns::find(&mut session.db, &session.vault, workspace, &id).await?;
+                    let mut page = seen.clone();
+                    edit(&mut page);
+                    if page == seen {
+                        return Ok(seen);
+                    }
+                    page.updated_at = change.after(seen.updated_at);
+                    replace(session, &page, seen.updated_at).await?;
+                    note(session, &page, change, action).await?;
+                    Ok(page)
+                })
+            })
+            .await
+    }
+}
+
+async fn create(
+    session: &mut Session,
+    new: NewPage,
+    change: Change,
+) -> Result<Created<StatusPage>, StoreError> {
+    let NewPage { id, workspace, settings, idempotency: call } = new;
+    let before = idempotency::created_before(&mut session.db, workspace, call.as_ref()).await?;
+    if let Some(id) = before {
+        // Deleted since, it is not found: creating it again is not what the caller means.
+        let page = columns::find(&mut session.db, &session.vault, workspace, &id).await?;
+        return Ok(Created::Before(page));
+    }
+    let page = StatusPage {
+        id,
+        workspace,
+        settings,
+        published: true,
+        theme: Theme::System,
+        created_at: change.at,
+        updated_at: change.at,
+    };
+    refuse_taken(&mut session.db, &page).await?;
+    insert(session, &page).await?;
+    let created = (&*id.to_string(), change.at);
+    idempotency::remember(&mut session.db, workspace, call.as_ref(), created).await?;
+    note(session, &page, change, "page.create").await?;
+    Ok(Created::Now(page))
+}
+
+/// Refuses a slug or a custom domain that another page of the server has. One transaction writes at
+/// a time, so that nobody takes it in between.
+async fn refuse_taken(db: &mut Connection, page: &StatusPage) -> Result<(), StoreError> {
+    let id = page.id.to_string();
+    let slug = query("SELECT 1 FROM pages WHERE slug = $1 AND id <> $2")
+        .bind(&page.settings.slug)
+        .bind(&id)
+        .fetch_optional(db)
+        .await?;
+    if slug.is_some() {
+        return Err(taken("slug", &page.settings.slug));
+    }
+    let Some(written) = &page.settings.custom_domain else { return Ok(()) };
+    let domain = query("SELECT 1 FROM pages WHERE custom_domain_name = $1 AND id <> $2")
+        .bind(domain_name(page))
+        .bind(&id)
+        .fetch_optional(db)
+        .await?;
+    if domain.is_some() {
+        return Err(taken("custom_domain", written));
+    }
+    Ok(())
+}
+
+fn taken(field: &str, given: &str) -> StoreError {
+    let allowed = "must be unique in this server, and another status page has it";
+    StoreError::Taken(Violation::new(field, given, allowed))
+}
+
+fn domain_name(page: &StatusPage) -> Option<String> {
+    page.settings.custom_domain_name().as_ref().map(DomainName::to_string)
+}
+
+async fn insert(session: &mut Session, page: &StatusPage) -> Result<(), StoreError> {
+    let settings = &page.settings;
+    query(
+        "INSERT INTO pages (id, workspace_id, title, slug, description, homepage_url, contact_url, \
+         icon, custom_domain, custom_domain_name, access_type, password_sealed, \
+         auth_email_domains, published, theme, created_at, updated_at) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)",
+    )
+    .bind(page.id.to_string())
+    .bind(page.workspace.to_string())
+    .bind(&settings.title)
+    .bind(&settings.slug)
+    .bind(&settings.description)
+    .bind(&settings.homepage_url)
+    .bind(&settings.contact_url)
+    .bind(&settings.icon)
+    .bind(&settings.custom_domain)
+    .bind(domain_name(page))
+    .bind(settings.access_type.map(rules::AccessType::as_str))
+    .bind(sealed_password(&session.vault, page)?)
+    .bind(domains_text(&settings.auth_email_domains))
+    .bind(page.published)
+    .bind(page.theme.as_str())
+    .bind(page.created_at.as_millis())
+    .bind(page.updated_at.as_millis())
+    .execute(&mut session.db)
+    .await?;
+    Ok(())
+}
+
+async fn replace(
+    session: &mut Session,
+    page: &StatusPage,
+    seen_at: Timestamp,
+) -> Result<(), StoreError> {
+    let settings = &page.settings;
+    let replaced = query(
+        "UPDATE pages SET title = $1, slug = $2, description = $3, homepage_url = $4, \
+         contact_url = $5, icon = $6, custom_domain = $7, custom_domain_name = $8, \
+         access_type = $9, password_sealed = $10, auth_email_domains = $11, published = $12, \
+         theme = $13, updated_at = $14 \
+         WHERE workspace_id = $15 AND id = $16 AND updated_at = $17",
+    )
+    .bind(&settings.title)
+    .bind(&settings.slug)
+    .bind(&settings.description)
+    .bind(&settings.homepage_url)
+    .bind(&settings.contact_url)
+    .bind(&settings.icon)
+    .bind(&settings.custom_domain)
+    .bind(domain_name(page))
+    .bind(settings.access_type.map(rules::AccessType::as_str))
+    .bind(sealed_password(&session.vault, page)?)
+    .bind(domains_text(&settings.auth_email_domains))
+    .bind(page.published)
+    .bind(page.theme.as_str())
+    .bind(page.updated_at.as_millis())
+    .bind(page.workspace.to_string())
+    .bind(page.id.to_string())
+    .bind(seen_at.as_millis())
+    .execute(&mut session.db)
+    .await?;
+    if replaced == 1 {
+        return Ok(());
+    }
+    Err(if is_there(&mut session.db, page.workspace, page.id).await? {
+        StoreError::Conflict { what: "status page", id: page.id.to_string() }
+    } else {
+        StoreError::not_found("status page", &page.id)
+    })
+}
+
+async fn note(
+    session: &mut Session,
+    page: &StatusPage,
+    change: Change,
+    action: &'static str,
+) -> Result<(), StoreError> {
+    let (workspace, resource_id) = (page.workspace, page.id.to_string());
+    let note = Note { workspace, change, action, resource_id, detail: "" };
+    audit::note(&mut session.db, note).await
+}

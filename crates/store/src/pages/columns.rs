@@ -1,0 +1,91 @@
+//! The columns of a status page: read into `rules::status_page::StatusPage`. The password is sealed.
+
+use rules::status_page::{PageSettings, StatusPage};
+use rules::{AccessType, PageId, Secret, Theme, WorkspaceId};
+
+use crate::StoreError;
+use crate::db::{Connection, Row, query};
+use crate::row::{id, instant, optional};
+use crate::vault::{Place, Vault};
+
+/// Selects pages as [`read`] reads them; what follows says which.
+macro_rules! select {
+    ($which:literal) => {
+        concat!(
+            "SELECT id, workspace_id, title, slug, description, homepage_url, contact_url, icon, ",
+            "custom_domain, access_type, password_sealed, auth_email_domains, published, theme, ",
+            "created_at, updated_at FROM pages ",
+            $which
+        )
+    };
+}
+pub(super) use select;
+
+/// The page with this identifier in the workspace.
+pub(super) async fn find(
+    db: &mut Connection,
+    vault: &Vault,
+    workspace: WorkspaceId,
+    id: &str,
+) -> Result<StatusPage, StoreError> {
+    let row = query(select!("WHERE workspace_id = $1 AND id = $2"))
+        .bind(workspace.to_string())
+        .bind(id)
+        .fetch_optional(db)
+        .await?
+        .ok_or_else(|| StoreError::not_found("status page", id))?;
+    read(vault, &row)
+}
+
+/// Reads a page's columns.
+pub(super) fn read(vault: &Vault, row: &Row) -> Result<StatusPage, StoreError> {
+    let page_id: PageId = id(row, 0, PageId::parse)?;
+    let sealed: Option<&[u8]> = row.try_get(10)?;
+    let place = page_id.to_string();
+    let password = sealed.map(|sealed| vault.open(password_of(&place), sealed)).transpose()?;
+    let settings = PageSettings {
+        title: row.try_get(2)?,
+        slug: row.try_get(3)?,
+        description: row.try_get(4)?,
+        homepage_url: row.try_get(5)?,
+        contact_url: row.try_get(6)?,
+        icon: row.try_get(7)?,
+        custom_domain: row.try_get(8)?,
+        access_type: optional(row, 9, AccessType::parse)?,
+        password: password.map(Secret::new),
+        auth_email_domains: domains(row.try_get(11)?)?,
+    };
+    Ok(StatusPage {
+        id: page_id,
+        workspace: id(row, 1, WorkspaceId::parse)?,
+        settings,
+        published: row.try_get(12)?,
+        theme: id(row, 13, Theme::parse)?,
+        created_at: instant(row, 14)?,
+        updated_at: instant(row, 15)?,
+    })
+}
+
+/// The password as it stands in its column.
+pub(super) fn sealed_password(
+    vault: &Vault,
+    page: &StatusPage,
+) -> Result<Option<Vec<u8>>, StoreError> {
+    let place = page.id.to_string();
+    let password = page.settings.password.as_ref();
+    password.map(|password| vault.seal(password_of(&place), password.expose())).transpose()
+}
+
+/// Domains as one text: a list in JSON.
+pub(super) fn domains_text(domains: &[String]) -> String {
+    serde_json::to_string(domains).expect("texts can be JSON")
+}
+
+fn domains(text: &str) -> Result<Vec<String>, StoreError> {
+    serde_json::from_str(text)
+        .map_err(|why| StoreError::corrupt("pages.auth_email_domains", why.to_string()))
+}
+
+const fn password_of(id: &str) -> Place<'_> {
+    Place { column: "pages.password_sealed", row: id }
+}

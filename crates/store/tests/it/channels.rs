@@ -1,0 +1,244 @@
+//! Channels: what was written is what is read, one edit at a time, within a workspace, with monitors
+//! that are there.
+
+use rules::notification::{
+    Channel, ChannelSettings, Hook, Ntfy, Opsgenie, Provider, Webhook, WebhookHeader,
+};
+use rules::{ChannelId, MonitorId, OpsgenieRegion, Secret, WorkspaceId};
+use store::{Created, Idempotency, NewChannel, Page, StoreError};
+
+use crate::harness::{
+    Engine, Home, a_workspace, at, for_each_engine, instant, monitor_id, workspace_id,
+};
+
+const SECRET: &str = "correct-horse-battery-staple";
+
+fn channel_id(number: u64) -> ChannelId {
+    ChannelId::from_bits(number)
+}
+
+pub(crate) fn settings(monitors: &[MonitorId]) -> ChannelSettings {
+    let webhook_url = Secret::new(format!("https://hooks.example/{SECRET}"));
+    ChannelSettings {
+        name: Some("On call".to_owned()),
+        monitor_ids: monitors.to_vec(),
+        provider: Provider::Slack(Hook { webhook_url }),
+    }
+}
+
+fn a_channel(number: u64, settings: ChannelSettings) -> NewChannel {
+    let (id, workspace) = (channel_id(number), workspace_id(1));
+    NewChannel { id, workspace, settings, idempotency: None }
+}
+
+pub(crate) async fn create(home: &Home, number: u64, monitors: &[MonitorId]) -> Channel {
+    made(home, a_channel(number, settings(monitors))).await
+}
+
+/// The new channel, made at the instant of its number.
+async fn made(home: &Home, new: NewChannel) -> Channel {
+    let change = at(new.id.bits() as i64);
+    match home.store.channels().create(new, change).await.unwrap() {
+        Created::Now(channel) => channel,
+        Created::Before(channel) => panic!("{} was created before", channel.id),
+    }
+}
+
+async fn read(home: &Home, number: u64) -> Result<Channel, StoreError> {
+    home.store.channels().get(home.workspace, channel_id(number)).await
+}
+
+#[tokio::test]
+async fn what_was_written_is_what_is_read() {
+    for_each_engine(async |home| {
+        let monitors = [home.monitor(1).await.id, home.monitor(2).await.id];
+        let secret = || Secret::new(SECRET.to_owned());
+        let header = WebhookHeader { key: "X-Token".to_owned(), value: secret() };
+        let providers = [
+            Provider::Opsgenie(Opsgenie { api_key: secret(), region: OpsgenieRegion::Us }),
+            Provider::Webhook(Webhook {
+                endpoint: format!("https://a:{SECRET}@example.com"),
+                headers: vec![header.clone(), header],
+            }),
+            Provider::Ntfy(Ntfy { topic: "ops".to_owned(), server_url: None, token: None }),
+        ];
+        let names = [None, Some(String::new()), Some("☂".to_owned())];
+        let all = providers.iter().flat_map(|provider| names.iter().map(move |it| (provider, it)));
+        for (number, (provider, name)) in (1..).zip(all) {
+            let (name, provider) = (name.clone(), provider.clone());
+            let new = ChannelSettings { name, provider, ..settings(&monitors) };
+            let created = made(home, a_channel(number, new.clone())).await;
+            assert_eq!((&created.settings, created.created_at), (&new, instant(number as i64)));
+            assert_eq!(read(home, number).await.unwrap(), created);
+        }
+    })
+    .await;
+}
+
+// design: §6 "Secrets (channel settings …) are encrypted at rest"
+#[tokio::test]
+async fn no_secret_stands_in_the_database_as_it_is() {
+    for_each_engine(async |home| {
+        create(home, 1, &[]).await;
+        let plain = "channels WHERE name = 'On call' AND kind = 'slack'";
+        assert_eq!(home.count(plain).await, 1, "the search finds plain text");
+        let written = |part: &str| match home.engine {
+            Engine::Sqlite => {
+                format!("channels WHERE instr(provider_sealed, CAST('{part}' AS BLOB)) > 0")
+            }
+            Engine::Postgres => {
+                format!("channels WHERE position(CAST('{part}' AS BYTEA) IN provider_sealed) > 0")
+            }
+        };
+        for part in [SECRET, "hooks.example"] {
+            assert_eq!(home.count(&written(part)).await, 0, "{part}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_edit_of_who_did_not_see_the_last_one_is_a_conflict() {
+    for_each_engine(async |home| {
+        let seen = create(home, 1, &[]).await;
+        let renamed = |name: &str| ChannelSettings { name: Some(name.to_owned()), ..settings(&[]) };
+        let channels = home.store.channels();
+        // At the same instant as the create: the edit is later all the same.
+        let first = channels.update(seen.clone(), renamed("first"), at(1)).await.unwrap();
+        assert_eq!(first.updated_at, instant(2));
+        let second = channels.update(seen.clone(), renamed("second"), at(9)).await;
+        assert!(matches!(second, Err(StoreError::Conflict { .. })), "{second:?}");
+        assert_eq!(read(home, 1).await.unwrap(), first);
+        channels.delete(home.workspace, seen.id, at(10)).await.unwrap();
+        let third = channels.update(first, renamed("third"), at(11)).await;
+        assert!(matches!(third, Err(StoreError::NotFound { .. })), "{third:?}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn monitors_that_are_not_there_are_refused_and_nothing_is_stored() {
+    for_each_engine(async |home| {
+        home.store.workspaces().create(a_workspace(2), at(0)).await.unwrap();
+        let own = home.monitor(1).await.id;
+        let seen = create(home, 1, &[own]).await;
+        let unknown = monitor_id(77);
+        let new = a_channel(2, settings(&[own, unknown]));
+        let refused = home.store.channels().create(new, at(2)).await.unwrap_err().to_string();
+        let allowed = "may only name monitors of this workspace";
+        assert_eq!(refused, format!("`monitor_ids` {allowed} (given: `{unknown}`)"));
+        let foreign = NewChannel { workspace: workspace_id(2), ..a_channel(3, settings(&[own])) };
+        let refused = home.store.channels().create(foreign, at(3)).await.unwrap_err().to_string();
+        assert_eq!(refused, format!("`monitor_ids` {allowed} (given: `{own}`)"));
+        let update = home.store.channels().update(seen.clone(), settings(&[unknown]), at(4)).await;
+        assert!(matches!(update, Err(StoreError::Refused(_))), "{update:?}");
+        assert_eq!(read(home, 1).await.unwrap(), seen);
+        assert_eq!(home.count("channels").await, 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_deleted_monitor_leaves_its_channels_in_the_same_transaction() {
+    // issue 5
+    for_each_engine(async |home| {
+        let monitors = [home.monitor(1).await.id, home.monitor(2).await.id];
+        let seen = create(home, 1, &monitors).await;
+        let untouched = create(home, 2, &monitors[..1]).await;
+        home.store.monitors().delete(home.workspace, monitors[1], at(50)).await.unwrap();
+        let left = read(home, 1).await.unwrap();
+        assert_eq!(left.settings.monitor_ids, monitors[..1]);
+        assert_eq!(left.updated_at, instant(50));
+        assert_eq!(read(home, 2).await.unwrap(), untouched);
+        // Who edits what stood before meets a conflict, and not a monitor that is gone.
+        let renamed = ChannelSettings { name: None, ..seen.settings.clone() };
+        let stale = home.store.channels().update(seen, renamed, at(51)).await;
+        assert!(matches!(stale, Err(StoreError::Conflict { .. })), "{stale:?}");
+        let audit = home.store.audit().newest(home.workspace, 2).await.unwrap();
+        let shown: Vec<_> = audit
+            .iter()
+            .rev()
+            .map(|entry| format!("{} {} {}", entry.action, entry.resource_id, entry.detail))
+            .collect();
+        let due = [
+            format!("channel.update {} without {}, which was deleted", left.id, monitors[1]),
+            format!("monitor.delete {} ", monitors[1]),
+        ];
+        assert_eq!(shown, due);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_same_call_creates_once_and_answers_what_it_is_today() {
+    for_each_engine(async |home| {
+        let call = || {
+            let idempotency =
+                Idempotency { method: "CreateNotification", key: "random".to_owned() };
+            let new = a_channel(1, settings(&[]));
+            NewChannel { idempotency: Some(idempotency), ..new }
+        };
+        let channels = home.store.channels();
+        let Created::Now(first) = channels.create(call(), at(1)).await.unwrap() else {
+            panic!("it is new")
+        };
+        let renamed = ChannelSettings { name: None, ..settings(&[]) };
+        let today = channels.update(first, renamed, at(2)).await.unwrap();
+        let again = channels.create(NewChannel { id: channel_id(2), ..call() }, at(3)).await;
+        assert_eq!(again.unwrap(), Created::Before(today));
+        channels.delete(home.workspace, channel_id(1), at(4)).await.unwrap();
+        let gone = channels.create(NewChannel { id: channel_id(3), ..call() }, at(5)).await;
+        assert!(matches!(gone, Err(StoreError::NotFound { .. })), "{gone:?}");
+        assert_eq!(home.count("channels").await, 0);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn another_workspace_sees_and_changes_nothing() {
+    for_each_engine(async |home| {
+        let theirs = WorkspaceId::from_bits(2);
+        home.store.workspaces().create(a_workspace(2), at(0)).await.unwrap();
+        let monitor = home.monitor(1).await.id;
+        let channel = create(home, 1, &[monitor]).await;
+        let channels = home.store.channels();
+        let page = Page { limit: 10, offset: 0, after: None };
+        assert_eq!(channels.list(theirs, page).await.unwrap().total, 0);
+        assert!(channels.list(theirs, page).await.unwrap().rows.is_empty());
+        let found = channels.get(theirs, channel.id).await;
+        assert!(matches!(found, Err(StoreError::NotFound { .. })));
+        let deleted = channels.delete(theirs, channel.id, at(5)).await;
+        assert!(matches!(deleted, Err(StoreError::NotFound { .. })));
+        let as_theirs = Channel { workspace: theirs, ..channel.clone() };
+        let updated = channels.update(as_theirs, settings(&[]), at(6)).await;
+        assert!(matches!(updated, Err(StoreError::NotFound { .. })));
+        assert_eq!(read(home, 1).await.unwrap(), channel);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn pages_cover_all_channels_in_the_order_of_ids_with_their_monitors() {
+    for_each_engine(async |home| {
+        let monitors = [home.monitor(1).await.id, home.monitor(2).await.id];
+        let mut all = Vec::new();
+        for number in 1..=7 {
+            all.push(create(home, number, &monitors[..(number % 3) as usize]).await);
+        }
+        let mut seen = Vec::new();
+        let mut after = None;
+        loop {
+            let page = Page { limit: 3, offset: 0, after };
+            let part = home.store.channels().list(home.workspace, page).await.unwrap();
+            assert_eq!(part.total, 7);
+            let Some(last) = part.rows.last() else { break };
+            after = Some(last.id);
+            seen.extend(part.rows);
+        }
+        assert_eq!(seen, all);
+        let page = Page { limit: 2, offset: 5, after: None };
+        let part = home.store.channels().list(home.workspace, page).await.unwrap();
+        assert_eq!(part.rows, all[5..]);
+    })
+    .await;
+}

@@ -1,0 +1,238 @@
+//! Status pages: stored as written with their secret sealed, unique by slug and domain in the whole
+//! server, edited by who saw the last edit, deleted with all that stands on them.
+
+use rules::status_page::{PageDraft, PageSettings, StatusPage};
+use rules::{PageId, Secret, Theme, WorkspaceId};
+use store::{Created, Idempotency, NewPage, Page, StoreError};
+
+use crate::folder::is_written;
+use crate::harness::{Engine, Home, a_workspace, at, for_each_engine, instant, workspace_id};
+
+const FIRST_PART: Page<PageId> = Page { limit: 50, offset: 0, after: None };
+
+pub(crate) const fn page_id(number: u64) -> PageId {
+    PageId::from_bits(number)
+}
+
+/// Settings with nothing but the slug and what is changed of them.
+pub(crate) fn page_settings(slug: &str, change: impl FnOnce(&mut PageDraft)) -> PageSettings {
+    let (title, slug) = (Some("Acme".to_owned()), Some(slug.to_owned()));
+    let mut draft = PageDraft { title, slug, ..PageDraft::default() };
+    change(&mut draft);
+    draft.parse().unwrap()
+}
+
+async fn create(
+    home: &Home,
+    workspace: WorkspaceId,
+    number: u64,
+    settings: PageSettings,
+) -> Result<StatusPage, StoreError> {
+    let new = NewPage { id: page_id(number), workspace, settings, idempotency: None };
+    home.store.pages().create(new, at(number as i64)).await.map(Created::into_inner)
+}
+
+/// A stored page of the home's workspace.
+pub(crate) async fn a_page(home: &Home, number: u64) -> StatusPage {
+    let settings = page_settings(&format!("page-{number}"), |_| {});
+    create(home, home.workspace, number, settings).await.unwrap()
+}
+
+/// A stored page whose every argument is written.
+pub(crate) async fn a_full_page(home: &Home, number: u64) -> StatusPage {
+    create(home, home.workspace, number, page_settings("", everything)).await.unwrap()
+}
+
+fn everything(draft: &mut PageDraft) {
+    *draft = PageDraft {
+        title: Some("Äcme".to_owned()),
+        slug: Some("acme-status".to_owned()),
+        description: Some(String::new()),
+        homepage_url: Some("https://example.com".to_owned()),
+        contact_url: Some("mailto:ops@example.com".to_owned()),
+        icon: Some("https://example.com/i.png".to_owned()),
+        custom_domain: Some("Status.Bücher.example".to_owned()),
+        access_type: Some("password".to_owned()),
+        password: Some(Secret::new("hunter2".to_owned())),
+        auth_email_domains: vec!["b.example".to_owned(), "a.example".to_owned()],
+    };
+}
+
+#[tokio::test]
+async fn a_page_reads_back_as_it_was_written() {
+    for_each_engine(async |home| {
+        let full = page_settings("", everything);
+        let written = create(home, home.workspace, 1, full.clone()).await.unwrap();
+        assert_eq!((written.published, written.theme), (true, Theme::System));
+        assert_eq!((&written.settings, written.created_at), (&full, instant(1)));
+        let bare = a_page(home, 2).await;
+        for page in [written, bare] {
+            assert_eq!(home.store.pages().get(home.workspace, page.id).await.unwrap(), page);
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_slug_and_a_domain_are_taken_once_in_the_whole_server() {
+    // spec: §2.5; issue 5: unique in the server
+    for_each_engine(async |home| {
+        home.store.workspaces().create(a_workspace(2), at(1)).await.unwrap();
+        create(home, workspace_id(2), 1, page_settings("", everything)).await.unwrap();
+        let with_domain = |domain: &str| {
+            page_settings("mine", |draft| draft.custom_domain = Some(domain.to_owned()))
+        };
+        let mine = create(home, home.workspace, 2, page_settings("mine", |_| {})).await.unwrap();
+        let cases = [
+            ("slug", page_settings("acme-status", |_| {})),
+            ("custom_domain", with_domain("status.xn--bcher-kva.example")),
+            ("custom_domain", with_domain("STATUS.bücher.example.")),
+        ];
+        for (field, settings) in cases {
+            let update = home.store.pages().update(mine.clone(), settings.clone(), at(3)).await;
+            let fresh = PageSettings { slug: settings.slug.replace("mine", "third"), ..settings };
+            let refusals = [update, create(home, home.workspace, 3, fresh).await];
+            for refusal in refusals {
+                let told = matches!(&refusal, Err(StoreError::Taken(it)) if it.field == field);
+                assert!(told, "{field}: {refusal:?}");
+            }
+        }
+        assert_eq!(home.store.pages().list(home.workspace, FIRST_PART).await.unwrap().total, 1);
+        // Freed by deletion, and a page may keep its own.
+        home.store.pages().delete(workspace_id(2), page_id(1), at(4)).await.unwrap();
+        let full = page_settings("", everything);
+        let taken = home.store.pages().update(mine, full.clone(), at(5)).await.unwrap();
+        let renamed = PageSettings { title: "Again".to_owned(), ..full };
+        home.store.pages().update(taken, renamed, at(6)).await.unwrap();
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn only_who_saw_the_last_edit_edits_a_page() {
+    for_each_engine(async |home| {
+        let seen = a_page(home, 1).await;
+        let edit = |title: &str| PageSettings { title: title.to_owned(), ..seen.settings.clone() };
+        let first = home.store.pages().update(seen.clone(), edit("first"), at(0)).await.unwrap();
+        assert!(first.updated_at > seen.updated_at, "also when the clock stands still");
+        let second = home.store.pages().update(seen.clone(), edit("second"), at(9)).await;
+        assert!(matches!(second, Err(StoreError::Conflict { what: "status page", .. })));
+        assert_eq!(home.store.pages().get(home.workspace, seen.id).await.unwrap(), first);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_update_leaves_what_has_methods_of_its_own() {
+    // design: §4: theme, published
+    for_each_engine(async |home| {
+        let (pages, workspace) = (home.store.pages(), home.workspace);
+        let page = a_page(home, 1).await;
+        let hidden = pages.set_published(workspace, page.id, false, at(10)).await.unwrap();
+        assert_eq!((hidden.published, hidden.updated_at), (false, instant(10)));
+        let again = pages.set_published(workspace, page.id, false, at(11)).await.unwrap();
+        assert_eq!(again, hidden, "hiding what is hidden changes nothing");
+        let dark = pages.set_theme(workspace, page.id, Theme::Dark, at(12)).await.unwrap();
+        let edited = pages.update(dark, page_settings("other", |_| {}), at(13)).await.unwrap();
+        assert_eq!((edited.published, edited.theme), (false, Theme::Dark));
+        assert_eq!(pages.get(workspace, page.id).await.unwrap(), edited);
+        let audit = home.store.audit().newest(workspace, 4).await.unwrap();
+        let actions: Vec<_> = audit.iter().map(|entry| entry.action.as_str()).collect();
+        assert_eq!(actions, ["page.update", "page.theme", "page.unpublish", "page.create"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn another_workspace_sees_and_changes_no_page() {
+    for_each_engine(async |home| {
+        home.store.workspaces().create(a_workspace(2), at(1)).await.unwrap();
+        let (pages, other) = (home.store.pages(), workspace_id(2));
+        let page = a_page(home, 1).await;
+        let foreign = StatusPage { workspace: other, ..page.clone() };
+        let refusals = [
+            pages.get(other, page.id).await.map(drop),
+            pages.update(foreign, page_settings("x", |_| {}), at(2)).await.map(drop),
+            pages.set_published(other, page.id, false, at(2)).await.map(drop),
+            pages.set_theme(other, page.id, Theme::Dark, at(2)).await.map(drop),
+            pages.delete(other, page.id, at(2)).await,
+        ];
+        for refusal in refusals {
+            assert!(matches!(refusal, Err(StoreError::NotFound { what: "status page", .. })));
+        }
+        assert_eq!(pages.list(other, FIRST_PART).await.unwrap().total, 0);
+        assert_eq!(pages.get(home.workspace, page.id).await.unwrap(), page);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_list_of_pages_is_in_the_order_of_ids() {
+    for_each_engine(async |home| {
+        for number in [3, 1, 2] {
+            a_page(home, number).await;
+        }
+        let cases = [
+            (FIRST_PART, vec![1, 2, 3]),
+            (Page { limit: 1, offset: 1, ..FIRST_PART }, vec![2]),
+            (Page { after: Some(page_id(2)), ..FIRST_PART }, vec![3]),
+        ];
+        for (part, expected) in cases {
+            let found = home.store.pages().list(home.workspace, part).await.unwrap();
+            let ids: Vec<u64> = found.rows.iter().map(|page| page.id.bits()).collect();
+            assert_eq!((ids, found.total), (expected, 3), "{part:?}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_page_is_created_once_per_idempotency_key() {
+    for_each_engine(async |home| {
+        let create = async |number: u64, key: &str| {
+            let settings = page_settings(&format!("page-{number}"), |_| {});
+            let call = Idempotency { method: "CreateStatusPage", key: key.to_owned() };
+            let (id, workspace) = (page_id(number), home.workspace);
+            let new = NewPage { id, workspace, settings, idempotency: Some(call) };
+            home.store.pages().create(new, at(0)).await
+        };
+        let Created::Now(first) = create(1, "a").await.unwrap() else { panic!("it is new") };
+        assert_eq!(create(2, "a").await.unwrap(), Created::Before(first.clone()));
+        assert!(matches!(create(3, "b").await.unwrap(), Created::Now(_)));
+        home.store.pages().delete(home.workspace, first.id, at(1)).await.unwrap();
+        assert!(matches!(create(4, "a").await, Err(StoreError::NotFound { .. })));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn no_password_of_a_page_stands_in_the_files_as_it_is() {
+    // design: §6
+    let home = Home::new(Engine::Sqlite).await;
+    let secret = "correct-horse-battery";
+    let settings = page_settings("p", |draft| {
+        draft.password = Some(Secret::new(secret.to_owned()));
+        draft.description = Some("what visitors read".to_owned());
+    });
+    create(&home, home.workspace, 1, settings).await.unwrap();
+    assert!(!is_written(home.folder.path(), secret), "in the log");
+    home.store.clone().close().await.unwrap();
+    assert!(!is_written(home.folder.path(), secret), "in the database");
+    assert!(is_written(home.folder.path(), "what visitors read"), "the search finds plain text");
+}
+
+#[tokio::test]
+async fn a_password_opens_in_no_other_page() {
+    for_each_engine(async |home| {
+        create(home, home.workspace, 1, page_settings("", everything)).await.unwrap();
+        a_page(home, 2).await;
+        home.execute(
+            "UPDATE pages SET password_sealed = \
+             (SELECT password_sealed FROM pages WHERE slug = 'acme-status') WHERE slug = 'page-2'",
+        )
+        .await;
+        let refusal = home.store.pages().get(home.workspace, page_id(2)).await;
+        assert!(matches!(refusal, Err(StoreError::Corrupt { .. })), "{refusal:?}");
+    })
+    .await;
+}

@@ -1,0 +1,50 @@
+//! A provider whose objects live in a JSON file: what an author writes, from end to end. The tests
+//! drive the real `terraform` with it.
+
+mod count;
+mod list;
+mod note;
+mod pen;
+mod spell;
+mod store;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use store::Store;
+use terraform_plugin::schema::{Attribute, Schema};
+use terraform_plugin::{Catalog, Context, Object, Outcome, Provider, Type, serve, validate};
+
+/// What configurations name as the source.
+const ADDRESS: &str = "registry.terraform.io/example/notebook";
+
+fn main() -> ExitCode {
+    serve(ADDRESS, Notebook)
+}
+
+struct Notebook;
+
+impl Provider for Notebook {
+    type Client = Store;
+
+    fn schema(&self) -> Schema {
+        let file = Attribute::required(Type::String)
+            .describe("The file that holds all notes.")
+            .validate(validate::not_empty());
+        Schema::new("Keeps notes in a file.").attribute("file", file)
+    }
+
+    fn catalog(&self) -> Catalog<Store> {
+        Catalog::new()
+            .resource("notebook_note", note::Note)
+            .data_source("notebook_count", count::Count)
+            .function("spell", spell::Spell)
+            .list("notebook_note", list::Notes)
+            .ephemeral("notebook_key", pen::Key)
+            .action("notebook_stamp", pen::Stamp)
+    }
+
+    async fn configure(&self, _: &Context<Store>, config: Object) -> Outcome<Store> {
+        Ok(Store::open(PathBuf::from(config.get::<String>("file")?)))
+    }
+}

@@ -1,0 +1,87 @@
+//! A provider whose work takes long: what it does when Terraform says stop (a person pressed Ctrl-C).
+//! What only reads is given up by the framework. What makes something looks at the context itself,
+//! and returns what it has made so far, so that nothing is left behind unknown.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use terraform_plugin::data_source::DataSource;
+use terraform_plugin::resource::{Create, Resource, State, Update};
+use terraform_plugin::schema::{Attribute, Schema};
+use terraform_plugin::{Catalog, Context, Diagnostic, Object, Outcome, Provider, Type, serve};
+
+fn main() -> ExitCode {
+    serve("registry.terraform.io/example/oven", Oven)
+}
+
+struct Oven;
+
+impl Provider for Oven {
+    type Client = ();
+
+    fn schema(&self) -> Schema {
+        Schema::new("Bakes.")
+    }
+
+    async fn configure(&self, _: &Context<()>, _: Object) -> Outcome<()> {
+        Ok(())
+    }
+
+    fn catalog(&self) -> Catalog<()> {
+        Catalog::new().resource("oven_cake", Cake).data_source("oven_smell", Smell)
+    }
+}
+
+/// A cake that takes as long as one says.
+struct Cake;
+
+impl Resource for Cake {
+    type Client = ();
+
+    fn schema(&self) -> Schema {
+        Schema::new("A cake.")
+            .attribute("minutes", Attribute::required(Type::Number).requires_replace())
+            .attribute("done", Attribute::computed(Type::Bool).keep())
+    }
+
+    async fn create(&self, ctx: &Context<()>, create: Create) -> Outcome<State> {
+        let minutes = create.planned.get::<u64>("minutes")?;
+        tracing::info!(minutes, "baking");
+        let baked = tokio::time::sleep(Duration::from_secs(minutes.saturating_mul(60)));
+        let done = ctx.cancelled().run_until_cancelled(baked).await.is_some();
+        if !done {
+            let detail = "The cake is in the oven as it is; the next apply bakes another one.";
+            ctx.report(Diagnostic::error("Baking was stopped", detail));
+        }
+        // With an error beside it, Terraform keeps it as tainted.
+        Ok(State::new(create.planned.with("done", done)))
+    }
+
+    async fn read(&self, _: &Context<()>, prior: State) -> Outcome<Option<State>> {
+        Ok(Some(prior))
+    }
+
+    async fn update(&self, _: &Context<()>, update: Update) -> Outcome<State> {
+        Ok(State::new(update.planned))
+    }
+
+    async fn delete(&self, _: &Context<()>, _: State) -> Outcome<()> {
+        Ok(())
+    }
+}
+
+/// The smell of a cake, for which one waits for ever.
+struct Smell;
+
+impl DataSource for Smell {
+    type Client = ();
+
+    fn schema(&self) -> Schema {
+        Schema::new("A smell.").attribute("sweet", Attribute::computed(Type::Bool))
+    }
+
+    async fn read(&self, _: &Context<()>, _: Object) -> Outcome<Object> {
+        tracing::info!("sniffing");
+        std::future::pending().await
+    }
+}

@@ -1,0 +1,89 @@
+//! Runs `terraform` once: alone with its folder, without what the environment of the tests says to
+//! it, and not for ever.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::process::Command;
+
+use super::error::{Error, Failure};
+use super::shown::Shown;
+
+/// The longest that a command may take; providers that hang should fail their tests.
+const LIMIT: Duration = Duration::from_mins(5);
+/// What people set for their own work, and what would change a test.
+const OUTSIDE: [&str; 12] = [
+    "TF_CLI_ARGS",
+    "TF_CLI_ARGS_apply",
+    "TF_CLI_ARGS_import",
+    "TF_CLI_ARGS_plan",
+    "TF_CLI_ARGS_show",
+    "TF_DATA_DIR",
+    "TF_INPUT",
+    "TF_LOG_PATH",
+    "TF_PLUGIN_CACHE_DIR",
+    "TF_REATTACH_PROVIDERS",
+    "TF_VAR_FILE",
+    "TF_WORKSPACE",
+];
+
+/// What a command printed, and how it ended.
+#[derive(Debug, Clone)]
+pub struct Output {
+    /// Its arguments, with spaces.
+    pub command: String,
+    /// Its exit code; none after a signal.
+    pub code: Option<i32>,
+    /// What it printed.
+    pub stdout: String,
+    /// What it printed for people, and the log.
+    pub stderr: String,
+}
+
+impl Output {
+    pub(super) fn json(&self) -> Result<Value, Error> {
+        serde_json::from_str(&self.stdout)
+            .map_err(|why| Error::Json { command: self.command.clone(), why })
+    }
+
+    pub(super) fn failed(self, shown: Vec<Shown>) -> Error {
+        let Self { command, code, stdout: _, stderr } = self;
+        Error::Failed(Box::new(Failure { command, code, shown, stderr }))
+    }
+}
+
+/// Runs to the end, whatever it is.
+pub(super) async fn run(
+    folder: &Path,
+    configuration: &Path,
+    variables: &BTreeMap<String, String>,
+    arguments: &[&str],
+) -> Result<Output, Error> {
+    let mut command = Command::new("terraform");
+    command.args(arguments).current_dir(folder).stdin(Stdio::null()).kill_on_drop(true);
+    for name in OUTSIDE {
+        command.env_remove(name);
+    }
+    command.env("TF_CLI_CONFIG_FILE", configuration);
+    command.envs([("TF_IN_AUTOMATION", "1"), ("CHECKPOINT_DISABLE", "1")]).envs(variables);
+    let spelled = arguments.join(" ");
+    let ended = tokio::time::timeout(LIMIT, command.output()).await;
+    let Ok(output) = ended else {
+        return Err(Error::Late { command: spelled, seconds: LIMIT.as_secs() });
+    };
+    let output = output.map_err(|why| {
+        if why.kind() == std::io::ErrorKind::NotFound {
+            return Error::Missing;
+        }
+        Error::Start { command: spelled.clone(), why }
+    })?;
+    Ok(Output {
+        command: spelled,
+        code: output.status.code(),
+        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+    })
+}

@@ -1,0 +1,155 @@
+//! Whether a provider keeps its word: what the configuration says is what is planned, and what was
+//! planned is what was applied. Terraform checks the same, and then speaks of a bug in the provider;
+//! here the attribute and both values are named.
+
+use crate::schema::{Attribute, Body, Nesting, Shape};
+use crate::value::{Object, Value};
+use crate::{Diagnostic, Path};
+
+/// The longest text of a value in a message.
+const MAX_SHOWN: usize = 80;
+
+/// What of the plan Terraform would refuse.
+pub(crate) fn planned(
+    body: &Body,
+    config: &Object,
+    prior: Option<&Object>,
+    plan: &Object,
+) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for (name, attribute) in &body.attributes {
+        let (config, plan) = (config.value(name), plan.value(name));
+        let same = prior.is_some_and(|prior| prior.value(name) == plan);
+        let nested = matches!(attribute.shape, Shape::Nested(..));
+        let free = attribute.is_computed() && config.is_null();
+        if attribute.write_only || nested || same || free || config.is_unknown() || plan == config {
+            continue;
+        }
+        let shown = shown(attribute, config, plan);
+        let detail = format!("the configuration and the plan differ: {shown}");
+        found.push(fault("Plan differs from configuration", &detail).at(name.as_str()));
+    }
+    found
+}
+
+/// What of the new state differs from the known part of the plan.
+pub(crate) fn applied(body: &Body, plan: &Object, new: &Object) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    in_body(body, plan, new, &Path::root(), &mut found);
+    found
+}
+
+fn in_body(body: &Body, plan: &Object, new: &Object, path: &Path, found: &mut Vec<Diagnostic>) {
+    for (name, attribute) in &body.attributes {
+        let (path, plan, new) = (path.name(name), plan.value(name), new.value(name));
+        match &attribute.shape {
+            Shape::Nested(nesting, body) => in_nested(*nesting, body, plan, new, &path, found),
+            Shape::Plain(_) if agrees(plan, new) => {}
+            Shape::Plain(_) => found.push(differs(&path, &shown(attribute, plan, new))),
+        }
+    }
+    for (name, block) in &body.blocks {
+        let (plan, new) = (plan.value(name), new.value(name));
+        in_nested(block.nesting, &block.body, plan, new, &path.name(name), found);
+    }
+}
+
+fn in_nested(
+    nesting: Nesting,
+    body: &Body,
+    plan: &Value,
+    new: &Value,
+    path: &Path,
+    found: &mut Vec<Diagnostic>,
+) {
+    match (plan, new, nesting) {
+        (Value::Unknown(_), _, _) => {}
+        (Value::Object(plan), Value::Object(new), Nesting::Single) => {
+            in_body(body, plan, new, path, found);
+        }
+        (Value::List(plan), Value::List(new), _) if plan.len() == new.len() => {
+            for (index, (plan, new)) in plan.iter().zip(new).enumerate() {
+                in_nested(Nesting::Single, body, plan, new, &path.index(index), found);
+            }
+        }
+        (Value::Map(plan), Value::Map(new), _) if plan.keys().eq(new.keys()) => {
+            for ((key, plan), new) in plan.iter().zip(new.values()) {
+                in_nested(Nesting::Single, body, plan, new, &path.key(key), found);
+            }
+        }
+        (plan, new, _) if agrees(plan, new) => {}
+        (plan, new, _) => {
+            let shown = format!("planned {}, got {}", counted(plan), counted(new));
+            found.push(differs(path, &shown));
+        }
+    }
+}
+
+/// Whether a value may stand where another was planned.
+fn agrees(plan: &Value, new: &Value) -> bool {
+    match (plan, new) {
+        (Value::Unknown(known), new) => !(known.null() == Some(false) && new.is_null()),
+        (Value::List(plan), Value::List(new)) | (Value::Tuple(plan), Value::Tuple(new)) => {
+            plan.len() == new.len() && plan.iter().zip(new).all(|(plan, new)| agrees(plan, new))
+        }
+        (Value::Set(plan), Value::Set(new)) => {
+            let known = plan.iter().filter(|each| !each.has_unknown());
+            let all = known.clone().all(|each| new.iter().any(|new| new == each));
+            let open = plan.len() - known.count();
+            all && if open == 0 { plan.len() == new.len() } else { new.len() <= plan.len() }
+        }
+        (Value::Map(plan), Value::Map(new)) => {
+            plan.keys().eq(new.keys())
+                && plan.values().zip(new.values()).all(|(plan, new)| agrees(plan, new))
+        }
+        (Value::Object(plan), Value::Object(new)) => {
+            plan.iter().all(|(name, plan)| agrees(plan, new.value(name)))
+        }
+        (Value::Dynamic(plan_type, plan), Value::Dynamic(new_type, new)) => {
+            plan_type == new_type && agrees(plan, new)
+        }
+        (plan, new) => plan == new,
+    }
+}
+
+fn differs(path: &Path, shown: &str) -> Diagnostic {
+    let detail = format!("the plan and the state after apply differ: {shown}");
+    fault("State differs from plan", &detail).at(path.addressable())
+}
+
+fn fault(summary: &str, detail: &str) -> Diagnostic {
+    Diagnostic::error(summary, format!("{detail}. This is a fault of the provider."))
+}
+
+fn shown(attribute: &Attribute, first: &Value, second: &Value) -> String {
+    if attribute.sensitive || attribute.write_only {
+        return "the values are sensitive".to_owned();
+    }
+    format!("{} became {}", brief(first), brief(second))
+}
+
+fn counted(value: &Value) -> String {
+    match value.count() {
+        Some(count) => format!("{count} elements"),
+        None => value.kind().to_owned(),
+    }
+}
+
+fn brief(value: &Value) -> String {
+    match value {
+        Value::Bool(flag) => flag.to_string(),
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => {
+            let cut: String = text.chars().take(MAX_SHOWN).collect();
+            format!("{cut:?}")
+        }
+        Value::Null
+        | Value::Unknown(_)
+        | Value::List(_)
+        | Value::Set(_)
+        | Value::Map(_)
+        | Value::Object(_)
+        | Value::Tuple(_)
+        | Value::Dynamic(..) => counted(value),
+    }
+}

@@ -1,0 +1,110 @@
+//! Which changes replace the resource.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::pair;
+use crate::Path;
+use crate::schema::{Attribute, Body, Nesting, Replace, Shape};
+use crate::value::{Object, Value};
+
+/// The attributes whose change from `prior` to `plan` replaces the resource.
+pub(crate) fn replacements(
+    body: &Body,
+    config: &Object,
+    prior: &Object,
+    plan: &Object,
+) -> Vec<Path> {
+    let mut paths = Vec::new();
+    let change = Change { config: Some(config), prior: Some(prior), plan: Some(plan) };
+    in_body(body, &change, &Path::root(), &mut paths);
+    paths.dedup();
+    paths
+}
+
+/// The same object as configured, as it is, and as planned.
+struct Change<'a> {
+    config: Option<&'a Object>,
+    prior: Option<&'a Object>,
+    plan: Option<&'a Object>,
+}
+
+impl<'a> Change<'a> {
+    fn of(&self, name: &str) -> (&'a Value, &'a Value, &'a Value) {
+        let value = |object: Option<&'a Object>| object.map_or(&Value::Null, |it| it.value(name));
+        (value(self.config), value(self.prior), value(self.plan))
+    }
+}
+
+fn in_body(body: &Body, change: &Change<'_>, path: &Path, paths: &mut Vec<Path>) {
+    for (name, attribute) in &body.attributes {
+        let (config, prior, plan) = change.of(name);
+        if prior == plan {
+            continue;
+        }
+        let path = path.name(name);
+        if replaces(attribute, config, prior, plan) {
+            paths.push(path.addressable());
+        }
+        if let Shape::Nested(nesting, body) = &attribute.shape {
+            in_nested(*nesting, body, (config, prior, plan), &path, paths);
+        }
+    }
+    for (name, block) in &body.blocks {
+        let values = change.of(name);
+        if values.1 != values.2 {
+            in_nested(block.nesting, &block.body, values, &path.name(name), paths);
+        }
+    }
+}
+
+fn replaces(attribute: &Attribute, config: &Value, prior: &Value, plan: &Value) -> bool {
+    match &attribute.replace {
+        Replace::Never => false,
+        Replace::Always => true,
+        Replace::IfConfigured => !config.is_null(),
+        Replace::If(rule) => rule(prior, plan),
+    }
+}
+
+fn in_nested(
+    nesting: Nesting,
+    body: &Body,
+    (config, prior, plan): (&Value, &Value, &Value),
+    path: &Path,
+    paths: &mut Vec<Path>,
+) {
+    match nesting {
+        Nesting::Single => {
+            let change = Change {
+                config: config.as_object(),
+                prior: prior.as_object(),
+                plan: plan.as_object(),
+            };
+            in_body(body, &change, path, paths);
+        }
+        Nesting::List => {
+            let count = prior.elements().len().max(plan.elements().len());
+            for index in 0..count {
+                let [config, prior, plan] =
+                    [config, prior, plan].map(|value| pair::at(Some(value), index));
+                in_body(body, &Change { config, prior, plan }, &path.index(index), paths);
+            }
+        }
+        Nesting::Map => {
+            let both = [prior, plan].into_iter().filter_map(Value::as_map);
+            let keys: BTreeSet<&String> = both.flat_map(BTreeMap::keys).collect();
+            for key in keys {
+                let [config, prior, plan] =
+                    [config, prior, plan].map(|value| pair::under(Some(value), key));
+                in_body(body, &Change { config, prior, plan }, &path.key(key), paths);
+            }
+        }
+        // Elements of a set are not changed but others: it is the set that changes.
+        Nesting::Set => {
+            let rules = body.attributes.values();
+            if rules.into_iter().any(|attribute| !matches!(attribute.replace, Replace::Never)) {
+                paths.push(path.addressable());
+            }
+        }
+    }
+}

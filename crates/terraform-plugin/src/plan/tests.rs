@@ -1,0 +1,224 @@
+//! Plans by example.
+
+use super::{applied, planned, propose, replacements};
+use crate::Path;
+use crate::schema::{Attribute, Block, Nesting, Presence, Schema};
+use crate::value::{IntoValue, Object, Type, Value};
+
+mod properties;
+
+/// The hardest kind: defaults, computed, derived, blocks with defaults and computed parts.
+fn schema() -> Schema {
+    let part = |block: Block| {
+        block
+            .attribute("key", Attribute::required(Type::String))
+            .attribute("weight", Attribute::optional(Type::Number).default(1))
+            .attribute("id", Attribute::computed(Type::String).keep())
+    };
+    Schema::new("A monitor.")
+        .attribute("id", Attribute::computed(Type::String).keep())
+        .attribute("status", Attribute::computed(Type::String))
+        .attribute("name", Attribute::required(Type::String))
+        .attribute("kind", Attribute::required(Type::String).requires_replace())
+        .attribute("description", Attribute::optional(Type::String))
+        .attribute("timeout", Attribute::optional(Type::Number).default(45_000))
+        .attribute("secret", Attribute::optional(Type::String).write_only())
+        .attribute(
+            "degraded_at",
+            Attribute::optional_computed(Type::Number).derive(["timeout"], |plan| {
+                plan.get::<i64>("timeout").map_or(Value::UNKNOWN, |ms| (ms * 2 / 3).into_value())
+            }),
+        )
+        .block("rows", part(Block::list()))
+        .block("parts", part(Block::set()))
+}
+
+fn config() -> Object {
+    let part = |key: &str| Value::object([("key", key.into_value())]);
+    Object::new()
+        .with("name", "api")
+        .with("kind", "http")
+        .with("rows", vec![part("a"), part("b")])
+        .with("parts", Value::set([part("x"), part("y")]))
+}
+
+/// The state after the plan was applied: what is unknown got a value.
+fn settle(plan: &Object) -> Object {
+    fn known(value: &Value, name: &str) -> Value {
+        if let Some(object) = value.as_object() {
+            return Value::Object(settle(object));
+        }
+        if let Some(elements) = value.as_map() {
+            let known = elements.iter().map(|(key, each)| (key.clone(), known(each, name)));
+            return Value::Map(known.collect());
+        }
+        let elements = value.elements().iter().map(|each| known(each, name));
+        if value.is_unknown() {
+            return format!("the {name}").into_value();
+        }
+        if matches!(value, Value::Set(_)) {
+            return Value::Set(elements.collect());
+        }
+        if value.count().is_some() { Value::List(elements.collect()) } else { value.clone() }
+    }
+    plan.iter().map(|(name, value)| (name.clone(), known(value, name))).collect()
+}
+
+#[test]
+fn a_creation_has_defaults_and_unknown_and_derived_values() {
+    let plan = propose(&schema().body, &config(), None);
+    assert_eq!(plan.value("timeout"), &45_000.into_value());
+    assert_eq!(plan.value("degraded_at"), &30_000.into_value());
+    assert!(plan.value("id").is_unknown() && plan.value("status").is_unknown());
+    let row = plan.get::<Vec<Object>>("rows").unwrap().remove(1);
+    assert_eq!(row.value("weight"), &1.into_value());
+    assert!(row.value("id").is_unknown());
+}
+
+#[test]
+fn the_same_configuration_plans_the_state() {
+    let body = schema().body;
+    let state = settle(&propose(&body, &config(), None));
+    assert_eq!(propose(&body, &config(), Some(&state)), state);
+}
+
+#[test]
+fn a_write_only_value_is_no_change() {
+    let body = schema().body;
+    let state = settle(&propose(&body, &config(), None));
+    let plan = propose(&body, &config().with("secret", "hush"), Some(&state));
+    assert_eq!(plan, state);
+    assert!(plan.value("secret").is_null());
+}
+
+#[test]
+fn an_update_keeps_the_id_and_opens_the_status() {
+    let body = schema().body;
+    let state = settle(&propose(&body, &config(), None));
+    let plan = propose(&body, &config().with("timeout", 30_000), Some(&state));
+    assert_eq!(plan.value("id"), state.value("id"));
+    assert!(plan.value("status").is_unknown());
+    assert_eq!(plan.value("degraded_at"), &20_000.into_value());
+}
+
+#[test]
+fn drift_of_a_derived_value_is_a_change() {
+    let body = schema().body;
+    let state = settle(&propose(&body, &config(), None)).with("degraded_at", 7);
+    let plan = propose(&body, &config(), Some(&state));
+    assert_eq!(plan.value("degraded_at"), &30_000.into_value());
+    assert!(plan.value("status").is_unknown());
+}
+
+#[test]
+fn derived_values_wait_for_their_sources() {
+    let plan = propose(&schema().body, &config().with("timeout", Value::UNKNOWN), None);
+    assert!(plan.value("degraded_at").is_unknown());
+}
+
+#[test]
+fn elements_of_a_set_keep_their_computed_values_whatever_else_changes() {
+    let body = schema().body;
+    let state = settle(&propose(&body, &config(), None));
+    let part = |key: &str| Value::object([("key", key.into_value())]);
+    let changed = config().with("parts", Value::set([part("y"), part("a new one")]));
+    let plan = propose(&body, &changed, Some(&state));
+    let ids = plan.get::<Vec<Object>>("parts").unwrap().into_iter();
+    let ids: Vec<_> =
+        ids.map(|part| (part.get("key").unwrap(), part.value("id").clone())).collect();
+    let expected: [(String, Value); 2] =
+        [("a new one".into(), Value::UNKNOWN), ("y".into(), "the id".into_value())];
+    assert!(expected.iter().all(|pair| ids.contains(pair)), "{ids:?}");
+}
+
+#[test]
+fn unknown_blocks_stay_unknown() {
+    let plan = propose(&schema().body, &config().with("rows", Value::UNKNOWN), None);
+    assert!(plan.value("rows").is_unknown());
+}
+
+#[test]
+fn clearing_an_optional_value_plans_null() {
+    let body = schema().body;
+    let state = settle(&propose(&body, &config().with("description", "old"), None));
+    let plan = propose(&body, &config(), Some(&state));
+    assert!(plan.value("description").is_null());
+    assert_ne!(plan, state);
+}
+
+#[test]
+fn only_changes_that_replace_are_named() {
+    let body = schema().body;
+    let state = settle(&propose(&body, &config(), None));
+    let change = |config: Object| {
+        let plan = propose(&body, &config, Some(&state));
+        replacements(&body, &config, &state, &plan)
+    };
+    assert_eq!(change(config().with("name", "other")), []);
+    assert_eq!(change(config().with("kind", "tcp")), [Path::from("kind")]);
+}
+
+#[test]
+fn attributes_within_attributes_are_completed_kept_and_replaced_too() {
+    let parts = || {
+        [
+            ("key", Attribute::required(Type::String).requires_replace()),
+            ("weight", Attribute::optional(Type::Number).default(1)),
+            ("id", Attribute::computed(Type::String).keep()),
+        ]
+    };
+    let part = |key: &str| Value::object([("key", key.into_value())]);
+    let in_map = |parts: &[(&str, Value)]| {
+        let parts = parts.iter().map(|(key, part)| ((*key).to_owned(), part.clone()));
+        Value::Map(parts.collect())
+    };
+    let (a, b, c) = (part("a"), part("b"), part("c"));
+    let cases = [
+        (Nesting::Single, a.clone(), c.clone(), "it.key"),
+        (Nesting::List, Value::list([&a, &b]), Value::list([&a, &c]), "it[1].key"),
+        (Nesting::Set, Value::set([&a, &b]), Value::set([&a, &c]), "it"),
+        (Nesting::Map, in_map(&[("x", a.clone())]), in_map(&[("x", c)]), "it[\"x\"].key"),
+    ];
+    for (nesting, before, after, path) in cases {
+        let it = Attribute::nested(nesting, Presence::Optional, parts());
+        let body = Schema::new("").attribute("it", it).body;
+        let plan = propose(&body, &Object::new().with("it", before.clone()), None);
+        assert!(plan.has_unknown(), "{nesting:?}");
+        let state = settle(&plan);
+        let config = Object::new().with("it", before);
+        assert_eq!(propose(&body, &config, Some(&state)), state, "{nesting:?}");
+        let config = Object::new().with("it", after);
+        let plan = propose(&body, &config, Some(&state));
+        let paths = replacements(&body, &config, &state, &plan);
+        let paths: Vec<String> = paths.iter().map(Path::to_string).collect();
+        assert_eq!(paths, [path], "{nesting:?}");
+    }
+}
+
+#[test]
+fn a_provider_that_breaks_its_word_is_named() {
+    let body = schema().body;
+    let plan = propose(&body, &config(), None);
+    let state = settle(&plan);
+    assert_eq!(applied(&body, &plan, &state), []);
+    let broken = state.clone().with("timeout", 1).with("rows", Value::list::<Value>([]));
+    let shown: Vec<String> = applied(&body, &plan, &broken)
+        .into_iter()
+        .map(|it| format!("{}: {}", it.path.unwrap_or_default(), it.detail))
+        .collect();
+    insta::assert_snapshot!(shown.join("\n"), @r"
+    timeout: the plan and the state after apply differ: 45000 became 1. This is a fault of the provider.
+    rows: the plan and the state after apply differ: planned 2 elements, got 0 elements. This is a fault of the provider.
+    ");
+}
+
+#[test]
+fn a_plan_that_contradicts_the_configuration_is_named() {
+    let body = schema().body;
+    let plan = propose(&body, &config(), None);
+    assert_eq!(planned(&body, &config(), None, &plan), []);
+    let found =
+        planned(&body, &config(), None, &plan.with("name", "other").with("description", "x"));
+    let paths: Vec<_> = found.into_iter().filter_map(|it| it.path).collect();
+    assert_eq!(paths, [Path::from("description"), Path::from("name")]);
+}

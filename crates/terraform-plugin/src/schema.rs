@@ -1,0 +1,135 @@
+//! Schemas: what a configuration may say, as data. Terraform draws documentation, completion and its
+//! own checks from them; the framework plans and validates by them.
+
+mod attribute;
+mod block;
+mod conform;
+mod faults;
+
+use std::collections::BTreeMap;
+
+pub use attribute::{Attribute, Derived, Presence, Replace, ReplaceRule, Shape};
+pub use block::Block;
+pub(crate) use conform::{conform, fit_type as fit, salvage};
+
+use crate::validate::Check;
+use crate::value::Type;
+
+/// The schema of a provider, resource, data source, ephemeral resource, list or action.
+///
+/// ```
+/// use terraform_plugin::schema::{Attribute, Block, Schema};
+/// use terraform_plugin::{validate, Type};
+///
+/// let schema = Schema::new("Asks a URL whether it is well.")
+///     .attribute("id", Attribute::computed(Type::String).keep())
+///     .attribute("url", Attribute::required(Type::String).validate(validate::length(1..=2048)))
+///     .attribute("retry", Attribute::optional(Type::Number).default(3))
+///     .block("headers", Block::list().max_items(20)
+///         .attribute("key", Attribute::required(Type::String))
+///         .attribute("value", Attribute::required(Type::String).sensitive()));
+/// assert_eq!(schema.body.attributes.len(), 3);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Schema {
+    /// Raised when states of earlier versions must be upgraded.
+    pub version: i64,
+    /// What it is for, in Markdown.
+    pub description: String,
+    /// Why not to use it any more, and what to use instead.
+    pub deprecated: Option<String>,
+    /// Attributes and blocks.
+    pub body: Body,
+}
+
+/// Attributes and blocks: of a schema, or of a block.
+#[derive(Clone, Debug, Default)]
+pub struct Body {
+    /// Attributes by name.
+    pub attributes: BTreeMap<String, Attribute>,
+    /// Nested blocks by name.
+    pub blocks: BTreeMap<String, Block>,
+    /// Rules across attributes.
+    pub checks: Vec<Check>,
+}
+
+/// How many of a nested thing there are, and how they are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Nesting {
+    /// One or none.
+    Single,
+    /// In order.
+    List,
+    /// Without order.
+    Set,
+    /// By key.
+    Map,
+}
+
+impl Schema {
+    /// A schema without attributes; `description` in Markdown says what it is for.
+    pub fn new(description: impl Into<String>) -> Self {
+        Self { description: description.into(), ..Self::default() }
+    }
+
+    /// The same in another version of its states.
+    #[must_use]
+    pub fn version(mut self, version: i64) -> Self {
+        self.version = version;
+        self
+    }
+
+    /// The same, no longer to be used: `why` also says what to use.
+    #[must_use]
+    pub fn deprecated(mut self, why: impl Into<String>) -> Self {
+        self.deprecated = Some(why.into());
+        self
+    }
+
+    /// The same with an attribute.
+    #[must_use]
+    pub fn attribute(mut self, name: impl Into<String>, attribute: Attribute) -> Self {
+        self.body.attributes.insert(name.into(), attribute);
+        self
+    }
+
+    /// The same with a nested block.
+    #[must_use]
+    pub fn block(mut self, name: impl Into<String>, block: Block) -> Self {
+        self.body.blocks.insert(name.into(), block);
+        self
+    }
+
+    /// The same with a rule across attributes.
+    #[must_use]
+    pub fn check(mut self, check: Check) -> Self {
+        self.body.checks.push(check);
+        self
+    }
+
+    /// The type of its values.
+    pub fn ty(&self) -> Type {
+        self.body.ty()
+    }
+}
+
+impl Body {
+    /// The type of its values: an object with all attributes and blocks.
+    pub fn ty(&self) -> Type {
+        let attributes = self.attributes.iter().map(|(name, attribute)| (name, attribute.ty()));
+        let blocks = self.blocks.iter().map(|(name, block)| (name, block.ty()));
+        Type::object(attributes.chain(blocks))
+    }
+}
+
+impl Nesting {
+    /// The type of nested values, each of which is of the type `one`.
+    pub(crate) fn around(self, one: Type) -> Type {
+        match self {
+            Self::Single => one,
+            Self::List => Type::list(one),
+            Self::Set => Type::set(one),
+            Self::Map => Type::map(one),
+        }
+    }
+}

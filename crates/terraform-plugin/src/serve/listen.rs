@@ -1,0 +1,218 @@
+//! Where the host connects to: a unix socket in a folder of our own, which nobody else may enter and
+//! which goes when we go; on systems without them, a port of loopback.
+
+use std::io;
+
+use futures_util::Stream;
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
+
+use super::connection::{Connection, Io};
+use super::environment::Environment;
+use super::error::Error;
+use super::tls::Tls;
+
+/// Connections that wait to be served; hosts make one, debuggers a few.
+const WAITING: usize = 16;
+/// How long a client may take to show its certificate.
+const HANDSHAKE: std::time::Duration = std::time::Duration::from_secs(5);
+/// After a connection could not be accepted, because the process is out of files for example.
+const AFTER_A_FAILURE: std::time::Duration = std::time::Duration::from_millis(50);
+
+/// A place to connect to.
+pub(super) struct Listener {
+    socket: Socket,
+    /// The folder of a unix socket, to be kept for as long as connections may come: it is removed
+    /// when it is dropped.
+    pub(super) folder: Option<tempfile::TempDir>,
+    /// `unix` or `tcp`.
+    pub(super) network: &'static str,
+    /// A path, or an address with its port.
+    pub(super) address: String,
+}
+
+enum Socket {
+    #[cfg(unix)]
+    Unix(tokio::net::UnixListener),
+    Tcp(TcpListener),
+}
+
+impl Listener {
+    /// A unix socket where that is possible, and a port otherwise. A port can be reached by every user
+    /// of the machine, so it stands in only where clients show a certificate.
+    #[cfg(unix)]
+    pub(super) async fn open(environment: &Environment, encrypted: bool) -> Result<Self, Error> {
+        match Self::unix(environment) {
+            Ok(listener) => Ok(listener),
+            Err(why) if encrypted => {
+                tracing::warn!("no unix socket, so this provider listens on a port: {why}");
+                Self::tcp(environment).await
+            }
+            Err(why) => Err(Error::Listen(why)),
+        }
+    }
+
+    /// A port of loopback: hosts of this system use no unix sockets. It is open without certificates
+    /// only where a person asked for that, with a debugger.
+    #[cfg(not(unix))]
+    pub(super) async fn open(environment: &Environment, encrypted: bool) -> Result<Self, Error> {
+        if encrypted || environment.debug {
+            return Self::tcp(environment).await;
+        }
+        Err(Error::Listen(io::Error::other("the host shows no certificate")))
+    }
+
+    #[cfg(unix)]
+    fn unix(environment: &Environment) -> io::Result<Self> {
+        use std::os::unix::fs::PermissionsExt;
+        let parent = environment.socket_folder.clone().unwrap_or_else(std::env::temp_dir);
+        // Names are short: a socket's path has about a hundred bytes.
+        let folder = tempfile::Builder::new()
+            .prefix("plugin")
+            .permissions(std::fs::Permissions::from_mode(0o700))
+            .tempdir_in(parent)?;
+        let path = folder.path().join("s");
+        let listener = tokio::net::UnixListener::bind(&path)?;
+        let address = path.to_string_lossy().into_owned();
+        let socket = Socket::Unix(listener);
+        Ok(Self { socket, folder: Some(folder), network: "unix", address })
+    }
+
+    async fn tcp(environment: &Environment) -> Result<Self, Error> {
+        let [low, high] = ports(environment)?;
+        for port in low..=high {
+            if let Ok(listener) = TcpListener::bind(("127.0.0.1", port)).await {
+                let address = listener.local_addr().map_err(Error::Listen)?.to_string();
+                let socket = Socket::Tcp(listener);
+                return Ok(Self { socket, folder: None, network: "tcp", address });
+            }
+        }
+        Err(Error::NoPort { low, high })
+    }
+
+    /// Connections that may be served. With TLS these are the ones that came through its handshake;
+    /// each has its own, so that a slow client holds up no other.
+    pub(super) fn connections(
+        self,
+        tls: Option<Tls>,
+    ) -> impl Stream<Item = io::Result<Connection>> + Send {
+        let (ready, mut waiting) = mpsc::channel(WAITING);
+        tokio::spawn(async move {
+            loop {
+                let connection = tokio::select! {
+                    () = ready.closed() => return,
+                    accepted = self.accept() => accepted,
+                };
+                match connection {
+                    Ok(raw) => drop(tokio::spawn(secured(raw, tls.clone(), ready.clone()))),
+                    Err(why) => {
+                        tracing::warn!("cannot accept a connection: {why}");
+                        tokio::time::sleep(AFTER_A_FAILURE).await;
+                    }
+                }
+            }
+        });
+        futures_util::stream::poll_fn(move |context| waiting.poll_recv(context))
+    }
+
+    async fn accept(&self) -> io::Result<Box<dyn Io>> {
+        match &self.socket {
+            #[cfg(unix)]
+            Socket::Unix(listener) => Ok(Box::new(listener.accept().await?.0)),
+            Socket::Tcp(listener) => {
+                let (stream, _) = listener.accept().await?;
+                stream.set_nodelay(true)?;
+                Ok(Box::new(stream))
+            }
+        }
+    }
+}
+
+/// Hands on a connection that came through its handshake.
+async fn secured(raw: Box<dyn Io>, tls: Option<Tls>, ready: mpsc::Sender<io::Result<Connection>>) {
+    let connection = match tls {
+        None => Ok(Connection::new(raw)),
+        Some(tls) => tokio::time::timeout(HANDSHAKE, tls.acceptor.accept(raw))
+            .await
+            .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
+            .map(|stream| Connection::new(Box::new(stream))),
+    };
+    match connection {
+        // Nobody waits for it when the end has come meanwhile.
+        Ok(connection) => drop(ready.send(Ok(connection)).await),
+        Err(why) => tracing::warn!("refused a client that is not the host: {why}"),
+    }
+}
+
+/// The ports to try, by default whichever the system has free.
+fn ports(environment: &Environment) -> Result<[u16; 2], Error> {
+    let given = environment.ports.each_ref().map(|text| text.as_deref().unwrap_or("0"));
+    let read = given.map(str::parse);
+    match read {
+        [Ok(low), Ok(high)] if low <= high => Ok([low, high]),
+        [Ok(_) | Err(_), Ok(_) | Err(_)] => {
+            Err(Error::Ports { low: given[0].to_owned(), high: given[1].to_owned() })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(ports: [Option<&str>; 2]) -> Environment {
+        let ports = ports.map(|port| port.map(str::to_owned));
+        Environment { ports, ..Environment::default() }
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn the_folder_of_the_socket_is_private_and_goes_with_it() {
+        use std::os::unix::fs::PermissionsExt;
+        let parent = tempfile::tempdir().unwrap();
+        let folder = Some(parent.path().to_owned());
+        let environment = Environment { socket_folder: folder, ..Environment::default() };
+        let listener = Listener::open(&environment, false).await.unwrap();
+        assert_eq!(listener.network, "unix");
+        let socket = std::path::Path::new(&listener.address);
+        assert!(socket.starts_with(parent.path()) && socket.exists());
+        let mode = socket.parent().unwrap().metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+        drop(listener);
+        assert_eq!(std::fs::read_dir(parent.path()).unwrap().count(), 0);
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn a_path_too_long_for_sockets_leads_to_a_port_only_where_it_is_encrypted() {
+        let parent = tempfile::tempdir().unwrap();
+        let long = parent.path().join("x".repeat(120));
+        std::fs::create_dir(&long).unwrap();
+        let environment = Environment { socket_folder: Some(long), ..Environment::default() };
+        let listener = Listener::open(&environment, true).await.unwrap();
+        assert_eq!(listener.network, "tcp");
+        assert!(listener.address.starts_with("127.0.0.1:"));
+        assert!(matches!(Listener::open(&environment, false).await, Err(Error::Listen(_))));
+    }
+
+    #[tokio::test]
+    async fn a_port_is_taken_from_those_the_host_allows() {
+        // The port just held is free again, and nobody else asks for it in this moment.
+        let held = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = held.local_addr().unwrap().port().to_string();
+        let environment = with([Some(&port), Some(&port)]);
+        assert!(matches!(Listener::tcp(&environment).await, Err(Error::NoPort { .. })));
+        drop(held);
+        let listener = Listener::tcp(&environment).await.unwrap();
+        assert_eq!(listener.address, format!("127.0.0.1:{port}"));
+    }
+
+    #[test]
+    fn ports_that_are_none_are_named() {
+        assert_eq!(ports(&with([None, None])).unwrap(), [0, 0]);
+        assert_eq!(ports(&with([Some("10000"), Some("25000")])).unwrap(), [10_000, 25_000]);
+        for broken in [[Some("x"), Some("1")], [Some("2"), Some("1")], [Some("1"), Some("70000")]] {
+            assert!(matches!(ports(&with(broken)), Err(Error::Ports { .. })), "{broken:?}");
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Mutual TLS as hosts ask for it (`AutoMTLS`): we make a certificate for this process and tell it in
+//! the handshake; the host told us its own, and nobody who shows another is let in.
+//!
+//! The host's certificate signs itself, is a certificate authority's, and holds a P-521 key, so the
+//! usual rules of chains refuse it. It is compared byte for byte instead, and the signature of the
+//! TLS handshake still proves that the client holds its key.
+
+use std::sync::Arc;
+
+use rustls::client::danger::HandshakeSignatureValid;
+use rustls::crypto::{CryptoProvider, aws_lc_rs, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, UnixTime};
+use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
+use rustls::{
+    CertificateError, DigitallySignedStruct, DistinguishedName, ServerConfig, SignatureScheme,
+};
+use tokio_rustls::TlsAcceptor;
+
+use super::error::Error;
+
+/// The name for which hosts hold our certificate.
+const NAME: &str = "localhost";
+/// gRPC is HTTP/2, and hosts refuse what does not say so.
+const ALPN: &[u8] = b"h2";
+
+/// What encrypts connections, and the certificate that the host has to be told.
+#[derive(Clone)]
+pub(super) struct Tls {
+    pub(super) acceptor: TlsAcceptor,
+    pub(super) certificate: CertificateDer<'static>,
+}
+
+impl Tls {
+    /// For a host with this certificate, as PEM.
+    pub(super) fn for_host(pem: &str) -> Result<Self, Error> {
+        let pinned = CertificateDer::from_pem_slice(pem.as_bytes()).map_err(Error::Certificate)?;
+        let provider = Arc::new(aws_lc_rs::default_provider());
+        let own = rcgen::generate_simple_self_signed([NAME.to_owned()]).map_err(Error::OwnKey)?;
+        let certificate = own.cert.der().clone();
+        let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(own.signing_key.serialize_der()));
+        let verifier = Arc::new(Pinned { certificate: pinned, provider: Arc::clone(&provider) });
+        let mut config = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()?
+            .with_client_cert_verifier(verifier)
+            .with_single_cert(vec![certificate.clone()], key)?;
+        config.alpn_protocols = vec![ALPN.to_vec()];
+        // There is one connection in a process's life: tickets would be made for nobody.
+        config.send_tls13_tickets = 0;
+        Ok(Self { acceptor: TlsAcceptor::from(Arc::new(config)), certificate })
+    }
+}
+
+/// Lets in who shows one certificate and holds its key.
+#[derive(Debug)]
+struct Pinned {
+    certificate: CertificateDer<'static>,
+    provider: Arc<CryptoProvider>,
+}
+
+impl ClientCertVerifier for Pinned {
+    fn root_hint_subjects(&self) -> &[DistinguishedName] {
+        &[]
+    }
+
+    fn verify_client_cert(
+        &self,
+        shown: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _now: UnixTime,
+    ) -> Result<ClientCertVerified, rustls::Error> {
+        if *shown == self.certificate {
+            return Ok(ClientCertVerified::assertion());
+        }
+        Err(CertificateError::ApplicationVerificationFailure.into())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        let known = &self.provider.signature_verification_algorithms;
+        verify_tls12_signature(message, certificate, signature, known)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        let known = &self.provider.signature_verification_algorithms;
+        verify_tls13_signature(message, certificate, signature, known)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.provider.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,97 @@
+//! Who is let in: the client of the pinned certificate, and nobody else.
+
+use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair, PKCS_ECDSA_P521_SHA512};
+use rustls::pki_types::ServerName;
+use rustls::sign::{CertifiedKey, SingleCertAndKey};
+use rustls::{ClientConfig, RootCertStore};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
+use tokio_rustls::client::TlsStream;
+
+use super::*;
+
+/// A certificate as hosts make it: P-521, its own authority.
+struct Identity {
+    certificate: rcgen::Certificate,
+    key: KeyPair,
+}
+
+impl Identity {
+    fn new() -> Self {
+        let key = KeyPair::generate_for(&PKCS_ECDSA_P521_SHA512).unwrap();
+        let mut params = CertificateParams::new([NAME.to_owned()]).unwrap();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        Self { certificate: params.self_signed(&key).unwrap(), key }
+    }
+}
+
+/// What a client sees that shows `identity` to a provider that expects `pinned`: an error of its
+/// handshake, or the first byte that the provider sends after it.
+async fn connect(pinned: &Identity, identity: Option<&Identity>) -> std::io::Result<u8> {
+    let tls = Tls::for_host(&pinned.certificate.pem()).unwrap();
+    let mut roots = RootCertStore::empty();
+    roots.add(tls.certificate.clone()).unwrap();
+    let provider = Arc::new(aws_lc_rs::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots);
+    let mut config = match identity {
+        None => config.with_no_client_auth(),
+        Some(Identity { certificate, key }) => {
+            let key = PrivatePkcs8KeyDer::from(key.serialize_der()).into();
+            let key = aws_lc_rs::sign::any_supported_type(&key).unwrap();
+            // Also where they do not belong together.
+            let shown = CertifiedKey::new(vec![certificate.der().clone()], key);
+            config.with_client_cert_resolver(Arc::new(SingleCertAndKey::from(shown)))
+        }
+    };
+    config.alpn_protocols = vec![ALPN.to_vec()];
+    let (near, far) = tokio::io::duplex(1 << 16);
+    let server = tokio::spawn(async move {
+        // A client that is refused hears of it from TLS.
+        if let Ok(mut stream) = tls.acceptor.accept(far).await {
+            stream.write_all(b"!").await.unwrap();
+            stream.shutdown().await.unwrap();
+        }
+    });
+    let name = ServerName::try_from(NAME).unwrap();
+    let connector = tokio_rustls::TlsConnector::from(Arc::new(config));
+    let mut stream: TlsStream<DuplexStream> = connector.connect(name, near).await?;
+    assert_eq!(stream.get_ref().1.alpn_protocol(), Some(ALPN));
+    let first = stream.read_u8().await;
+    server.await.unwrap();
+    first
+}
+
+#[tokio::test]
+async fn the_client_of_the_pinned_certificate_is_let_in() {
+    let host = Identity::new();
+    assert_eq!(connect(&host, Some(&host)).await.unwrap(), b'!');
+}
+
+#[tokio::test]
+async fn a_client_without_a_certificate_is_refused() {
+    let refused = connect(&Identity::new(), None).await.unwrap_err();
+    assert!(refused.to_string().contains("CertificateRequired"), "{refused}");
+}
+
+#[tokio::test]
+async fn a_client_with_another_certificate_of_the_same_name_is_refused() {
+    let refused = connect(&Identity::new(), Some(&Identity::new())).await.unwrap_err();
+    assert!(refused.to_string().contains("AccessDenied"), "{refused}");
+}
+
+#[tokio::test]
+async fn the_right_certificate_without_its_key_is_refused() {
+    let host = Identity::new();
+    let thief = Identity { certificate: host.certificate.clone(), key: Identity::new().key };
+    let refused = connect(&host, Some(&thief)).await.unwrap_err();
+    assert!(refused.to_string().contains("DecryptError"), "{refused}");
+}
+
+#[test]
+fn what_is_no_certificate_ends_the_process_rather_than_the_check() {
+    for pem in ["", "-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----\n"] {
+        assert!(matches!(Tls::for_host(pem), Err(Error::Certificate(_))));
+    }
+}

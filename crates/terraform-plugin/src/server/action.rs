@@ -1,0 +1,86 @@
+//! Actions: checked, planned, and done with a stream of progress.
+
+use std::sync::Arc;
+
+use futures_util::Stream;
+use proto::invoke_action::event::{Completed, Progress as Line, Type};
+use tokio::sync::mpsc;
+
+use super::answer::{Answers, guarded, interruptible};
+use super::provider::Typed;
+use super::wire;
+use crate::action::{ErasedAction, Progress};
+use crate::proto::tfplugin6 as proto;
+use crate::{Context, Outcome};
+
+/// Lines that may be said before Terraform has shown them.
+const AHEAD: usize = 32;
+
+/// An action with its schema.
+pub(super) struct ActionEntry<C> {
+    action: Box<dyn ErasedAction<C>>,
+    pub(super) typed: Typed,
+}
+
+impl<C: Send + Sync + 'static> ActionEntry<C> {
+    pub(super) fn new(action: Box<dyn ErasedAction<C>>) -> Self {
+        Self { typed: Typed::new(action.schema()), action }
+    }
+
+    pub(super) async fn validate(
+        &self,
+        ctx: &Context<C>,
+        request: &proto::validate_action_config::Request,
+    ) -> Outcome<proto::validate_action_config::Response> {
+        let config = self.typed.check(ctx, request.config.as_ref())?;
+        interruptible(ctx, self.action.validate(ctx, &config)).await?;
+        Ok(proto::validate_action_config::Response::default())
+    }
+
+    pub(super) async fn plan(
+        &self,
+        ctx: &Context<C>,
+        request: &proto::plan_action::Request,
+    ) -> Outcome<proto::plan_action::Response> {
+        let config = wire::required("configuration", request.config.as_ref(), &self.typed.ty)?;
+        interruptible(ctx, self.action.plan(ctx, &config)).await?;
+        Ok(proto::plan_action::Response::default())
+    }
+
+    /// Does it to its end, whether or not anyone reads the stream: it changes the world.
+    pub(super) fn invoke(
+        self: Arc<Self>,
+        ctx: Context<C>,
+        request: proto::invoke_action::Request,
+    ) -> impl Stream<Item = proto::invoke_action::Event> + Send + 'static {
+        let (lines, mut saying) = mpsc::channel::<String>(AHEAD);
+        let (events, receiving) = mpsc::channel(AHEAD);
+        let work = async move {
+            let config = self.typed.configured(request.config.as_ref())?;
+            let progress = Progress(lines);
+            let done = guarded(self.action.invoke(&ctx, config, &progress)).await;
+            let told = ctx.take_reported().into_iter();
+            Ok(told.chain(done.err().into_iter().flatten()).collect())
+        };
+        let passing = async move {
+            while let Some(message) = saying.recv().await {
+                let line = Type::Progress(Line { message });
+                // Lines that nobody reads are dropped: the work goes on.
+                drop(events.send(event(line)).await);
+            }
+            events
+        };
+        tokio::spawn(async move {
+            let (done, events) = tokio::join!(work, passing);
+            let told: Outcome<crate::Diagnostics> = done;
+            let told = told.unwrap_or_else(|found| found).into_iter().map(wire::diagnostic);
+            let completed = Completed { diagnostics: told.collect() };
+            drop(events.send(event(Type::Completed(completed))).await);
+        });
+        Answers::of(receiving)
+    }
+}
+
+fn event(kind: Type) -> proto::invoke_action::Event {
+    proto::invoke_action::Event { r#type: Some(kind) }
+}

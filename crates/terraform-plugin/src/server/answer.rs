@@ -1,0 +1,109 @@
+//! From what a handler returned, reported or panicked with to one answer.
+
+use std::any::Any;
+use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
+use std::task::{self, Poll};
+
+use futures_util::{FutureExt, Stream};
+use tokio::sync::mpsc;
+
+use super::wire;
+use crate::proto::tfplugin6 as proto;
+use crate::{Context, Diagnostic, Outcome};
+
+/// An answer that carries diagnostics.
+pub(super) trait Answer: Default {
+    fn diagnostics(&mut self) -> &mut Vec<proto::Diagnostic>;
+}
+
+macro_rules! answers {
+    ($($method:ident),*) => {$(
+        impl Answer for proto::$method::Response {
+            fn diagnostics(&mut self) -> &mut Vec<proto::Diagnostic> {
+                &mut self.diagnostics
+            }
+        }
+    )*};
+}
+answers!(
+    validate_provider_config,
+    configure_provider,
+    validate_resource_config,
+    upgrade_resource_state,
+    upgrade_resource_identity,
+    read_resource,
+    plan_resource_change,
+    apply_resource_change,
+    import_resource_state,
+    move_resource_state,
+    generate_resource_config,
+    validate_data_resource_config,
+    read_data_source,
+    validate_list_resource_config,
+    validate_ephemeral_resource_config,
+    open_ephemeral_resource,
+    renew_ephemeral_resource,
+    close_ephemeral_resource,
+    validate_action_config,
+    plan_action
+);
+
+/// Runs a call to its answer, with all diagnostics that came up.
+pub(super) async fn answer<C, R: Answer>(
+    ctx: &Context<C>,
+    work: impl Future<Output = Outcome<R>>,
+) -> R {
+    let (mut response, found) = match guarded(work).await {
+        Ok(response) => (response, crate::Diagnostics::new()),
+        Err(found) => (R::default(), found),
+    };
+    let all = ctx.take_reported().into_iter().chain(found);
+    response.diagnostics().extend(all.map(wire::diagnostic));
+    response
+}
+
+/// A panic is an error of the call, and of nothing else.
+pub(super) async fn guarded<T>(work: impl Future<Output = Outcome<T>>) -> Outcome<T> {
+    AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(|payload| {
+        let detail = format!(
+            "The provider panicked: {}. This is a fault of the provider.",
+            message(payload.as_ref())
+        );
+        Err(Diagnostic::error("Provider panicked", detail).into())
+    })
+}
+
+/// Work that changes nothing in the world is given up when Terraform says stop.
+pub(super) async fn interruptible<C, T>(
+    ctx: &Context<C>,
+    work: impl Future<Output = Outcome<T>>,
+) -> Outcome<T> {
+    let ended = ctx.cancelled().run_until_cancelled(guarded(work)).await;
+    ended.unwrap_or_else(|| {
+        Err(Diagnostic::error("Cancelled", "Terraform asked the provider to stop.").into())
+    })
+}
+
+/// What comes out of a channel, as a stream.
+pub(super) struct Answers<T>(mpsc::Receiver<T>);
+
+impl<T> Answers<T> {
+    pub(super) fn of(receiving: mpsc::Receiver<T>) -> Self {
+        Self(receiving)
+    }
+}
+
+impl<T> Stream for Answers<T> {
+    type Item = T;
+
+    fn poll_next(mut self: Pin<&mut Self>, waker: &mut task::Context<'_>) -> Poll<Option<T>> {
+        self.0.poll_recv(waker)
+    }
+}
+
+/// What a panic said.
+pub(super) fn message(payload: &(dyn Any + Send)) -> &str {
+    let text = payload.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("without a message")
+}

@@ -1,0 +1,131 @@
+//! Runs every rule of a schema over a configuration.
+
+use crate::schema::{Body, Nesting, Shape};
+use crate::value::{Object, Value};
+use crate::{Diagnostic, Path};
+
+/// All that the schema's rules find.
+pub(crate) fn walk(body: &Body, object: &Object) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    walk_body(body, object, &Path::root(), &mut found);
+    found
+}
+
+fn walk_body(body: &Body, object: &Object, path: &Path, found: &mut Vec<Diagnostic>) {
+    for (name, attribute) in &body.attributes {
+        let (path, value) = (path.name(name), object.value(name));
+        let from = found.len();
+        attribute.validators.iter().for_each(|rule| rule.run(&path, value, found));
+        if attribute.sensitive || attribute.write_only {
+            found[from..].iter_mut().for_each(|found| hide(found, value));
+        }
+        if let Shape::Nested(nesting, body) = &attribute.shape {
+            walk_nested(*nesting, body, value, &path, found);
+        }
+    }
+    for (name, block) in &body.blocks {
+        let (path, value) = (path.name(name), object.value(name));
+        block.validators.iter().for_each(|rule| rule.run(&path, value, found));
+        walk_nested(block.nesting, &block.body, value, &path, found);
+    }
+    for check in &body.checks {
+        found.extend(check.run(object).into_iter().map(|found| match &found.path {
+            Some(_) => found.under(path),
+            None if path.steps().is_empty() => found,
+            None => found.at(path.clone()),
+        }));
+    }
+}
+
+/// Takes a secret out of what a rule says of it.
+fn hide(found: &mut Diagnostic, value: &Value) {
+    if let Some(text) = value.as_str() {
+        for quoted in [format!("`{text}`"), format!("{text:?}")] {
+            found.detail = found.detail.replace(&quoted, "the value");
+        }
+    }
+}
+
+fn walk_nested(
+    nesting: Nesting,
+    body: &Body,
+    value: &Value,
+    path: &Path,
+    found: &mut Vec<Diagnostic>,
+) {
+    for (object, path) in within(nesting, value, path) {
+        walk_body(body, object, &path, found);
+    }
+}
+
+/// The write-only attributes that a configuration has.
+pub(crate) fn write_only(body: &Body, object: &Object) -> Vec<Path> {
+    let mut paths = Vec::new();
+    find_write_only(body, object, &Path::root(), &mut paths);
+    paths
+}
+
+fn find_write_only(body: &Body, object: &Object, path: &Path, paths: &mut Vec<Path>) {
+    for (name, attribute) in &body.attributes {
+        let (path, value) = (path.name(name), object.value(name));
+        if attribute.write_only && !value.is_null() {
+            paths.push(path.clone());
+        }
+        if let Shape::Nested(nesting, body) = &attribute.shape {
+            for (object, path) in within(*nesting, value, &path) {
+                find_write_only(body, object, &path, paths);
+            }
+        }
+    }
+    for (name, block) in &body.blocks {
+        for (object, path) in within(block.nesting, object.value(name), &path.name(name)) {
+            find_write_only(&block.body, object, &path, paths);
+        }
+    }
+}
+
+/// The known objects of a nested value, each with its path.
+fn within<'a>(nesting: Nesting, value: &'a Value, path: &Path) -> Vec<(&'a Object, Path)> {
+    if let Value::Object(object) = value {
+        return vec![(object, path.clone())];
+    }
+    if let Value::Map(elements) = value {
+        let objects = elements.iter();
+        let known = objects.filter_map(|(key, it)| Some((it.as_object()?, path.key(key))));
+        return known.collect();
+    }
+    let elements = value.elements().iter().enumerate();
+    let place = |at| if nesting == Nesting::Set { path.element() } else { path.index(at) };
+    elements.filter_map(|(at, it)| Some((it.as_object()?, place(at)))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::{Attribute, Block, Schema};
+    use crate::validate::{conflicting, length, one_of};
+    use crate::value::Type;
+
+    #[test]
+    fn rules_of_nested_parts_say_where_and_no_secret_is_said() {
+        let word = || Attribute::optional(Type::String).validate(one_of(["a", "b"]));
+        let rows = Block::list()
+            .attribute("word", word())
+            .attribute("other", Attribute::optional(Type::String).validate(length(0..=2)))
+            .check(conflicting(["word", "other"]));
+        let schema = Schema::new("").attribute("secret", word().sensitive()).block("rows", rows);
+        let row = Object::new().with("word", "c").with("other", "long");
+        let object = Object::new()
+            .with("secret", "hush")
+            .with("rows", vec![Value::Object(Object::new()), Value::UNKNOWN, Value::Object(row)]);
+        let shown = walk(&schema.body, &object)
+            .into_iter()
+            .map(|it| format!("{}: {}", it.path.unwrap_or_default(), it.detail));
+        insta::assert_snapshot!(shown.collect::<Vec<_>>().join("\n"), @r"
+        secret: the value is not one of a, b
+        rows[2].other: must have 0 to 2 characters, and has 4
+        rows[2].word: `c` is not one of a, b
+        rows[2].other: at most one of `word`, `other` may be given
+        ");
+    }
+}

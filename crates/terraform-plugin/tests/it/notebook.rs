@@ -1,0 +1,45 @@
+//! A `terraform` with the example provider, and configurations of one note.
+
+use std::path::PathBuf;
+
+use terraform_plugin::harness::{Provider, Terraform};
+
+/// The resource of the tests.
+pub(crate) const NOTE: &str = "notebook_note.main";
+
+/// A fresh folder and notebook.
+pub(crate) fn terraform() -> Terraform {
+    let provider = Provider::new("registry.terraform.io/example/notebook", program("notebook"));
+    Terraform::new(&[provider]).expect("terraform is on the path")
+}
+
+/// The whole configuration: the provider, and one note with these lines.
+pub(crate) fn note(lines: &str) -> String {
+    whole(&format!("resource \"notebook_note\" \"main\" {{\n{lines}\n}}\n"))
+}
+
+/// The whole configuration: the provider and `rest`.
+pub(crate) fn whole(rest: &str) -> String {
+    format!(
+        r#"
+terraform {{
+  required_providers {{
+    notebook = {{ source = "example/notebook" }}
+  }}
+}}
+provider "notebook" {{
+  file = "${{path.module}}/notes.json"
+}}
+{rest}"#
+    )
+}
+
+/// An example's program. Cargo builds examples beside the tests.
+pub(crate) fn program(example: &str) -> PathBuf {
+    let test = std::env::current_exe().expect("a test is a file");
+    let folder = test.parent().and_then(|deps| deps.parent()).expect("tests are two folders deep");
+    let program =
+        folder.join("examples").join(format!("{example}{}", std::env::consts::EXE_SUFFIX));
+    assert!(program.exists(), "build it: cargo build -p terraform-plugin --example {example}");
+    program
+}

@@ -1,0 +1,5 @@
+data "service_whoami" "this" {}
+
+output "workspace" {
+  value = data.service_whoami.this.slug
+}

@@ -1,0 +1,1 @@
+terraform import service_dns_monitor.zone mon_0de1m9fvnhq2s

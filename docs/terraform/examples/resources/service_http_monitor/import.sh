@@ -1,0 +1,1 @@
+terraform import service_http_monitor.api mon_0de1m9fvnhq2s

@@ -1,0 +1,49 @@
+resource "service_http_monitor" "api" {
+  name        = "API"
+  description = "Answers orders of the shop."
+  url         = "https://example.com/orders"
+  method      = "POST"
+  body        = jsonencode({ dry_run = true })
+  periodicity = "1m"
+  timeout     = 10000
+  degraded_at = 2000
+  retry       = 2
+  regions     = ["fly-ams", "fly-iad", "fly-sin"]
+  active      = true
+  public      = true
+
+  follow_redirects = false
+
+  headers {
+    key   = "Content-Type"
+    value = "application/json"
+  }
+
+  headers {
+    key   = "X-Team"
+    value = "core"
+  }
+
+  status_code_assertions {
+    target     = 200
+    comparator = "eq"
+  }
+
+  body_assertions {
+    target     = "\"accepted\""
+    comparator = "contains"
+  }
+
+  header_assertions {
+    key        = "Content-Type"
+    target     = "application/json"
+    comparator = "contains"
+  }
+}
+
+# Only what is required. It does not run before `active` is set.
+resource "service_http_monitor" "home" {
+  name        = "Homepage"
+  url         = "https://example.com/"
+  periodicity = "10m"
+}

@@ -1,0 +1,1 @@
+terraform import service_notification.on_call chn_0de1m9fvnhq2s

@@ -1,0 +1,4 @@
+import {
+  to = service_notification.on_call
+  id = "chn_0de1m9fvnhq2s"
+}

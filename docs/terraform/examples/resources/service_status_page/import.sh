@@ -1,0 +1,1 @@
+terraform import service_status_page.public page_0de1m9fvnhq2s

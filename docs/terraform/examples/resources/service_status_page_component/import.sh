@@ -1,0 +1,1 @@
+terraform import service_status_page_component.api page_0de1m9fvnhq2s/cmp_0de1m9fvr4t7w

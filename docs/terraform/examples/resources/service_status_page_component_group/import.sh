@@ -1,0 +1,1 @@
+terraform import service_status_page_component_group.shop page_0de1m9fvnhq2s/grp_0de1m9fvr4t7w

@@ -1,0 +1,1 @@
+terraform import service_tcp_monitor.database mon_0de1m9fvnhq2s

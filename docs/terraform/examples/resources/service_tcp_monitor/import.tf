@@ -1,0 +1,4 @@
+import {
+  to = service_tcp_monitor.database
+  id = "mon_0de1m9fvnhq2s"
+}

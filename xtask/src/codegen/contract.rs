@@ -1,0 +1,110 @@
+//! Code of the public contract, by the generators of its RPC library. What the generated code is
+//! wrapped in belongs to `crates/contract`; linting to `buf lint`.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+use super::{header, read_all, sources};
+
+/// Where the hand-written contract is.
+const PROTO: &str = "proto";
+/// The description of all files, without comments, for reflection and for tests that walk it.
+const DESCRIPTORS: &str = "descriptors.bin";
+/// Files whose code a library brings; they are described all the same.
+const DESCRIBED_ONLY: &str = "grpc/";
+/// Predicates that drop a field from JSON because it holds its type's default. Those of fields
+/// with presence (`Option::is_none`, `is_unset_message_field`) are not among them.
+const DROPPED_DEFAULTS: &str = "skip_serializing_if = \"::buffa::json_helpers::skip_if::is_";
+const KEPT: &str = "is_unset_message_field";
+
+/// All generated files by name.
+pub(super) fn generate(root: &Path) -> Result<BTreeMap<String, Vec<u8>>> {
+    let proto = root.join(PROTO);
+    let mut sources = sources(&proto)?;
+    let mut compiler = protox::Compiler::new([&proto])?;
+    compiler.include_imports(true).include_source_info(true).open_files(&sources)?;
+    sources.retain(|name| !name.starts_with(DESCRIBED_ONLY));
+
+    let scratch = tempfile::tempdir()?;
+    let code = scratch.path().join("code");
+    fs::create_dir_all(&code)?;
+    let commented = scratch.path().join("commented.bin");
+    fs::write(&commented, compiler.encode_file_descriptor_set())?;
+    connectrpc_build::Config::new()
+        .buffa_config(options())
+        .descriptor_set(&commented)
+        .files(&sources)
+        .out_dir(&code)
+        .include_file("mod.rs")
+        .emit_rerun_directives(false)
+        .compile()?;
+
+    let mut files = BTreeMap::new();
+    for (name, content) in read_all(&code)? {
+        let code = String::from_utf8(content).with_context(|| format!("{name} is not text"))?;
+        files.insert(
+            name,
+            format!("{}{}", header(PROTO), with_defaults_in_json(&code)).into_bytes(),
+        );
+    }
+    compiler.include_source_info(false);
+    files.insert(DESCRIPTORS.to_owned(), compiler.encode_file_descriptor_set());
+    Ok(files)
+}
+
+/// What of the generator's output we want: the messages and their JSON, without what nobody here
+/// uses and each build would compile.
+fn options() -> connectrpc_build::CodeGenConfig {
+    let mut options = connectrpc_build::CodeGenConfig::default();
+    options.generate_json = true;
+    options.generate_with_setters = false;
+    options.emit_register_fn = false;
+    options.preserve_unknown_fields = false;
+    options.file_per_package = true;
+    options
+}
+
+/// Makes JSON carry each field without presence, also one that is empty, zero or false: answers
+/// always have their lists and totals (design §4). The generator has no option for it, and a
+/// pass over each answer at run time would cost more than a predicate less.
+fn with_defaults_in_json(code: &str) -> String {
+    let mut result = String::with_capacity(code.len());
+    let mut rest = code;
+    while let Some(start) = rest.find(DROPPED_DEFAULTS) {
+        let value = start + "skip_serializing_if = \"".len();
+        let end = value + rest[value..].find('"').expect("an attribute's string is closed") + 1;
+        if rest[start..end].contains(KEPT) {
+            result.push_str(&rest[..end]);
+        } else {
+            // The comma and the space that joined it to the part before go with it.
+            result.push_str(rest[..start].trim_end().trim_end_matches(','));
+        }
+        rest = &rest[end..];
+    }
+    result.push_str(rest);
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_defaults_in_json;
+
+    #[test]
+    fn only_fields_without_presence_lose_their_predicate() {
+        let code = r#"#[serde(rename = "a", skip_serializing_if = "::buffa::json_helpers::skip_if::is_empty_vec", deserialize_with = "x")]
+#[serde(
+    rename = "b",
+    skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+)]
+#[serde(rename = "c", skip_serializing_if = "::core::option::Option::is_none")]
+"#;
+        let expected = code.replace(
+            r#", skip_serializing_if = "::buffa::json_helpers::skip_if::is_empty_vec""#,
+            "",
+        );
+        assert_eq!(with_defaults_in_json(code), expected);
+    }
+}

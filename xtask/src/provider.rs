@@ -1,0 +1,172 @@
+//! `cargo xtask provider install|package`: the Terraform provider as `terraform init` finds it on this
+//! machine, and as a registry takes a release. Signing a release belongs to who has the key.
+
+mod install;
+mod package;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use crate::shell;
+
+const USAGE: &str = "\
+usage: cargo xtask provider install [--into FOLDER] [--built]
+       cargo xtask provider package [--into FOLDER] [--built] [--target TRIPLE]";
+/// What configurations name as the provider's source.
+const SOURCE: [&str; 3] = ["registry.terraform.io", "aloft", "service"];
+/// The program, as cargo calls it.
+const PROGRAM: &str = "terraform-provider-service";
+/// Makes aws-lc take its randomness from the system alone. It would also measure the processor's
+/// timing, for more than 30 ms at each start; Terraform starts a provider three times for a plan.
+const RANDOMNESS: (&str, &str) = ("AWS_LC_SYS_NO_JITTER_ENTROPY", "1");
+/// The version of every crate, and so of the provider.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Builds the provider and puts it where `words` say.
+pub(crate) fn run(words: &[&str]) -> Result<()> {
+    let Some((command, rest)) = words.split_first() else { bail!("{USAGE}") };
+    let wish = Wish::read(rest)?;
+    match *command {
+        "install" if wish.target.is_none() => {
+            let mirror = wish.into.clone().map_or_else(install::home, Ok)?;
+            let (program, platform) = wish.program()?;
+            install::install(&program, &mirror, &platform)
+        }
+        "package" => {
+            let folder = wish.into.clone();
+            let folder = folder.unwrap_or_else(|| shell::workspace().join("target/provider"));
+            let (program, platform) = wish.program()?;
+            package::package(&program, &folder, &platform)
+        }
+        _ => bail!("{USAGE}"),
+    }
+}
+
+/// What the words after the command ask for.
+#[derive(Debug, Default, PartialEq)]
+struct Wish {
+    into: Option<PathBuf>,
+    built: bool,
+    target: Option<String>,
+}
+
+impl Wish {
+    fn read(words: &[&str]) -> Result<Self> {
+        let mut wish = Self::default();
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            match *word {
+                "--built" => wish.built = true,
+                "--into" => wish.into = Some(words.next().context(USAGE)?.into()),
+                "--target" => wish.target = Some((*words.next().context(USAGE)?).to_owned()),
+                _ => bail!("{USAGE}"),
+            }
+        }
+        Ok(wish)
+    }
+
+    /// The program, built unless it is there already, and what it runs on.
+    fn program(&self) -> Result<(PathBuf, Platform)> {
+        let mut arguments = vec!["build", "--release", "--locked", "--package", "aloft-provider"];
+        let mut folder = target_folder()?;
+        let triple = match &self.target {
+            Some(triple) => {
+                arguments.extend(["--target", triple]);
+                folder.push(triple);
+                triple.clone()
+            }
+            None => shell::output("rustc", &["--print", "host-tuple"])?.trim().to_owned(),
+        };
+        if !self.built {
+            let mut command = shell::command(&shell::cargo())?;
+            shell::finish(command.args(&arguments).env(RANDOMNESS.0, RANDOMNESS.1))?;
+        }
+        let platform = Platform::of(&triple)?;
+        Ok((folder.join("release").join(platform.file(PROGRAM)), platform))
+    }
+}
+
+/// Where cargo builds to.
+fn target_folder() -> Result<PathBuf> {
+    let arguments = ["metadata", "--format-version", "1", "--no-deps"];
+    let metadata = shell::output(&shell::cargo(), &arguments)?;
+    let metadata: serde_json::Value = serde_json::from_str(&metadata)?;
+    Ok(metadata["target_directory"].as_str().context("cargo names no target folder")?.into())
+}
+
+/// A system and its processor, by Terraform's names.
+#[derive(Debug, PartialEq)]
+struct Platform {
+    os: &'static str,
+    arch: &'static str,
+}
+
+impl Platform {
+    /// Of a target of Rust's.
+    fn of(triple: &str) -> Result<Self> {
+        let known_as = |names: &[(&str, &'static str)]| {
+            names.iter().find(|(name, _)| triple.contains(name)).map(|(_, known)| *known)
+        };
+        let os = known_as(&[
+            ("-linux-", "linux"),
+            ("-darwin", "darwin"),
+            ("-windows-", "windows"),
+            ("-freebsd", "freebsd"),
+        ]);
+        let arch = known_as(&[("x86_64-", "amd64"), ("aarch64-", "arm64")]);
+        let platform = os.zip(arch).map(|(os, arch)| Self { os, arch });
+        platform.with_context(|| format!("Terraform has no name for the platform `{triple}`"))
+    }
+
+    /// The name of a program's file.
+    fn file(&self, name: &str) -> String {
+        format!("{name}{}", if self.os == "windows" { ".exe" } else { "" })
+    }
+
+    /// The name of the program's file in a release.
+    fn released(&self) -> String {
+        self.file(&format!("{PROGRAM}_v{VERSION}"))
+    }
+}
+
+impl fmt::Display for Platform {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}_{}", self.os, self.arch)
+    }
+}
+
+/// Says which file could not be had, and for what.
+fn reading(path: &Path) -> String {
+    format!("cannot read {}: build it, or leave `--built` out", path.display())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn platforms_have_terraform_s_names() {
+        for (triple, name, file) in [
+            ("x86_64-unknown-linux-gnu", "linux_amd64", "p"),
+            ("aarch64-unknown-linux-musl", "linux_arm64", "p"),
+            ("aarch64-apple-darwin", "darwin_arm64", "p"),
+            ("x86_64-pc-windows-msvc", "windows_amd64", "p.exe"),
+        ] {
+            let platform = Platform::of(triple).unwrap();
+            assert_eq!((platform.to_string().as_str(), platform.file("p").as_str()), (name, file));
+        }
+        assert!(Platform::of("wasm32-unknown-unknown").is_err());
+    }
+
+    #[test]
+    fn words_are_read_and_unknown_ones_refused() {
+        let wish = Wish::read(&["--into", "x", "--built"]).unwrap();
+        assert_eq!(wish, Wish { into: Some("x".into()), built: true, target: None });
+        for words in [&["--into"][..], &["--build"], &["x"]] {
+            assert!(Wish::read(words).is_err(), "{words:?}");
+        }
+        assert!(run(&[]).is_err() && run(&["install", "--target", "x"]).is_err());
+    }
+}
