@@ -18,9 +18,6 @@ usage: cargo xtask provider install [--into FOLDER] [--built]
 const SOURCE: [&str; 3] = ["registry.terraform.io", "aloft", "service"];
 /// The program, as cargo calls it.
 const PROGRAM: &str = "terraform-provider-service";
-/// Makes aws-lc take its randomness from the system alone. It would also measure the processor's
-/// timing, for more than 30 ms at each start; Terraform starts a provider three times for a plan.
-const RANDOMNESS: (&str, &str) = ("AWS_LC_SYS_NO_JITTER_ENTROPY", "1");
 /// The version of every crate, and so of the provider.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -81,7 +78,7 @@ impl Wish {
         };
         if !self.built {
             let mut command = shell::command(&shell::cargo())?;
-            shell::finish(command.args(&arguments).env(RANDOMNESS.0, RANDOMNESS.1))?;
+            shell::finish(command.args(&arguments))?;
         }
         let platform = Platform::of(&triple)?;
         Ok((folder.join("release").join(platform.file(PROGRAM)), platform))
