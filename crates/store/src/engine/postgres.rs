@@ -109,12 +109,30 @@ impl Owner {
     /// The writer's connection anew, after it was lost: only while no other server owned the
     /// database in between, which would have left this one's memory behind.
     pub(crate) async fn reconnect(&self) -> Result<Connection, StoreError> {
-        let mut db = Connection::Postgres(writer(&self.options).await?);
-        let number: Option<i64> = query("SELECT number FROM owner").scalar(&mut db).await?;
-        if number != Some(self.number) {
-            return Err(StoreError::TakenOver);
+        match writer(&self.options).await {
+            Ok(db) => {
+                let mut db = Connection::Postgres(db);
+                self.still_owns(&mut db).await?;
+                Ok(db)
+            }
+            Err(in_use @ StoreError::DatabaseInUse { .. }) => {
+                // Who only holds the lock may let go of it again; a server that owns the database
+                // holds it for as long as it runs, and this one would wait that long.
+                let asked = tokio::time::timeout(CONNECT, async {
+                    let mut db = Connection::Postgres(self.options.connect().await?);
+                    self.still_owns(&mut db).await
+                });
+                asked.await.map_err(|_| db::unanswered(CONNECT))??;
+                Err(in_use)
+            }
+            Err(why) => Err(why),
         }
-        Ok(db)
+    }
+
+    /// Refuses where another server owned the database since.
+    async fn still_owns(&self, db: &mut Connection) -> Result<(), StoreError> {
+        let number: Option<i64> = query("SELECT number FROM owner").scalar(db).await?;
+        if number == Some(self.number) { Ok(()) } else { Err(StoreError::TakenOver) }
     }
 }
 

@@ -85,6 +85,8 @@ async fn a_server_whose_database_was_taken_over_writes_no_more() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::copy(home.folder.path().join("aloft.key"), folder.path().join("aloft.key")).unwrap();
     let next = Store::open(settings_of(&folder, &home.database)).await.unwrap();
+    // While the other one runs, and when it has ended.
+    until_refused(&home, "another server took the database over").await;
     next.close().await.unwrap();
     until_refused(&home, "another server took the database over").await;
     // Who owns it no more is told, once and for good.
