@@ -205,6 +205,30 @@ async fn a_workspace_keeps_its_results_as_long_as_it_says() {
 }
 
 #[tokio::test]
+async fn a_step_of_retention_is_bounded_for_all_workspaces_together() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        home.commit(of(an_hour(monitor, 0, 60))).await.unwrap();
+        gather_all(home).await;
+        for number in 2..=3 {
+            home.store
+                .workspaces()
+                .create(crate::harness::a_workspace(number), at(0))
+                .await
+                .unwrap();
+        }
+        // A day and a half after the first block each workspace has more than a step's worth.
+        let now = instant(36 * 60 * MINUTE);
+        let pruned = home.store.history().prune(Duration::ZERO, now).await.unwrap();
+        assert!(pruned.blocks == 5 && pruned.is_there_more, "{pruned:?}");
+        assert_eq!(home.count("workspaces WHERE blocks_kept_from IS NOT NULL").await, 1);
+        let rest = home.store.history().prune(Duration::ZERO, now).await.unwrap();
+        assert!(rest.blocks == 0 && !rest.is_there_more, "nobody has any more: {rest:?}");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn the_course_begins_with_the_status_that_stood() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
