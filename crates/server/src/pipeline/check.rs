@@ -80,7 +80,9 @@ impl Checkers {
         let _ = self.reports.send(Report::Missed(missed)).await;
     }
 
-    async fn check(self: Arc<Self>, errand: Errand, place: OwnedSemaphorePermit, _alive: Alive) {
+    /// Runs one check. It keeps its place until it is reported: while the judge hears nothing,
+    /// because nothing can be stored, no more checks wait with their results than have places.
+    async fn check(self: Arc<Self>, errand: Errand, _place: OwnedSemaphorePermit, _alive: Alive) {
         let Errand { job, handle, reply, validity } = errand;
         // It waited until its monitor was another one.
         if !validity.holds() {
@@ -100,7 +102,6 @@ impl Checkers {
             self.give_up.run_until_cancelled(contained(run)).await
         };
         self.metrics.in_flight.dec();
-        drop(place);
         if let Some(handle) = handle {
             self.finished.note(handle, job.region);
         }
@@ -140,7 +141,83 @@ const fn kind(check: &PlannedCheck) -> MonitorKind {
 
 #[cfg(test)]
 mod tests {
+    use domain::check::{Outcome, Plan};
+    use rules::monitor::{Check, Monitor, MonitorSettings, TcpCheck};
+    use rules::{MonitorId, Periodicity, Region, Timestamp, WorkspaceId};
+
     use super::*;
+    use crate::lane::Validity;
+    use crate::pipeline::threads;
+
+    /// A check that fails at once: no probe may reach this address.
+    fn a_plan() -> Arc<Plan> {
+        let settings = MonitorSettings {
+            name: "database".to_owned(),
+            periodicity: Periodicity::ThirtySeconds,
+            timeout_ms: 1_000,
+            degraded_at_ms: None,
+            retry: 0,
+            active: true,
+            public: false,
+            description: None,
+            regions: Vec::new(),
+            check: Check::Tcp(TcpCheck { uri: "127.0.0.1:1".to_owned() }),
+        };
+        let (id, workspace) = (MonitorId::from_bits(1), WorkspaceId::from_bits(1));
+        let created_at = Timestamp::from_millis(0);
+        let monitor =
+            Monitor { id, workspace, revision: 1, settings, created_at, updated_at: created_at };
+        Arc::new(Plan::of(&monitor).unwrap())
+    }
+
+    fn an_errand(plan: &Arc<Plan>, slot: i64) -> Errand {
+        let job = Job {
+            plan: plan.clone(),
+            region: Region::FlyAms,
+            slot: Timestamp::from_millis(slot),
+            trigger: Trigger::Scheduled,
+            next_slot: Timestamp::from_millis(30_000),
+            keep_evidence: false,
+        };
+        Errand { job, handle: None, reply: None, validity: Validity::default() }
+    }
+
+    #[tokio::test]
+    async fn a_check_keeps_its_place_until_it_is_reported() {
+        let probe = probe::Probe::new(probe::Settings::default());
+        let (reports, mut heard) = mpsc::channel(1);
+        let (stop, metrics) = (CancellationToken::new(), Metrics::new());
+        let checkers = Arc::new(Checkers {
+            ctx: Context::manual(Timestamp::from_millis(0)).0,
+            metrics: metrics.clone(),
+            probes: Probes::embedded(probe, Vec::new()),
+            reports,
+            finished: Arc::default(),
+            places: Arc::new(Semaphore::new(2)),
+            tasks: TaskTracker::new(),
+            stop: stop.clone(),
+            give_up: CancellationToken::new(),
+        });
+        let (jobs, waiting) = mpsc::channel(3);
+        let alive = threads::start().unwrap()[0].alive.clone();
+        let running = tokio::spawn(checkers.clone().run(waiting, alive));
+        let plan = a_plan();
+        for slot in 0..3 {
+            jobs.send(an_errand(&plan, slot)).await.unwrap();
+        }
+        // One report has room in the lane; the two others wait, and nobody else may begin.
+        let failed = metrics.checks(MonitorKind::Tcp, Outcome::Failure);
+        while failed.get() < 3 {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(checkers.places.available_permits(), 0);
+        for _ in 0..3 {
+            heard.recv().await.unwrap();
+        }
+        drop(checkers.places.acquire_many(2).await.unwrap());
+        stop.cancel();
+        running.await.unwrap();
+    }
 
     #[tokio::test]
     async fn a_check_that_panics_ends_alone() {
