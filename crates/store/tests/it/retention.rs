@@ -62,6 +62,29 @@ async fn evidence_goes_when_it_is_old_or_its_monitor_deleted() {
     .await;
 }
 
+#[tokio::test]
+async fn evidence_goes_with_the_results_of_a_workspace_that_keeps_them_for_less_time() {
+    for_each_engine(async |home| {
+        const DAY: i64 = 86_400_000;
+        let monitor = home.monitor(1).await.id;
+        let results = [0, 30 * DAY, 60 * DAY]
+            .map(|slot| a_result(monitor, Region::FlyAms, slot))
+            .map(|result| with_evidence(result, Outcome::Failure, "broken"));
+        home.commit(Batch { results: results.into(), ..Batch::default() }).await.unwrap();
+        let long = Duration::from_hours(24 * 1_000);
+        let keep = KeepFor { results: long, evidence: long, idempotency_keys: long };
+        let now = instant(61 * DAY);
+        let pruned = async || home.store.retention().step(keep, now).await.unwrap().evidence;
+        assert_eq!(pruned().await, 0);
+        for (days, goes) in [(Some(40), 1), (None, 0), (Some(1), 1)] {
+            home.store.history().keep_results(home.workspace, days, at(0)).await.unwrap();
+            assert_eq!(pruned().await, goes, "{days:?}");
+        }
+        assert_eq!(home.count("evidence").await, 1);
+    })
+    .await;
+}
+
 /// A monitor went down, and a minute later it was well again.
 async fn an_outage(home: &Home, monitor: MonitorId, number: u64, millis: i64) {
     let id = IncidentId::from_bits(number);
