@@ -6,6 +6,7 @@
 mod question;
 mod shelf;
 
+use std::fmt;
 use std::sync::Arc;
 
 use axum::body::{Body, HttpBody as _};
@@ -45,8 +46,9 @@ pub(crate) struct Kept {
     pub(crate) shelf: Arc<Shelf>,
 }
 
-/// An answer as it goes over the wire, without what differs from call to call.
-#[derive(Clone, Debug)]
+/// An answer as it goes over the wire, without what differs from call to call. It may hold secrets,
+/// and shows none of what it holds.
+#[derive(Clone)]
 struct Answer {
     headers: HeaderMap,
     body: Bytes,
@@ -130,6 +132,12 @@ impl Answer {
     }
 }
 
+impl fmt::Debug for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "an answer of {} bytes", self.body.len())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -153,5 +161,13 @@ mod tests {
             assert_eq!((again.headers, again.trailers), (headers.clone(), trailers));
             assert_eq!(again.body, "whole");
         }
+    }
+
+    #[test]
+    fn an_answer_with_secrets_is_not_shown_by_debug() {
+        let body = Bytes::from_static(b"hunter2");
+        let answer = Answer { headers: HeaderMap::new(), body: body.clone(), trailers: None };
+        let shown = format!("{answer:?} {:?}", super::super::whole::Message(body));
+        assert_eq!(shown, "an answer of 7 bytes a message of 7 bytes");
     }
 }

@@ -2,6 +2,7 @@
 //! time, before anybody works on it, and sees to it that every error says its reason: also those
 //! that the RPC library answers before the call comes to a method.
 
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
@@ -53,9 +54,16 @@ impl Course {
     }
 }
 
-/// The whole body of a request, in its extensions: for those who only look at it.
-#[derive(Clone, Debug)]
+/// The whole body of a request, in its extensions: for those who only look at it. It may hold secrets,
+/// and shows none of what it holds.
+#[derive(Clone)]
 pub(super) struct Message(pub(super) Bytes);
+
+impl fmt::Debug for Message {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a message of {} bytes", self.0.len())
+    }
+}
 
 /// What of a request an error's form depends on.
 struct Asked {
