@@ -168,7 +168,7 @@ mod tests {
         assert_eq!(far[0].recv().await, Some(0));
         lanes.send(BEHIND).await.unwrap();
         assert_eq!(waiting(&far), [BEHIND, 1], "it keeps up again");
-        for job in 0..BEHIND + 1 {
+        for job in 0..=BEHIND {
             lanes.send(job).await.unwrap();
         }
         assert_eq!(waiting(&far), [BEHIND + 1, BEHIND + 1], "none keeps up");

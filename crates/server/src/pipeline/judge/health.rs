@@ -110,7 +110,7 @@ impl Watched {
     /// has not run for that long nothing is due.
     fn pulse(&self, now: Timestamp) -> impl Iterator<Item = (Region, bool)> {
         let window = self.policy.window();
-        let is_due = now.since(self.watched_since) > window;
+        let is_due = now.since(self.runs_since) > window;
         self.history.regions.iter().filter(move |_| is_due).map(move |state| {
             let heard = state.latest.is_some_and(|last| now.since(last.finished_at) <= window);
             (state.region, heard)

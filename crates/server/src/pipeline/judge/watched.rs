@@ -17,7 +17,7 @@ pub(in crate::pipeline) struct Watched {
     pub(in crate::pipeline) policy: Policy,
     pub(in crate::pipeline) history: History,
     /// Since when this revision runs in this process.
-    pub(super) watched_since: Timestamp,
+    pub(super) runs_since: Timestamp,
     /// The host it checks.
     host: HostMark,
     /// When the verdict may change although nothing is heard.
@@ -33,14 +33,14 @@ impl Watched {
         policy: Policy,
         history: History,
         host: HostMark,
-        watched_since: Timestamp,
+        runs_since: Timestamp,
     ) -> Self {
         Self {
             monitor: monitor.id,
             workspace: monitor.workspace,
             policy,
             history,
-            watched_since,
+            runs_since,
             host,
             wake_at: None,
             entry_in_wakes: None,
