@@ -8,6 +8,7 @@ mod judge;
 mod probes;
 mod restart;
 mod threads;
+mod view;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -135,6 +136,9 @@ pub enum PipelineError {
     /// There are no threads for the stages.
     #[error("the system gives no thread for checks: {0}")]
     Threads(std::io::Error),
+    /// The judge stores what it heard, and cannot.
+    #[error("the judge waits for the database to take results; ask again later")]
+    Busy,
     /// The server is stopping.
     #[error("the server is stopping; ask again when it is back")]
     Stopping,
@@ -276,27 +280,6 @@ impl Pipeline {
             results.push(answer.await.map_err(|_| PipelineError::Stopping)?);
         }
         Ok(results)
-    }
-
-    /// What is known of a monitor that runs; of one that does not, that it is not found. Where one
-    /// of the stages has ended, nothing is known any more: no monitor is shown as fine that is not
-    /// looked at.
-    pub async fn view(&self, monitor: MonitorId) -> Result<MonitorView, PipelineError> {
-        if self.orders.is_closed() || self.jobs.is_closed() {
-            return Err(PipelineError::Stopping);
-        }
-        let (answer, view) = oneshot::channel();
-        let command = Command::View { monitor, answer };
-        self.commands.send(command).await.map_err(|_| PipelineError::Stopping)?;
-        view.await.map_err(|_| PipelineError::Stopping)?
-    }
-
-    /// How the regions are, as far as the checks that ended tell.
-    pub async fn health(&self) -> Result<Vec<RegionHealth>, PipelineError> {
-        let (answer, regions) = oneshot::channel();
-        let command = Command::Regions { answer };
-        self.commands.send(command).await.map_err(|_| PipelineError::Stopping)?;
-        regions.await.map_err(|_| PipelineError::Stopping)
     }
 
     /// Who runs the checks.

@@ -342,6 +342,6 @@ fn unavailable(error: &PipelineError, id: &str) -> Error {
             tracing::error!(monitor.id = id, "monitor `{id}` could not be asked: {error}");
             rpc::internal()
         }
-        PipelineError::Stopping => rpc::unavailable(error.to_string()),
+        PipelineError::Busy | PipelineError::Stopping => rpc::unavailable(error.to_string()),
     }
 }

@@ -8,7 +8,7 @@ use contract::region::wire::{
 use contract::rpc::{self, RequestContext, Response, ServiceRequest, ServiceResult};
 
 use crate::app::App;
-use crate::pipeline::{EMBEDDED, RegionHealth};
+use crate::pipeline::{EMBEDDED, PipelineError, RegionHealth};
 
 /// The service.
 #[derive(Clone, Debug)]
@@ -20,8 +20,8 @@ impl RegionService for Regions {
         _: RequestContext,
         _: ServiceRequest<'_, ListRegionsRequest>,
     ) -> ServiceResult<ListRegionsResponse> {
-        let stopping = |_| rpc::unavailable("the server is stopping; try again");
-        let found = self.0.pipeline.health().await.map_err(stopping)?;
+        let unknown = |why: PipelineError| rpc::unavailable(why.to_string());
+        let found = self.0.pipeline.health().await.map_err(unknown)?;
         let regions = found.into_iter().map(|health| self.shown(health)).collect();
         Response::ok(ListRegionsResponse { regions })
     }

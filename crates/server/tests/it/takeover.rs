@@ -5,6 +5,7 @@ use domain::check::Outcome;
 use rules::{MonitorKind, Secret};
 use server::boot::{self, Signals};
 use server::context::Context;
+use server::pipeline::PipelineError;
 use store::{Database, MasterKeySource, Store};
 use testkit::line::Line;
 use testkit::postgres;
@@ -38,6 +39,11 @@ async fn checks_go_on_while_the_database_is_lost_and_their_results_are_stored_af
         crate::pipeline::until(async || (ended() > period as u64).then_some(())).await;
         assert_eq!(target.hits(), 1 + period, "one check in a period");
     }
+    let refused = || metrics.commits_failed.get();
+    crate::pipeline::until(async || (refused() > 0).then_some(())).await;
+    // Who asks meanwhile is told so, instead of waiting as long as the database does.
+    let asked = watched.server.running().app().pipeline.view(monitor).await;
+    assert!(matches!(asked, Err(PipelineError::Busy)), "{asked:?}");
     line.mend();
     crate::pipeline::until(async || watched.server.running().app().store.ready().await.ok()).await;
     let results = watched.stored.at_least(1 + PERIODS, monitor).await;
