@@ -6,7 +6,7 @@ mod state;
 use rules::field::{Presence, Resource as Table};
 use terraform_plugin::resource::{Create, Identity, Import, Resource, State, Update};
 use terraform_plugin::schema::Schema;
-use terraform_plugin::{Context, Diagnostic, Diagnostics, Object, Outcome, Type, Value};
+use terraform_plugin::{Context, Diagnostic, Diagnostics, Object, Outcome, Type};
 
 use crate::client::Failure;
 use crate::connection::{Connection, at, told};
@@ -62,7 +62,7 @@ impl Resource for Managed {
 
     async fn read(&self, ctx: &Ctx, prior: State) -> Outcome<Option<State>> {
         let client = ctx.client()?.client()?;
-        let id = self.id(&prior.values)?;
+        let id = id_of(&prior.values)?;
         let answer = match (self.service.get)(client, id).await {
             Ok(answer) => answer,
             // It was deleted by somebody else: Terraform plans to make it again.
@@ -90,7 +90,7 @@ impl Resource for Managed {
 
     async fn delete(&self, ctx: &Ctx, prior: State) -> Outcome<()> {
         let client = ctx.client()?.client()?;
-        let Id { id, .. } = self.id(&prior.values)?;
+        let Id { id, .. } = id_of(&prior.values)?;
         match (self.service.delete)(client, id).await {
             Ok(()) | Err(Failure::NotFound(_)) => Ok(()),
             Err(failure) => Err(self.told("delete", failure)),
@@ -104,7 +104,7 @@ impl Resource for Managed {
             Import::Identity(identity) => identity,
         };
         // Terraform reads it next, but would not say what is wrong with the id.
-        let answer = (self.service.get)(client, self.id(&named)?).await;
+        let answer = (self.service.get)(client, id_of(&named)?).await;
         let answer = answer.map_err(|failure| self.told("import", failure))?;
         Ok(self.kept(&answer, &Object::new()))
     }
@@ -166,14 +166,6 @@ impl Managed {
         self.table.fields.iter().any(|field| field.name == "page_id")
     }
 
-    fn id(&self, values: &Object) -> Result<Id, Diagnostic> {
-        let page_id = match values.value("page_id") {
-            Value::String(page) => Some(page.clone()),
-            _none => None,
-        };
-        Ok(Id { id: values.get("id")?, page_id })
-    }
-
     /// The ids in the text of an import, such as `<page_id>/<component_id>` (spec §2).
     fn named(&self, text: &str) -> Outcome<Object> {
         let form = self.table.import.unwrap_or("<id>");
@@ -209,6 +201,12 @@ impl Managed {
             ctx.report(at(diagnostic, wire::path_of(within)));
         }
     }
+}
+
+/// Which resource these values name.
+fn id_of(values: &Object) -> Result<Id, Diagnostic> {
+    let page_id = values.value("page_id").as_str().map(str::to_owned);
+    Ok(Id { id: values.get("id")?, page_id })
 }
 
 #[cfg(test)]

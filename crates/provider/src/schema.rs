@@ -115,25 +115,20 @@ fn twins(twin: &Twin) -> [(String, Attribute); 2] {
 
 /// The sentence of the table, with the words that an enumeration has and the default.
 fn description(field: &Field) -> String {
-    let mut description = field.description.to_owned();
-    if let Some(words) = field.shape.words() {
+    let words = field.shape.words().map(|words| {
         let words: Vec<_> = words.iter().map(|word| format!("`{word}`")).collect();
-        description.push_str(&format!(" One of {}.", words.join(", ")));
-    }
-    match field.presence {
-        Presence::Default(field::Value::Text("")) => description.push_str(" Empty by default."),
-        Presence::Default(field::Value::Text(text)) => {
-            description.push_str(&format!(" `{text}` by default."));
+        format!(" One of {}.", words.join(", "))
+    });
+    let default = match field.presence {
+        Presence::Default(field::Value::Text("")) => " Empty by default.".to_owned(),
+        Presence::Default(field::Value::Text(text)) => format!(" `{text}` by default."),
+        Presence::Default(field::Value::Integer(number)) => format!(" {number} by default."),
+        Presence::Default(field::Value::Bool(flag)) => format!(" {flag} by default."),
+        Presence::Required | Presence::Optional | Presence::Computed | Presence::Output => {
+            String::new()
         }
-        Presence::Default(field::Value::Integer(number)) => {
-            description.push_str(&format!(" {number} by default."));
-        }
-        Presence::Default(field::Value::Bool(flag)) => {
-            description.push_str(&format!(" {flag} by default."));
-        }
-        Presence::Required | Presence::Optional | Presence::Computed | Presence::Output => {}
-    }
-    description
+    };
+    format!("{}{}{default}", field.description, words.unwrap_or_default())
 }
 
 /// What the service will compute (design §4), so that a plan shows it.

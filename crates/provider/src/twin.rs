@@ -100,10 +100,10 @@ impl Twin {
     fn within_mut<'a>(&self, resource: &'a mut Object) -> Option<&'a mut Object> {
         match self.block {
             None => Some(resource),
-            Some(block) => match resource.value_mut(block) {
-                Value::Object(object) => Some(object),
-                _absent => None,
-            },
+            Some(block) => {
+                let value = resource.value_mut(block);
+                if let Value::Object(object) = value { Some(object) } else { None }
+            }
         }
     }
 }

@@ -98,12 +98,9 @@ fn given_twice(config: &Object) -> Vec<Diagnostic> {
             headers.elements().iter().map(|header| header.as_object()?.value("key").as_str());
         let keys: Vec<_> = keys.collect();
         for (at, key) in keys.iter().enumerate() {
-            let same = |other: &Option<&str>| match (other, key) {
-                (Some(other), Some(key)) => other.eq_ignore_ascii_case(key),
-                _ => false,
-            };
-            if let Some(first) = keys[..at].iter().position(same) {
-                let key = key.unwrap_or_default();
+            let Some(key) = key else { continue };
+            let same = |other: Option<&str>| other.is_some_and(|it| it.eq_ignore_ascii_case(key));
+            if let Some(first) = keys[..at].iter().position(|other| same(*other)) {
                 let detail = format!(
                     "`{key}` is also the name of block {} of `{path}`. Both are sent.",
                     first + 1

@@ -18,8 +18,8 @@ const EACH: usize = 12;
 const ROUNDS: usize = 3;
 
 /// A text as HCL writes it.
-fn quoted(text: String) -> String {
-    let text = text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+fn quoted(text: impl AsRef<str>) -> String {
+    let text = text.as_ref().replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
     format!("\"{}\"", text.replace("${", "$${").replace("%{", "%%{"))
 }
 
@@ -50,7 +50,7 @@ fn of_shape(shape: Shape) -> BoxedStrategy<String> {
         .boxed(),
         Shape::ContactUrl { .. } => {
             prop_oneof![Just("mailto:help@example.com"), Just("https://example.com/")]
-                .prop_map(|url| quoted(url.to_owned()))
+                .prop_map(quoted)
                 .boxed()
         }
         Shape::HostPort { .. } => {
@@ -70,7 +70,7 @@ fn of_shape(shape: Shape) -> BoxedStrategy<String> {
             .prop_map(|number| number.to_string())
             .boxed(),
         Shape::Bool => any::<bool>().prop_map(|flag| flag.to_string()).boxed(),
-        Shape::OneOf(all) => words(all).prop_map(|word| quoted(word.to_owned())).boxed(),
+        Shape::OneOf(all) => words(all).prop_map(quoted).boxed(),
         Shape::SetOf(all) => proptest::sample::subsequence(all, 0..=all.len())
             .prop_shuffle()
             .prop_map(|words| format!("{words:?}"))
@@ -118,7 +118,7 @@ fn resource(table: &'static Resource) -> BoxedStrategy<String> {
 }
 
 /// What only rules between fields refuse.
-fn mended(body: String) -> String {
+fn mended(body: &str) -> String {
     let given = |name: &str| {
         let start = format!("  {name} = ");
         body.lines().any(|line| {
@@ -133,7 +133,7 @@ fn mended(body: String) -> String {
     if (needs("password") && !given("password"))
         || (needs("email-domain") && !given("auth_email_domains"))
     {
-        return without(&body);
+        return without(body);
     }
     // Addresses are compared with addresses.
     body.replace("record = \"A\"", "record = \"TXT\"")
@@ -145,7 +145,7 @@ fn configuration(runner: &mut TestRunner) -> String {
     for table in [&HTTP_MONITOR, &TCP_MONITOR, &DNS_MONITOR, &STATUS_PAGE] {
         let strategy = resource(table);
         for at in 0..EACH {
-            let inside = mended(strategy.new_tree(runner).unwrap().current());
+            let inside = mended(&strategy.new_tree(runner).unwrap().current());
             let inside = inside.replace("{unique}", &format!("u{at}"));
             writeln!(body, "resource \"{}\" \"r{at}\" {{\n{inside}}}", table.name).unwrap();
         }

@@ -92,7 +92,7 @@ fn written(folder: &Path, below: &str, found: &mut Vec<String>) {
         let path = if below.is_empty() { name } else { format!("{below}/{name}") };
         if entry.path().is_dir() && path != "examples" {
             written(&entry.path(), &path, found);
-        } else if path.ends_with(".md") {
+        } else if Path::new(&path).extension().is_some_and(|it| it == "md") {
             found.push(path);
         }
     }

@@ -75,9 +75,12 @@ impl Page {
     }
 
     fn with(kind: Kind, name: &str, description: &str, body: String) -> Self {
-        let (title, word) = match kind {
-            Kind::Provider => ("service Provider".to_owned(), kind.word()),
-            _ => (format!("{name} {} - service", kind.word()), kind.word()),
+        let word = kind.word();
+        let title = match kind {
+            Kind::Provider => format!("{name} {word}"),
+            Kind::Resource | Kind::DataSource | Kind::List | Kind::Function | Kind::Action => {
+                format!("{name} {word} - service")
+            }
         };
         let head = format!(
             "---\npage_title: \"{title}\"\nsubcategory: \"\"\ndescription: |-\n  {description}\n---\n\n\
