@@ -43,6 +43,12 @@ async fn arguments_blocks_and_their_number_may_be_unknown_while_planning() {
             }
           }
         }
+        resource "service_tcp_monitor" "each" {
+          for_each    = { a = terraform_data.later.output, b = "known" }
+          name        = each.value
+          uri         = "${each.key}.example.com:443"
+          periodicity = "1m"
+        }
         resource "service_dns_monitor" "m" {
           name        = "Zone"
           uri         = "example.com"
