@@ -21,8 +21,8 @@ use store::{Created, MonitorWithStatus, NewMonitor};
 use tracing::Instrument as _;
 
 use super::answer::{shown_region, shown_result};
-use super::call::{caller, change, idempotency, secrets};
-use super::{call, history, list, update};
+use super::call::{caller, change, given, id, idempotency, named, secrets, wrong};
+use super::{history, list, update};
 use crate::app::{App, refusal};
 use crate::auth::Caller;
 use crate::pipeline::{EMBEDDED, PipelineError, RegionView};
@@ -41,7 +41,7 @@ impl MonitorService for Monitors {
         request: ServiceRequest<'_, CreateHttpMonitorRequest>,
     ) -> ServiceResult<CreateHttpMonitorResponse> {
         let caller = caller(&context);
-        let given = given(request.to_owned_message().monitor.into_option())?.into();
+        let given = given(RESOURCE, request.to_owned_message().monitor.into_option())?.into();
         let stored = self.create(&context, "CreateHttpMonitor", given).await?;
         let monitor = self.shown(&stored, caller).http().into();
         Response::ok(CreateHttpMonitorResponse { monitor })
@@ -53,7 +53,7 @@ impl MonitorService for Monitors {
         request: ServiceRequest<'_, CreateTcpMonitorRequest>,
     ) -> ServiceResult<CreateTcpMonitorResponse> {
         let caller = caller(&context);
-        let given = given(request.to_owned_message().monitor.into_option())?.into();
+        let given = given(RESOURCE, request.to_owned_message().monitor.into_option())?.into();
         let stored = self.create(&context, "CreateTcpMonitor", given).await?;
         let monitor = self.shown(&stored, caller).tcp().into();
         Response::ok(CreateTcpMonitorResponse { monitor })
@@ -65,7 +65,7 @@ impl MonitorService for Monitors {
         request: ServiceRequest<'_, CreateDnsMonitorRequest>,
     ) -> ServiceResult<CreateDnsMonitorResponse> {
         let caller = caller(&context);
-        let given = given(request.to_owned_message().monitor.into_option())?.into();
+        let given = given(RESOURCE, request.to_owned_message().monitor.into_option())?.into();
         let stored = self.create(&context, "CreateDnsMonitor", given).await?;
         let monitor = self.shown(&stored, caller).dns().into();
         Response::ok(CreateDnsMonitorResponse { monitor })
@@ -78,9 +78,9 @@ impl MonitorService for Monitors {
     ) -> ServiceResult<UpdateHttpMonitorResponse> {
         let caller = caller(&context);
         let request = request.to_owned_message();
-        let mut given = given(request.monitor.into_option())?;
-        let id = given.id.take();
-        let wanted = update::Wanted::new(id, given.into(), mask(request.update_mask.as_option()))?;
+        let mut given = given(RESOURCE, request.monitor.into_option())?;
+        let id = named(RESOURCE, RESOURCE, given.id.take())?;
+        let wanted = update::Wanted::new(id, given.into(), mask(request.update_mask.as_option()));
         let stored = update::update(&self.0, caller, wanted).await?;
         let monitor = self.shown(&stored, caller).http().into();
         Response::ok(UpdateHttpMonitorResponse { monitor })
@@ -93,9 +93,9 @@ impl MonitorService for Monitors {
     ) -> ServiceResult<UpdateTcpMonitorResponse> {
         let caller = caller(&context);
         let request = request.to_owned_message();
-        let mut given = given(request.monitor.into_option())?;
-        let id = given.id.take();
-        let wanted = update::Wanted::new(id, given.into(), mask(request.update_mask.as_option()))?;
+        let mut given = given(RESOURCE, request.monitor.into_option())?;
+        let id = named(RESOURCE, RESOURCE, given.id.take())?;
+        let wanted = update::Wanted::new(id, given.into(), mask(request.update_mask.as_option()));
         let stored = update::update(&self.0, caller, wanted).await?;
         let monitor = self.shown(&stored, caller).tcp().into();
         Response::ok(UpdateTcpMonitorResponse { monitor })
@@ -108,9 +108,9 @@ impl MonitorService for Monitors {
     ) -> ServiceResult<UpdateDnsMonitorResponse> {
         let caller = caller(&context);
         let request = request.to_owned_message();
-        let mut given = given(request.monitor.into_option())?;
-        let id = given.id.take();
-        let wanted = update::Wanted::new(id, given.into(), mask(request.update_mask.as_option()))?;
+        let mut given = given(RESOURCE, request.monitor.into_option())?;
+        let id = named(RESOURCE, RESOURCE, given.id.take())?;
+        let wanted = update::Wanted::new(id, given.into(), mask(request.update_mask.as_option()));
         let stored = update::update(&self.0, caller, wanted).await?;
         let monitor = self.shown(&stored, caller).dns().into();
         Response::ok(UpdateDnsMonitorResponse { monitor })
@@ -133,12 +133,10 @@ impl MonitorService for Monitors {
         request: ServiceRequest<'_, ListMonitorsRequest>,
     ) -> ServiceResult<ListMonitorsResponse> {
         let caller = caller(&context);
-        let page = list::Asked {
-            limit: request.limit,
-            offset: request.offset,
-            page_token: request.page_token,
-        };
-        let page = page.parse().map_err(|violations| rpc::invalid(&violations))?;
+        let (limit, offset, page_token) = (request.limit, request.offset, request.page_token);
+        let page = list::Asked { limit, offset, page_token }
+            .parse()
+            .map_err(|violations| rpc::invalid(&violations))?;
         let found = self.0.store.monitors().list(caller.workspace, page.with_one_more()).await;
         let found = found.map_err(refusal)?;
         let (monitors, next_page_token) = page.cut(found.monitors, |stored| stored.monitor.id);
@@ -246,8 +244,7 @@ impl Monitors {
         let app = &self.0;
         let caller = caller(context);
         let idempotency = idempotency(context, method)?;
-        let settings =
-            draft.parse().map_err(|violations| rpc::invalid(&violations.under("monitor")))?;
+        let settings = draft.parse().map_err(wrong(RESOURCE))?;
         let (id, workspace, change) = (app.ctx.new_id(), caller.workspace, change(app, caller));
         let revision = 1;
         let (created_at, updated_at) = (change.at, change.at);
@@ -330,12 +327,8 @@ pub(super) fn settle(heard: Result<(), PipelineError>, monitor: MonitorId) {
 }
 
 /// Which monitor a request means.
-pub(super) fn monitor_id(id: &str) -> Result<MonitorId, Error> {
-    call::id(RESOURCE, id)
-}
-
-fn given<T>(monitor: Option<T>) -> Result<T, Error> {
-    call::given(RESOURCE, monitor)
+pub(super) fn monitor_id(given: &str) -> Result<MonitorId, Error> {
+    id(RESOURCE, given)
 }
 
 fn unavailable(error: &PipelineError, id: &str) -> Error {

@@ -8,7 +8,7 @@ use rules::monitor::{CheckDraft, Monitor, MonitorDraft};
 use rules::{MonitorId, MonitorKind, Violation, Violations};
 use store::{MonitorWithStatus, StoreError};
 
-use super::call::{change, edited, named, wrong};
+use super::call::{change, edited, wrong};
 use super::monitor::{RESOURCE, find, refuse_unplannable, settle, whole};
 use crate::app::{App, refusal};
 use crate::auth::Caller;
@@ -22,15 +22,9 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
-    /// What was sent, which must say which monitor it means; `mask` as `contract::monitor::mask`
-    /// reads it.
-    pub(super) fn new(
-        id: Option<String>,
-        draft: MonitorDraft,
-        mask: Option<&[String]>,
-    ) -> Result<Self, Error> {
-        let id = named(RESOURCE, RESOURCE, id)?;
-        Ok(Self { id, draft, mask: mask.map(<[String]>::to_vec) })
+    /// What was sent of this monitor; `mask` as `contract::monitor::mask` reads it.
+    pub(super) fn new(id: MonitorId, draft: MonitorDraft, mask: Option<&[String]>) -> Self {
+        Self { id, draft, mask: mask.map(<[String]>::to_vec) }
     }
 }
 
