@@ -1,6 +1,8 @@
 //! Write-only twins: optional secrets that may be given under another name, which reaches neither
 //! plan nor state, beside a version that says when they changed.
 
+use std::ptr;
+
 use rules::field::Resource;
 use rules::tables::{NOTIFICATION, STATUS_PAGE};
 use terraform_plugin::{Object, Value};
@@ -22,14 +24,15 @@ static TWINS: [Twin; 2] = [
     Twin { table: &NOTIFICATION, block: Some("ntfy"), field: "token" },
 ];
 
-/// The twins of a resource in one of its blocks, or beside its arguments.
+/// The twins of a resource in one of its blocks, or beside its arguments. A data source has the same
+/// name and another table: nothing is written there.
 pub(crate) fn of(table: &Resource, block: Option<&str>) -> impl Iterator<Item = &'static Twin> {
-    TWINS.iter().filter(move |twin| twin.table.name == table.name && twin.block == block)
+    all_of(table).filter(move |twin| twin.block == block)
 }
 
 /// All twins of a resource.
 pub(crate) fn all_of(table: &Resource) -> impl Iterator<Item = &'static Twin> {
-    TWINS.iter().filter(|twin| twin.table.name == table.name)
+    TWINS.iter().filter(|twin| ptr::eq(twin.table, table))
 }
 
 impl Twin {

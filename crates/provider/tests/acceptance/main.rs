@@ -10,4 +10,5 @@ mod faults;
 mod functions;
 mod generated;
 mod lifecycle;
+mod refusals;
 mod world;
