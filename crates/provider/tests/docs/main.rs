@@ -83,7 +83,8 @@ fn every_way_to_import_names_the_same_object() {
         assert!(by_identity.contains(&format!("  to = {to}\n")), "{by_identity}");
         for attribute in identity.attributes.keys() {
             let part = parts.next().unwrap();
-            let line = by_identity.lines().find(|line| line.trim().starts_with(attribute)).unwrap();
+            let named = |line: &&str| line.split(" = ").next().map(str::trim) == Some(attribute);
+            let line = by_identity.lines().find(named).unwrap();
             assert!(line.ends_with(&format!(" = \"{part}\"")), "{line}");
         }
         assert_eq!(parts.next(), None, "{name}");
