@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use aloft_provider::ServiceProvider;
 use terraform_plugin::Provider as _;
 use terraform_plugin::docs::{Documentation, Files, examples};
+use terraform_plugin::schema::Presence;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/terraform")
@@ -88,5 +89,28 @@ fn every_way_to_import_names_the_same_object() {
             assert!(line.ends_with(&format!(" = \"{part}\"")), "{line}");
         }
         assert_eq!(parts.next(), None, "{name}");
+    }
+}
+
+/// Terraform 1.11 cannot read these; the schema can.
+#[test]
+fn examples_of_lists_and_actions_say_what_the_schema_has() {
+    let examples = all_examples();
+    let offered = ServiceProvider::default().catalog().described();
+    let lists = offered.lists.iter().map(|it| ("list-resources", "list-resource.tfquery.hcl", it));
+    let actions = offered.actions.iter().map(|it| ("actions", "action.tf", it));
+    for (folder, file, (name, schema)) in lists.chain(actions) {
+        let example = &examples[&format!("{folder}/{name}/{file}")];
+        assert!(example.contains(&format!(" \"{name}\" \"")), "{example}");
+        let config = example.split_once("config {\n").map_or("", |(_, rest)| rest);
+        let config = config.split_once("\n  }\n").map_or(config, |(config, _)| config);
+        let said: Vec<_> =
+            config.lines().map(|line| line.split(" = ").next().unwrap().trim()).collect();
+        let known = &schema.body.attributes;
+        assert!(said.iter().all(|argument| known.contains_key(*argument)), "{name}: {said:?}");
+        let required = known.iter().filter(|(_, it)| it.presence == Presence::Required);
+        for (argument, _) in required {
+            assert!(said.contains(&argument.as_str()), "{name}: `{argument}` is missing");
+        }
     }
 }
