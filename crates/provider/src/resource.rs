@@ -128,11 +128,13 @@ impl Managed {
     }
 
     /// All that the provider knows, but for what cannot change in place, and a secret that is not in
-    /// the state and that nobody said to be another.
+    /// the state and that nobody said to be another. One that stands in a block is sent with its block.
     fn mask(&self, planned: &Object, prior: &Object) -> Vec<String> {
         let unchanged = |name: &str| {
-            twin::of(self.table, None).any(|twin| {
-                twin.field == name && twin.is_used(planned) && twin.same(planned, prior)
+            let mut twins = twin::all_of(self.table).filter(|twin| twin.is_used(planned));
+            twins.any(|twin| match twin.block {
+                None => twin.field == name && twin.same(planned, prior),
+                Some(block) => block == name && planned.value(block) == prior.value(block),
             })
         };
         let fixed = |name: &str| self.table.fields.iter().any(|it| it.name == name && it.replace);
