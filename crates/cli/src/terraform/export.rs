@@ -197,8 +197,8 @@ impl Writer<'_> {
         if let (true, Some(text)) = (is_secret(field, given), given.as_str()) {
             return Said::Secret { value: Some(Secret::new(text.to_owned())), optional: false };
         }
-        let may_be_hidden = field.sensitive || matches!(field.shape, Shape::HeaderValue { .. });
-        match self.expression(given) {
+        let may_be_hidden = may_be_hidden(field);
+        match expression(given) {
             None if may_be_hidden && asked_for => Said::Secret { value: None, optional: false },
             None if may_be_hidden && self.reads_only => {
                 Said::Secret { value: None, optional: true }
@@ -209,21 +209,6 @@ impl Writer<'_> {
                 (Shape::Id(_) | Shape::SetOfIds(_), ids) => self.referred(ids),
                 (_, value) => value,
             }),
-        }
-    }
-
-    /// A value of the wire; `None` where there is none, which an empty list is too.
-    fn expression(&self, json: &Json) -> Option<Expression> {
-        match json {
-            Json::String(text) => Some(Expression::Text(text.clone())),
-            Json::Number(number) => number.as_i64().map(Expression::Number),
-            Json::Bool(flag) => Some(Expression::Bool(*flag)),
-            Json::Array(elements) => {
-                let elements: Vec<_> =
-                    elements.iter().filter_map(|element| self.expression(element)).collect();
-                (!elements.is_empty()).then_some(Expression::List(elements))
-            }
-            Json::Null | Json::Object(_) => None,
         }
     }
 
@@ -260,7 +245,7 @@ impl Writer<'_> {
     }
 }
 
-impl<'a> Place<'a> {
+impl Place<'_> {
     /// A block here. Of a header the name says which one it is.
     fn within(&self, block: &Block, json: &Json) -> Self {
         let mut name = format!("{}_{}", self.name, block.name);
@@ -274,18 +259,34 @@ impl<'a> Place<'a> {
     }
 }
 
+/// A value of the wire; `None` where there is none, which an empty list is too.
+fn expression(json: &Json) -> Option<Expression> {
+    match json {
+        Json::String(text) => Some(Expression::Text(text.clone())),
+        Json::Number(number) => number.as_i64().map(Expression::Number),
+        Json::Bool(flag) => Some(Expression::Bool(*flag)),
+        Json::Array(elements) => {
+            let elements: Vec<_> = elements.iter().filter_map(expression).collect();
+            (!elements.is_empty()).then_some(Expression::List(elements))
+        }
+        Json::Null | Json::Object(_) => None,
+    }
+}
+
 /// What a key that only reads would not see: what the table says, values of headers, and credentials
 /// in a URL.
 fn is_secret(field: &Field, given: &Json) -> bool {
-    field.sensitive
-        || match field.shape {
-            Shape::HeaderValue { .. } => true,
-            Shape::HttpUrl { .. } => given.as_str().is_some_and(|url| {
-                let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-                rest.split(['/', '?', '#']).next().is_some_and(|authority| authority.contains('@'))
-            }),
-            _ => false,
-        }
+    let is_url = matches!(field.shape, Shape::HttpUrl { .. });
+    may_be_hidden(field) || (is_url && given.as_str().is_some_and(has_credentials))
+}
+
+fn may_be_hidden(field: &Field) -> bool {
+    field.sensitive || matches!(field.shape, Shape::HeaderValue { .. })
+}
+
+fn has_credentials(url: &str) -> bool {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    rest.split(['/', '?', '#']).next().is_some_and(|authority| authority.contains('@'))
 }
 
 fn is_default(field: &Field, given: &Json) -> bool {
@@ -369,11 +370,9 @@ fn noted(broken: &[&Found], reads_only: bool) -> String {
         let name =
             ["name", "title"].iter().map(|field| text(json, field)).find(|it| !it.is_empty());
         let name = name.map(|name| format!(" {}", quoted(name))).unwrap_or_default();
-        notes += &format!(
-            "# {} {}{name} is left out: it needs `{lacking}`, and what that named was deleted.\n\n",
-            table.name,
-            text(json, "id"),
-        );
+        let id = text(json, "id");
+        let why = format!("it needs `{lacking}`, and what that named was deleted");
+        notes.extend(["# ", table.name, " ", id, &name, " is left out: ", &why, ".\n\n"]);
     }
     notes
 }

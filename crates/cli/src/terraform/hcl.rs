@@ -60,9 +60,9 @@ impl Body {
             if at > 0 || !self.attributes.is_empty() {
                 text.push('\n');
             }
-            *text += &format!("{indent}{head} {{\n");
+            text.extend([&indent, head, " {\n"]);
             body.write(depth + 1, text);
-            *text += &format!("{indent}}}\n");
+            text.extend([&indent, "}\n"]);
         }
     }
 
@@ -80,16 +80,9 @@ impl Body {
         for run in lines.chunk_by(|one, next| !long(one) && !long(next)) {
             let width = run.iter().map(|(name, ..)| name.len()).max().unwrap_or(0);
             for line @ (name, written, value) in run {
-                match value {
-                    Expression::List(elements) if long(line) => {
-                        *text += &format!("{indent}{name} = [\n");
-                        for element in elements {
-                            *text += &format!("{indent}{INDENT}{},\n", in_line(element));
-                        }
-                        *text += &format!("{indent}]\n");
-                    }
-                    _ => *text += &format!("{indent}{name:<width$} = {written}\n"),
-                }
+                let written = if long(line) { in_lines(value, indent) } else { written.clone() };
+                let name = format!("{name:<width$}");
+                text.extend([indent, &name, " = ", &written, "\n"]);
             }
         }
     }
@@ -134,6 +127,13 @@ fn in_line(value: &Expression) -> String {
             format!("[{}]", elements.iter().map(in_line).collect::<Vec<_>>().join(", "))
         }
     }
+}
+
+/// A list with an element a line.
+fn in_lines(value: &Expression, indent: &str) -> String {
+    let Expression::List(elements) = value else { return in_line(value) };
+    let lines = elements.iter().map(|it| format!("{indent}{INDENT}{},\n", in_line(it)));
+    format!("[\n{}{indent}]", lines.collect::<String>())
 }
 
 /// Whether a reader of the file would not see that this is there, or see another order.

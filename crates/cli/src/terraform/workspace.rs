@@ -102,5 +102,5 @@ fn add<M: Serialize>(
 
 fn said(error: &Error) -> anyhow::Error {
     let message = error.message.clone().unwrap_or_else(|| format!("{:?}", error.code));
-    anyhow!("the service says: {message}")
+    anyhow!(message)
 }

@@ -24,9 +24,9 @@ fn monitor() -> Json {
     })
 }
 
-#[test]
-fn a_workspace_is_written_with_references_and_without_defaults_and_secrets() {
-    let export = exported(
+/// A monitor, what refers to it, and a component that lost its own.
+fn acme() -> Export {
+    exported(
         vec![
             (
                 &STATUS_PAGE_COMPONENT,
@@ -47,39 +47,12 @@ fn a_workspace_is_written_with_references_and_without_defaults_and_secrets() {
             ),
         ],
         false,
-    );
-    assert!(!export.text().contains("hidden") && !export.text().contains("pw"));
-    insta::assert_snapshot!(export.text(), @r#"
-    terraform {
-      required_providers {
-        service = {
-          source  = "aloft/service"
-          version = "~> 0.1"
-        }
-      }
-    }
+    )
+}
 
-    # The key comes from SERVICE_API_TOKEN.
-    provider "service" {
-      base_url = "http://localhost/rpc"
-    }
-
-    variable "http_monitor_api_x_url" {
-      description = "`url` of service_http_monitor.api_x."
-      type        = string
-    }
-
-    variable "http_monitor_api_x_headers_x_token_value" {
-      description = "`headers[X-Token].value` of service_http_monitor.api_x."
-      type        = string
-    }
-
-    variable "notification_slack_slack_webhook_url" {
-      description = "`slack.webhook_url` of service_notification.slack."
-      type        = string
-      sensitive   = true
-    }
-
+#[test]
+fn resources_are_written_with_references_and_without_defaults() {
+    insta::assert_snapshot!(acme().files[2].1, @r#"
     # service_status_page_component cmp_2 "Gone" is left out: it needs `monitor_id`, and what that named was deleted.
 
     resource "service_http_monitor" "api_x" {
@@ -123,7 +96,8 @@ fn a_workspace_is_written_with_references_and_without_defaults_and_secrets() {
       monitor_id = service_http_monitor.api_x.id
       order      = 0
     }
-
+    "#);
+    insta::assert_snapshot!(acme().files[3].1, @r#"
     import {
       to = service_http_monitor.api_x
       id = "mon_1"
@@ -144,11 +118,53 @@ fn a_workspace_is_written_with_references_and_without_defaults_and_secrets() {
       id = "page_1/cmp_1"
     }
     "#);
+}
+
+#[test]
+fn secrets_are_variables_whose_values_stand_alone() {
+    let export = acme();
+    assert!(!export.text().contains("hidden") && !export.text().contains("pw"));
+    insta::assert_snapshot!(export.files[0].1, @r#"
+    terraform {
+      required_providers {
+        service = {
+          source  = "aloft/service"
+          version = "~> 0.1"
+        }
+      }
+    }
+
+    # The key comes from SERVICE_API_TOKEN.
+    provider "service" {
+      base_url = "http://localhost/rpc"
+    }
+    "#);
+    insta::assert_snapshot!(export.files[1].1, @r#"
+    variable "http_monitor_api_x_url" {
+      description = "`url` of service_http_monitor.api_x."
+      type        = string
+    }
+
+    variable "http_monitor_api_x_headers_x_token_value" {
+      description = "`headers[X-Token].value` of service_http_monitor.api_x."
+      type        = string
+    }
+
+    variable "notification_slack_slack_webhook_url" {
+      description = "`slack.webhook_url` of service_notification.slack."
+      type        = string
+      sensitive   = true
+    }
+    "#);
     insta::assert_snapshot!(export.secrets.expose(), @r#"
     http_monitor_api_x_url                   = "https://user:pw@example.com/"
     http_monitor_api_x_headers_x_token_value = "hidden"
     notification_slack_slack_webhook_url     = "https://hidden"
     "#);
+    let summary = "exported 4 resources; 3 secrets are variables without values: set them, or export \
+                   with --with-secrets";
+    assert_eq!(export.summary(false), summary);
+    assert_eq!(export.summary(true), "exported 4 resources with 3 secrets");
 }
 
 #[test]
