@@ -6,6 +6,7 @@
 
 mod data_sources;
 mod examples;
+mod export;
 mod faults;
 mod functions;
 mod generated;
