@@ -4,6 +4,7 @@
 mod export;
 mod hcl;
 mod names;
+mod variables;
 mod workspace;
 
 use std::fs;
@@ -16,6 +17,7 @@ use anyhow::{Context as _, Result, bail};
 use clap::{Args, Subcommand};
 use contract::rpc::{Client, DEFAULT_BASE_URL};
 use rules::Secret;
+use server::boot;
 
 use self::export::Export;
 use crate::output;
@@ -103,7 +105,6 @@ fn write(export: &Export, folder: &Path, with_secrets: bool) -> Result<()> {
 }
 
 /// What a variable is set to; one that is empty says nothing.
-#[expect(clippy::disallowed_methods, reason = "the command reads its environment at its start")]
 fn variable(name: &str) -> Option<String> {
-    std::env::var(name).ok().filter(|value| !value.is_empty())
+    boot::variable(name).filter(|value| !value.is_empty())
 }

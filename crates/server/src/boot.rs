@@ -272,8 +272,9 @@ fn raise_file_limit() {
     }
 }
 
+/// What a variable of the environment is set to; commands that are no server ask for theirs here too.
 #[expect(clippy::disallowed_methods, reason = "this is where the environment is read")]
-fn variable(name: &str) -> Option<String> {
+pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 

@@ -11,6 +11,7 @@ use serde_json::Value as Json;
 
 use super::hcl::{Body, Expression, quoted};
 use super::names::{Names, words};
+use super::variables::{Variable, Variables};
 use super::workspace::{Found, Workspace};
 
 /// What every name of a resource begins with.
@@ -38,19 +39,6 @@ pub(super) struct Export {
     variables: usize,
 }
 
-/// A secret of the configuration.
-struct Variable {
-    name: String,
-    /// What it is for.
-    description: String,
-    value: Option<Secret<String>>,
-    /// Whether Terraform hides it. Not where the provider's schema does not: a mark that the state has
-    /// not would be planned as a change.
-    sensitive: bool,
-    /// Whether there may be none.
-    optional: bool,
-}
-
 /// What a field is in the configuration.
 enum Said {
     Nothing,
@@ -62,8 +50,7 @@ struct Writer<'a> {
     reads_only: bool,
     /// Addresses by the ids of what is in the export.
     addresses: &'a HashMap<String, String>,
-    names: Names,
-    variables: Vec<Variable>,
+    variables: Variables,
 }
 
 /// Where in the configuration a body stands.
@@ -88,27 +75,20 @@ pub(super) fn of(workspace: &Workspace, base_url: &str) -> Export {
     });
     let addresses = addresses.collect();
     let reads_only = workspace.reads_only;
-    let mut writer = Writer {
-        reads_only,
-        addresses: &addresses,
-        names: Names::default(),
-        variables: Vec::new(),
-    };
+    let mut writer = Writer { reads_only, addresses: &addresses, variables: Variables::default() };
     let (mut resources, mut imports) = (Body::default(), Body::default());
     for (found, label) in whole.iter().zip(&labels) {
         resources.block("resource", &[found.table.name, label], writer.resource(found, label));
         imports.block("import", &[], import(found, label));
     }
-    let declared = writer.variables.iter().fold(Body::default(), Variable::declare);
-    let secrets = writer.variables.iter().fold(Body::default(), Variable::assign);
     let files = [
         ("provider.tf", provider(base_url)),
-        ("variables.tf", declared.text()),
+        ("variables.tf", writer.variables.declared()),
         ("resources.tf", noted(&broken, reads_only) + &resources.text()),
         ("imports.tf", imports.text()),
     ];
-    let secrets = Secret::new(secrets.text());
-    Export { files, secrets, resources: whole.len(), variables: writer.variables.len() }
+    let secrets = writer.variables.values();
+    Export { files, secrets, resources: whole.len(), variables: writer.variables.count() }
 }
 
 impl Export {
@@ -129,29 +109,6 @@ impl Export {
                  --with-secrets"
             ),
         }
-    }
-}
-
-impl Variable {
-    fn declare(mut body: Body, variable: &Self) -> Body {
-        let mut declared = Body::default();
-        declared.set("description", Expression::Text(variable.description.clone()));
-        declared.set("type", Expression::Word("string".to_owned()));
-        if variable.sensitive {
-            declared.set("sensitive", Expression::Bool(true));
-        }
-        if variable.optional {
-            declared.set("default", Expression::Word("null".to_owned()));
-        }
-        body.block("variable", &[&variable.name], declared);
-        body
-    }
-
-    fn assign(mut body: Body, variable: &Self) -> Body {
-        if let Some(value) = &variable.value {
-            body.set(variable.name.clone(), Expression::Text(value.expose().clone()));
-        }
-        body
     }
 }
 
@@ -233,15 +190,13 @@ impl Writer<'_> {
         value: Option<Secret<String>>,
         optional: bool,
     ) -> String {
-        let name = self.names.unique(&format!("{}_{}", place.name, field.name));
-        self.variables.push(Variable {
-            name: name.clone(),
+        self.variables.add(Variable {
+            name: format!("{}_{}", place.name, field.name),
             description: format!("`{}{}` of {}.", place.path, field.name, place.address),
             value,
             sensitive: field.sensitive,
             optional,
-        });
-        name
+        })
     }
 }
 
