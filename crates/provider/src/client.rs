@@ -138,8 +138,14 @@ impl Client {
             let now = now();
             let asked = retry_after(&error, now);
             match self.policy.next(attempt, repeat, &error, now, rand::random()) {
-                Next::Again(pause) if asked.is_some() => self.be_quiet(pause),
-                Next::Again(pause) => tokio::time::sleep(pause).await,
+                Next::Again(pause) => {
+                    let pause_ms = pause.as_millis() as u64;
+                    tracing::info!(attempt, pause_ms, "a call is made again: {error}");
+                    match asked {
+                        Some(_) => self.be_quiet(pause),
+                        None => tokio::time::sleep(pause).await,
+                    }
+                }
                 Next::Over => {
                     let settings = &self.settings;
                     let tries = attempt + 1;

@@ -76,8 +76,8 @@ impl ListResource for Existing {
 impl Existing {
     fn found(&self, values: Object, include_resource: bool) -> Found {
         let named = ["name", "title", "id"].into_iter();
-        let named = named.filter_map(|name| values.value(name).as_str());
-        let name = named.filter(|name| !name.is_empty()).next().unwrap_or_default();
+        let mut named = named.filter_map(|name| values.value(name).as_str());
+        let name = named.find(|name| !name.is_empty()).unwrap_or_default();
         let found = Found::new(name, self.0.identity_of(&values));
         if include_resource {
             return found.with_resource(self.0.imported(values));

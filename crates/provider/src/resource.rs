@@ -6,7 +6,7 @@ mod state;
 use rules::field::{Presence, Resource as Table};
 use terraform_plugin::resource::{Create, Identity, Import, Resource, State, Update};
 use terraform_plugin::schema::Schema;
-use terraform_plugin::{Context, Diagnostic, Diagnostics, Object, Outcome, Type, Value};
+use terraform_plugin::{Context, Diagnostic, Diagnostics, Object, Outcome, Type};
 
 use crate::client::Failure;
 use crate::connection::{Connection, at, told};
@@ -62,7 +62,7 @@ impl Resource for Managed {
 
     async fn read(&self, ctx: &Ctx, prior: State) -> Outcome<Option<State>> {
         let client = ctx.client()?.client()?;
-        let id = self.id(&prior.values)?;
+        let id = id_of(&prior.values)?;
         let answer = match (self.service.get)(client, id).await {
             Ok(answer) => answer,
             // It was deleted by somebody else: Terraform plans to make it again.
@@ -90,7 +90,7 @@ impl Resource for Managed {
 
     async fn delete(&self, ctx: &Ctx, prior: State) -> Outcome<()> {
         let client = ctx.client()?.client()?;
-        let Id { id, .. } = self.id(&prior.values)?;
+        let Id { id, .. } = id_of(&prior.values)?;
         match (self.service.delete)(client, id).await {
             Ok(()) | Err(Failure::NotFound(_)) => Ok(()),
             Err(failure) => Err(self.told("delete", failure)),
@@ -104,7 +104,7 @@ impl Resource for Managed {
             Import::Identity(identity) => identity,
         };
         // Terraform reads it next, but would not say what is wrong with the id.
-        let answer = (self.service.get)(client, self.id(&named)?).await;
+        let answer = (self.service.get)(client, id_of(&named)?).await;
         let answer = answer.map_err(|failure| self.told("import", failure))?;
         Ok(self.kept(&answer, &Object::new()))
     }
@@ -128,11 +128,13 @@ impl Managed {
     }
 
     /// All that the provider knows, but for what cannot change in place, and a secret that is not in
-    /// the state and that nobody said to be another.
+    /// the state and that nobody said to be another. One that stands in a block is sent with its block.
     fn mask(&self, planned: &Object, prior: &Object) -> Vec<String> {
         let unchanged = |name: &str| {
-            twin::of(self.table, None).any(|twin| {
-                twin.field == name && twin.is_used(planned) && twin.same(planned, prior)
+            let mut twins = twin::all_of(self.table).filter(|twin| twin.is_used(planned));
+            twins.any(|twin| match twin.block {
+                None => twin.field == name && twin.same(planned, prior),
+                Some(block) => block == name && planned.value(block) == prior.value(block),
             })
         };
         let fixed = |name: &str| self.table.fields.iter().any(|it| it.name == name && it.replace);
@@ -164,14 +166,6 @@ impl Managed {
     /// Whether it is a part of a status page.
     pub(crate) fn belongs_to_a_page(&self) -> bool {
         self.table.fields.iter().any(|field| field.name == "page_id")
-    }
-
-    fn id(&self, values: &Object) -> Result<Id, Diagnostic> {
-        let page_id = match values.value("page_id") {
-            Value::String(page) => Some(page.clone()),
-            _none => None,
-        };
-        Ok(Id { id: values.get("id")?, page_id })
     }
 
     /// The ids in the text of an import, such as `<page_id>/<component_id>` (spec §2).
@@ -209,6 +203,12 @@ impl Managed {
             ctx.report(at(diagnostic, wire::path_of(within)));
         }
     }
+}
+
+/// Which resource these values name.
+fn id_of(values: &Object) -> Result<Id, Diagnostic> {
+    let page_id = values.value("page_id").as_str().map(str::to_owned);
+    Ok(Id { id: values.get("id")?, page_id })
 }
 
 #[cfg(test)]

@@ -61,12 +61,11 @@ impl Settings {
     pub fn of(arguments: Arguments, environment: &Environment) -> Result<Self, Violations> {
         let mut reader = Reader::new(&PROVIDER);
         let token = arguments.api_token.or_else(|| environment.api_token.clone());
-        let token = match token {
-            Some(token) => reader.text("api_token", Some(token.expose().clone())),
-            None => {
-                let allowed = format!("must be given, or {TOKEN_VARIABLE} must be set");
-                reader.refuse_unseen("api_token", allowed)
-            }
+        let token = if let Some(token) = token {
+            reader.text("api_token", Some(token.expose().clone()))
+        } else {
+            let allowed = format!("must be given, or {TOKEN_VARIABLE} must be set");
+            reader.refuse_unseen("api_token", allowed)
         };
         let base_url = arguments
             .base_url

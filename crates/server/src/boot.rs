@@ -20,6 +20,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+pub use self::environment::variable;
 pub use self::signals::Signals;
 use crate::app::App;
 use crate::auth::Auth;
@@ -94,11 +95,11 @@ pub fn load(
     flags: BTreeMap<String, String>,
     file: Option<PathBuf>,
 ) -> Result<(Values, Settings), ConfigError> {
-    let known = SETTINGS.iter().filter_map(|setting| {
-        Some((setting.name.to_owned(), environment::variable(&setting.variable())?))
-    });
+    let known = SETTINGS
+        .iter()
+        .filter_map(|setting| Some((setting.name.to_owned(), variable(&setting.variable())?)));
     let mut layers = Layers { flags, environment: known.collect(), file: None };
-    let named = file.or_else(|| environment::variable(environment::FILE).map(PathBuf::from));
+    let named = file.or_else(|| variable(environment::FILE).map(PathBuf::from));
     layers.file = match named {
         Some(path) => Some(read(&path)?),
         None => find(&layers.resolve()?.get("data").text)?,

@@ -22,6 +22,7 @@ pub mod codec;
 mod context;
 pub mod data_source;
 mod diagnostic;
+pub mod docs;
 pub mod ephemeral;
 pub mod function;
 #[cfg(any(test, feature = "fuzz"))]

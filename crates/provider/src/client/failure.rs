@@ -112,7 +112,16 @@ fn met_on_the_way(error: &Error, circumstances: &Circumstances<'_>) -> String {
         Code::Internal | Code::DataLoss => {
             format!("The answer of {base_url} came broken: {said}.{tried}{unclear}")
         }
-        _ => format!(
+        Code::Canceled
+        | Code::Unknown
+        | Code::InvalidArgument
+        | Code::NotFound
+        | Code::AlreadyExists
+        | Code::FailedPrecondition
+        | Code::Aborted
+        | Code::OutOfRange
+        | Code::Unimplemented
+        | _ => format!(
             "{base_url} does not answer as the service does: {said}. Is `base_url` of the provider \
              (or SERVICE_API_URL) right? It usually ends in /rpc."
         ),

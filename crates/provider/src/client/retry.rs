@@ -93,14 +93,12 @@ fn why(error: &Error) -> Why {
     if reason.as_deref() == Some(Reason::RateLimited.as_str()) {
         return Why::Refused;
     }
-    match error.code {
-        // Somebody in between may have passed it on before giving up.
-        Code::Unavailable | Code::DeadlineExceeded | Code::Aborted => Why::Unclear,
-        // An answer that broke off on its way carries no reason; the service's own failures do, and
-        // would fail again.
-        Code::Internal | Code::DataLoss if reason.is_none() => Why::Unclear,
-        _ => Why::Final,
-    }
+    // Somebody in between may have passed it on before giving up.
+    let unclear = matches!(error.code, Code::Unavailable | Code::DeadlineExceeded | Code::Aborted);
+    // An answer that broke off on its way carries no reason; the service's own failures do, and
+    // would fail again.
+    let broken = matches!(error.code, Code::Internal | Code::DataLoss) && reason.is_none();
+    if unclear || broken { Why::Unclear } else { Why::Final }
 }
 
 /// The time that the answer asks to wait: whole seconds, or until a date (RFC 9110 §10.2.3).

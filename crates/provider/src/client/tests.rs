@@ -136,7 +136,7 @@ fn limited(headers: &str) -> Act {
 async fn read(client: &Client) -> Result<GetMonitorResponse, Failure> {
     client
         .call(async |services: rpc::Client, options: CallOptions| {
-            let request = GetMonitorRequest { id: "mon_1".to_owned(), ..Default::default() };
+            let request = GetMonitorRequest { id: "mon_1".to_owned() };
             let answer = services.monitors.get_monitor_with_options(request, options).await?;
             Ok(answer.into_owned())
         })
@@ -161,7 +161,7 @@ async fn trigger(client: &Client) -> Result<(), Failure> {
         .await
 }
 
-fn said(failure: Failure, fake: &Fake) -> String {
+fn said(failure: &Failure, fake: &Fake) -> String {
     failure.to_string().replace(&fake.address.to_string(), "HOST")
 }
 
@@ -211,7 +211,7 @@ async fn what_does_something_each_time_is_made_again_only_when_it_was_refused() 
     let fake = Fake::start([limited("retry-after: 0\r\n"), gone]).await;
     let failure = trigger(&fake.client()).await.unwrap_err();
     assert_eq!(fake.requests().len(), 2);
-    insta::assert_snapshot!(said(failure, &fake), @"http://HOST/rpc cannot be reached: HTTP error 503. Is `base_url` of the provider (or SERVICE_API_URL) right, and does the service run? It was tried 2 times. It may have been carried out nevertheless.");
+    insta::assert_snapshot!(said(&failure, &fake), @"http://HOST/rpc cannot be reached: HTTP error 503. Is `base_url` of the provider (or SERVICE_API_URL) right, and does the service run? It was tried 2 times. It may have been carried out nevertheless.");
 }
 
 #[tokio::test]
@@ -243,14 +243,14 @@ async fn every_way_to_fail_has_words_that_help() {
             refused("401 No", &rpc::unauthenticated(rpc::Reason::KeyUnknown, "no such key"), ""),
         ),
     ];
-    let mut words = String::new();
+    let mut words = Vec::new();
     for (case, act) in cases {
         let fake = Fake::start([act]).await;
         let client = client(&format!("http://{}/rpc", fake.address), 0);
         let failure = read(&client).await.unwrap_err();
-        words.push_str(&format!("{case}: {}\n", said(failure, &fake)));
+        words.push(format!("{case}: {}", said(&failure, &fake)));
     }
-    insta::assert_snapshot!(words, @r"
+    insta::assert_snapshot!(words.join("\n"), @r"
     login page: http://HOST/rpc does not answer as the service does: unexpected content-type: text/html. Is `base_url` of the provider (or SERVICE_API_URL) right? It usually ends in /rpc.
     proxy's page: http://HOST/rpc cannot be reached: HTTP error 502. Is `base_url` of the provider (or SERVICE_API_URL) right, and does the service run?
     long text: http://HOST/rpc does not answer as the service does: HTTP error 500: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…. Is `base_url` of the provider (or SERVICE_API_URL) right? It usually ends in /rpc.

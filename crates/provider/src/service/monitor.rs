@@ -29,7 +29,7 @@ macro_rules! monitors {
                     let resource = resource.clone();
                     async move {
                         let monitor = message::<$Message>(resource)?;
-                        let request = $Create { monitor: monitor.into(), ..Default::default() };
+                        let request = $Create { monitor: monitor.into() };
                         let answer = services.monitors.$create(request, options).await?;
                         answered(answer.into_owned().monitor.as_option())
                     }
@@ -43,7 +43,6 @@ macro_rules! monitors {
                         let request = $Update {
                             monitor: message::<$Message>(resource)?.into(),
                             update_mask: FieldMask { paths, ..Default::default() }.into(),
-                            ..Default::default()
                         };
                         let answer = services.monitors.$update(request, options).await?;
                         answered(answer.into_owned().monitor.as_option())
@@ -91,7 +90,7 @@ monitors!(
 /// Reads a monitor of whatever kind.
 pub async fn any(client: &Client, id: String) -> Result<(MonitorKind, Json), Failure> {
     let call = move |services: rpc::Client, options: CallOptions| {
-        let request = GetMonitorRequest { id: id.clone(), ..Default::default() };
+        let request = GetMonitorRequest { id: id.clone() };
         async move {
             let answer = services.monitors.get_monitor_with_options(request, options).await?;
             let monitor = answer.into_owned().monitor.into_option();
@@ -145,7 +144,7 @@ async fn get(client: &Client, Id { id, .. }: Id, kind: MonitorKind) -> Result<An
 fn delete(client: &Client, id: String) -> Called<'_, ()> {
     Box::pin(
         client.call(move |services, options| {
-            let request = DeleteMonitorRequest { id: id.clone(), ..Default::default() };
+            let request = DeleteMonitorRequest { id: id.clone() };
             async move {
                 services.monitors.delete_monitor_with_options(request, options).await.map(drop)
             }

@@ -22,7 +22,7 @@ fn create(client: &Client, resource: Json) -> Called<'_, Answer> {
         let resource = resource.clone();
         async move {
             let notification = message::<Notification>(resource)?.into();
-            let request = CreateNotificationRequest { notification, ..Default::default() };
+            let request = CreateNotificationRequest { notification };
             let answer =
                 services.notifications.create_notification_with_options(request, options).await?;
             let answer = answer.into_owned();
@@ -33,7 +33,7 @@ fn create(client: &Client, resource: Json) -> Called<'_, Answer> {
 
 fn get(client: &Client, Id { id, .. }: Id) -> Called<'_, Answer> {
     Box::pin(client.call(move |services, options| {
-        let request = GetNotificationRequest { id: id.clone(), ..Default::default() };
+        let request = GetNotificationRequest { id: id.clone() };
         async move {
             let answer =
                 services.notifications.get_notification_with_options(request, options).await?;
@@ -50,7 +50,6 @@ fn update(client: &Client, resource: Json, paths: Vec<String>) -> Called<'_, Ans
             let request = UpdateNotificationRequest {
                 notification: message::<Notification>(resource)?.into(),
                 update_mask: FieldMask { paths, ..Default::default() }.into(),
-                ..Default::default()
             };
             let answer =
                 services.notifications.update_notification_with_options(request, options).await?;
@@ -62,7 +61,7 @@ fn update(client: &Client, resource: Json, paths: Vec<String>) -> Called<'_, Ans
 
 fn delete(client: &Client, id: String) -> Called<'_, ()> {
     Box::pin(client.call(move |services, options| {
-        let request = DeleteNotificationRequest { id: id.clone(), ..Default::default() };
+        let request = DeleteNotificationRequest { id: id.clone() };
         async move {
             services
                 .notifications

@@ -31,7 +31,7 @@ macro_rules! things {
                     let resource = resource.clone();
                     async move {
                         let $field = message::<$Message>(resource)?.into();
-                        let request = $Create { $field, ..Default::default() };
+                        let request = $Create { $field };
                         let answer = services.status_pages.$create(request, options).await?;
                         answered($noun, answer.into_owned().$field.as_option())
                     }
@@ -54,7 +54,6 @@ macro_rules! things {
                         let request = $Update {
                             $field: message::<$Message>(resource)?.into(),
                             update_mask: FieldMask { paths, ..Default::default() }.into(),
-                            ..Default::default()
                         };
                         let answer = services.status_pages.$update(request, options).await?;
                         answered($noun, answer.into_owned().$field.as_option())
@@ -63,7 +62,7 @@ macro_rules! things {
             },
             delete: |client, id| {
                 Box::pin(client.call(move |services, options| {
-                    let request = $Delete { id: id.clone(), ..Default::default() };
+                    let request = $Delete { id: id.clone() };
                     async move {
                         services.status_pages.$delete(request, options).await.map(drop)
                     }

@@ -42,24 +42,27 @@ impl Filled {
         }
         for block in blocks {
             let path = path.name(block.name);
-            let value = match given.value(block.name) {
-                Value::List(elements) => {
-                    let elements = elements.iter().enumerate();
-                    let filled =
-                        elements.map(|(at, value)| self.block(block, value, path.index(at)));
-                    Value::List(filled.collect())
-                }
-                // How many there will be is not known, so that nothing can be said of them.
-                Value::Unknown(_) if !stands_alone(block) => {
-                    self.unknown.push(path);
-                    Value::List(Vec::new())
-                }
-                Value::Null => Value::Null,
-                one => self.block(block, one, path),
-            };
+            let value = self.blocks(block, given.value(block.name), path);
             object.set(block.name, value);
         }
         object
+    }
+
+    fn blocks(&mut self, block: &'static Block, given: &Value, path: Path) -> Value {
+        if given.is_null() {
+            return Value::Null;
+        }
+        if stands_alone(block) {
+            return self.block(block, given, path);
+        }
+        if given.is_unknown() {
+            // How many there will be is not known, so that nothing can be said of them.
+            self.unknown.push(path);
+            return Value::List(Vec::new());
+        }
+        let elements = given.elements().iter().enumerate();
+        let filled = elements.map(|(at, value)| self.block(block, value, path.index(at)));
+        Value::List(filled.collect())
     }
 
     fn block(&mut self, block: &'static Block, given: &Value, path: Path) -> Value {
@@ -93,12 +96,12 @@ impl Filled {
             }
             (Shape::ListOfDomains { .. }, Value::List(elements)) => {
                 let elements = elements.iter().enumerate();
-                let filled = elements.map(|(at, value)| match value {
-                    Value::Unknown(_) => {
+                let filled = elements.map(|(at, value)| {
+                    if value.is_unknown() {
                         self.unknown.push(path.index(at));
-                        DOMAIN.into_value()
+                        return DOMAIN.into_value();
                     }
-                    known => known.clone(),
+                    value.clone()
                 });
                 Value::List(filled.collect())
             }

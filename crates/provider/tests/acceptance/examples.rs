@@ -36,6 +36,19 @@ async fn every_example_of_a_resource_is_applied_planned_imported_and_destroyed()
 }
 
 #[tokio::test]
+async fn the_example_of_the_provider_is_applied() {
+    let world = World::start().await;
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/terraform/examples");
+    let example = fs::read_to_string(root.join("provider/provider.tf")).unwrap();
+    let here = example.replace("127.0.0.1:8080", &world.server.address().to_string());
+    assert_ne!(here, example);
+    let whoami = "data \"service_whoami\" \"this\" {}\n";
+    world.terraform.configure(&(here + whoami)).unwrap();
+    let applied = world.terraform.apply().await.unwrap();
+    assert_eq!(applied.state.value("data.service_whoami.this", "slug"), "acme");
+}
+
+#[tokio::test]
 async fn every_example_of_a_data_source_is_applied_and_planned() {
     let world = World::start().await;
     for (_, example) in examples("data-sources", "data-source.tf") {

@@ -8,7 +8,10 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
 use rules::field::{Block, Field, Presence, Resource, Shape};
-use rules::tables::{DNS_MONITOR, HTTP_MONITOR, STATUS_PAGE, TCP_MONITOR};
+use rules::tables::{
+    DNS_MONITOR, HTTP_MONITOR, NOTIFICATION, STATUS_PAGE, STATUS_PAGE_COMPONENT,
+    STATUS_PAGE_COMPONENT_GROUP, TCP_MONITOR,
+};
 
 use crate::world::World;
 
@@ -18,8 +21,8 @@ const EACH: usize = 12;
 const ROUNDS: usize = 3;
 
 /// A text as HCL writes it.
-fn quoted(text: String) -> String {
-    let text = text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+fn quoted(text: impl AsRef<str>) -> String {
+    let text = text.as_ref().replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
     format!("\"{}\"", text.replace("${", "$${").replace("%{", "%%{"))
 }
 
@@ -50,7 +53,7 @@ fn of_shape(shape: Shape) -> BoxedStrategy<String> {
         .boxed(),
         Shape::ContactUrl { .. } => {
             prop_oneof![Just("mailto:help@example.com"), Just("https://example.com/")]
-                .prop_map(|url| quoted(url.to_owned()))
+                .prop_map(quoted)
                 .boxed()
         }
         Shape::HostPort { .. } => {
@@ -70,7 +73,7 @@ fn of_shape(shape: Shape) -> BoxedStrategy<String> {
             .prop_map(|number| number.to_string())
             .boxed(),
         Shape::Bool => any::<bool>().prop_map(|flag| flag.to_string()).boxed(),
-        Shape::OneOf(all) => words(all).prop_map(|word| quoted(word.to_owned())).boxed(),
+        Shape::OneOf(all) => words(all).prop_map(quoted).boxed(),
         Shape::SetOf(all) => proptest::sample::subsequence(all, 0..=all.len())
             .prop_shuffle()
             .prop_map(|words| format!("{words:?}"))
@@ -78,12 +81,20 @@ fn of_shape(shape: Shape) -> BoxedStrategy<String> {
         Shape::ListOfDomains { .. } => proptest::collection::vec("[a-z]{1,9}\\.example", 0..4)
             .prop_map(|names| format!("{names:?}"))
             .boxed(),
-        Shape::EmailAddress { .. }
-        | Shape::PhoneNumber
-        | Shape::Id(_)
-        | Shape::SetOfIds(_)
-        | Shape::Instant
-        | Shape::ListOf(_) => unreachable!("no resource here has one"),
+        Shape::EmailAddress { .. } => "[a-z.+]{0,9}[a-z]@[a-z]{1,9}\\.example"
+            .prop_map(|text| quoted(text.replace("..", ".").trim_start_matches('.')))
+            .boxed(),
+        Shape::PhoneNumber => "\\+[1-9][0-9]{1,14}".prop_map(quoted).boxed(),
+        Shape::SetOfIds(_) => proptest::sample::subsequence(vec![0, 1, 2], 0..=3)
+            .prop_shuffle()
+            .prop_map(|which| {
+                let ids = which.iter().map(|at| format!("service_tcp_monitor.r{at}.id"));
+                format!("[{}]", ids.collect::<Vec<_>>().join(", "))
+            })
+            .boxed(),
+        Shape::Id(_) | Shape::Instant | Shape::ListOf(_) => {
+            unreachable!("references are written by hand")
+        }
     }
 }
 
@@ -99,15 +110,57 @@ fn line(field: &'static Field) -> BoxedStrategy<String> {
 }
 
 fn block(block: &'static Block) -> BoxedStrategy<String> {
-    let name = block.name;
     let most = block.max.unwrap_or(1) as usize;
-    let one = block.fields.iter().map(line).collect::<Vec<_>>();
-    let one = one.prop_map(move |lines| format!("  {name} {{\n{}  }}\n", lines.concat()));
+    let one = one(block);
     let count = prop_oneof![6 => 0..4_usize, 1 => Just(most)];
     count
         .prop_flat_map(move |count| proptest::collection::vec(one.clone(), count))
         .prop_map(|blocks| blocks.concat())
         .boxed()
+}
+
+fn one(block: &'static Block) -> BoxedStrategy<String> {
+    let name = block.name;
+    let lines: Vec<_> =
+        block.fields.iter().map(line).chain(block.blocks.iter().map(self::block)).collect();
+    lines.prop_map(move |lines| format!("  {name} {{\n{}  }}\n", lines.concat())).boxed()
+}
+
+/// A channel of any kind, with the block of its kind.
+fn channel() -> BoxedStrategy<String> {
+    let kinds = 0..NOTIFICATION.blocks.len();
+    let of_kind = |at: usize| {
+        let block = &NOTIFICATION.blocks[at];
+        let kind = format!("  provider_type = \"{}\"\n", block.name);
+        let lines = ["name", "monitor_ids"].map(|name| line(NOTIFICATION.field(name)));
+        (lines, one(block)).prop_map(move |(lines, block)| lines.concat() + &kind + &block)
+    };
+    kinds.prop_flat_map(of_kind).boxed()
+}
+
+/// A component of either type on the page of the same number, in its group or in none.
+fn component() -> BoxedStrategy<String> {
+    let given = ["name", "description", "order", "group_order"];
+    let lines = given.map(|name| line(STATUS_PAGE_COMPONENT.field(name)));
+    let shown = prop_oneof![
+        Just("  type = \"static\"\n"),
+        Just("  type = \"monitor\"\n  monitor_id = service_tcp_monitor.{unique}.id\n"),
+    ];
+    let group = prop_oneof![
+        Just(""),
+        Just("  group_id = null\n"),
+        Just("  group_id = service_status_page_component_group.{unique}.id\n"),
+    ];
+    let page = "  page_id = service_status_page.{unique}.id\n";
+    (lines, shown, group)
+        .prop_map(move |(lines, shown, group)| format!("{page}{shown}{group}{}", lines.concat()))
+        .boxed()
+}
+
+/// A group of the page of the same number.
+fn group() -> BoxedStrategy<String> {
+    let name = line(STATUS_PAGE_COMPONENT_GROUP.field("name"));
+    name.prop_map(|name| format!("  page_id = service_status_page.{{unique}}.id\n{name}")).boxed()
 }
 
 /// The inside of a resource, valid but for what `mended` puts right.
@@ -118,7 +171,7 @@ fn resource(table: &'static Resource) -> BoxedStrategy<String> {
 }
 
 /// What only rules between fields refuse.
-fn mended(body: String) -> String {
+fn mended(body: &str) -> String {
     let given = |name: &str| {
         let start = format!("  {name} = ");
         body.lines().any(|line| {
@@ -133,7 +186,7 @@ fn mended(body: String) -> String {
     if (needs("password") && !given("password"))
         || (needs("email-domain") && !given("auth_email_domains"))
     {
-        return without(&body);
+        return without(body);
     }
     // Addresses are compared with addresses.
     body.replace("record = \"A\"", "record = \"TXT\"")
@@ -141,13 +194,18 @@ fn mended(body: String) -> String {
 }
 
 fn configuration(runner: &mut TestRunner) -> String {
+    let by_table = [&HTTP_MONITOR, &TCP_MONITOR, &DNS_MONITOR, &STATUS_PAGE];
+    let mut strategies: Vec<_> =
+        by_table.into_iter().map(|table| (table.name, resource(table))).collect();
+    strategies.push((NOTIFICATION.name, channel()));
+    strategies.push((STATUS_PAGE_COMPONENT.name, component()));
+    strategies.push((STATUS_PAGE_COMPONENT_GROUP.name, group()));
     let mut body = String::new();
-    for table in [&HTTP_MONITOR, &TCP_MONITOR, &DNS_MONITOR, &STATUS_PAGE] {
-        let strategy = resource(table);
+    for (name, strategy) in strategies {
         for at in 0..EACH {
-            let inside = mended(strategy.new_tree(runner).unwrap().current());
-            let inside = inside.replace("{unique}", &format!("u{at}"));
-            writeln!(body, "resource \"{}\" \"r{at}\" {{\n{inside}}}", table.name).unwrap();
+            let inside = mended(&strategy.new_tree(runner).unwrap().current());
+            let inside = inside.replace("{unique}", &format!("r{at}"));
+            writeln!(body, "resource \"{name}\" \"r{at}\" {{\n{inside}}}").unwrap();
         }
     }
     body

@@ -1,133 +1,116 @@
-//! The provider's documentation in the registry's layout, made from its schemas and the examples that
-//! the acceptance tests apply. `ALOFT_WRITE_DOCS=1 cargo test -p aloft-provider --test docs` writes it;
-//! without the variable it is only compared.
-//! Layout: <https://developer.hashicorp.com/terraform/registry/providers/docs>
+//! The provider's documentation: everything has a page and an example, every argument a sentence, and
+//! the pages are what the schemas say. `cargo xtask provider docs` writes them.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on ends")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests, which clippy takes for the product's")]
 
-mod page;
-
-use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use aloft_provider::ServiceProvider;
-use aloft_provider::action::Trigger;
-use aloft_provider::data_source::{MonitorData, MonitorsData, RegionsData, SingleData, WhoamiData};
-use aloft_provider::function::{PeriodicitySeconds, Regions};
-use aloft_provider::list::Existing;
-use aloft_provider::provider::resources;
-use aloft_provider::service::{NOTIFICATIONS, PAGES};
-use rules::tables::{NOTIFICATION_DATA, STATUS_PAGE_DATA};
 use terraform_plugin::Provider as _;
-use terraform_plugin::action::Action as _;
-use terraform_plugin::data_source::DataSource as _;
-use terraform_plugin::function::Function as _;
-use terraform_plugin::list::ListResource as _;
-use terraform_plugin::resource::Resource as _;
-
-use crate::page::{Kind, Page};
+use terraform_plugin::docs::{Documentation, Files, examples};
+use terraform_plugin::schema::Presence;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/terraform")
 }
 
-fn example(path: &str) -> String {
-    let path = root().join("examples").join(path);
-    fs::read_to_string(&path).unwrap_or_else(|why| panic!("{}: {why}", path.display()))
+fn all_examples() -> Files {
+    examples(&root().join("examples")).unwrap()
 }
 
-/// Every page by its path.
-fn pages() -> BTreeMap<String, String> {
-    let mut pages = BTreeMap::new();
-    let mut add = |path: String, page: Page| pages.insert(path, page.text());
-    let index = Page::of(Kind::Provider, "service", &ServiceProvider::default().schema());
-    add("index.md".to_owned(), index.example(&example("provider/provider.tf")));
-    for managed in resources() {
-        let name = managed.table.name;
-        let short = name.strip_prefix("service_").unwrap();
-        let folder = format!("resources/{name}");
-        let page = Page::of(Kind::Resource, name, &managed.schema())
-            .example(&example(&format!("{folder}/resource.tf")))
-            .imported(
-                &example(&format!("{folder}/import.tf")),
-                &example(&format!("{folder}/import.sh")),
-                &managed.identity().unwrap(),
-            );
-        add(format!("resources/{short}.md"), page);
-        let list = Existing(managed).schema();
-        add(format!("list-resources/{short}.md"), Page::of(Kind::List, name, &list).search());
-    }
-    let channel = SingleData { table: &NOTIFICATION_DATA, service: &NOTIFICATIONS };
-    let page = SingleData { table: &STATUS_PAGE_DATA, service: &PAGES };
-    for (name, schema) in [
-        ("service_monitor", MonitorData.schema()),
-        ("service_monitors", MonitorsData.schema()),
-        ("service_notification", channel.schema()),
-        ("service_status_page", page.schema()),
-        ("service_regions", RegionsData.schema()),
-        ("service_whoami", WhoamiData.schema()),
-    ] {
-        let short = name.strip_prefix("service_").unwrap();
-        let example = example(&format!("data-sources/{name}/data-source.tf"));
-        let page = Page::of(Kind::DataSource, name, &schema).example(&example);
-        add(format!("data-sources/{short}.md"), page);
-    }
-    for (name, signature) in
-        [("regions", Regions.signature()), ("periodicity_seconds", PeriodicitySeconds.signature())]
-    {
-        let example = example(&format!("functions/{name}/function.tf"));
-        add(format!("functions/{name}.md"), Page::of_function(name, &signature).example(&example));
-    }
-    let trigger = example("actions/service_monitor_trigger/action.tf");
-    let page = Page::of(Kind::Action, "service_monitor_trigger", &Trigger.schema());
-    add("actions/monitor_trigger.md".to_owned(), page.example(&trigger));
-    pages
+fn documentation() -> Documentation {
+    Documentation::of("service", &ServiceProvider::default(), &all_examples())
 }
 
-fn written(folder: &Path, below: &str, found: &mut Vec<String>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let entry = entry.unwrap();
-        let name = entry.file_name().into_string().unwrap();
-        let path = if below.is_empty() { name } else { format!("{below}/{name}") };
-        if entry.path().is_dir() && path != "examples" {
-            written(&entry.path(), &path, found);
-        } else if path.ends_with(".md") {
-            found.push(path);
-        }
-    }
+/// `service_status_page` as its page calls it.
+fn short(name: &str) -> &str {
+    name.strip_prefix("service_").unwrap_or(name)
 }
 
 #[test]
-#[expect(clippy::disallowed_methods, reason = "whoever runs the test says whether it writes")]
 fn the_documentation_is_what_the_schemas_say() {
-    let pages = pages();
-    if std::env::var("ALOFT_WRITE_DOCS").is_ok() {
-        for (path, text) in &pages {
-            let path = root().join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        }
-    }
-    for (path, text) in &pages {
-        let written = fs::read_to_string(root().join(path)).unwrap_or_default();
-        assert!(
-            written == *text,
-            "docs/terraform/{path} is old: run this test with ALOFT_WRITE_DOCS=1"
-        );
-    }
-    let mut found = Vec::new();
-    written(&root(), "", &mut found);
-    found.sort();
-    assert_eq!(found, pages.keys().cloned().collect::<Vec<_>>());
+    let outdated = documentation().outdated(&root()).unwrap();
+    assert_eq!(outdated, [""; 0], "run `cargo xtask provider docs`");
 }
 
 #[test]
-fn every_attribute_is_described() {
-    for (path, text) in pages() {
+fn every_resource_data_source_function_list_and_action_has_a_page_and_an_example() {
+    let documentation = documentation();
+    let offered = ServiceProvider::default().catalog().described();
+    let named = [
+        ("resources", offered.resources.keys().collect::<Vec<_>>()),
+        ("data-sources", offered.data_sources.keys().collect()),
+        ("functions", offered.functions.keys().collect()),
+        ("list-resources", offered.lists.keys().collect()),
+        ("ephemeral-resources", offered.ephemerals.keys().collect()),
+        ("actions", offered.actions.keys().collect()),
+    ];
+    let pages = named.iter().flat_map(|(folder, names)| {
+        names.iter().map(move |name| format!("{folder}/{}.md", short(name)))
+    });
+    let mut pages: Vec<_> = pages.chain(["index.md".to_owned()]).collect();
+    pages.sort();
+    assert_eq!(documentation.pages.keys().cloned().collect::<Vec<_>>(), pages);
+    for (path, page) in &documentation.pages {
+        assert!(page.contains("## Example Usage\n\n```terraform\n"), "{path} has no example");
+    }
+    assert_eq!(documentation.missing, [""; 0]);
+    assert_eq!(documentation.unused, [""; 0]);
+}
+
+#[test]
+fn every_argument_is_described() {
+    for (path, text) in documentation().pages {
         for line in text.lines().filter(|line| line.starts_with("- `")) {
             let (_, described) = line.split_once(") ").unwrap_or_else(|| panic!("{path}: {line}"));
             assert!(described.ends_with(['.', ')']), "{path}: {line}");
+        }
+    }
+}
+
+#[test]
+fn every_way_to_import_names_the_same_object() {
+    let examples = all_examples();
+    for (name, identity) in ServiceProvider::default().catalog().described().identities {
+        let file = |file: &str| examples[&format!("resources/{name}/{file}")].as_str();
+        let (_, command) = file("import.sh").trim().split_once("import ").unwrap();
+        let (to, id) = command.split_once(' ').unwrap();
+        assert!(file("resource.tf").contains(&to.replace('.', "\" \"")), "{name}: {to}");
+        let by_id = format!("import {{\n  to = {to}\n  id = \"{id}\"\n}}\n");
+        assert_eq!(file("import-by-string-id.tf"), by_id);
+        // An id of several parts has that of the object at its end.
+        let mut parts = id.rsplit('/');
+        let by_identity = file("import-by-identity.tf");
+        assert!(by_identity.contains(&format!("  to = {to}\n")), "{by_identity}");
+        for attribute in identity.attributes.keys() {
+            let part = parts.next().unwrap();
+            let named = |line: &&str| line.split(" = ").next().map(str::trim) == Some(attribute);
+            let line = by_identity.lines().find(named).unwrap();
+            assert!(line.ends_with(&format!(" = \"{part}\"")), "{line}");
+        }
+        assert_eq!(parts.next(), None, "{name}");
+    }
+}
+
+/// Terraform 1.11 cannot read these; the schema can.
+#[test]
+fn examples_of_lists_and_actions_say_what_the_schema_has() {
+    let examples = all_examples();
+    let offered = ServiceProvider::default().catalog().described();
+    let lists = offered.lists.iter().map(|it| ("list-resources", "list-resource.tfquery.hcl", it));
+    let actions = offered.actions.iter().map(|it| ("actions", "action.tf", it));
+    for (folder, file, (name, schema)) in lists.chain(actions) {
+        let example = &examples[&format!("{folder}/{name}/{file}")];
+        assert!(example.contains(&format!(" \"{name}\" \"")), "{example}");
+        let config = example.split_once("config {\n").map_or("", |(_, rest)| rest);
+        let config = config.split_once("\n  }\n").map_or(config, |(config, _)| config);
+        let said: Vec<_> =
+            config.lines().map(|line| line.split(" = ").next().unwrap().trim()).collect();
+        let known = &schema.body.attributes;
+        assert!(said.iter().all(|argument| known.contains_key(*argument)), "{name}: {said:?}");
+        let required = known.iter().filter(|(_, it)| it.presence == Presence::Required);
+        for (argument, _) in required {
+            assert!(said.contains(&argument.as_str()), "{name}: `{argument}` is missing");
         }
     }
 }

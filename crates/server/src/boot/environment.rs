@@ -10,9 +10,9 @@ const OURS: &str = "ALOFT_";
 /// Those of the project's own tools and tests, which are no settings.
 const TOOLS: [&str; 3] = ["ALOFT_TOOLS_", "ALOFT_TEST_", "ALOFT_SIMULATION_"];
 
-/// The value of a variable.
+/// What a variable of the environment is set to; commands that are no server ask for theirs here too.
 #[expect(clippy::disallowed_methods, reason = "this is where the environment is read")]
-pub(super) fn variable(name: &str) -> Option<String> {
+pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 

@@ -12,8 +12,9 @@ use store::{Actor, Change, Idempotency, StoreError};
 use crate::app::{App, refusal};
 use crate::auth::Caller;
 
-/// How often an edit is tried that meets others.
-const TRIES: usize = 5;
+/// How often an edit is tried that meets others. Of those that meet one gets through each time, so that
+/// as many may be made of one resource at once.
+const TRIES: usize = 32;
 
 /// The caller whom the gate let in.
 pub(super) fn caller(context: &RequestContext) -> Caller {
