@@ -184,8 +184,7 @@ async fn create(
 ) -> Result<Created<ComponentGroup>, StoreError> {
     let NewGroup { id, workspace, settings, idempotency: call } = new;
     if let Some(id) = idempotency::created_before(db, workspace, call.as_ref()).await? {
-        // Deleted since, it is not found: creating it again is not what the caller means.
-        return find(db, workspace, &id).await.map(Created::Before);
+        return find(db, workspace, &id).await.map(Created::Before).map_err(idempotency::gone);
     }
     let page = settings.page_id;
     if !pages::is_there(db, workspace, page).await? {

@@ -50,8 +50,8 @@ impl Channels<'_> {
                     let (workspace, call) = (new.workspace, new.idempotency.as_ref());
                     let db = &mut session.db;
                     if let Some(id) = idempotency::created_before(db, workspace, call).await? {
-                        // Deleted since, it is not found: creating it again is not what the caller means.
-                        return one(db, &session.vault, workspace, &id).await.map(Created::Before);
+                        let channel = one(db, &session.vault, workspace, &id).await;
+                        return channel.map(Created::Before).map_err(idempotency::gone);
                     }
                     let channel = Channel {
                         id: new.id,

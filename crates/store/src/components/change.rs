@@ -90,8 +90,7 @@ async fn create(
     let db = &mut session.db;
     let NewComponent { id, workspace, settings, idempotency: call } = new;
     if let Some(id) = idempotency::created_before(db, workspace, call.as_ref()).await? {
-        // Deleted since, it is not found: creating it again is not what the caller means.
-        return find(db, workspace, &id).await.map(Created::Before);
+        return find(db, workspace, &id).await.map(Created::Before).map_err(idempotency::gone);
     }
     let (created_at, updated_at) = (change.at, change.at);
     let component = Component { id, workspace, settings, created_at, updated_at };

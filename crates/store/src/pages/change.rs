@@ -149,9 +149,8 @@ async fn create(
     let NewPage { id, workspace, settings, idempotency: call } = new;
     let before = idempotency::created_before(&mut session.db, workspace, call.as_ref()).await?;
     if let Some(id) = before {
-        // Deleted since, it is not found: creating it again is not what the caller means.
-        let page = columns::find(&mut session.db, &session.vault, workspace, &id).await?;
-        return Ok(Created::Before(page));
+        let page = columns::find(&mut session.db, &session.vault, workspace, &id).await;
+        return page.map(Created::Before).map_err(idempotency::gone);
     }
     let page = StatusPage {
         id,

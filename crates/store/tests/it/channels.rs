@@ -188,7 +188,7 @@ async fn the_same_call_creates_once_and_answers_what_it_is_today() {
         assert_eq!(again.unwrap(), Created::Before(today));
         channels.delete(home.workspace, channel_id(1), at(4)).await.unwrap();
         let gone = channels.create(NewChannel { id: channel_id(3), ..call() }, at(5)).await;
-        assert!(matches!(gone, Err(StoreError::NotFound { .. })), "{gone:?}");
+        assert!(matches!(gone, Err(StoreError::Gone { what: "channel", .. })), "{gone:?}");
         assert_eq!(home.count("channels").await, 0);
     })
     .await;

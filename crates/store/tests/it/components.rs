@@ -289,7 +289,7 @@ async fn components_and_groups_are_created_once_per_idempotency_key() {
             made.push(home.store.components().create(new, at(0)).await.unwrap());
         }
         let first = made[0].clone().into_inner();
-        assert_eq!(made, [Created::Now(first.clone()), Created::Before(first)]);
+        assert_eq!(made, [Created::Now(first.clone()), Created::Before(first.clone())]);
         let mut made = Vec::new();
         for number in [1, 2] {
             let draft = GroupDraft { page_id: Some(page.to_string()), name: Some("a".to_owned()) };
@@ -301,8 +301,17 @@ async fn components_and_groups_are_created_once_per_idempotency_key() {
             };
             made.push(home.store.groups().create(new, at(0)).await.unwrap());
         }
-        let first = made[0].clone().into_inner();
-        assert_eq!(made, [Created::Now(first.clone()), Created::Before(first)]);
+        let group = made[0].clone().into_inner();
+        assert_eq!(made, [Created::Now(group.clone()), Created::Before(group)]);
+        home.store.components().delete(home.workspace, first.id, at(1)).await.unwrap();
+        let new = NewComponent {
+            id: ComponentId::from_bits(3),
+            workspace: home.workspace,
+            settings: settings(page, None, |_| {}),
+            idempotency: call("CreateComponent"),
+        };
+        let gone = home.store.components().create(new, at(2)).await;
+        assert!(matches!(gone, Err(StoreError::Gone { .. })), "{gone:?}");
     })
     .await;
 }
