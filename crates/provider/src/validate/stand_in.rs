@@ -81,6 +81,12 @@ impl Filled {
             self.unknown.push(path.clone());
             return stand_in(field.shape);
         }
+        if given.elements().iter().any(Value::is_null) {
+            // The wire would leave it out, and what comes back would not be what was planned.
+            self.refused.push(Violation::unseen(path.to_string(), "must not hold null"));
+            self.unknown.push(path.clone());
+            return stand_in(field.shape);
+        }
         match (field.shape, given) {
             (Shape::Integer { min, max }, Value::Number(number)) => {
                 if number.as_i64().is_some_and(|number| i32::try_from(number).is_ok()) {

@@ -222,6 +222,27 @@ fn parts_that_are_not_known_yet_pass_and_the_rest_is_held() {
 }
 
 #[test]
+fn a_null_in_a_set_or_a_list_is_refused_where_it_stands() {
+    // The wire would leave it out, and the applied set would not be the planned one.
+    let email = block(&[("email", text("ops@example.com"))]);
+    let channel = Object::new().with("provider_type", "email").with("email", email);
+    let mut all = said(
+        &HTTP_MONITOR,
+        &HTTP_MONITORS,
+        &monitor().with("regions", Value::set([text("fly-ams"), Value::Null])),
+    );
+    let monitors = Value::set([text("mon_0000000000000"), Value::Null]);
+    all.extend(said(&NOTIFICATION, &NOTIFICATIONS, &channel.with("monitor_ids", monitors)));
+    let domains = Value::list([text("example.com"), Value::Null]);
+    all.extend(said(&STATUS_PAGE, &PAGES, &page().with("auth_email_domains", domains)));
+    insta::assert_snapshot!(all.join("\n"), @r"
+    regions: `regions` must not hold null.
+    monitor_ids: `monitor_ids` must not hold null.
+    auth_email_domains: `auth_email_domains` must not hold null.
+    ");
+}
+
+#[test]
 fn a_secret_is_given_under_one_name_and_the_unkept_one_with_its_version() {
     let protected = || page().with("access_type", "password");
     let fine = protected().with("password_wo", "hunter2").with("password_wo_version", 1);
