@@ -95,7 +95,16 @@ impl Cadence {
             let next = self.schedule.next_due();
             tokio::select! {
                 order = orders.recv() => match order {
-                    Some(order) => self.obey(order).await,
+                    Some(order) => {
+                        // What is due now belongs to the revisions that are still on the timetable.
+                        self.call_due().await;
+                        self.obey(order).await;
+                        // Where more is due than can be done, calling it takes long: orders that
+                        // came meanwhile do not wait for it again. Who gives them waits for each.
+                        while let Ok(order) = orders.try_recv() {
+                            self.obey(order).await;
+                        }
+                    }
                     None => return,
                 },
                 () = due(&self.ctx, next) => self.call_due().await,
@@ -103,13 +112,12 @@ impl Cadence {
         }
     }
 
+    /// Does what it is told. The timetable stands where it was looked at last: what became due since
+    /// belongs to the new revision.
     async fn obey(&mut self, order: Order) {
-        // What is due now belongs to the revision that is still on the timetable.
-        self.call_due().await;
         match order {
             Order::Put { entry, first, done } => {
-                let now = self.ctx.now();
-                self.put(entry, first, now);
+                self.put(entry, first, self.last_call);
                 // Whoever asked may have gone away; the order holds all the same.
                 let _ = done.send(());
             }

@@ -158,7 +158,13 @@ impl Judge {
                         self.hear(report);
                     }
                 }
-                Some(command) = commands.recv() => self.obey(command).await?,
+                Some(command) = commands.recv() => {
+                    self.obey(command).await?;
+                    // Between two commits all are heard that wait, and not one: who tells waits.
+                    while let Ok(command) = commands.try_recv() {
+                        self.obey(command).await?;
+                    }
+                }
                 () = woken(&self.ctx, wake) => self.tick(),
                 () = self.pending.due() => self.commit().await?,
             }
