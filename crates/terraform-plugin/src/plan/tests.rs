@@ -213,6 +213,24 @@ fn a_provider_that_breaks_its_word_is_named() {
 }
 
 #[test]
+fn what_is_within_a_sensitive_attribute_is_not_said() {
+    let word = || ("word", Attribute::optional(Type::String));
+    let inner = Attribute::nested(Nesting::Single, Presence::Optional, [word()]);
+    let it = Attribute::nested(Nesting::List, Presence::Optional, [word(), ("inner", inner)]);
+    let body = Schema::new("").attribute("it", it.sensitive()).body;
+    let with = |text: &str| {
+        let inner = Object::new().with("word", text);
+        let it = inner.clone().with("inner", Value::Object(inner));
+        Object::new().with("it", vec![Value::Object(it)])
+    };
+    let found = applied(&body, &with("hush"), &with("hushed"));
+    assert_eq!(found.len(), 2);
+    for found in found {
+        assert!(found.detail.contains("the values are sensitive"), "{}", found.detail);
+    }
+}
+
+#[test]
 fn a_plan_that_contradicts_the_configuration_is_named() {
     let body = schema().body;
     let plan = propose(&body, &config(), None);

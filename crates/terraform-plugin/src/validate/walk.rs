@@ -1,5 +1,6 @@
 //! Runs every rule of a schema over a configuration.
 
+use super::hide::hide;
 use crate::schema::{Body, Nesting, Shape};
 use crate::value::{Object, Value};
 use crate::{Diagnostic, Path};
@@ -16,11 +17,11 @@ fn walk_body(body: &Body, object: &Object, path: &Path, found: &mut Vec<Diagnost
         let (path, value) = (path.name(name), object.value(name));
         let from = found.len();
         attribute.validators.iter().for_each(|rule| rule.run(&path, value, found));
-        if attribute.sensitive || attribute.write_only {
-            found[from..].iter_mut().for_each(|found| hide(found, value));
-        }
         if let Shape::Nested(nesting, body) = &attribute.shape {
             walk_nested(*nesting, body, value, &path, found);
+        }
+        if attribute.sensitive || attribute.write_only {
+            found[from..].iter_mut().for_each(|found| hide(found, value));
         }
     }
     for (name, block) in &body.blocks {
@@ -34,15 +35,6 @@ fn walk_body(body: &Body, object: &Object, path: &Path, found: &mut Vec<Diagnost
             None if path.steps().is_empty() => found,
             None => found.at(path.clone()),
         }));
-    }
-}
-
-/// Takes a secret out of what a rule says of it.
-fn hide(found: &mut Diagnostic, value: &Value) {
-    if let Some(text) = value.as_str() {
-        for quoted in [format!("`{text}`"), format!("{text:?}")] {
-            found.detail = found.detail.replace(&quoted, "the value");
-        }
     }
 }
 
@@ -102,8 +94,8 @@ fn within<'a>(nesting: Nesting, value: &'a Value, path: &Path) -> Vec<(&'a Objec
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::{Attribute, Block, Schema};
-    use crate::validate::{conflicting, length, one_of};
+    use crate::schema::{Attribute, Block, Presence, Schema};
+    use crate::validate::{between, conflicting, each, length, one_of};
     use crate::value::Type;
 
     #[test]
@@ -126,6 +118,30 @@ mod tests {
         rows[2].other: must have 0 to 2 characters, and has 4
         rows[2].word: `c` is not one of a, b
         rows[2].other: at most one of `word`, `other` may be given
+        ");
+    }
+
+    #[test]
+    fn no_part_of_a_secret_is_said() {
+        let word = || Attribute::optional(Type::String).validate(one_of(["a"]));
+        let words = Attribute::optional(Type::list(Type::String)).validate(each(one_of(["a"])));
+        let pin = Attribute::optional(Type::Number).validate(between(0..=9));
+        let nested = Attribute::nested(Nesting::List, Presence::Optional, [("word", word())]);
+        let schema = Schema::new("")
+            .attribute("nested", nested.sensitive())
+            .attribute("pin", pin.write_only())
+            .attribute("words", words.sensitive());
+        let object = Object::new()
+            .with("nested", vec![Value::Object(Object::new().with("word", "hush"))])
+            .with("pin", 1234)
+            .with("words", vec!["hush"]);
+        let shown = walk(&schema.body, &object)
+            .into_iter()
+            .map(|it| format!("{}: {}", it.path.unwrap_or_default(), it.detail));
+        insta::assert_snapshot!(shown.collect::<Vec<_>>().join("\n"), @r"
+        nested[0].word: the value is not one of a
+        pin: must be from 0 to 9, and is the value
+        words[0]: the value is not one of a
         ");
     }
 }
