@@ -89,6 +89,13 @@ async fn whatever_fails_nothing_that_exists_is_forgotten() {
         ("delete", Some(state("fail")), None, Some(state("fail")), vec!["No"]),
         ("gone", Some(state("fine")), None, gone.clone(), vec![]),
         ("half", gone.clone(), Some(config("half")), Some(state("half")), vec!["Half made"]),
+        (
+            "wrong identity",
+            gone.clone(),
+            Some(config("nobody")),
+            Some(state("nobody")),
+            vec!["Answer does not fit the schema"],
+        ),
         ("fine", gone, Some(config("fine")), Some(state("fine")), vec![]),
     ];
     for (name, prior, wanted, kept, said) in cases {

@@ -87,10 +87,16 @@ impl<C> ResourceEntry<C> {
         };
         let identity = state.identity.or(planned_identity);
         let identity = identity.or_else(|| self.identity_in(&state.values));
+        // The object exists, whatever is wrong with its identity.
+        let identity = wire::identity_data(identity.as_ref(), identity_type);
+        let new_identity = identity.unwrap_or_else(|found| {
+            report(found);
+            request.planned_identity.clone()
+        });
         Ok(proto::apply_resource_change::Response {
             new_state: wire::dynamic(Some(&state.values), ty)?,
             private: state.private.over(&request.planned_private),
-            new_identity: wire::identity_data(identity.as_ref(), identity_type)?,
+            new_identity,
             ..Default::default()
         })
     }

@@ -106,6 +106,10 @@ fn act(ctx: &Context<()>, planned: Object) -> Outcome<State> {
             private.set("mine", true);
             return Ok(State::new(done).with_private(private));
         }
+        "nobody" => {
+            let identity = Some(Object::new().with("id", vec!["1"]));
+            return Ok(State { identity, ..State::new(done) });
+        }
         _fine => {}
     }
     Ok(State::new(done))
