@@ -26,8 +26,8 @@ pub use types::Type;
 /// ```
 /// use terraform_plugin::Value;
 ///
-/// let regions = Value::set(["ams", "fra", "ams"]);
-/// assert_eq!(regions, Value::set(["fra", "ams"]));
+/// let tags = Value::set(["new", "old", "new"]);
+/// assert_eq!(tags, Value::set(["old", "new"]));
 /// assert!(Value::list([Value::UNKNOWN]).has_unknown());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]

@@ -15,18 +15,18 @@ fn schema() -> Schema {
             .attribute("weight", Attribute::optional(Type::Number).default(1))
             .attribute("id", Attribute::computed(Type::String).keep())
     };
-    Schema::new("A monitor.")
+    Schema::new("A note.")
         .attribute("id", Attribute::computed(Type::String).keep())
         .attribute("status", Attribute::computed(Type::String))
         .attribute("name", Attribute::required(Type::String))
         .attribute("kind", Attribute::required(Type::String).requires_replace())
         .attribute("description", Attribute::optional(Type::String))
-        .attribute("timeout", Attribute::optional(Type::Number).default(45_000))
+        .attribute("columns", Attribute::optional(Type::Number).default(45))
         .attribute("secret", Attribute::optional(Type::String).write_only())
         .attribute(
-            "degraded_at",
-            Attribute::optional_computed(Type::Number).derive(["timeout"], |plan| {
-                plan.get::<i64>("timeout").map_or(Value::UNKNOWN, |ms| (ms * 2 / 3).into_value())
+            "lines",
+            Attribute::optional_computed(Type::Number).derive(["columns"], |plan| {
+                plan.get::<i64>("columns").map_or(Value::UNKNOWN, |it| (it * 2).into_value())
             }),
         )
         .block("rows", part(Block::list()))
@@ -67,8 +67,8 @@ fn settle(plan: &Object) -> Object {
 #[test]
 fn a_creation_has_defaults_and_unknown_and_derived_values() {
     let plan = propose(&schema().body, &config(), None);
-    assert_eq!(plan.value("timeout"), &45_000.into_value());
-    assert_eq!(plan.value("degraded_at"), &30_000.into_value());
+    assert_eq!(plan.value("columns"), &45.into_value());
+    assert_eq!(plan.value("lines"), &90.into_value());
     assert!(plan.value("id").is_unknown() && plan.value("status").is_unknown());
     let row = plan.get::<Vec<Object>>("rows").unwrap().remove(1);
     assert_eq!(row.value("weight"), &1.into_value());
@@ -95,25 +95,25 @@ fn a_write_only_value_is_no_change() {
 fn an_update_keeps_the_id_and_opens_the_status() {
     let body = schema().body;
     let state = settle(&propose(&body, &config(), None));
-    let plan = propose(&body, &config().with("timeout", 30_000), Some(&state));
+    let plan = propose(&body, &config().with("columns", 10), Some(&state));
     assert_eq!(plan.value("id"), state.value("id"));
     assert!(plan.value("status").is_unknown());
-    assert_eq!(plan.value("degraded_at"), &20_000.into_value());
+    assert_eq!(plan.value("lines"), &20.into_value());
 }
 
 #[test]
 fn drift_of_a_derived_value_is_a_change() {
     let body = schema().body;
-    let state = settle(&propose(&body, &config(), None)).with("degraded_at", 7);
+    let state = settle(&propose(&body, &config(), None)).with("lines", 7);
     let plan = propose(&body, &config(), Some(&state));
-    assert_eq!(plan.value("degraded_at"), &30_000.into_value());
+    assert_eq!(plan.value("lines"), &90.into_value());
     assert!(plan.value("status").is_unknown());
 }
 
 #[test]
 fn derived_values_wait_for_their_sources() {
-    let plan = propose(&schema().body, &config().with("timeout", Value::UNKNOWN), None);
-    assert!(plan.value("degraded_at").is_unknown());
+    let plan = propose(&schema().body, &config().with("columns", Value::UNKNOWN), None);
+    assert!(plan.value("lines").is_unknown());
 }
 
 #[test]
@@ -201,13 +201,13 @@ fn a_provider_that_breaks_its_word_is_named() {
     let plan = propose(&body, &config(), None);
     let state = settle(&plan);
     assert_eq!(applied(&body, &plan, &state), []);
-    let broken = state.clone().with("timeout", 1).with("rows", Value::list::<Value>([]));
+    let broken = state.clone().with("columns", 1).with("rows", Value::list::<Value>([]));
     let shown: Vec<String> = applied(&body, &plan, &broken)
         .into_iter()
         .map(|it| format!("{}: {}", it.path.unwrap_or_default(), it.detail))
         .collect();
     insta::assert_snapshot!(shown.join("\n"), @r"
-    timeout: the plan and the state after apply differ: 45000 became 1. This is a fault of the provider.
+    columns: the plan and the state after apply differ: 45 became 1. This is a fault of the provider.
     rows: the plan and the state after apply differ: planned 2 elements, got 0 elements. This is a fault of the provider.
     ");
 }

@@ -180,6 +180,10 @@ impl Attribute {
     }
 
     /// The same with a rule of replacement.
+    ///
+    /// Elements of a set have no counterpart in the state: anywhere within one, each change of the set
+    /// is a change of the attribute, [`Replace::IfConfigured`] asks whether the set is configured, and
+    /// [`Replace::If`] is given the two sets.
     #[must_use]
     pub fn replace(mut self, replace: Replace) -> Self {
         self.replace = replace;
@@ -193,10 +197,10 @@ impl Attribute {
     /// use terraform_plugin::schema::Attribute;
     /// use terraform_plugin::{IntoValue, Type};
     ///
-    /// let degraded_at = Attribute::optional_computed(Type::Number).derive(["timeout"], |plan| {
-    ///     plan.get::<i64>("timeout").map_or(terraform_plugin::Value::UNKNOWN, |t| (t * 2 / 3).into_value())
+    /// let lines = Attribute::optional_computed(Type::Number).derive(["columns"], |plan| {
+    ///     plan.get::<i64>("columns").map_or(terraform_plugin::Value::UNKNOWN, |it| (it * 2).into_value())
     /// });
-    /// # let _ = degraded_at;
+    /// # let _ = lines;
     /// ```
     #[must_use]
     pub fn derive<N: Into<String>>(

@@ -22,8 +22,7 @@ fn configurations() -> impl Strategy<Value = Object> {
     let rest = (number(), number(), rows, keys, number());
     (("[xy]", "[xy]", text(), text()), rest).prop_map(
         |((name, kind, description, secret), rest)| {
-            let (timeout, degraded_at, rows, keys, weight): (_, _, Vec<_>, BTreeSet<String>, _) =
-                rest;
+            let (columns, lines, rows, keys, weight): (_, _, Vec<_>, BTreeSet<String>, _) = rest;
             let rows = rows.into_iter().map(|(key, weight)| part(key, weight));
             let parts = keys.into_iter().map(|key| part(key, weight));
             Object::new()
@@ -31,8 +30,8 @@ fn configurations() -> impl Strategy<Value = Object> {
                 .with("kind", kind)
                 .with("description", description)
                 .with("secret", secret)
-                .with("timeout", timeout)
-                .with("degraded_at", degraded_at)
+                .with("columns", columns)
+                .with("lines", lines)
                 .with("rows", Value::list(rows))
                 .with("parts", Value::set(parts))
         },
