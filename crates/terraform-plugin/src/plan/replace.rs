@@ -101,10 +101,23 @@ fn in_nested(
         }
         // Elements of a set are not changed but others: it is the set that changes.
         Nesting::Set => {
-            let rules = body.attributes.values();
-            if rules.into_iter().any(|attribute| !matches!(attribute.replace, Replace::Never)) {
+            if in_set(body, (config, prior, plan)) {
                 paths.push(path.addressable());
             }
         }
     }
+}
+
+/// Whether a rule somewhere within the elements replaces, where all that is known is that the set
+/// changed.
+fn in_set(body: &Body, (config, prior, plan): (&Value, &Value, &Value)) -> bool {
+    let by_attribute = |attribute: &Attribute| {
+        let within = match &attribute.shape {
+            Shape::Plain(_) => false,
+            Shape::Nested(_, body) => in_set(body, (config, prior, plan)),
+        };
+        within || replaces(attribute, config, prior, plan)
+    };
+    body.attributes.values().any(by_attribute)
+        || body.blocks.values().any(|block| in_set(&block.body, (config, prior, plan)))
 }

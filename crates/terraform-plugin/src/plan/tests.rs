@@ -1,8 +1,10 @@
 //! Plans by example.
 
+use std::sync::Arc;
+
 use super::{applied, planned, propose, replacements};
 use crate::Path;
-use crate::schema::{Attribute, Block, Nesting, Presence, Schema};
+use crate::schema::{Attribute, Block, Nesting, Presence, Replace, Schema};
 use crate::value::{IntoValue, Object, Type, Value};
 
 mod properties;
@@ -192,6 +194,36 @@ fn attributes_within_attributes_are_completed_kept_and_replaced_too() {
         let paths = replacements(&body, &config, &state, &plan);
         let paths: Vec<String> = paths.iter().map(Path::to_string).collect();
         assert_eq!(paths, [path], "{nesting:?}");
+    }
+}
+
+#[test]
+fn rules_within_a_set_are_asked_about_the_set() {
+    let fewer = |old: &Value, new: &Value| new.count() < old.count();
+    let key = || Attribute::required(Type::String);
+    let rules = [
+        (Replace::Never, [false, false]),
+        (Replace::Always, [true, true]),
+        (Replace::IfConfigured, [true, true]),
+        (Replace::If(Arc::new(fewer)), [true, false]),
+    ];
+    let part = |key: &str| Value::object([("key", key.into_value())]);
+    let inner = |key: &str| Value::object([("inner", part(key))]);
+    for (rule, expected) in rules {
+        let direct = [("key", key().replace(rule.clone()))];
+        let deep = Attribute::nested(Nesting::Single, Presence::Optional, direct.clone());
+        let cases: [(_, &dyn Fn(&str) -> Value); 2] =
+            [(Vec::from(direct), &part), (vec![("inner", deep)], &inner)];
+        for (attributes, part) in cases {
+            let it = Attribute::nested(Nesting::Set, Presence::Optional, attributes);
+            let body = Schema::new("").attribute("it", it).body;
+            let of = |keys: &[&str]| {
+                Object::new().with("it", Value::set(keys.iter().map(|key| part(key))))
+            };
+            let (prior, plans) = (of(&["a", "b"]), [of(&["a"]), of(&["a", "c"])]);
+            let found = plans.map(|plan| !replacements(&body, &plan, &prior, &plan).is_empty());
+            assert_eq!(found, expected, "{rule:?}");
+        }
     }
 }
 
