@@ -116,27 +116,36 @@ impl Filled {
     }
 }
 
-/// Chooses words that others depend on: where the word is not known, one that asks for nothing that
-/// is not there.
+/// Chooses words that others depend on: where the word is not known, one that asks for what is there,
+/// or else one that asks for nothing.
 fn choose(table: &'static Resource, config: &mut Object, unknown: &mut Vec<Path>) {
     for rule in table.rules {
         match *rule {
             Rule::RequiredWhen { when, .. } if config.value(when).is_unknown() => {
-                let asks = |word: &str| {
-                    table.rules.iter().any(|rule| {
-                        matches!(rule, Rule::RequiredWhen { when: of, is, .. }
-                            if *of == when && *is == word)
-                    })
-                };
-                let words = table.field(when).shape.words().unwrap_or_default();
-                let silent = words.iter().find(|word| !asks(word));
-                config.set(when, silent.map(|word| (*word).to_owned()));
+                let given = |name: &str| !config.value(name).is_null();
+                let words = || table.field(when).shape.words().unwrap_or_default().iter();
+                let answered = words().find(|word| asked_by(table, when, word).any(given));
+                let silent = || words().find(|word| asked_by(table, when, word).next().is_none());
+                let word = answered.or_else(silent).map(|word| (*word).to_owned());
+                config.set(when, word);
                 unknown.push(Path::from(when));
             }
             Rule::RequiredWhen { .. } => {}
             Rule::ExactlyOneBlock { named_by } => choose_block(table, named_by, config, unknown),
         }
     }
+}
+
+/// What must be given where `when` is this word.
+fn asked_by(
+    table: &'static Resource,
+    when: &str,
+    word: &str,
+) -> impl Iterator<Item = &'static str> {
+    table.rules.iter().filter_map(move |rule| match *rule {
+        Rule::RequiredWhen { field, when: of, is } => (of == when && is == word).then_some(field),
+        Rule::ExactlyOneBlock { .. } => None,
+    })
 }
 
 /// The block that is named is there when it may be; one that is not named and may be absent is.

@@ -214,6 +214,7 @@ fn parts_that_are_not_known_yet_pass_and_the_rest_is_held() {
     }
     for config in [
         component().with("type", Value::UNKNOWN),
+        component().with("type", Value::UNKNOWN).with("monitor_id", "mon_0000000000000"),
         component().with("type", "monitor").with("monitor_id", Value::UNKNOWN),
         component().with("type", "static").with("page_id", Value::UNKNOWN),
     ] {
