@@ -18,7 +18,7 @@ use crate::resource::Managed;
 use crate::service::{
     COMPONENTS, DNS_MONITORS, GROUPS, HTTP_MONITORS, NOTIFICATIONS, PAGES, TCP_MONITORS,
 };
-use crate::settings::{Arguments, Environment, Settings};
+use crate::settings::{Arguments, Environment, Settings, base_url_of};
 use crate::{schema, validate, wire};
 
 /// The seven resources, in the order of the specification.
@@ -79,10 +79,11 @@ impl Provider for ServiceProvider {
 
     async fn validate(&self, _: &Context<Connection>, config: &Object) -> Outcome<()> {
         let mut reader = Reader::new(&PROVIDER);
-        for name in ["api_token", "base_url"] {
-            if let Given::Known(text) = config.get(name)? {
-                let _ = reader.text(name, Some(text));
-            }
+        if let Given::Known(token) = config.get("api_token")? {
+            let _ = reader.text("api_token", Some(token));
+        }
+        if let Given::Known(url) = config.get("base_url")? {
+            let _ = base_url_of(&mut reader, url);
         }
         for name in ["request_timeout", "max_retries"] {
             match config.get::<Given<i32>>(name) {
