@@ -3,7 +3,7 @@
 
 mod state;
 
-use rules::field::{Presence, Resource as Table};
+use rules::field::{Presence, Resource as Table, Rule, Shape};
 use terraform_plugin::resource::{Create, Identity, Import, Resource, State, Update};
 use terraform_plugin::schema::Schema;
 use terraform_plugin::{Context, Diagnostic, Diagnostics, Object, Outcome, Type};
@@ -103,6 +103,7 @@ impl Resource for Managed {
             Import::Id(text) => self.named(&text)?,
             Import::Identity(identity) => identity,
         };
+        self.of_its_kind(&named)?;
         // Terraform reads it next, but would not say what is wrong with the id.
         let answer = (self.service.get)(client, id_of(&named)?).await;
         let answer = answer.map_err(|failure| self.told("import", failure))?;
@@ -132,8 +133,13 @@ impl Managed {
     fn mask(&self, planned: &Object, prior: &Object) -> Vec<String> {
         let unchanged = |name: &str| {
             let mut twins = twin::all_of(self.table).filter(|twin| twin.is_used(planned));
+            // Where it was not asked for, the service may have it no more.
+            let asked_anew = self.table.rules.iter().any(|rule| {
+                matches!(*rule, Rule::RequiredWhen { field, when, .. }
+                    if field == name && planned.value(when) != prior.value(when))
+            });
             twins.any(|twin| match twin.block {
-                None => twin.field == name && twin.same(planned, prior),
+                None => twin.field == name && !asked_anew && twin.same(planned, prior),
                 Some(block) => block == name && planned.value(block) == prior.value(block),
             })
         };
@@ -181,6 +187,42 @@ impl Managed {
             return Err(self.no_id(text, form).into());
         }
         Ok(values)
+    }
+
+    /// Refuses the id of another kind, which its prefix tells, and names the resource that is right.
+    fn of_its_kind(&self, named: &Object) -> Outcome<()> {
+        let id = named.value("id").as_str().unwrap_or_default();
+        if id.starts_with(self.prefix()) {
+            return Ok(());
+        }
+        let all = crate::provider::resources();
+        let right: Vec<_> = all.iter().filter(|other| id.starts_with(other.prefix())).collect();
+        let this = self.table.name;
+        let detail = match right.as_slice() {
+            // The service knows best what it is.
+            [] => return Ok(()),
+            [right] => {
+                let right = right.table.name;
+                format!("`{id}` is a `{right}` and no `{this}`. Import it as a `{right}`.")
+            }
+            several => {
+                let names: Vec<_> =
+                    several.iter().map(|right| format!("`{}`", right.table.name)).collect();
+                let names = names.join(" or ");
+                format!(
+                    "`{id}` is a monitor and no `{this}`. Import it as the one of {names} that it is."
+                )
+            }
+        };
+        Err(Diagnostic::error(format!("Cannot import the {}", self.service.noun), detail).into())
+    }
+
+    /// What its ids begin with.
+    fn prefix(&self) -> &'static str {
+        match self.table.field("id").shape {
+            Shape::Id(prefix) => prefix,
+            shape => unreachable!("an id of a resource has a prefix, and is no {shape:?}"),
+        }
     }
 
     fn no_id(&self, text: &str, form: &str) -> Diagnostic {

@@ -110,3 +110,16 @@ fn an_instant_that_there_is_not_is_an_error_of_the_answer() {
     let said = &refused.iter().next().unwrap().detail;
     assert!(said.contains("came broken"), "{said}");
 }
+
+#[test]
+fn a_password_that_is_asked_for_anew_is_sent_though_its_version_is_the_same() {
+    let pages = resources().into_iter().find(|it| it.service.noun == "status page").unwrap();
+    let page = |access: &str| {
+        let page = terraform_plugin::Object::new().with("access_type", access);
+        page.with("password_wo_version", 1)
+    };
+    let sends = |prior: &str| {
+        pages.mask(&page("password"), &page(prior)).iter().any(|name| name == "password")
+    };
+    assert_eq!((sends("public"), sends("password")), (true, false));
+}
