@@ -2,6 +2,7 @@
 //! known. Types, presence and counts of blocks are Terraform's own to check.
 
 mod across;
+mod hide;
 mod rules;
 mod walk;
 
