@@ -208,21 +208,19 @@ fn rules_within_a_set_are_asked_about_the_set() {
         (Replace::If(Arc::new(fewer)), [true, false]),
     ];
     let part = |key: &str| Value::object([("key", key.into_value())]);
-    let inner = |key: &str| Value::object([("inner", part(key))]);
     for (rule, expected) in rules {
         let direct = [("key", key().replace(rule.clone()))];
         let deep = Attribute::nested(Nesting::Single, Presence::Optional, direct.clone());
-        let cases: [(_, &dyn Fn(&str) -> Value); 2] =
-            [(Vec::from(direct), &part), (vec![("inner", deep)], &inner)];
-        for (attributes, part) in cases {
+        for (attributes, is_deep) in [(direct, false), ([("inner", deep)], true)] {
             let it = Attribute::nested(Nesting::Set, Presence::Optional, attributes);
             let body = Schema::new("").attribute("it", it).body;
-            let of = |keys: &[&str]| {
-                Object::new().with("it", Value::set(keys.iter().map(|key| part(key))))
+            let part = |key: &&str| {
+                if is_deep { Value::object([("inner", part(key))]) } else { part(key) }
             };
+            let of = |keys: &[&str]| Object::new().with("it", Value::set(keys.iter().map(part)));
             let (prior, plans) = (of(&["a", "b"]), [of(&["a"]), of(&["a", "c"])]);
             let found = plans.map(|plan| !replacements(&body, &plan, &prior, &plan).is_empty());
-            assert_eq!(found, expected, "{rule:?}");
+            assert_eq!(found, expected, "{rule:?}, deep: {is_deep}");
         }
     }
 }

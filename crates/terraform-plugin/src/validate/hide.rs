@@ -18,7 +18,9 @@ pub(super) fn hide(found: &mut Diagnostic, value: &Value) {
         }
         Value::String(text) => hide_text(found, text),
         Value::List(elements) | Value::Tuple(elements) => {
-            elements.iter().for_each(|element| hide(found, element));
+            for element in elements {
+                hide(found, element);
+            }
         }
         Value::Set(elements) => elements.iter().for_each(|element| hide(found, element)),
         // Keys are of the configuration too, as the names of an object's attributes are not.
