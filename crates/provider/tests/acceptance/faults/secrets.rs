@@ -87,11 +87,22 @@ async fn a_secret_that_is_given_write_only_stands_in_no_file_and_changes_by_its_
         let pages = world.rpc(PAGES, "ListStatusPages", json!({})).await;
         pages["statusPages"][0]["password"].clone()
     };
+    let page_id = async || {
+        let pages = world.rpc(PAGES, "ListStatusPages", json!({})).await;
+        pages["statusPages"][0]["id"].clone()
+    };
     world.settle(&page("first", 1, "Status")).await;
     assert_eq!(stored().await, "first");
     // Another secret under the same version is nobody's business, also when the rest changes.
     world.settle(&page("second", 1, "Other")).await;
     assert_eq!(stored().await, "first");
+    world.settle(&page("second", 2, "Other")).await;
+    assert_eq!(stored().await, "second");
+    // Somebody opens the page to all and takes its password away: closing it sets the secret again.
+    let opened = json!({ "id": page_id().await, "accessType": "public" });
+    let request = json!({ "statusPage": opened, "updateMask": "accessType,password" });
+    world.rpc(PAGES, "UpdateStatusPage", request).await;
+    assert_eq!(stored().await, Value::Null);
     world.settle(&page("second", 2, "Other")).await;
     assert_eq!(stored().await, "second");
     let state =
