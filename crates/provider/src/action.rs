@@ -49,7 +49,7 @@ impl Action for Trigger {
         config: Object,
         progress: &Progress,
     ) -> Outcome<()> {
-        let client = ctx.client()?.client()?;
+        let client = ctx.client()?.client()?.until(ctx.cancelled());
         let id: String = config.get("id")?;
         let must_succeed: Option<bool> = config.get("must_succeed")?;
         let call = move |services: rpc::Client, options: CallOptions| {

@@ -52,7 +52,7 @@ impl Resource for Managed {
     }
 
     async fn create(&self, ctx: &Ctx, create: Create) -> Outcome<State> {
-        let client = ctx.client()?.client()?;
+        let client = &ctx.client()?.client()?.until(ctx.cancelled());
         let sent = self.sent(&create.planned, &create.config);
         let answer = (self.service.create)(client, wire::written(self.table, &sent)).await;
         let answer = answer.map_err(|failure| self.told("create", failure))?;
@@ -79,7 +79,7 @@ impl Resource for Managed {
     }
 
     async fn update(&self, ctx: &Ctx, update: Update) -> Outcome<State> {
-        let client = ctx.client()?.client()?;
+        let client = &ctx.client()?.client()?.until(ctx.cancelled());
         let sent = self.sent(&update.planned, &update.config);
         let mask = self.mask(&update.planned, &update.prior.values);
         let call = (self.service.update)(client, wire::written(self.table, &sent), mask);
@@ -89,7 +89,7 @@ impl Resource for Managed {
     }
 
     async fn delete(&self, ctx: &Ctx, prior: State) -> Outcome<()> {
-        let client = ctx.client()?.client()?;
+        let client = &ctx.client()?.client()?.until(ctx.cancelled());
         let Id { id, .. } = id_of(&prior.values)?;
         match (self.service.delete)(client, id).await {
             Ok(()) | Err(Failure::NotFound(_)) => Ok(()),

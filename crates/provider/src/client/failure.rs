@@ -151,12 +151,16 @@ fn foreign(error: &Error) -> String {
 
 /// A call that changes something and failed on the way may have been carried out.
 fn unclear(error: &Error, circumstances: &Circumstances<'_>) -> &'static str {
-    match (circumstances.repeat, error.code) {
-        (
-            Repeat::WhenRefused,
-            Code::DeadlineExceeded | Code::Unavailable | Code::Internal | Code::DataLoss,
-        ) => " It may have been carried out nevertheless.",
-        _ => "",
+    let unclear = matches!(
+        error.code,
+        Code::DeadlineExceeded | Code::Unavailable | Code::Internal | Code::DataLoss
+    );
+    match circumstances.repeat {
+        Repeat::WhenRefused if unclear => " It may have been carried out nevertheless.",
+        Repeat::Creates if unclear => {
+            " It may have been created nevertheless: look for it, and import it."
+        }
+        Repeat::Safe | Repeat::Creates | Repeat::WhenRefused => "",
     }
 }
 

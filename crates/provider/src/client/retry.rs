@@ -15,8 +15,10 @@ const RETRY_AFTER_MAX: Duration = Duration::from_mins(5);
 /// Whether a call may be made twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeat {
-    /// Twice is as once: it reads, or sets what it names, or carries an idempotency key.
+    /// Twice is as once: it reads, or sets what it names.
     Safe,
+    /// Twice is as once, for it carries an idempotency key, but what it makes stays.
+    Creates,
     /// Only where it is certain that nothing was done: the service refused it for too many calls.
     WhenRefused,
 }
@@ -57,9 +59,7 @@ impl Policy {
     ) -> Next {
         let why = why(error);
         let allowed = match (why, repeat) {
-            (Why::Refused, Repeat::Safe | Repeat::WhenRefused) | (Why::Unclear, Repeat::Safe) => {
-                true
-            }
+            (Why::Refused, _) | (Why::Unclear, Repeat::Safe | Repeat::Creates) => true,
             (Why::Unclear, Repeat::WhenRefused) | (Why::Final, _) => false,
         };
         if !allowed || attempt >= self.max_retries {

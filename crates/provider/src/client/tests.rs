@@ -185,6 +185,28 @@ async fn what_one_call_is_told_to_wait_the_others_wait_too() {
 }
 
 #[tokio::test]
+async fn who_is_stopped_waits_for_nothing_and_calls_no_more() {
+    let fake = Fake::start([limited("retry-after: 60\r\n")]).await;
+    let stop = CancellationToken::new();
+    let client = fake.client().until(&stop);
+    let begun = Instant::now();
+    let stopping = async {
+        // The pause is asked for once the answer is there.
+        while client.quiet.lock().unwrap().is_none() {
+            tokio::task::yield_now().await;
+        }
+        stop.cancel();
+    };
+    let (ended, ()) = tokio::join!(create(&client), stopping);
+    assert!(begun.elapsed() < Duration::from_secs(30));
+    let said_of_it = said(&ended.unwrap_err(), &fake);
+    assert!(said_of_it.contains("too many calls"), "{said_of_it}");
+    let never = create(&client).await.unwrap_err();
+    assert_eq!(said(&never, &fake), STOPPED);
+    assert_eq!(fake.requests().len(), 1);
+}
+
+#[tokio::test]
 async fn a_server_that_comes_back_is_not_noticed() {
     let gone = || answer("503 Service Unavailable", "content-type: text/plain\r\n", b"restarting");
     let fake = Fake::start([gone(), gone(), fine()]).await;
@@ -212,6 +234,16 @@ async fn what_does_something_each_time_is_made_again_only_when_it_was_refused() 
     let failure = trigger(&fake.client()).await.unwrap_err();
     assert_eq!(fake.requests().len(), 2);
     insta::assert_snapshot!(said(&failure, &fake), @"http://HOST/rpc cannot be reached: HTTP error 503. Is `base_url` of the provider (or SERVICE_API_URL) right, and does the service run? It was tried 2 times. It may have been carried out nevertheless.");
+}
+
+#[tokio::test]
+async fn a_create_that_stays_unclear_says_what_to_look_for() {
+    let fake = Fake::start([answer("503 Service Unavailable", "", b"")]).await;
+    let failure = create(&fake.client()).await.unwrap_err();
+    let said = said(&failure, &fake);
+    let words =
+        "It was tried 4 times. It may have been created nevertheless: look for it, and import it.";
+    assert!(said.ends_with(words), "{said}");
 }
 
 #[tokio::test]
