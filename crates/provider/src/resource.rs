@@ -219,10 +219,10 @@ impl Managed {
 
     /// What its ids begin with.
     fn prefix(&self) -> &'static str {
-        match self.table.field("id").shape {
-            Shape::Id(prefix) => prefix,
-            shape => unreachable!("an id of a resource has a prefix, and is no {shape:?}"),
-        }
+        let Shape::Id(prefix) = self.table.field("id").shape else {
+            unreachable!("the id of each of the seven is an id")
+        };
+        prefix
     }
 
     fn no_id(&self, text: &str, form: &str) -> Diagnostic {

@@ -70,11 +70,6 @@ async fn drift_of_each_argument_of_a_monitor_is_seen() {
               uri         = "example.com"
               periodicity = "30s"
             }
-            resource "service_tcp_monitor" "m" {
-              name        = "DB"
-              uri         = "example.com:5432"
-              periodicity = "30s"
-            }
             "#,
         )
         .await;
@@ -112,6 +107,22 @@ async fn drift_of_each_argument_of_a_monitor_is_seen() {
     ];
     let of_dns = (MONITORS, "UpdateDnsMonitor", "monitor");
     each_is_seen(&world, "service_dns_monitor.m", of_dns, &drifts).await;
+}
+
+#[tokio::test]
+async fn drift_of_each_argument_of_a_tcp_monitor_is_seen() {
+    let world = World::start().await;
+    world
+        .settle(
+            r#"
+            resource "service_tcp_monitor" "m" {
+              name        = "DB"
+              uri         = "example.com:5432"
+              periodicity = "30s"
+            }
+            "#,
+        )
+        .await;
     let drifts = [
         ("name", json!({ "name": "Other" })),
         ("uri", json!({ "uri": "example.org:5432" })),
@@ -215,6 +226,40 @@ async fn drift_of_each_argument_of_a_page_and_its_parts_is_seen() {
     let drifts = [("name", json!({ "name": "Other" }))];
     let of_group = (PAGES, "UpdateComponentGroup", "componentGroup");
     each_is_seen(&world, "service_status_page_component_group.g", of_group, &drifts).await;
+}
+
+#[tokio::test]
+async fn drift_of_the_monitor_of_a_component_is_seen() {
+    let world = World::start().await;
+    let state = world
+        .settle(
+            r#"
+            resource "service_status_page" "p" {
+              title = "Status"
+              slug  = "status"
+            }
+            resource "service_tcp_monitor" "one" {
+              name        = "one"
+              uri         = "example.com:443"
+              periodicity = "1m"
+            }
+            resource "service_tcp_monitor" "two" {
+              name        = "two"
+              uri         = "example.com:443"
+              periodicity = "1m"
+            }
+            resource "service_status_page_component" "m" {
+              page_id    = service_status_page.p.id
+              type       = "monitor"
+              monitor_id = service_tcp_monitor.one.id
+            }
+            "#,
+        )
+        .await;
+    let of_component = (PAGES, "UpdateComponent", "component");
+    let two = state.value("service_tcp_monitor.two", "id");
+    let drifts = [("monitorId", json!({ "monitorId": two }))];
+    each_is_seen(&world, "service_status_page_component.m", of_component, &drifts).await;
 }
 
 #[tokio::test]
