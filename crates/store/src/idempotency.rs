@@ -57,10 +57,10 @@ pub(crate) async fn created_before(
 /// What a repeated create comes to whose result is not found any more: it was deleted since, and
 /// creating it again is not what the caller means.
 pub(crate) fn gone(error: StoreError) -> StoreError {
-    match error {
-        StoreError::NotFound { what, id } => StoreError::Gone { what, id },
-        other => other,
+    if let StoreError::NotFound { what, id } = error {
+        return StoreError::Gone { what, id };
     }
+    error
 }
 
 /// Remembers what the call created and when, in the transaction that creates it.
