@@ -92,7 +92,9 @@ impl Groups<'_> {
         new: NewGroup,
         change: Change,
     ) -> Result<Created<ComponentGroup>, StoreError> {
-        self.store.write(move |session| Box::pin(create(&mut session.db, new, change))).await
+        self.store
+            .write_in(new.workspace, move |session| Box::pin(create(&mut session.db, new, change)))
+            .await
     }
 
     /// Gives a group that was read as `seen` other settings. Where somebody else changed it since,
@@ -104,7 +106,7 @@ impl Groups<'_> {
         change: Change,
     ) -> Result<ComponentGroup, StoreError> {
         self.store
-            .write(move |session| {
+            .write_in(seen.workspace, move |session| {
                 Box::pin(async move {
                     let db = &mut session.db;
                     let id = seen.id.to_string();
@@ -139,7 +141,7 @@ impl Groups<'_> {
         change: Change,
     ) -> Result<(), StoreError> {
         self.store
-            .write(move |session| {
+            .write_in(workspace, move |session| {
                 Box::pin(async move {
                     let db = &mut session.db;
                     find(db, workspace, &id.to_string()).await?;

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use rules::WorkspaceId;
+
 use crate::db::{self, Connection, query};
 use crate::engine::{Database, Engine, READER_WAIT, Readers};
 use crate::folder;
@@ -189,6 +191,23 @@ impl Store {
         F: for<'s> FnOnce(&'s mut Session) -> Work<'s, T> + Send + 'static,
     {
         self.inner.writer.write(work).await
+    }
+
+    /// Like [`Self::write`], for work that changes nothing but what this workspace reads.
+    pub(crate) async fn write_in<T, F>(
+        &self,
+        workspace: WorkspaceId,
+        work: F,
+    ) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: for<'s> FnOnce(&'s mut Session) -> Work<'s, T> + Send + 'static,
+    {
+        self.write(move |session| {
+            session.touches(workspace);
+            work(session)
+        })
+        .await
     }
 
     /// A connection to read with, of what is committed.

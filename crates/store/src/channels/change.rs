@@ -45,7 +45,7 @@ impl Channels<'_> {
         change: Change,
     ) -> Result<Created<Channel>, StoreError> {
         self.store
-            .write(move |session| {
+            .write_in(new.workspace, move |session| {
                 Box::pin(async move {
                     let (workspace, call) = (new.workspace, new.idempotency.as_ref());
                     let db = &mut session.db;
@@ -81,7 +81,7 @@ impl Channels<'_> {
         change: Change,
     ) -> Result<Channel, StoreError> {
         self.store
-            .write(move |session| {
+            .write_in(seen.workspace, move |session| {
                 Box::pin(async move {
                     let relinked = seen.settings.monitor_ids != settings.monitor_ids;
                     let seen_at = seen.updated_at;
@@ -109,7 +109,7 @@ impl Channels<'_> {
         change: Change,
     ) -> Result<(), StoreError> {
         self.store
-            .write(move |session| {
+            .write_in(workspace, move |session| {
                 Box::pin(async move {
                     let of_channel = |statement| {
                         query(statement).bind(workspace.to_string()).bind(id.to_string())

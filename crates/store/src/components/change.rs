@@ -30,7 +30,9 @@ impl Components<'_> {
         new: NewComponent,
         change: Change,
     ) -> Result<Created<Component>, StoreError> {
-        self.store.write(move |session| Box::pin(create(session, new, change))).await
+        self.store
+            .write_in(new.workspace, move |session| Box::pin(create(session, new, change)))
+            .await
     }
 
     /// Gives a component that was read as `seen` other settings. Where it was changed since, nothing
@@ -42,7 +44,7 @@ impl Components<'_> {
         change: Change,
     ) -> Result<Component, StoreError> {
         self.store
-            .write(move |session| {
+            .write_in(seen.workspace, move |session| {
                 Box::pin(async move {
                     let db = &mut session.db;
                     let seen_at = seen.updated_at;
@@ -66,7 +68,7 @@ impl Components<'_> {
         change: Change,
     ) -> Result<(), StoreError> {
         self.store
-            .write(move |session| {
+            .write_in(workspace, move |session| {
                 Box::pin(async move {
                     let db = &mut session.db;
                     let component = find(db, workspace, &id.to_string()).await?;

@@ -34,9 +34,8 @@ impl Monitors<'_> {
         change: Change,
     ) -> Result<Created<Monitor>, StoreError> {
         self.store
-            .write(move |session| {
+            .write_in(new.workspace, move |session| {
                 Box::pin(async move {
-                    session.touches(new.workspace);
                     if let Some(monitor) = created_before(session, &new).await? {
                         return Ok(Created::Before(monitor));
                     }
@@ -70,9 +69,8 @@ impl Monitors<'_> {
         change: Change,
     ) -> Result<Monitor, StoreError> {
         self.store
-            .write(move |session| {
+            .write_in(seen.workspace, move |session| {
                 Box::pin(async move {
-                    session.touches(seen.workspace);
                     let revised = is_revised(&seen.settings, &settings);
                     let paused = seen.settings.active && !settings.active;
                     let monitor = Monitor {
@@ -102,9 +100,8 @@ impl Monitors<'_> {
         change: Change,
     ) -> Result<(), StoreError> {
         self.store
-            .write(move |session| {
+            .write_in(workspace, move |session| {
                 Box::pin(async move {
-                    session.touches(workspace);
                     let number: i64 = query(
                         "SELECT number FROM monitors \
                          WHERE workspace_id = $1 AND id = $2 AND deleted_at IS NULL",

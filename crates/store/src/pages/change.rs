@@ -31,7 +31,9 @@ impl Pages<'_> {
         new: NewPage,
         change: Change,
     ) -> Result<Created<StatusPage>, StoreError> {
-        self.store.write(move |session| Box::pin(create(session, new, change))).await
+        self.store
+            .write_in(new.workspace, move |session| Box::pin(create(session, new, change)))
+            .await
     }
 
     /// Gives a page that was read as `seen` other settings. Where somebody else changed it since,
@@ -43,7 +45,7 @@ impl Pages<'_> {
         change: Change,
     ) -> Result<StatusPage, StoreError> {
         self.store
-            .write(move |session| {
+            .write_in(seen.workspace, move |session| {
                 Box::pin(async move {
                     let seen_at = seen.updated_at;
                     let page = StatusPage { settings, updated_at: change.after(seen_at), ..seen };
@@ -87,7 +89,7 @@ impl Pages<'_> {
         change: Change,
     ) -> Result<(), StoreError> {
         self.store
-            .write(move |session| {
+            .write_in(workspace, move |session| {
                 Box::pin(async move {
                     let db = &mut session.db;
                     if !is_there(db, workspace, id).await? {
@@ -121,7 +123,7 @@ impl Pages<'_> {
         edit: impl FnOnce(&mut StatusPage) + Send + 'static,
     ) -> Result<StatusPage, StoreError> {
         self.store
-            .write(move |session| {
+            .write_in(workspace, move |session| {
                 Box::pin(async move {
                     let id = id.to_string();
                     let seen =

@@ -6,7 +6,9 @@ use rules::monitor::MonitorSettings;
 use rules::{MonitorStatus, Region, WorkspaceId};
 use store::{Batch, Generation, NewMonitor, StoreError};
 
+use crate::channels;
 use crate::commit::opened;
+use crate::components;
 use crate::harness::{
     Home, a_history, a_result, a_workspace, at, for_each_engine, monitor_id, settings, workspace_id,
 };
@@ -41,6 +43,35 @@ async fn each_change_of_a_monitor_changes_its_workspace_and_no_other_before_it_i
         let (deleted, changed) = changes(home, delete).await;
         deleted.unwrap();
         assert_eq!(changed, (true, false));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_channel_and_what_stands_on_a_page_change_their_workspace_and_no_other() {
+    for_each_engine(async |home| {
+        home.store.workspaces().create(a_workspace(2), at(0)).await.unwrap();
+        let monitor = home.monitor(1).await.id;
+        let (channel, changed) = changes(home, channels::create(home, 1, &[monitor])).await;
+        assert_eq!(changed, (true, false));
+        let made = components::a_full_page_with_one(home, monitor);
+        let (component, changed) = changes(home, made).await;
+        assert_eq!(changed, (true, false));
+        let page = component.settings.page_id;
+        let (workspace, store) = (home.workspace, &home.store);
+        let pages = store.pages();
+        let hide = pages.set_published(workspace, page, false, at(1));
+        let (hidden, changed) = changes(home, hide).await;
+        assert_eq!((hidden.unwrap().published, changed), (false, (true, false)));
+        let gone = [
+            changes(home, store.components().delete(workspace, component.id, at(2))).await,
+            changes(home, pages.delete(workspace, page, at(3))).await,
+            changes(home, store.channels().delete(workspace, channel.id, at(4))).await,
+        ];
+        for (deleted, changed) in gone {
+            deleted.unwrap();
+            assert_eq!(changed, (true, false));
+        }
     })
     .await;
 }
