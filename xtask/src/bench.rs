@@ -1,9 +1,12 @@
 //! `cargo xtask bench`: the service and a target of ours on this machine, each its own process,
-//! results stored durably and every check on a fresh connection. Prints a table; writes and compares
-//! JSON. What a figure means stands in `scenario` and `calls`; how a process is measured, in `process`.
+//! results stored durably and every check on a fresh connection. Prints a table, each figure beside
+//! the bar it must reach; writes and compares JSON. What a figure means stands in `scenario`, `calls`
+//! and `history`; how a process is measured, in `process`.
 
 mod api;
+mod bars;
 mod calls;
+mod history;
 mod observe;
 mod process;
 mod scenario;
@@ -16,7 +19,11 @@ use serde_json::{Value, json};
 
 use crate::shell;
 
-const USAGE: &str = "usage: cargo xtask bench engine|rpc [SCENARIO…] [--quick] [--built] [--json FILE] [--compare FILE]";
+const USAGE: &str = "usage: cargo xtask bench engine|rpc|history… [SCENARIO…] [--quick] [--built] [--json FILE] [--compare FILE]";
+
+/// The sets of scenarios, by the words that ask for them.
+const SETS: &[(&str, &[Scenario])] =
+    &[("engine", scenario::ENGINE), ("history", history::HISTORY), ("rpc", calls::RPC)];
 
 /// One measured figure.
 struct Figure {
@@ -34,6 +41,7 @@ type Scenario = (&'static str, fn(&process::Target, &scenario::Sizes) -> Result<
 /// What was asked for.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Asked<'a> {
+    sets: Vec<&'a str>,
     scenarios: Vec<&'a str>,
     quick: bool,
     built: bool,
@@ -44,13 +52,8 @@ struct Asked<'a> {
 /// Runs the benches that `words` name: a set, and scenarios of it or all. `--quick` is a look in
 /// between, `--built` measures the binaries that are there.
 pub(crate) fn run(words: &[&str]) -> Result<()> {
-    let (all, words) = match words {
-        ["engine", words @ ..] => (scenario::ENGINE, words),
-        ["rpc", words @ ..] => (calls::RPC, words),
-        _ => bail!("{USAGE}"),
-    };
     let asked = Asked::parse(words)?;
-    let chosen = choose(all, &asked.scenarios)?;
+    let chosen = choose(&asked.sets, &asked.scenarios)?;
     let earlier = asked.compare.map(read).transpose()?;
     if !asked.built {
         let packages = ["--package", "aloft", "--package", "aloft-testkit"];
@@ -60,15 +63,23 @@ pub(crate) fn run(words: &[&str]) -> Result<()> {
     println!("open files allowed: {files}; the service runs at most half as many checks at a time");
     let sizes = if asked.quick { &scenario::Sizes::QUICK } else { &scenario::Sizes::FULL };
     let target = process::Target::start()?;
-    let mut figures = Vec::new();
+    let (mut figures, mut failed) = (Vec::new(), Vec::new());
     for (name, measure) in chosen {
         println!("== {name}");
-        figures.extend(measure(&target, sizes).with_context(|| format!("scenario `{name}`"))?);
+        match measure(&target, sizes) {
+            Ok(measured) => figures.extend(measured),
+            // What the others measure is worth having all the same.
+            Err(why) => {
+                println!("   FAILED: {why:#}");
+                failed.push(name);
+            }
+        }
     }
     print(&figures, earlier.as_ref());
     if let Some(file) = asked.json {
         write(&figures, Path::new(file))?;
     }
+    ensure!(failed.is_empty(), "scenarios that failed: {}", failed.join(", "));
     Ok(())
 }
 
@@ -83,30 +94,42 @@ impl<'a> Asked<'a> {
                 "--json" => asked.json = Some(words.next().context(USAGE)?),
                 "--compare" => asked.compare = Some(words.next().context(USAGE)?),
                 flag if flag.starts_with('-') => bail!("no flag `{flag}`; {USAGE}"),
+                set if SETS.iter().any(|it| it.0 == set) && asked.scenarios.is_empty() => {
+                    asked.sets.push(set);
+                }
                 name => asked.scenarios.push(name),
             }
         }
+        ensure!(!asked.sets.is_empty(), "{USAGE}");
         Ok(asked)
     }
 }
 
-/// The scenarios of these names, or all where there are none.
-fn choose(all: &'static [Scenario], names: &[&str]) -> Result<Vec<Scenario>> {
+/// The scenarios of these names in the sets, or all of the sets where there are none.
+fn choose(sets: &[&str], names: &[&str]) -> Result<Vec<Scenario>> {
+    let asked = SETS.iter().filter(|(set, _)| sets.contains(set));
+    let all: Vec<&Scenario> = asked.flat_map(|(_, scenarios)| *scenarios).collect();
     let known: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
     for name in names {
         ensure!(known.contains(name), "no scenario `{name}`; there are {}", known.join(", "));
     }
-    let chosen = all.iter().filter(|(name, _)| names.is_empty() || names.contains(name));
+    let chosen = all.into_iter().filter(|(name, _)| names.is_empty() || names.contains(name));
     Ok(chosen.copied().collect())
 }
 
 fn print(figures: &[Figure], earlier: Option<&Value>) {
-    print!("\n{:<48} {:>8} {:>12} {:<9}", "figure", "monitors", "value", "unit");
+    print!(
+        "\n{:<56} {:>8} {:>12} {:<5} {:>9} {:<6}",
+        "figure", "monitors", "value", "unit", "bar", ""
+    );
     println!("{}", if earlier.is_some() { "     earlier  ratio" } else { "" });
     for figure in figures {
         let monitors = figure.monitors.map_or_else(|| "-".to_owned(), |count| count.to_string());
         let Figure { name, value, unit, .. } = figure;
-        print!("{name:<48} {monitors:>8} {value:>12.2} {unit:<9}");
+        let (bar, is_met) = bars::of(figure).map_or((String::new(), ""), |bar| {
+            (bar.to_string(), if bar.is_met(*value) { "met" } else { "MISSED" })
+        });
+        print!("{name:<56} {monitors:>8} {value:>12.2} {unit:<5} {bar:>9} {is_met:<6}");
         match earlier.map(|earlier| value_of(earlier, figure)) {
             None => println!(),
             Some(None) => println!("{:>12}", "-"),
@@ -129,7 +152,7 @@ fn read(file: &str) -> Result<Value> {
 }
 
 fn write(figures: &[Figure], file: &Path) -> Result<()> {
-    let row = |figure: &Figure| json!({"name": figure.name, "monitors": figure.monitors, "value": figure.value, "unit": figure.unit});
+    let row = |figure: &Figure| json!({"name": figure.name, "monitors": figure.monitors, "value": figure.value, "unit": figure.unit, "bar": bars::of(figure).map(bars::Bar::to_json)});
     let rows: Vec<Value> = figures.iter().map(row).collect();
     let text = format!("{:#}\n", json!({ "figures": rows }));
     fs::write(file, text).with_context(|| format!("cannot write `{}`", file.display()))
@@ -141,14 +164,20 @@ mod tests {
 
     #[test]
     fn scenarios_are_chosen_by_name_and_all_run_where_none_is_named() {
-        let asked = Asked::parse(&["tcp", "--quick", "saturated", "--json", "now.json"]).unwrap();
+        let words = ["engine", "tcp", "--quick", "saturated", "--json", "now.json"];
+        let asked = Asked::parse(&words).unwrap();
         assert_eq!((asked.quick, asked.built, asked.json), (true, false, Some("now.json")));
         let names: Vec<&str> =
-            choose(scenario::ENGINE, &asked.scenarios).unwrap().iter().map(|it| it.0).collect();
+            choose(&asked.sets, &asked.scenarios).unwrap().iter().map(|it| it.0).collect();
         assert_eq!(names, ["saturated", "tcp"]);
-        assert_eq!(choose(calls::RPC, &[]).unwrap().len(), calls::RPC.len());
-        assert!(choose(calls::RPC, &["tcp"]).is_err() && Asked::parse(&["--fast"]).is_err());
-        assert!(Asked::parse(&["--json"]).is_err());
+        let all = choose(&["rpc", "engine"], &[]).unwrap();
+        assert_eq!(all.len(), calls::RPC.len() + scenario::ENGINE.len());
+        let one = choose(&["rpc", "engine"], &["list"]).unwrap();
+        assert_eq!(one.iter().map(|it| it.0).collect::<Vec<_>>(), ["list"]);
+        assert!(choose(&["rpc"], &["tcp"]).is_err() && choose(&["rpc"], &["history"]).is_err());
+        for refused in [&["engine", "--fast"][..], &["engine", "--json"], &["tcp"], &[]] {
+            assert!(Asked::parse(refused).is_err(), "{refused:?}");
+        }
     }
 
     #[test]

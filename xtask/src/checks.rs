@@ -1,10 +1,11 @@
-//! What `.ci/run` asks before the tests: format, lints, the contract, the house rules, the licences.
+//! What `.ci/run` asks before the tests: format, lints, the contract, the house rules, the licences,
+//! and how many instructions the hot paths take.
 
 use std::time::Instant;
 
 use anyhow::{Result, bail};
 
-use crate::{codegen, setup, shell, tidy};
+use crate::{codegen, instructions, provider, setup, shell, tidy};
 
 /// A check's name as printed, and what runs it.
 type Check = (&'static str, fn() -> Result<()>);
@@ -14,9 +15,11 @@ const ALL: &[Check] = &[
     ("format", format),
     ("lints", lint),
     ("generated code", || codegen::run(true)),
+    ("documentation", provider::check_docs),
     ("contract", proto),
     ("tidy", tidy::run),
     ("licences", licences),
+    ("instructions", instructions::check),
 ];
 
 /// All checks, each under its heading and with the time it took; every one runs, so that one look

@@ -32,13 +32,16 @@ usage: cargo xtask <command>
   provider install|package
                      the Terraform provider for `terraform init` on this machine, or as a release:
                      [--into FOLDER] [--built] [--target TRIPLE]
+  provider docs [--check]
+                     write the provider's documentation from its schemas, or compare it
   tidy               the house rules that no compiler knows
   fmt                check the formatting
   lint               clippy on everything, warnings are errors
   codegen [--check]  write the code that comes from `proto/`, or compare it
   proto              lint the contract, and compare it with that of the last release
   licences           licences, bans and sources of all dependencies
-  checks             fmt, lint, codegen --check, proto, tidy and licences, in this order
+  checks             fmt, lint, codegen --check, provider docs --check, proto, tidy, licences and
+                     instructions, in this order
   ci                 checks, then test";
 
 fn main() -> ExitCode {

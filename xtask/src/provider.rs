@@ -1,6 +1,8 @@
-//! `cargo xtask provider install|package`: the Terraform provider as `terraform init` finds it on this
-//! machine, and as a registry takes a release. Signing a release belongs to who has the key.
+//! `cargo xtask provider install|package|docs`: the Terraform provider as `terraform init` finds it on
+//! this machine, as a registry takes a release, and as a registry describes it. Signing a release
+//! belongs to who has the key.
 
+mod docs;
 mod install;
 mod package;
 
@@ -13,7 +15,8 @@ use crate::shell;
 
 const USAGE: &str = "\
 usage: cargo xtask provider install [--into FOLDER] [--built]
-       cargo xtask provider package [--into FOLDER] [--built] [--target TRIPLE]";
+       cargo xtask provider package [--into FOLDER] [--built] [--target TRIPLE]
+       cargo xtask provider docs [--check]";
 /// What configurations name as the provider's source.
 const SOURCE: [&str; 3] = ["registry.terraform.io", "aloft", "service"];
 /// The program, as cargo calls it.
@@ -21,8 +24,15 @@ const PROGRAM: &str = "terraform-provider-service";
 /// The version of every crate, and so of the provider.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Builds the provider and puts it where `words` say.
+pub(crate) use docs::check as check_docs;
+
+/// Builds the provider and puts it where `words` say, or writes its documentation.
 pub(crate) fn run(words: &[&str]) -> Result<()> {
+    match words {
+        ["docs"] => return docs::write(),
+        ["docs", "--check"] => return docs::check(),
+        _ => {}
+    }
     let Some((command, rest)) = words.split_first() else { bail!("{USAGE}") };
     let wish = Wish::read(rest)?;
     match *command {
@@ -67,6 +77,7 @@ impl Wish {
     /// The program, built unless it is there already, and what it runs on.
     fn program(&self) -> Result<(PathBuf, Platform)> {
         let mut arguments = vec!["build", "--release", "--locked", "--package", "aloft-provider"];
+        arguments.extend(["--bin", PROGRAM]);
         let mut folder = target_folder()?;
         let triple = match &self.target {
             Some(triple) => {
@@ -77,7 +88,8 @@ impl Wish {
             None => shell::output("rustc", &["--print", "host-tuple"])?.trim().to_owned(),
         };
         if !self.built {
-            shell::run(&shell::cargo(), &arguments)?;
+            let mut command = shell::command(&shell::cargo())?;
+            shell::finish(command.args(&arguments))?;
         }
         let platform = Platform::of(&triple)?;
         Ok((folder.join("release").join(platform.file(PROGRAM)), platform))

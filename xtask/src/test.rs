@@ -9,7 +9,8 @@ use anyhow::{Context, Result, bail};
 use crate::{setup, shell};
 
 /// Sets up, then runs `cargo test` with further arguments, on all packages unless they name some.
-/// All packages are followed by the server's calls once more, on PostgreSQL.
+/// All packages are followed by the server's calls and by what Terraform makes of them once more, on
+/// PostgreSQL.
 pub(crate) fn run(args: &[&str]) -> Result<()> {
     setup::for_tests()?;
     let mut command = shell::command(&shell::cargo())?;
@@ -20,6 +21,7 @@ pub(crate) fn run(args: &[&str]) -> Result<()> {
     tested(command.arg("--workspace").args(args))?;
     let mut command = shell::command(&shell::cargo())?;
     command.args(["test", "--no-fail-fast", "--package", "aloft-server", "--test", "it"]);
+    command.args(["--package", "aloft-provider", "--test", "acceptance"]);
     tested(command.args(args).env("ALOFT_TEST_ENGINE", "postgres"))
 }
 

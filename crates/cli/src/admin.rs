@@ -11,7 +11,7 @@ use serde_json::json;
 use server::boot;
 use server::config::Settings;
 use server::context::Context;
-use server::control::{self, Admin, CreateKey, CreateWorkspace, KeyRow, WorkspaceRow};
+use server::control::{self, Admin, CreateKey, CreateWorkspace, KeepResults, KeyRow, WorkspaceRow};
 
 use crate::flags::Flags;
 use crate::output;
@@ -45,6 +45,15 @@ pub(crate) enum WorkspaceAction {
     },
     /// List all workspaces
     List,
+    /// Say how long a workspace's results are kept
+    Keep {
+        /// Its slug
+        #[arg(long)]
+        slug: String,
+        /// For so many days, 1 to 3650; left out, as `--retention-days` of the server says
+        #[arg(long)]
+        days: Option<u32>,
+    },
 }
 
 /// What to do with keys.
@@ -81,7 +90,7 @@ pub(crate) enum KeyAction {
 pub(crate) async fn workspaces(action: WorkspaceAction, place: Place) -> Result<ExitCode> {
     let admin = match &action {
         WorkspaceAction::Create { .. } => place.open_or_make().await?,
-        WorkspaceAction::List => place.open().await?,
+        WorkspaceAction::List | WorkspaceAction::Keep { .. } => place.open().await?,
     };
     match action {
         WorkspaceAction::Create { slug, name } => {
@@ -92,6 +101,15 @@ pub(crate) async fn workspaces(action: WorkspaceAction, place: Place) -> Result<
         WorkspaceAction::List => {
             let all = admin.list_workspaces().await?;
             place.answer(serde_json::to_value(&all)?, || table_of_workspaces(&all));
+        }
+        WorkspaceAction::Keep { slug, days } => {
+            admin.keep_results(KeepResults { workspace: slug.clone(), days }).await?;
+            let time = days.map_or_else(
+                || "as long as the server's setting says".to_owned(),
+                |days| format!("for {days} days"),
+            );
+            let words = || format!("results of workspace `{slug}` are kept {time}");
+            place.answer(json!({ "slug": slug, "results_kept_days": days }), words);
         }
     }
     admin.close().await?;

@@ -146,7 +146,7 @@ const fn word(outcome: Outcome) -> &'static str {
 }
 
 /// The address as it was given, but for a name and a password in it.
-fn without_credentials(url: &str) -> String {
+pub(crate) fn without_credentials(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let (authority, path) = rest.split_at(end);

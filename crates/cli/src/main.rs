@@ -6,8 +6,10 @@ mod check;
 mod config;
 mod database;
 mod flags;
+mod memory;
 mod output;
 mod serve;
+mod terraform;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -94,6 +96,11 @@ enum Command {
         #[arg(long, value_name = "DATABASE")]
         to: Place,
     },
+    /// Write what a workspace holds as a configuration of Terraform
+    Terraform {
+        #[command(subcommand)]
+        action: terraform::Action,
+    },
     /// Print the settings that hold, and where each came from
     Config {
         #[command(flatten)]
@@ -114,6 +121,7 @@ fn main() -> ExitCode {
         | Command::Backup { .. }
         | Command::Restore { .. }
         | Command::Migrate { .. }
+        | Command::Terraform { .. }
         | Command::Config { .. } => ExitCode::FAILURE,
     };
     run(cli.command).unwrap_or_else(|why| {
@@ -137,6 +145,7 @@ fn run(command: Command) -> Result<ExitCode> {
             runtime(Some(1))?.block_on(database::restore(&file, &place))
         }
         Command::Migrate { from, to } => runtime(Some(1))?.block_on(database::migrate(from, to)),
+        Command::Terraform { action } => runtime(Some(1))?.block_on(terraform::run(action)),
         Command::Config { flags } => config::run(flags),
     }
 }

@@ -4,6 +4,7 @@
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use rules::Secret;
@@ -12,7 +13,10 @@ use server::context::Context;
 use server::observe::log;
 
 use crate::flags::Flags;
-use crate::output;
+use crate::{memory, output};
+
+/// After so long a server has begun all that it does beside its work.
+const START_TAKES: Duration = Duration::from_secs(1);
 
 pub(crate) async fn run(mut flags: Flags, demo: bool) -> Result<ExitCode> {
     if demo {
@@ -34,6 +38,10 @@ pub(crate) async fn run(mut flags: Flags, demo: bool) -> Result<ExitCode> {
         }
         running
     };
+    tokio::spawn(async {
+        tokio::time::sleep(START_TAKES).await;
+        memory::let_go_of_code();
+    });
     running.run(signals).await?;
     Ok(ExitCode::SUCCESS)
 }

@@ -36,6 +36,8 @@
 //!   (`base64=1` for a message in base64url). On other methods GET is 405.
 //! - **Sizes.** [`rpc::serve`] refuses bodies and messages past [`rules::limits::MESSAGE_BYTES_MAX`] with
 //!   `resource_exhausted`, before and after decompression.
+//! - **Errors without a reason** are those that the library makes before the interceptors; a layer
+//!   around the service reads them with [`rpc::refused`] and answers them again.
 //! - **Malformed input.** A body that is no JSON or no protobuf is `invalid_argument` (400), an
 //!   unknown JSON field or a value of a wrong type too, with its path; an unknown content type is
 //!   415, an unknown method `unimplemented` (404).

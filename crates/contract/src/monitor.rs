@@ -7,7 +7,7 @@ mod history;
 
 pub(crate) use answer::shown_url;
 pub use answer::{Secrets, Shown, instant};
-pub use draft::{drafted, mask};
+pub use draft::{Identified, drafted, mask};
 pub use history::{SummaryNumbers, given_instant, micros};
 
 /// Messages, service and client as generated from `proto/monitor/v1/monitor.proto`, and what

@@ -6,13 +6,11 @@ mod draft;
 
 pub use answer::shown;
 
-/// Messages, service and client as generated from `proto/notification/v1/notification.proto`, and
-/// what their fields are made of. A message becomes a field by `into()`.
+/// Messages, service and client as generated from `proto/notification/v1/notification.proto`. A
+/// message becomes a field by `into()`.
 pub mod wire {
-    pub use buffa::MessageField;
-    pub use buffa_types::google::protobuf::{FieldMask, Timestamp};
-
     pub use crate::generated::notification::v1::*;
+    pub use crate::monitor::wire::{FieldMask, MessageField, Timestamp};
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ mod client;
 mod error;
 mod json;
 mod methods;
+mod refused;
 mod strict;
 mod whoami;
 
@@ -21,10 +22,11 @@ pub use self::client::{Client, UnusableClient, creating};
 pub use self::error::{
     Code, Error, FieldViolation, Reason, already_exists, conflict, field_violations, internal,
     invalid, invalid_because, not_found, permission_denied, reason, resource_exhausted, taken,
-    unauthenticated, unavailable, unknown_method, with_request_id,
+    too_large, too_slow, unauthenticated, unavailable, unknown_method, with_request_id,
 };
 pub use self::json::check_json;
 pub use self::methods::{Method, field_names, method, methods, service_names};
+pub use self::refused::{Answered, refused};
 pub use self::strict::Strict;
 pub use self::whoami::{Actor, Whoami};
 

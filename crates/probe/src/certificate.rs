@@ -14,14 +14,14 @@ use x509_parser::prelude::{ASN1Time, FromDer, X509Certificate, X509Name};
 use crate::limits::{CERTIFICATE_NAME_CHARS, CERTIFICATES_KEPT, CERTIFICATES_NAMED};
 
 /// Chains read before.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Certificates {
     kept: Mutex<Generations>,
 }
 
 /// Two generations: what is asked for moves to the young one, and when that is full, the old one
 /// is forgotten. As good as an order of use, without keeping one.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Generations {
     young: HashMap<[u8; 32], Arc<Certificate>>,
     old: HashMap<[u8; 32], Arc<Certificate>>,

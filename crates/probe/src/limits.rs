@@ -44,6 +44,8 @@ pub(crate) const CERTIFICATE_NAME_CHARS: usize = 256;
 pub(crate) const CERTIFICATES_NAMED: usize = 10;
 /// Parsed certificate chains in each of two generations.
 pub(crate) const CERTIFICATES_KEPT: usize = 1024;
+/// Chains, each with a name, that are known to be trusted: some 60 bytes each.
+pub(crate) const CHAINS_TRUSTED: usize = 10_000;
 
 /// File handles that are not for checks: database, listeners, callers.
 const HANDLES_RESERVED: u64 = 256;

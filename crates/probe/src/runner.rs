@@ -1,5 +1,6 @@
 //! Runs a job: attempt after attempt, as far as `domain::check` says, each within its time.
 
+use std::pin::pin;
 use std::sync::Arc;
 
 use domain::check::{
@@ -78,23 +79,32 @@ impl Probe {
     async fn attempt(&self, plan: &Plan, started_at: Timestamp) -> Attempt {
         let network = &*self.network;
         let start = Instant::now();
+        // Each exchange is pinned where it stands: as an argument, its kilobytes would be copied.
         let (seen, failure) = match &plan.check {
             PlannedCheck::Http(http) => {
                 let mut progress = http::Progress::new();
-                let ended =
-                    timeout(plan.timeout, http::exchange(network, http, &mut progress)).await;
+                let ended = {
+                    let exchange = pin!(http::exchange(network, http, &mut progress));
+                    timeout(plan.timeout, exchange).await
+                };
                 let failure = ended.map_err(|_| progress.out_of_time(plan.timeout));
                 (Seen::Http(progress.into_seen()), failure)
             }
             PlannedCheck::Tcp(tcp) => {
                 let mut progress = tcp::Progress::new();
-                let ended = timeout(plan.timeout, tcp::exchange(network, tcp, &mut progress)).await;
+                let ended = {
+                    let exchange = pin!(tcp::exchange(network, tcp, &mut progress));
+                    timeout(plan.timeout, exchange).await
+                };
                 let failure = ended.map_err(|_| progress.out_of_time(tcp, plan.timeout));
                 (Seen::Tcp(progress.seen), failure)
             }
             PlannedCheck::Dns(dns) => {
                 let mut progress = dns::Progress::new();
-                let ended = timeout(plan.timeout, dns::exchange(network, dns, &mut progress)).await;
+                let ended = {
+                    let exchange = pin!(dns::exchange(network, dns, &mut progress));
+                    timeout(plan.timeout, exchange).await
+                };
                 let failure = ended.map_err(|_| progress.out_of_time(dns, plan.timeout));
                 (Seen::Dns(progress.seen), failure)
             }

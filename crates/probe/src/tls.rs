@@ -1,6 +1,7 @@
 //! TLS of the checks: trust in the compiled-in authorities and the operator's, no resumption, and
 //! the certificates a server showed also where they do not hold.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use domain::check::{Certificate, Failure, FailureKind};
@@ -13,12 +14,16 @@ use rustls::{
     CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
     SupportedCipherSuite,
 };
+use sha2::{Digest, Sha256};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
 use crate::certificate::Certificates;
+use crate::limits::CHAINS_TRUSTED;
 
+/// How long a chain that was found good is not looked at again.
+const TRUSTED_FOR_MS: i64 = 600_000;
 /// Protocols offered, best first.
 const ALPN: [&[u8]; 2] = [b"h2", b"http/1.1"];
 
@@ -26,7 +31,8 @@ const ALPN: [&[u8]; 2] = [b"h2", b"http/1.1"];
 pub(crate) struct Tls {
     config: ClientConfig,
     trust: Arc<WebPkiServerVerifier>,
-    certificates: Certificates,
+    trusted: Arc<Trusted>,
+    certificates: Arc<Certificates>,
 }
 
 impl Tls {
@@ -51,7 +57,7 @@ impl Tls {
             .with_no_client_auth();
         config.resumption = Resumption::disabled();
         config.alpn_protocols = ALPN.map(<[u8]>::to_vec).to_vec();
-        Self { config, trust, certificates: Certificates::default() }
+        Self { config, trust, trusted: Arc::default(), certificates: Arc::default() }
     }
 
     /// Shakes hands with the server called `host` (a name, or an address without brackets).
@@ -66,8 +72,12 @@ impl Tls {
             let detail = format!("`{host}` is no name that a certificate can be for");
             Failure::new(FailureKind::TlsFailed, detail)
         })?;
-        let recorder =
-            Arc::new(Recorder { trust: Arc::clone(&self.trust), refused: Mutex::default() });
+        let recorder = Arc::new(Recorder {
+            trust: Arc::clone(&self.trust),
+            trusted: Arc::clone(&self.trusted),
+            certificates: Arc::clone(&self.certificates),
+            refused: Mutex::default(),
+        });
         // All that is large in a configuration is behind an `Arc`, so a copy for each connection
         // is cheap beside its handshake.
         let mut config = self.config.clone();
@@ -89,11 +99,56 @@ impl Tls {
     }
 }
 
+/// Chains that were found good for a name a while ago. The same chain is as good today, until one of
+/// its certificates ends, and its signatures are a good part of a handshake. That the server has
+/// the key is verified each time.
+#[derive(Debug, Default)]
+struct Trusted(Mutex<HashMap<[u8; 32], TrustedFor>>);
+
+/// Milliseconds since 1970, the second one not included.
+#[derive(Clone, Copy, Debug)]
+struct TrustedFor {
+    from: i64,
+    to: i64,
+}
+
+impl Trusted {
+    /// What tells a chain and a name from others.
+    fn key(
+        leaf: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        name: &ServerName<'_>,
+    ) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        for certificate in std::iter::once(leaf).chain(intermediates) {
+            hash.update((certificate.len() as u64).to_be_bytes());
+            hash.update(certificate);
+        }
+        hash.update(name.to_str().as_bytes());
+        hash.finalize().into()
+    }
+
+    fn holds(&self, key: &[u8; 32], now: i64) -> bool {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.get(key).is_some_and(|trusted| (trusted.from..trusted.to).contains(&now))
+    }
+
+    fn keep(&self, key: [u8; 32], now: i64, not_after: i64) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() >= CHAINS_TRUSTED {
+            kept.clear();
+        }
+        kept.insert(key, TrustedFor { from: now, to: not_after.min(now + TRUSTED_FOR_MS) });
+    }
+}
+
 /// Asks the trusted authorities, and keeps the chain that they refuse: without it nobody could say
 /// whose certificate expired, and when.
 #[derive(Debug)]
 struct Recorder {
     trust: Arc<WebPkiServerVerifier>,
+    trusted: Arc<Trusted>,
+    certificates: Arc<Certificates>,
     refused: Mutex<Vec<CertificateDer<'static>>>,
 }
 
@@ -112,12 +167,17 @@ impl ServerCertVerifier for Recorder {
         ocsp: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
+        let key = Trusted::key(leaf, intermediates, name);
+        let now_ms = i64::try_from(now.as_secs()).unwrap_or(i64::MAX).saturating_mul(1_000);
+        if self.trusted.holds(&key, now_ms) {
+            return Ok(ServerCertVerified::assertion());
+        }
         let verified = self.trust.verify_server_cert(leaf, intermediates, name, ocsp, now);
+        let chain = || std::iter::once(leaf).chain(intermediates).map(|c| c.clone().into_owned());
         if verified.is_err() {
-            *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = std::iter::once(leaf)
-                .chain(intermediates)
-                .map(|c| c.clone().into_owned())
-                .collect();
+            *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = chain().collect();
+        } else if let Some(read) = self.certificates.read(&chain().collect::<Vec<_>>()) {
+            self.trusted.keep(key, now_ms, read.chain_not_after.as_millis());
         }
         verified
     }
@@ -194,4 +254,30 @@ fn complaint(host: &str, why: &CertificateError, shown: Option<&Certificate>) ->
 /// A name out of what TLS writes around it: `DnsName("mail.example.com")`.
 fn bare(presented: &str) -> &str {
     presented.split('"').nth(1).unwrap_or(presented)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_chain_is_trusted_again_until_it_ends_and_for_its_own_name_only() {
+        let (leaf, other) = (CertificateDer::from(vec![1, 2]), CertificateDer::from(vec![1]));
+        let name = |name: &'static str| ServerName::try_from(name).unwrap();
+        let key = Trusted::key(&leaf, &[], &name("a.example"));
+        let trusted = Trusted::default();
+        trusted.keep(key, 1_000, 5_000);
+        for (now, holds) in [(999, false), (1_000, true), (4_999, true), (5_000, false)] {
+            assert_eq!(trusted.holds(&key, now), holds, "{now}");
+        }
+        trusted.keep(key, 1_000, i64::MAX);
+        assert!(!trusted.holds(&key, 1_000 + TRUSTED_FOR_MS), "looked at again once in a while");
+        let rest = CertificateDer::from(vec![2]);
+        for stranger in [
+            Trusted::key(&leaf, &[], &name("b.example")),
+            Trusted::key(&other, &[rest], &name("a.example")),
+        ] {
+            assert!(!trusted.holds(&stranger, 1_000));
+        }
+    }
 }

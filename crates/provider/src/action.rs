@@ -49,11 +49,11 @@ impl Action for Trigger {
         config: Object,
         progress: &Progress,
     ) -> Outcome<()> {
-        let client = ctx.client()?.client()?;
+        let client = ctx.client()?.client()?.until(ctx.cancelled());
         let id: String = config.get("id")?;
         let must_succeed: Option<bool> = config.get("must_succeed")?;
         let call = move |services: rpc::Client, options: CallOptions| {
-            let request = TriggerMonitorRequest { id: id.clone(), ..Default::default() };
+            let request = TriggerMonitorRequest { id: id.clone() };
             async move {
                 let answer = services.monitors.trigger_monitor_with_options(request, options);
                 Ok(answer.await?.into_owned())

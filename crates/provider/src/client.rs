@@ -5,13 +5,14 @@ mod failure;
 mod retry;
 
 use std::future::Future;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use contract::rpc::{self, CallOptions, Whoami};
 use rules::{Scope, Timestamp};
 use tokio::sync::OnceCell;
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 pub use self::failure::Failure;
 use self::failure::{Circumstances, explained};
@@ -22,16 +23,22 @@ use crate::settings::Settings;
 /// Most bytes of an answer: room for a list of the largest monitors, and an end.
 const ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// The service, as one run of the provider calls it.
+/// What is said of a call that was never made.
+const STOPPED: &str = "Terraform asked the provider to stop before this was called.";
+
+/// The service, as one run of the provider calls it. Clones share all but what stops them.
+#[derive(Clone)]
 pub struct Client {
     services: rpc::Client,
-    settings: Settings,
+    settings: Arc<Settings>,
     policy: Policy,
     /// Until when nobody calls, because the service asked for a pause: what one call is told holds
     /// for all of them, which share the limit.
-    quiet: Mutex<Option<Quiet>>,
+    quiet: Arc<Mutex<Option<Quiet>>>,
     /// Whether the key only reads, once that was asked.
-    reads_only: OnceCell<bool>,
+    reads_only: Arc<OnceCell<bool>>,
+    /// Fires when no further try is to begin.
+    stop: CancellationToken,
 }
 
 /// A pause that the service asked for.
@@ -52,12 +59,21 @@ impl Client {
 
     fn with_policy(settings: Settings, policy: Policy) -> Result<Self, rpc::UnusableClient> {
         let services = rpc::Client::new(&settings.base_url, &settings.api_token)?;
-        let (quiet, reads_only) = (Mutex::new(None), OnceCell::new());
-        Ok(Self { services, settings, policy, quiet, reads_only })
+        let settings = Arc::new(settings);
+        let (quiet, reads_only) = (Arc::default(), Arc::default());
+        let stop = CancellationToken::new();
+        Ok(Self { services, settings, policy, quiet, reads_only, stop })
+    }
+
+    /// The same client for calls that Terraform may want to end: once this fires, pauses are over
+    /// and no further try begins. A call that is under way comes to its end.
+    #[must_use]
+    pub fn until(&self, stop: &CancellationToken) -> Self {
+        Self { stop: stop.clone(), ..self.clone() }
     }
 
     /// What holds for its calls.
-    pub const fn settings(&self) -> &Settings {
+    pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
@@ -84,7 +100,7 @@ impl Client {
     {
         let key = format!("{:032x}", rand::random::<u128>());
         let options = self.within_its_time(rpc::creating(&key));
-        self.repeated(Repeat::Safe, || call(self.services.clone(), options.clone())).await
+        self.repeated(Repeat::Creates, || call(self.services.clone(), options.clone())).await
     }
 
     /// Makes a call that does something each time. It has the time that it needs, and is repeated
@@ -129,24 +145,32 @@ impl Client {
     where
         F: Future<Output = Result<A, rpc::Error>>,
     {
+        let mut failure = Failure::Failed(STOPPED.to_owned());
         for attempt in 0.. {
-            self.quiet().await;
+            let rested = self.stop.run_until_cancelled(self.quiet()).await;
+            if rested.is_none() || self.stop.is_cancelled() {
+                return Err(failure);
+            }
             let error = match call().await {
                 Ok(answer) => return Ok(answer),
                 Err(error) => error,
             };
             let now = now();
             let asked = retry_after(&error, now);
+            let (settings, tries) = (&*self.settings, attempt + 1);
+            let circumstances = Circumstances { settings, tries, asked_to_wait: asked, repeat };
+            failure = explained(&error, &circumstances);
             match self.policy.next(attempt, repeat, &error, now, rand::random()) {
-                Next::Again(pause) if asked.is_some() => self.be_quiet(pause),
-                Next::Again(pause) => tokio::time::sleep(pause).await,
-                Next::Over => {
-                    let settings = &self.settings;
-                    let tries = attempt + 1;
-                    let circumstances =
-                        Circumstances { settings, tries, asked_to_wait: asked, repeat };
-                    return Err(explained(&error, &circumstances));
+                Next::Again(pause) => {
+                    let pause_ms = pause.as_millis() as u64;
+                    tracing::info!(attempt, pause_ms, "a call is made again: {error}");
+                    if asked.is_some() {
+                        self.be_quiet(pause);
+                    } else {
+                        self.stop.run_until_cancelled(tokio::time::sleep(pause)).await;
+                    }
                 }
+                Next::Over => return Err(failure),
             }
         }
         unreachable!("the policy ends every call")

@@ -34,25 +34,23 @@ fn hold(reader: &mut Reader, field: &Field, config: &Object) {
     if given.is_unknown() {
         return;
     }
-    match field.shape {
-        Shape::Integer { min, max } => match config.get::<Option<i32>>(field.name) {
-            Ok(number) => drop(reader.integer(field.name, number)),
-            Err(_) => {
-                let allowed = format!("must be a whole number from {min} to {max}");
-                let _: Option<()> = reader.refuse_unseen(field.name, allowed);
-            }
-        },
-        // The arguments of data sources are numbers, identifiers and words, and the last are texts here.
-        _ => {
-            let text = given.as_str().map(str::to_owned);
-            if field.shape.characters().is_some() {
-                let _ = reader.text(field.name, text);
-            } else if let (Some(words), Some(text)) = (field.shape.words(), text)
-                && !words.contains(&text.as_str())
-            {
-                let allowed = format!("must be one of {}", words.join(", "));
-                let _: Option<()> = reader.refuse(field.name, text, allowed);
-            }
+    if let Shape::Integer { min, max } = field.shape {
+        if let Ok(number) = config.get::<Option<i32>>(field.name) {
+            let _ = reader.integer(field.name, number);
+        } else {
+            let allowed = format!("must be a whole number from {min} to {max}");
+            let _: Option<()> = reader.refuse_unseen(field.name, allowed);
         }
+        return;
+    }
+    // The arguments of data sources are numbers, identifiers and words, and the last are texts here.
+    let text = given.as_str().map(str::to_owned);
+    if field.shape.characters().is_some() {
+        let _ = reader.text(field.name, text);
+    } else if let (Some(words), Some(text)) = (field.shape.words(), text)
+        && !words.contains(&text.as_str())
+    {
+        let allowed = format!("must be one of {}", words.join(", "));
+        let _: Option<()> = reader.refuse(field.name, text, allowed);
     }
 }

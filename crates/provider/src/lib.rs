@@ -8,7 +8,7 @@ pub mod connection;
 pub mod data_source;
 pub mod function;
 pub mod list;
-mod provider;
+pub mod provider;
 pub mod resource;
 pub mod schema;
 pub mod service;

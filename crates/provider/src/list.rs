@@ -5,7 +5,7 @@ use rules::PageId;
 use rules::field::{Field, Resource as Table, Shape};
 use terraform_plugin::list::{Found, ListResource, Listing, Query};
 use terraform_plugin::schema::Schema;
-use terraform_plugin::{Context, Object, Outcome};
+use terraform_plugin::{Context, Diagnostic, Object, Outcome};
 
 use crate::connection::{Connection, told};
 use crate::resource::Managed;
@@ -54,7 +54,7 @@ impl ListResource for Existing {
         let page_id: Option<String> = query.config.get("page_id")?;
         let (mut token, mut left) = (String::new(), query.limit);
         loop {
-            let asked = Asked { token, page_id: page_id.clone() };
+            let asked = Asked { token: token.clone(), page_id: page_id.clone() };
             let page = (self.0.service.list)(client, asked).await;
             let doing = || format!("Cannot list each {}", self.0.service.noun);
             let page = page.map_err(|failure| told(&doing(), failure))?;
@@ -65,10 +65,11 @@ impl ListResource for Existing {
                 }
                 left -= 1;
             }
-            if page.next.is_empty() {
-                return Ok(());
+            let further = further(&token, page.next);
+            match further.map_err(|detail| Diagnostic::error(doing(), detail))? {
+                Some(next) => token = next,
+                None => return Ok(()),
             }
-            token = page.next;
         }
     }
 }
@@ -76,12 +77,34 @@ impl ListResource for Existing {
 impl Existing {
     fn found(&self, values: Object, include_resource: bool) -> Found {
         let named = ["name", "title", "id"].into_iter();
-        let named = named.filter_map(|name| values.value(name).as_str());
-        let name = named.filter(|name| !name.is_empty()).next().unwrap_or_default();
+        let mut named = named.filter_map(|name| values.value(name).as_str());
+        let name = named.find(|name| !name.is_empty()).unwrap_or_default();
         let found = Found::new(name, self.0.identity_of(&values));
         if include_resource {
             return found.with_resource(self.0.imported(values));
         }
         found
+    }
+}
+
+/// The token to go on with after the part that had this one, where there is more.
+fn further(token: &str, next: String) -> Result<Option<String>, &'static str> {
+    match next.as_str() {
+        "" => Ok(None),
+        again if again == token => Err("The service answers the same part of the list again."),
+        _ => Ok(Some(next)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_goes_on_until_there_is_no_more_and_never_on_the_spot() {
+        assert_eq!(further("", "b".to_owned()), Ok(Some("b".to_owned())));
+        assert_eq!(further("b", "c".to_owned()), Ok(Some("c".to_owned())));
+        assert_eq!(further("c", String::new()), Ok(None));
+        assert!(further("c", "c".to_owned()).is_err());
     }
 }

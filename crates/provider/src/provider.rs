@@ -18,8 +18,21 @@ use crate::resource::Managed;
 use crate::service::{
     COMPONENTS, DNS_MONITORS, GROUPS, HTTP_MONITORS, NOTIFICATIONS, PAGES, TCP_MONITORS,
 };
-use crate::settings::{Arguments, Environment, Settings};
+use crate::settings::{Arguments, Environment, Settings, base_url_of};
 use crate::{schema, validate, wire};
+
+/// The seven resources, in the order of the specification.
+pub fn resources() -> [Managed; 7] {
+    [
+        Managed { table: &HTTP_MONITOR, service: &HTTP_MONITORS },
+        Managed { table: &TCP_MONITOR, service: &TCP_MONITORS },
+        Managed { table: &DNS_MONITOR, service: &DNS_MONITORS },
+        Managed { table: &NOTIFICATION, service: &NOTIFICATIONS },
+        Managed { table: &STATUS_PAGE, service: &PAGES },
+        Managed { table: &STATUS_PAGE_COMPONENT, service: &COMPONENTS },
+        Managed { table: &STATUS_PAGE_COMPONENT_GROUP, service: &GROUPS },
+    ]
+}
 
 /// The provider `service`, in an environment.
 #[derive(Debug, Default)]
@@ -42,19 +55,9 @@ impl Provider for ServiceProvider {
     }
 
     fn catalog(&self) -> Catalog<Connection> {
-        let resources = [
-            (&HTTP_MONITOR, &HTTP_MONITORS),
-            (&TCP_MONITOR, &TCP_MONITORS),
-            (&DNS_MONITOR, &DNS_MONITORS),
-            (&NOTIFICATION, &NOTIFICATIONS),
-            (&STATUS_PAGE, &PAGES),
-            (&STATUS_PAGE_COMPONENT, &COMPONENTS),
-            (&STATUS_PAGE_COMPONENT_GROUP, &GROUPS),
-        ];
-        let catalog = resources.into_iter().fold(Catalog::new(), |catalog, (table, service)| {
-            catalog
-                .resource(table.name, Managed { table, service })
-                .list(table.name, Existing(Managed { table, service }))
+        let catalog = resources().into_iter().fold(Catalog::new(), |catalog, it| {
+            let name = it.table.name;
+            catalog.resource(name, it).list(name, Existing(it))
         });
         catalog
             .function("regions", Regions)
@@ -76,10 +79,11 @@ impl Provider for ServiceProvider {
 
     async fn validate(&self, _: &Context<Connection>, config: &Object) -> Outcome<()> {
         let mut reader = Reader::new(&PROVIDER);
-        for name in ["api_token", "base_url"] {
-            if let Given::Known(text) = config.get(name)? {
-                let _ = reader.text(name, Some(text));
-            }
+        if let Given::Known(token) = config.get("api_token")? {
+            let _ = reader.text("api_token", Some(token));
+        }
+        if let Given::Known(url) = config.get("base_url")? {
+            let _ = base_url_of(&mut reader, url);
         }
         for name in ["request_timeout", "max_retries"] {
             match config.get::<Given<i32>>(name) {

@@ -3,10 +3,10 @@
 
 mod state;
 
-use rules::field::{Presence, Resource as Table};
+use rules::field::{Presence, Resource as Table, Rule, Shape};
 use terraform_plugin::resource::{Create, Identity, Import, Resource, State, Update};
 use terraform_plugin::schema::Schema;
-use terraform_plugin::{Context, Diagnostic, Diagnostics, Object, Outcome, Type, Value};
+use terraform_plugin::{Context, Diagnostic, Diagnostics, Object, Outcome, Type};
 
 use crate::client::Failure;
 use crate::connection::{Connection, at, told};
@@ -14,7 +14,7 @@ use crate::service::{Answer, Id, Service};
 use crate::{schema, twin, validate, wire};
 
 /// A resource of the specification's §2.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Managed {
     /// Its fields, blocks and limits.
     pub table: &'static Table,
@@ -52,7 +52,7 @@ impl Resource for Managed {
     }
 
     async fn create(&self, ctx: &Ctx, create: Create) -> Outcome<State> {
-        let client = ctx.client()?.client()?;
+        let client = &ctx.client()?.client()?.until(ctx.cancelled());
         let sent = self.sent(&create.planned, &create.config);
         let answer = (self.service.create)(client, wire::written(self.table, &sent)).await;
         let answer = answer.map_err(|failure| self.told("create", failure))?;
@@ -62,7 +62,7 @@ impl Resource for Managed {
 
     async fn read(&self, ctx: &Ctx, prior: State) -> Outcome<Option<State>> {
         let client = ctx.client()?.client()?;
-        let id = self.id(&prior.values)?;
+        let id = id_of(&prior.values)?;
         let answer = match (self.service.get)(client, id).await {
             Ok(answer) => answer,
             // It was deleted by somebody else: Terraform plans to make it again.
@@ -79,7 +79,7 @@ impl Resource for Managed {
     }
 
     async fn update(&self, ctx: &Ctx, update: Update) -> Outcome<State> {
-        let client = ctx.client()?.client()?;
+        let client = &ctx.client()?.client()?.until(ctx.cancelled());
         let sent = self.sent(&update.planned, &update.config);
         let mask = self.mask(&update.planned, &update.prior.values);
         let call = (self.service.update)(client, wire::written(self.table, &sent), mask);
@@ -89,8 +89,8 @@ impl Resource for Managed {
     }
 
     async fn delete(&self, ctx: &Ctx, prior: State) -> Outcome<()> {
-        let client = ctx.client()?.client()?;
-        let Id { id, .. } = self.id(&prior.values)?;
+        let client = &ctx.client()?.client()?.until(ctx.cancelled());
+        let Id { id, .. } = id_of(&prior.values)?;
         match (self.service.delete)(client, id).await {
             Ok(()) | Err(Failure::NotFound(_)) => Ok(()),
             Err(failure) => Err(self.told("delete", failure)),
@@ -103,8 +103,9 @@ impl Resource for Managed {
             Import::Id(text) => self.named(&text)?,
             Import::Identity(identity) => identity,
         };
+        self.of_its_kind(&named)?;
         // Terraform reads it next, but would not say what is wrong with the id.
-        let answer = (self.service.get)(client, self.id(&named)?).await;
+        let answer = (self.service.get)(client, id_of(&named)?).await;
         let answer = answer.map_err(|failure| self.told("import", failure))?;
         Ok(self.kept(&answer, &Object::new()))
     }
@@ -128,11 +129,18 @@ impl Managed {
     }
 
     /// All that the provider knows, but for what cannot change in place, and a secret that is not in
-    /// the state and that nobody said to be another.
+    /// the state and that nobody said to be another. One that stands in a block is sent with its block.
     fn mask(&self, planned: &Object, prior: &Object) -> Vec<String> {
         let unchanged = |name: &str| {
-            twin::of(self.table, None).any(|twin| {
-                twin.field == name && twin.is_used(planned) && twin.same(planned, prior)
+            let mut twins = twin::all_of(self.table).filter(|twin| twin.is_used(planned));
+            // Where it was not asked for, the service may have it no more.
+            let asked_anew = self.table.rules.iter().any(|rule| {
+                matches!(*rule, Rule::RequiredWhen { field, when, .. }
+                    if field == name && planned.value(when) != prior.value(when))
+            });
+            twins.any(|twin| match twin.block {
+                None => twin.field == name && !asked_anew && twin.same(planned, prior),
+                Some(block) => block == name && planned.value(block) == prior.value(block),
             })
         };
         let fixed = |name: &str| self.table.fields.iter().any(|it| it.name == name && it.replace);
@@ -166,14 +174,6 @@ impl Managed {
         self.table.fields.iter().any(|field| field.name == "page_id")
     }
 
-    fn id(&self, values: &Object) -> Result<Id, Diagnostic> {
-        let page_id = match values.value("page_id") {
-            Value::String(page) => Some(page.clone()),
-            _none => None,
-        };
-        Ok(Id { id: values.get("id")?, page_id })
-    }
-
     /// The ids in the text of an import, such as `<page_id>/<component_id>` (spec §2).
     fn named(&self, text: &str) -> Outcome<Object> {
         let form = self.table.import.unwrap_or("<id>");
@@ -187,6 +187,42 @@ impl Managed {
             return Err(self.no_id(text, form).into());
         }
         Ok(values)
+    }
+
+    /// Refuses the id of another kind, which its prefix tells, and names the resource that is right.
+    fn of_its_kind(&self, named: &Object) -> Outcome<()> {
+        let id = named.value("id").as_str().unwrap_or_default();
+        if id.starts_with(self.prefix()) {
+            return Ok(());
+        }
+        let all = crate::provider::resources();
+        let right: Vec<_> = all.iter().filter(|other| id.starts_with(other.prefix())).collect();
+        let this = self.table.name;
+        let detail = match right.as_slice() {
+            // The service knows best what it is.
+            [] => return Ok(()),
+            [right] => {
+                let right = right.table.name;
+                format!("`{id}` is a `{right}` and no `{this}`. Import it as a `{right}`.")
+            }
+            several => {
+                let names: Vec<_> =
+                    several.iter().map(|right| format!("`{}`", right.table.name)).collect();
+                let names = names.join(" or ");
+                format!(
+                    "`{id}` is a monitor and no `{this}`. Import it as the one of {names} that it is."
+                )
+            }
+        };
+        Err(Diagnostic::error(format!("Cannot import the {}", self.service.noun), detail).into())
+    }
+
+    /// What its ids begin with.
+    fn prefix(&self) -> &'static str {
+        let Shape::Id(prefix) = self.table.field("id").shape else {
+            unreachable!("the id of each of the seven is an id")
+        };
+        prefix
     }
 
     fn no_id(&self, text: &str, form: &str) -> Diagnostic {
@@ -210,3 +246,12 @@ impl Managed {
         }
     }
 }
+
+/// Which resource these values name.
+fn id_of(values: &Object) -> Result<Id, Diagnostic> {
+    let page_id = values.value("page_id").as_str().map(str::to_owned);
+    Ok(Id { id: values.get("id")?, page_id })
+}
+
+#[cfg(test)]
+mod tests;

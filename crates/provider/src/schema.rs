@@ -113,27 +113,61 @@ fn twins(twin: &Twin) -> [(String, Attribute); 2] {
     [(twin.write_only(), secret), (twin.version(), version)]
 }
 
-/// The sentence of the table, with the words that an enumeration has and the default.
+/// The sentence of the table, with bounds that it does not speak of, the words that an enumeration has
+/// and the default.
 fn description(field: &Field) -> String {
-    let mut description = field.description.to_owned();
-    if let Some(words) = field.shape.words() {
+    let words = field.shape.words().map(|words| {
         let words: Vec<_> = words.iter().map(|word| format!("`{word}`")).collect();
-        description.push_str(&format!(" One of {}.", words.join(", ")));
+        format!(" One of {}.", words.join(", "))
+    });
+    let default = match field.presence {
+        Presence::Default(field::Value::Text("")) => " Empty by default.".to_owned(),
+        Presence::Default(field::Value::Text(text)) => format!(" `{text}` by default."),
+        Presence::Default(field::Value::Integer(number)) => format!(" {number} by default."),
+        Presence::Default(field::Value::Bool(flag)) => format!(" {flag} by default."),
+        Presence::Required | Presence::Optional | Presence::Computed | Presence::Output => {
+            String::new()
+        }
+    };
+    let bounds = bounds(field).unwrap_or_default();
+    format!("{}{bounds}{}{default}", field.description, words.unwrap_or_default())
+}
+
+/// What a value may measure, where somebody writes it and its sentence has no number of it.
+fn bounds(field: &Field) -> Option<String> {
+    let (least, most, unit) = match field.shape {
+        Shape::Text { min, max } | Shape::Line { min, max } | Shape::Slug { min, max } => {
+            (i64::from(min), i64::from(max), " characters")
+        }
+        Shape::HttpUrl { max }
+        | Shape::HostPort { max }
+        | Shape::DomainName { max }
+        | Shape::ContactUrl { max }
+        | Shape::HeaderName { max }
+        | Shape::AnswerHeaderName { max }
+        | Shape::HeaderValue { max }
+        | Shape::EmailAddress { max } => (0, i64::from(max), " characters"),
+        Shape::ListOfDomains { max } => (0, i64::from(max), " domains"),
+        Shape::Integer { min, max } => (i64::from(min), i64::from(max), ""),
+        Shape::PhoneNumber
+        | Shape::Bool
+        | Shape::OneOf(_)
+        | Shape::SetOf(_)
+        | Shape::Id(_)
+        | Shape::SetOfIds(_)
+        | Shape::Instant
+        | Shape::ListOf(_) => return None,
+    };
+    let mut numbers = field.description.split(|letter: char| !letter.is_ascii_digit());
+    if field.presence == Presence::Output || numbers.any(|number| number == most.to_string()) {
+        return None;
     }
-    match field.presence {
-        Presence::Default(field::Value::Text("")) => description.push_str(" Empty by default."),
-        Presence::Default(field::Value::Text(text)) => {
-            description.push_str(&format!(" `{text}` by default."));
-        }
-        Presence::Default(field::Value::Integer(number)) => {
-            description.push_str(&format!(" {number} by default."));
-        }
-        Presence::Default(field::Value::Bool(flag)) => {
-            description.push_str(&format!(" {flag} by default."));
-        }
-        Presence::Required | Presence::Optional | Presence::Computed | Presence::Output => {}
-    }
-    description
+    Some(match (least, most) {
+        // More than that no message carries.
+        (least, most) if most == i64::from(i32::MAX) => format!(" At least {least}{unit}."),
+        (0, most) if !unit.is_empty() => format!(" At most {most}{unit}."),
+        (least, most) => format!(" {least} to {most}{unit}."),
+    })
 }
 
 /// What the service will compute (design §4), so that a plan shows it.

@@ -88,17 +88,35 @@ impl Asked {
 }
 
 /// The message that this JSON is. It was made by the tables, whose names are those of the messages.
-fn message<M: serde::de::DeserializeOwned>(json: Json) -> M {
-    serde_json::from_value(json).expect("the wire has the fields of the tables")
+fn message<M: serde::de::DeserializeOwned>(json: Json) -> Result<M, rpc::Error> {
+    serde_json::from_value(json)
+        .map_err(|error| rpc::Error::internal(format!("the wire has no place for it: {error}")))
 }
 
-/// The JSON of a message.
-fn json<M: serde::Serialize>(message: &M) -> Json {
-    serde_json::to_value(message).expect("messages have names and values that JSON has")
+/// The JSON of a message, which it has not where the service sent an instant that there is not.
+fn json<M: serde::Serialize>(message: &M) -> Result<Json, rpc::Error> {
+    serde_json::to_value(message)
+        .map_err(|error| rpc::Error::internal(format!("failed to read the answer: {error}")))
+}
+
+/// What is wrong with the draft of a message.
+fn judged<M, D>(json: Json, parse: impl Fn(D) -> Option<Violations>) -> Violations
+where
+    M: serde::de::DeserializeOwned + Into<D>,
+{
+    match message::<M>(json) {
+        Ok(message) => parse(message.into()).unwrap_or_default(),
+        Err(error) => {
+            let said = error.message.unwrap_or_default();
+            rules::Violation::unseen("configuration", format!("cannot be sent: {said}")).into()
+        }
+    }
 }
 
 /// The JSON of what an answer must have. An answer without it is not the service's.
 fn present<M: serde::Serialize>(noun: &str, message: Option<&M>) -> Result<Json, rpc::Error> {
-    let missing = || rpc::Error::internal(format!("it has no {noun}"));
-    message.map(json).ok_or_else(missing)
+    match message {
+        Some(message) => json(message),
+        None => Err(rpc::Error::internal(format!("it has no {noun}"))),
+    }
 }

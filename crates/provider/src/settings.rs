@@ -6,6 +6,7 @@ use std::time::Duration;
 use contract::rpc::DEFAULT_BASE_URL;
 use rules::tables::PROVIDER;
 use rules::{Reader, Secret, Violations};
+use url::Url;
 
 /// The variable that stands in for `api_token` (spec §5.9).
 pub const TOKEN_VARIABLE: &str = "SERVICE_API_TOKEN";
@@ -61,18 +62,17 @@ impl Settings {
     pub fn of(arguments: Arguments, environment: &Environment) -> Result<Self, Violations> {
         let mut reader = Reader::new(&PROVIDER);
         let token = arguments.api_token.or_else(|| environment.api_token.clone());
-        let token = match token {
-            Some(token) => reader.text("api_token", Some(token.expose().clone())),
-            None => {
-                let allowed = format!("must be given, or {TOKEN_VARIABLE} must be set");
-                reader.refuse_unseen("api_token", allowed)
-            }
+        let token = if let Some(token) = token {
+            reader.text("api_token", Some(token.expose().clone()))
+        } else {
+            let allowed = format!("must be given, or {TOKEN_VARIABLE} must be set");
+            reader.refuse_unseen("api_token", allowed)
         };
         let base_url = arguments
             .base_url
             .or_else(|| environment.base_url.clone())
             .unwrap_or_else(|| DEFAULT_BASE_URL.to_owned());
-        let base_url = reader.text("base_url", Some(base_url));
+        let base_url = base_url_of(&mut reader, base_url);
         let seconds = reader.integer("request_timeout", arguments.request_timeout);
         let retries = reader.integer("max_retries", arguments.max_retries);
         let read = || {
@@ -86,6 +86,19 @@ impl Settings {
         let settings = read();
         reader.finish(settings)
     }
+}
+
+/// The address of the service, which messages repeat: credentials in it would stand there.
+pub fn base_url_of(reader: &mut Reader, given: String) -> Option<String> {
+    let parsed = Url::parse(&given);
+    let parsed = parsed.is_ok_and(|url| !url.username().is_empty() || url.password().is_some());
+    // What is no address is repeated as well.
+    let rest = given.split_once("//").map_or(given.as_str(), |(_, rest)| rest);
+    let authority = rest.split(['/', '\\', '?', '#']).next().unwrap_or_default();
+    if parsed || authority.contains('@') {
+        return reader.refuse_unseen("base_url", "must hold no name and password");
+    }
+    reader.text("base_url", Some(given))
 }
 
 #[cfg(test)]
@@ -143,6 +156,23 @@ mod tests {
         assert!(!refused.to_string().contains("cret"));
         let fields: Vec<_> = refused.0.iter().map(|violation| violation.field.as_str()).collect();
         assert_eq!(fields, ["api_token", "base_url", "request_timeout", "max_retries"]);
+    }
+
+    #[test]
+    fn credentials_in_the_address_are_refused_and_not_repeated() {
+        for (url, fine) in [
+            ("https://user:hunter2@example.com/rpc", false),
+            ("https://hunter2@example.com", false),
+            ("https://:hunter2@example.com", false),
+            ("https:\\\\user:hunter2@example.com", false),
+            ("user:hunter2@example.com/rpc", false),
+            ("https://example.com/@rpc?to=a@b", true),
+        ] {
+            let settings = Settings::of(given(Some("key"), Some(url)), &Environment::default());
+            let said = settings.map(drop).map_err(|refused| refused.to_string());
+            let refusal = "`base_url` must hold no name and password".to_owned();
+            assert_eq!(said, if fine { Ok(()) } else { Err(refusal) }, "{url}");
+        }
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! Write-only twins: optional secrets that may be given under another name, which reaches neither
 //! plan nor state, beside a version that says when they changed.
 
+use std::ptr;
+
 use rules::field::Resource;
 use rules::tables::{NOTIFICATION, STATUS_PAGE};
 use terraform_plugin::{Object, Value};
@@ -22,14 +24,15 @@ static TWINS: [Twin; 2] = [
     Twin { table: &NOTIFICATION, block: Some("ntfy"), field: "token" },
 ];
 
-/// The twins of a resource in one of its blocks, or beside its arguments.
+/// The twins of a resource in one of its blocks, or beside its arguments. A data source has the same
+/// name and another table: nothing is written there.
 pub(crate) fn of(table: &Resource, block: Option<&str>) -> impl Iterator<Item = &'static Twin> {
-    TWINS.iter().filter(move |twin| twin.table.name == table.name && twin.block == block)
+    all_of(table).filter(move |twin| twin.block == block)
 }
 
 /// All twins of a resource.
 pub(crate) fn all_of(table: &Resource) -> impl Iterator<Item = &'static Twin> {
-    TWINS.iter().filter(|twin| twin.table.name == table.name)
+    TWINS.iter().filter(|twin| ptr::eq(twin.table, table))
 }
 
 impl Twin {
@@ -100,10 +103,10 @@ impl Twin {
     fn within_mut<'a>(&self, resource: &'a mut Object) -> Option<&'a mut Object> {
         match self.block {
             None => Some(resource),
-            Some(block) => match resource.value_mut(block) {
-                Value::Object(object) => Some(object),
-                _absent => None,
-            },
+            Some(block) => {
+                let value = resource.value_mut(block);
+                if let Value::Object(object) = value { Some(object) } else { None }
+            }
         }
     }
 }

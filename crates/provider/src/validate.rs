@@ -6,7 +6,7 @@ mod stand_in;
 
 use rules::field::Resource;
 use rules::{Violation, Violations};
-use terraform_plugin::{Diagnostic, Diagnostics, Object, Path, Value};
+use terraform_plugin::{Diagnostic, Diagnostics, Object, Path, Step, Value};
 
 use self::stand_in::Filled;
 use crate::service::Service;
@@ -37,10 +37,11 @@ pub fn problems(table: &'static Resource, service: &Service, config: &Object) ->
 
 /// What is said of a value that `rules` refuses.
 pub fn refusal(violation: &Violation, path: Path) -> Diagnostic {
-    let summary = match path.steps().last() {
-        Some(terraform_plugin::Step::Name(name)) => format!("Invalid {name}"),
-        Some(_) | None => "Invalid value".to_owned(),
-    };
+    let named = path.steps().iter().rev().find_map(|step| match step {
+        Step::Name(name) => Some(name.as_str()),
+        Step::Index(_) | Step::Key(_) | Step::Element => None,
+    });
+    let summary = format!("Invalid {}", named.unwrap_or("value"));
     let diagnostic = Diagnostic::error(summary, sentence(&violation.to_string()));
     if path.steps().is_empty() { diagnostic } else { diagnostic.at(path) }
 }
@@ -98,12 +99,9 @@ fn given_twice(config: &Object) -> Vec<Diagnostic> {
             headers.elements().iter().map(|header| header.as_object()?.value("key").as_str());
         let keys: Vec<_> = keys.collect();
         for (at, key) in keys.iter().enumerate() {
-            let same = |other: &Option<&str>| match (other, key) {
-                (Some(other), Some(key)) => other.eq_ignore_ascii_case(key),
-                _ => false,
-            };
-            if let Some(first) = keys[..at].iter().position(same) {
-                let key = key.unwrap_or_default();
+            let Some(key) = key else { continue };
+            let same = |other: Option<&str>| other.is_some_and(|it| it.eq_ignore_ascii_case(key));
+            if let Some(first) = keys[..at].iter().position(|other| same(*other)) {
                 let detail = format!(
                     "`{key}` is also the name of block {} of `{path}`. Both are sent.",
                     first + 1

@@ -37,7 +37,7 @@ impl From<String> for Refusal {
 pub(crate) fn check(shape: Shape, text: &str) -> Result<(), Refusal> {
     match shape {
         Shape::Text { .. } => plain(text),
-        Shape::Line { .. } => line(text),
+        Shape::Line { min, .. } => line(min, text),
         Shape::HttpUrl { .. } => url::http(text),
         Shape::ContactUrl { .. } => url::contact(text),
         Shape::HostPort { .. } => HostPort::parse(text).map(drop),
@@ -68,7 +68,10 @@ fn plain(text: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn line(text: &str) -> Result<(), Refusal> {
+fn line(min: u32, text: &str) -> Result<(), Refusal> {
+    if min > 0 && text.trim().is_empty() {
+        return Err("must not be only spaces".into());
+    }
     if text.contains(|character: char| {
         character.is_control() || "\u{2028}\u{2029}".contains(character)
     }) {

@@ -44,8 +44,21 @@ pub const COMMIT_WITHIN: Duration = Duration::from_millis(100);
 pub const HOUR_SUMS_KEPT: Duration = Duration::from_hours(24 * 100);
 /// Time for which sums of days are kept (ours).
 pub const DAY_SUMS_KEPT: Duration = Duration::from_hours(24 * 400);
-/// Parts into which monitors are hashed; each has one owner (design §2).
-pub const SHARDS: u32 = 256;
+/// Fewest days for which results may be kept (ours).
+pub const RESULTS_KEPT_DAYS_MIN: u32 = 1;
+/// Most days for which results may be kept (ours).
+pub const RESULTS_KEPT_DAYS_MAX: u32 = 3_650;
+/// Days for which results are kept where nobody says otherwise (ours).
+pub const RESULTS_KEPT_DAYS_DEFAULT: u32 = 30;
+/// Time for which changes of status are kept (ours), but for the last one of each monitor: as long as
+/// the sums of days, since uptime is counted of both.
+pub const STATUS_CHANGES_KEPT: Duration = DAY_SUMS_KEPT;
+/// Time for which an incident is kept after it was closed (ours).
+pub const INCIDENTS_KEPT: Duration = DAY_SUMS_KEPT;
+/// Time for which the audit is kept (ours).
+pub const AUDIT_KEPT: Duration = DAY_SUMS_KEPT;
+/// Time for which a key is still listed after it was revoked or ended by itself (ours).
+pub const ENDED_KEYS_KEPT: Duration = Duration::from_hours(24 * 90);
 /// Distinct hosts that a probe must check before it may doubt itself (design §5).
 pub const SELF_DOUBT_HOSTS_MIN: usize = 5;
 /// Time within which hosts that were fine must fail for a probe to doubt itself (design §5).
@@ -56,6 +69,12 @@ pub const SELF_DOUBT_UNCONFIRMED_MAX: Duration = Duration::from_mins(5);
 /// Time after which a doubt ends by itself although the canaries stay silent (ours): they may be
 /// what is broken.
 pub const SELF_DOUBT_MAX: Duration = Duration::from_hours(1);
+/// Time between two askings of a doubting probe's canaries (ours).
+pub const CANARIES_ASKED_EVERY: Duration = Duration::from_secs(10);
+/// Time that a canary has for its answer (ours).
+pub const CANARY_TIMEOUT: Duration = Duration::from_secs(5);
+/// Most canaries that a server may have (ours).
+pub const CANARIES_MAX: usize = 16;
 /// Second opinions a second that the whole server asks for (ours).
 pub const OPINIONS_PER_SECOND: u32 = 200;
 /// Second opinions that the whole server asks for at once after a pause (ours).

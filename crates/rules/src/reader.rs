@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use crate::field::{Block, Field, Presence, Resource, Rule, Shape, Value};
 use crate::form::{self, without_credentials};
-use crate::{UnknownWord, Violation, Violations, limits};
+use crate::{Secret, UnknownWord, Violation, Violations, limits};
 
 /// Longest domain name of a list, in characters (RFC 1035).
 const DOMAIN_NAME_CHARS_MAX: u32 = 253;
@@ -58,6 +58,11 @@ impl Reader {
             Given::Default(Value::Text(text)) => Some(text.to_owned()),
             Given::Default(Value::Integer(_) | Value::Bool(_)) => not_a(field, "text"),
         }
+    }
+
+    /// A text as [`Self::text`] reads it, which is a secret.
+    pub fn secret(&mut self, name: &str, given: Option<Secret<String>>) -> Option<Secret<String>> {
+        self.text(name, given.map(|given| given.expose().clone())).map(Secret::new)
     }
 
     /// A word of an enumeration.

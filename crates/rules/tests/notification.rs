@@ -9,7 +9,7 @@ use aloft_rules::notification::{
     ChannelDraft, EmailDraft, HookDraft, NtfyDraft, OpsgenieDraft, PagerdutyDraft, PhoneDraft,
     Provider, TelegramDraft, WebhookDraft,
 };
-use aloft_rules::{ProviderType, Violations, tables};
+use aloft_rules::{ProviderType, Secret, Violations, tables};
 
 const HIDDEN: &str = "hunter2";
 
@@ -18,12 +18,16 @@ fn text(text: &str) -> Option<String> {
     Some(text.to_owned())
 }
 
+fn secret(given: &str) -> Option<Secret<String>> {
+    text(given).map(Secret::new)
+}
+
 fn mask(names: &[&str]) -> Vec<String> {
     names.iter().map(ToString::to_string).collect()
 }
 
 fn hook() -> HookDraft {
-    HookDraft { webhook_url: text(&format!("https://hooks.example/{HIDDEN}")) }
+    HookDraft { webhook_url: secret(&format!("https://hooks.example/{HIDDEN}")) }
 }
 
 /// A draft with every field and every block, which is no valid channel.
@@ -35,8 +39,8 @@ fn full() -> ChannelDraft {
         discord: Some(hook()),
         email: Some(EmailDraft { email: text("ops@example.com") }),
         slack: Some(hook()),
-        pagerduty: Some(PagerdutyDraft { integration_key: text(HIDDEN) }),
-        opsgenie: Some(OpsgenieDraft { api_key: text(HIDDEN), region: text("eu") }),
+        pagerduty: Some(PagerdutyDraft { integration_key: secret(HIDDEN) }),
+        opsgenie: Some(OpsgenieDraft { api_key: secret(HIDDEN), region: text("eu") }),
         webhook: Some(WebhookDraft {
             endpoint: text("https://example.com/"),
             headers: vec![HeaderDraft { key: text("X-Token"), value: text(HIDDEN) }],
@@ -49,7 +53,7 @@ fn full() -> ChannelDraft {
         ntfy: Some(NtfyDraft {
             topic: text("ops"),
             server_url: text("https://ntfy.example"),
-            token: text(HIDDEN),
+            token: secret(HIDDEN),
         }),
     }
 }
@@ -139,6 +143,15 @@ fn all_that_is_wrong_is_found_in_every_block_that_was_given() {
     for field in ["webhook", "webhook.headers[0].key", "opsgenie.region", "monitor_ids"] {
         assert!(refused.iter().any(|refused| refused == field), "{field}: {refused:?}");
     }
+}
+
+#[test]
+fn secrets_of_drafts_are_not_shown_by_debug() {
+    // A header is a monitor's too, and is as there.
+    let mut draft = full();
+    draft.webhook = None;
+    let shown = format!("{draft:?}");
+    assert!(shown.contains("ops@example.com") && !shown.contains(HIDDEN), "{shown}");
 }
 
 #[test]

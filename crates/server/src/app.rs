@@ -32,6 +32,8 @@ pub struct App {
     pub auth: Arc<Auth>,
     /// What is counted.
     pub metrics: Metrics,
+    /// Answers that are given again.
+    pub(crate) shelf: Arc<services::Shelf>,
     /// Where the server itself may send to.
     pub egress: Egress,
     /// Regions of a monitor that names none.
@@ -47,6 +49,8 @@ impl App {
         let services = Router::new()
             .nest_service("/rpc", service.clone())
             .fallback_service(service)
+            .layer(from_fn_with_state(self.kept(), services::Kept::before))
+            .layer(from_fn_with_state(self.metrics.clone(), services::whole))
             .layer(from_fn_with_state(self.gate(), Gate::before_rpc));
         Router::new()
             .route("/healthz", get(health::alive))
@@ -63,6 +67,15 @@ impl App {
         Desk::new(self.ctx.clone(), self.store.clone(), Some(Arc::clone(&self.auth)))
     }
 
+    fn kept(&self) -> services::Kept {
+        services::Kept {
+            ctx: self.ctx.clone(),
+            store: self.store.clone(),
+            metrics: self.metrics.clone(),
+            shelf: Arc::clone(&self.shelf),
+        }
+    }
+
     pub(crate) fn gate(&self) -> Gate {
         Gate { auth: Arc::clone(&self.auth), metrics: self.metrics.clone() }
     }
@@ -72,7 +85,9 @@ impl App {
 pub(crate) fn refusal(error: StoreError) -> rpc::Error {
     match error {
         StoreError::NotFound { what, id } => rpc::not_found(what, &id),
-        StoreError::AlreadyExists { .. } => rpc::already_exists(error.to_string()),
+        StoreError::AlreadyExists { .. } | StoreError::Gone { .. } => {
+            rpc::already_exists(error.to_string())
+        }
         StoreError::Taken(violation) => rpc::taken(&violation.into()),
         StoreError::Refused(violation) => rpc::invalid(&violation.into()),
         StoreError::Conflict { .. } => rpc::conflict(error.to_string()),

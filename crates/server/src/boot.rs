@@ -1,6 +1,7 @@
 //! boot: from settings to a running server, and back to nothing in order. The only place that reads
 //! the environment.
 
+mod environment;
 mod housekeeping;
 mod listen;
 mod opening;
@@ -9,7 +10,7 @@ mod signals;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -19,6 +20,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+pub use self::environment::variable;
 pub use self::signals::Signals;
 use crate::app::App;
 use crate::auth::Auth;
@@ -27,10 +29,10 @@ use crate::context::Context;
 use crate::control::{Desk, Socket};
 use crate::demo::{self, DemoError};
 use crate::observe::Metrics;
-use crate::pipeline::{self, Parts, Pipeline, PipelineError};
+use crate::pipeline::{self, Parts, Pipeline, PipelineError, Probes};
 
-/// Variable that names the configuration file.
-const FILE_VARIABLE: &str = "ALOFT_CONFIG";
+/// Connections that callers may have also where few files may be open.
+const CONNECTIONS_LEAST: usize = 64;
 /// The configuration file that is taken where there is one and none was named.
 const FILE_NAME: &str = "aloft.toml";
 
@@ -97,7 +99,7 @@ pub fn load(
         .iter()
         .filter_map(|setting| Some((setting.name.to_owned(), variable(&setting.variable())?)));
     let mut layers = Layers { flags, environment: known.collect(), file: None };
-    let named = file.or_else(|| variable(FILE_VARIABLE).map(PathBuf::from));
+    let named = file.or_else(|| variable(environment::FILE).map(PathBuf::from));
     layers.file = match named {
         Some(path) => Some(read(&path)?),
         None => find(&layers.resolve()?.get("data").text)?,
@@ -143,6 +145,7 @@ async fn start_on(
     ctx: Context,
     zones: Zones,
 ) -> Result<Running, BootError> {
+    environment::warn_of_strangers();
     let listen = |why| BootError::Listen { address: settings.listen, why };
     let listener = TcpListener::bind(settings.listen).await.map_err(listen)?;
     let address = listener.local_addr().map_err(listen)?;
@@ -154,11 +157,16 @@ async fn start_on(
         Pipeline::start(parts(settings, &ctx, &store, &metrics, zones)?).await?;
     let auth = Arc::new(Auth::new(ctx.clone(), store.clone(), settings));
     let default_regions = settings.default_regions.clone().into();
-    let egress = egress(settings);
-    let app = App { ctx, store, pipeline, auth, metrics, egress, default_regions };
+    let (egress, shelf) = (egress(settings), Arc::default());
+    let app = App { ctx, store, pipeline, auth, metrics, shelf, egress, default_regions };
 
     let stop = CancellationToken::new();
-    let serving = tokio::spawn(listen::serve(listener, app.router(stop.clone()), stop.clone()));
+    let serving = tokio::spawn(listen::serve(
+        listener,
+        app.router(stop.clone()),
+        connections_max(),
+        stop.clone(),
+    ));
     let control = tokio::spawn(socket.serve(app.desk(), stop.clone()));
     let housekeeping =
         tokio::spawn(housekeeping::keep(app.clone(), settings.retention, stop.clone()));
@@ -192,10 +200,23 @@ impl Running {
         self.app.desk()
     }
 
-    /// Waits until the process is asked to end, then stops.
+    /// Waits until the process is asked to end, then stops. Where another server takes the database
+    /// over it stops too, and says so: two servers would check everything twice, and this one could
+    /// tell nobody.
     pub async fn run(self, mut signals: Signals) -> Result<(), BootError> {
-        signals.heard().await;
-        self.stop().await
+        let store = self.app.store.clone();
+        tokio::select! {
+            () = signals.heard() => {
+                signals.end_on_the_next();
+                return self.stop().await;
+            }
+            () = store.taken_over() => {}
+        }
+        let why = StoreError::TakenOver;
+        tracing::error!(%why, "the server ends: {why}");
+        // What it still knows belongs to nobody; that it cannot be stored is the reason of it all.
+        let _ = self.stop().await;
+        Err(why.into())
     }
 
     /// Stops in order, so that nothing that was promised is lost: no new connections, calls under
@@ -250,11 +271,36 @@ fn parts(
     Ok(Parts {
         ctx: ctx.clone(),
         store: store.clone(),
-        probe,
+        probes: Probes::embedded(probe, egress_addresses(settings)),
+        canaries: settings.canaries.clone(),
         metrics: metrics.clone(),
         default_regions: settings.default_regions.clone().into(),
         in_flight_max,
     })
+}
+
+/// Connections of callers share the open files with checks, which take up to half of them.
+fn connections_max() -> usize {
+    (probe::concurrency_limit() / 2).max(CONNECTIONS_LEAST)
+}
+
+/// Where checks come from: what the operator says, or else the addresses of this machine that the
+/// world sees too. A machine behind another one knows none.
+fn egress_addresses(settings: &Settings) -> Vec<IpAddr> {
+    if !settings.egress_addresses.is_empty() {
+        return settings.egress_addresses.clone();
+    }
+    // Connecting a socket of UDP sends nothing: the system says which address it would send from.
+    let from = |here: &str, there: &str| {
+        let socket = UdpSocket::bind(here).ok()?;
+        socket.connect(there).ok()?;
+        Some(socket.local_addr().ok()?.ip())
+    };
+    let found = [("0.0.0.0:0", "1.1.1.1:9"), ("[::]:0", "[2606:4700:4700::1111]:9")]
+        .map(|(here, there)| from(here, there));
+    let is_public =
+        |address: &IpAddr| probe::egress::classify(*address).zone == probe::egress::Zone::Public;
+    found.into_iter().flatten().filter(is_public).collect()
 }
 
 /// Where checks and channels may go.
@@ -270,11 +316,6 @@ fn raise_file_limit() {
     if let Err(error) = setrlimit(Resource::Nofile, limit) {
         tracing::debug!(%error, "the limit of open files stays: {error}");
     }
-}
-
-#[expect(clippy::disallowed_methods, reason = "this is where the environment is read")]
-fn variable(name: &str) -> Option<String> {
-    std::env::var(name).ok()
 }
 
 fn read(path: &Path) -> Result<(PathBuf, String), ConfigError> {

@@ -64,6 +64,18 @@ pub static SETTINGS: &[Setting] = &[
         "Name servers for checks, such as 9.9.9.9:53, joined by commas; empty takes the system's.",
     ),
     Setting::new(
+        "canaries",
+        "",
+        "HOSTS",
+        "Hosts that answer whenever the network is well, such as example.com:443, joined by commas; a server whose checks fail all at once asks them before it believes itself.",
+    ),
+    Setting::new(
+        "egress_addresses",
+        "",
+        "ADDRS",
+        "Addresses that checks come from, for those who keep firewalls, joined by commas; empty takes the machine's public ones.",
+    ),
+    Setting::new(
         "extra_ca_file",
         "",
         "FILE",

@@ -3,16 +3,24 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use domain::cadence::{Handle, Missed};
 use domain::check::{CheckResult, Job};
+use domain::judge::{Canaries, ProbeSlot};
 use rules::Region;
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Instant, sleep_until};
 
-/// Jobs that may wait to be started; cadence waits where there are more.
+/// Jobs that may wait to be started in one lane; cadence waits where there are more.
 const JOBS_WAITING: usize = 1_024;
+/// A lane with so many jobs waiting does not keep up, and the next one gets some.
+const BEHIND: usize = 32;
 /// Reports that may wait for the judge; checks wait with their result where there are more.
 const REPORTS_WAITING: usize = 8_192;
+/// Reports that come sooner after others wait so long, to be heard together: little beside the
+/// 100 ms in which they are stored.
+const PAUSE: Duration = Duration::from_millis(4);
 
 /// A job on its way to a probe.
 #[derive(Debug)]
@@ -38,6 +46,8 @@ pub(crate) enum Report {
     Result(CheckResult, Option<oneshot::Sender<CheckResult>>),
     /// Slots that nobody ran.
     Missed(Missed),
+    /// A probe that doubts itself asked its canaries.
+    Canaries(ProbeSlot, Canaries),
 }
 
 /// The checks that ended since cadence last looked. Cadence asks when it needs to know, so that an
@@ -45,14 +55,74 @@ pub(crate) enum Report {
 #[derive(Debug, Default)]
 pub(crate) struct Finished(Mutex<Vec<(Handle, Region)>>);
 
-/// The two ends of the lane for jobs.
-pub(crate) fn jobs() -> (mpsc::Sender<Errand>, mpsc::Receiver<Errand>) {
-    mpsc::channel(JOBS_WAITING)
+/// The near end of the lanes for jobs. Cheap to clone.
+pub(crate) type Jobs = Lanes<Errand>;
+
+/// The near end of several lanes, one for each thread that works.
+#[derive(Debug)]
+pub(crate) struct Lanes<T>(Arc<[mpsc::Sender<T>]>);
+
+/// Nobody takes what is sent any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ended;
+
+/// The judge's end of the lane for reports: under load it is woken for many at a time, since each
+/// waking costs as much as a report.
+pub(crate) struct Paced<T = Report> {
+    reports: mpsc::Receiver<T>,
+    /// When some were taken last.
+    taken_at: Instant,
+}
+
+/// The two ends of the lanes for jobs, `count` of them.
+pub(crate) fn jobs(count: usize) -> (Jobs, Vec<mpsc::Receiver<Errand>>) {
+    let (near, far): (Vec<_>, Vec<_>) = (0..count).map(|_| mpsc::channel(JOBS_WAITING)).unzip();
+    (Lanes(near.into()), far)
 }
 
 /// The two ends of the lane for reports.
 pub(crate) fn reports() -> (mpsc::Sender<Report>, mpsc::Receiver<Report>) {
     mpsc::channel(REPORTS_WAITING)
+}
+
+impl<T> Lanes<T> {
+    /// Hands it to the first lane that keeps up, and where none does, to the one with the most
+    /// room; waits where there is none.
+    pub(crate) async fn send(&self, job: T) -> Result<(), Ended> {
+        let keeps_up = |lane: &&mpsc::Sender<T>| lane.max_capacity() - lane.capacity() < BEHIND;
+        let roomiest = || self.0.iter().max_by_key(|lane| lane.capacity());
+        let lane = self.0.iter().find(keeps_up).or_else(roomiest).ok_or(Ended)?;
+        lane.send(job).await.map_err(|_| Ended)
+    }
+
+    /// Whether nobody takes anything any more.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.0.iter().all(mpsc::Sender::is_closed)
+    }
+}
+
+impl<T> Clone for Lanes<T> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<T> Paced<T> {
+    pub(crate) fn new(reports: mpsc::Receiver<T>) -> Self {
+        Self { reports, taken_at: Instant::now() }
+    }
+
+    /// Waits for reports and takes as many as there are, `limit` at most; none where none can come
+    /// any more. Dropping the future loses none.
+    pub(crate) async fn take(&mut self, reports: &mut Vec<T>, limit: usize) -> usize {
+        let again_at = self.taken_at + PAUSE;
+        if Instant::now() < again_at && self.reports.len() < limit {
+            sleep_until(again_at).await;
+        }
+        let count = self.reports.recv_many(reports, limit).await;
+        self.taken_at = Instant::now();
+        count
+    }
 }
 
 impl Validity {
@@ -76,5 +146,52 @@ impl Finished {
     /// Takes what was noted, leaving `empty` in its place.
     pub(crate) fn take(&self, empty: Vec<(Handle, Region)>) -> Vec<(Handle, Region)> {
         std::mem::replace(&mut *self.0.lock().expect("nothing panics while it holds this"), empty)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_lane_that_does_not_keep_up_shares_with_the_next() {
+        let (near, mut far): (Vec<_>, Vec<_>) = (0..2).map(|_| mpsc::channel(2 * BEHIND)).unzip();
+        let lanes = Lanes(near.into());
+        let waiting =
+            |far: &[mpsc::Receiver<usize>]| far.iter().map(mpsc::Receiver::len).collect::<Vec<_>>();
+        for job in 0..BEHIND {
+            lanes.send(job).await.unwrap();
+        }
+        assert_eq!(waiting(&far), [BEHIND, 0]);
+        lanes.send(BEHIND).await.unwrap();
+        assert_eq!(waiting(&far), [BEHIND, 1]);
+        assert_eq!(far[0].recv().await, Some(0));
+        lanes.send(BEHIND).await.unwrap();
+        assert_eq!(waiting(&far), [BEHIND, 1], "it keeps up again");
+        for job in 0..=BEHIND {
+            lanes.send(job).await.unwrap();
+        }
+        assert_eq!(waiting(&far), [BEHIND + 1, BEHIND + 1], "none keeps up");
+        drop(far);
+        assert!(lanes.is_closed());
+        assert_eq!(lanes.send(0).await, Err(Ended));
+    }
+
+    #[tokio::test]
+    async fn reports_that_come_soon_after_others_are_taken_together() {
+        let (sender, receiver) = mpsc::channel(8);
+        let begun = Instant::now();
+        let mut paced = Paced::new(receiver);
+        let mut taken = Vec::new();
+        for report in 0..3 {
+            sender.send(report).await.unwrap();
+        }
+        assert_eq!(paced.take(&mut taken, 8).await, 3);
+        assert!(begun.elapsed() >= PAUSE, "some were taken just before");
+        sender.send(3).await.unwrap();
+        assert_eq!(paced.take(&mut taken, 1).await, 1, "as many as it may are there");
+        drop(sender);
+        assert_eq!(paced.take(&mut taken, 8).await, 0);
+        assert_eq!(taken, [0, 1, 2, 3]);
     }
 }

@@ -5,16 +5,18 @@
 mod cadence;
 mod check;
 mod judge;
+mod probes;
 mod restart;
+mod threads;
+mod view;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use domain::cadence::{First, Regions};
-use domain::check::{CheckResult, Job, Plan, ProbeId, Trigger};
-use domain::judge::{History, HostMark, Policy, ProbeSlot, Serving};
-use probe::Probe;
-use rules::monitor::{Monitor, MonitorSettings};
+use domain::check::{CheckResult, Job, Plan, Trigger};
+use domain::judge::{History, HostMark, Policy};
+use rules::monitor::{Monitor, MonitorSettings, TcpCheck};
 use rules::{MonitorId, MonitorStatus, Region, Timestamp};
 use store::{Store, StoreError};
 use tokio::sync::{Mutex, Semaphore, mpsc, oneshot};
@@ -25,13 +27,14 @@ use tracing::warn;
 
 use self::cadence::{Cadence, Entry, Order};
 use self::check::Checkers;
-use self::judge::{Command, Judge, Published, Watched};
+use self::judge::{Canaries, Command, Judge, Watched};
+pub use self::judge::{Health, RegionHealth};
+pub use self::probes::{EMBEDDED, Probes};
+use self::threads::Thread;
 use crate::context::Context;
-use crate::lane::{self, Errand, Finished, Validity};
+use crate::lane::{self, Errand, Finished, Jobs, Validity};
 use crate::observe::metrics::Metrics;
 
-/// Name of the probe inside the server, which stands in for all regions.
-pub const EMBEDDED: &str = "embedded";
 /// Orders and commands that may wait.
 const ORDERS_WAITING: usize = 256;
 /// Changes of monitors that may be under way at a time; those of one monitor wait for each other.
@@ -41,6 +44,8 @@ const CHANGED_AT_A_TIME: usize = 64;
 const ASKED_FOR_SHARE: usize = 4;
 /// How long a stop waits for checks that still run; their slots are missed ones after that.
 const STOP_WITHIN: Duration = Duration::from_secs(10);
+/// How long a stop waits for a store that takes nothing: longer than for the checks.
+const COMMIT_GIVEN_UP_AFTER: Duration = Duration::from_secs(20);
 
 /// What the pipeline is made of.
 #[derive(Clone)]
@@ -50,7 +55,9 @@ pub struct Parts {
     /// Where monitors come from and results go.
     pub store: Store,
     /// Who runs the checks.
-    pub probe: Probe,
+    pub probes: Probes,
+    /// Whom a probe asks that doubts itself.
+    pub canaries: Vec<TcpCheck>,
     /// What is counted.
     pub metrics: Metrics,
     /// Where a monitor runs whose regions were left out.
@@ -64,11 +71,11 @@ pub struct Parts {
 pub struct Pipeline {
     ctx: Context,
     store: Store,
+    probes: Probes,
     default_regions: Arc<[Region]>,
     orders: mpsc::Sender<Order>,
     commands: mpsc::Sender<Command>,
-    jobs: mpsc::Sender<Errand>,
-    published: Published,
+    jobs: Jobs,
     changing: Arc<[Mutex<()>; CHANGED_AT_A_TIME]>,
     /// Places of the checks that somebody asked for.
     asked_for: Arc<Semaphore>,
@@ -79,11 +86,13 @@ pub struct Pipeline {
 #[derive(Debug)]
 pub struct Running {
     cadence: JoinHandle<()>,
-    checkers: JoinHandle<()>,
+    checkers: Vec<JoinHandle<()>>,
     judge: JoinHandle<()>,
     checks: TaskTracker,
     stop: CancellationToken,
     give_up: CancellationToken,
+    /// What cannot be committed is given up.
+    abandon: CancellationToken,
 }
 
 /// What the judge knows of one monitor now.
@@ -124,6 +133,12 @@ pub enum PipelineError {
     /// The store could not be read.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// There are no threads for the stages.
+    #[error("the system gives no thread for checks: {0}")]
+    Threads(std::io::Error),
+    /// The judge stores what it heard, and cannot.
+    #[error("the judge waits for the database to take results; ask again later")]
+    Busy,
     /// The server is stopping.
     #[error("the server is stopping; ask again when it is back")]
     Stopping,
@@ -132,20 +147,24 @@ pub enum PipelineError {
 impl Pipeline {
     /// Takes up every active monitor that is stored, and starts the stages.
     pub async fn start(parts: Parts) -> Result<(Self, Running), PipelineError> {
-        let (jobs, jobs_end) = lane::jobs();
+        let threads = threads::start().map_err(PipelineError::Threads)?;
+        let (jobs, jobs_ends) = lane::jobs(threads.len());
         let (reports, reports_end) = lane::reports();
         let (orders, orders_end) = mpsc::channel(ORDERS_WAITING);
         let (commands, commands_end) = mpsc::channel(ORDERS_WAITING);
         let finished = Arc::new(Finished::default());
-        let published = Published::default();
-        let Parts { ctx, store, probe, metrics, default_regions, in_flight_max } = parts;
+        let Parts { ctx, store, probes, canaries, metrics, default_regions, in_flight_max } = parts;
+        let (stop, give_up) = (CancellationToken::new(), CancellationToken::new());
+        let abandon = CancellationToken::new();
 
+        let canaries = Canaries::new(ctx.clone(), probes.clone(), &canaries, reports.downgrade())?;
         let mut judge = Judge::new(
             ctx.clone(),
             metrics.clone(),
             store.clone(),
-            published.clone(),
             orders.downgrade(),
+            canaries,
+            abandon.clone(),
         );
         let mut cadence = Cadence::new(
             ctx.clone(),
@@ -155,12 +174,10 @@ impl Pipeline {
             finished.clone(),
         );
         let checks = TaskTracker::new();
-        let (stop, give_up) = (CancellationToken::new(), CancellationToken::new());
         let checkers = Arc::new(Checkers {
             ctx: ctx.clone(),
             metrics,
-            probe,
-            name: ProbeId(Arc::from(EMBEDDED)),
+            probes: probes.clone(),
             reports,
             finished,
             places: Arc::new(Semaphore::new(in_flight_max)),
@@ -174,23 +191,27 @@ impl Pipeline {
         let this = Self {
             ctx,
             store,
+            probes,
             default_regions,
             orders,
             commands,
             jobs,
-            published,
             changing,
             asked_for: Arc::new(Semaphore::new(asked_for_max as usize)),
             asked_for_max,
         };
         restart::take_up(&this, &mut judge, &mut cadence).await?;
+        let check = |(thread, jobs): (&Thread, _)| {
+            thread.spawn(checkers.clone().run(jobs, thread.alive.clone()))
+        };
         let running = Running {
-            cadence: tokio::spawn(cadence.run(orders_end)),
-            checkers: tokio::spawn(checkers.run(jobs_end)),
-            judge: tokio::spawn(judge.run(reports_end, commands_end)),
+            cadence: threads[0].spawn(cadence.run(orders_end)),
+            judge: threads[0].spawn(judge.run(reports_end, commands_end)),
+            checkers: threads.iter().zip(jobs_ends).map(check).collect(),
             checks,
             stop,
             give_up,
+            abandon,
         };
         Ok((this, running))
     }
@@ -261,22 +282,9 @@ impl Pipeline {
         Ok(results)
     }
 
-    /// What is known of a monitor that runs; of one that does not, that it is not found. Where one
-    /// of the stages has ended, nothing is known any more: no monitor is shown as fine that is not
-    /// looked at.
-    pub async fn view(&self, monitor: MonitorId) -> Result<MonitorView, PipelineError> {
-        if self.orders.is_closed() || self.jobs.is_closed() {
-            return Err(PipelineError::Stopping);
-        }
-        let (answer, view) = oneshot::channel();
-        let command = Command::View { monitor, answer };
-        self.commands.send(command).await.map_err(|_| PipelineError::Stopping)?;
-        view.await.map_err(|_| PipelineError::Stopping)?
-    }
-
-    /// The present verdict of a monitor as it is stored; `Unknown` where it does not run.
-    pub fn status(&self, monitor: MonitorId) -> MonitorStatus {
-        self.published.status(monitor)
+    /// Who runs the checks.
+    pub const fn probes(&self) -> &Probes {
+        &self.probes
     }
 
     async fn paused(&self, monitor: &Monitor) -> Result<(), PipelineError> {
@@ -315,13 +323,13 @@ impl Pipeline {
         let settings = &monitor.settings;
         let regions = self.regions(settings);
         let plan = Arc::new(Plan::of(monitor)?);
-        let serving =
-            regions.iter().map(|region| Serving { region, probe: ProbeSlot::EMBEDDED }).collect();
+        let serving = regions.iter().map(|region| self.probes.serving(region)).collect();
         let policy = Policy::of(settings, monitor.revision, serving);
         let history = history.unwrap_or_else(|| History::new(&policy, self.ctx.now()));
         let period = settings.periodicity.period();
         let host = HostMark::of(plan.check.host());
-        Ok((Watched::new(monitor.id, policy, history, host), Entry { plan, period, regions }))
+        let watched = Watched::new(monitor, policy, history, host, self.ctx.now());
+        Ok((watched, Entry { plan, period, regions }))
     }
 
     fn regions(&self, settings: &MonitorSettings) -> Regions {
@@ -333,13 +341,29 @@ impl Running {
     /// Stops the stages in the order of the flow, so that nothing that was heard is lost: no more
     /// slots, then no more checks, then the last commit. Slots whose check did not start or end by
     /// then are recorded as missed. Whoever asks a [`Pipeline`] after this hears that the server is
-    /// stopping.
+    /// stopping. Where the store takes nothing any more, what was heard is given up in the end: a
+    /// process that is asked to stop does stop.
     pub async fn stop(self) {
+        let abandon = self.abandon.clone();
+        let given_up = async {
+            tokio::time::sleep(COMMIT_GIVEN_UP_AFTER).await;
+            abandon.cancel();
+            std::future::pending::<()>().await;
+        };
+        tokio::select! {
+            () = self.in_order() => {}
+            () = given_up => {}
+        }
+    }
+
+    async fn in_order(self) {
         self.cadence.abort();
         // An aborted task ends with an error that says just that.
         let _ = self.cadence.await;
         self.stop.cancel();
-        let _ = self.checkers.await;
+        for checkers in self.checkers {
+            let _ = checkers.await;
+        }
         self.checks.close();
         if tokio::time::timeout(STOP_WITHIN, self.checks.wait()).await.is_err() {
             warn!("{} checks still ran and are given up", self.checks.len());

@@ -5,12 +5,14 @@ mod answer;
 mod call;
 mod counted;
 mod history;
+mod kept;
 mod list;
 mod monitor;
 mod notification;
 mod region;
 mod status_page;
 mod update;
+mod whole;
 
 use std::sync::Arc;
 
@@ -23,10 +25,12 @@ use contract::status_page::wire::StatusPageServiceExt as _;
 use tokio_util::sync::CancellationToken;
 
 use self::counted::Counted;
+pub(crate) use self::kept::{Kept, Shelf};
 use self::monitor::Monitors;
 use self::notification::Notifications;
 use self::region::Regions;
 use self::status_page::StatusPages;
+pub(crate) use self::whole::whole;
 use crate::app::App;
 
 /// All services, with health and reflection, over every protocol. Health says until `stop` that all

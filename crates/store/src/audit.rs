@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use domain::check::ProbeId;
 use rules::{KeyId, Timestamp, WorkspaceId};
 
 use crate::db::{Connection, query};
@@ -53,6 +54,30 @@ pub struct AuditEntry {
     pub detail: String,
 }
 
+/// What the owners of a workspace are told of a probe that checks their monitors.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProbeNote {
+    /// Which workspace.
+    pub workspace: WorkspaceId,
+    /// Which probe.
+    pub probe: ProbeId,
+    /// What became of it.
+    pub turn: ProbeTurn,
+    /// When.
+    pub at: Timestamp,
+    /// Why, in words.
+    pub detail: String,
+}
+
+/// What may become of a probe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProbeTurn {
+    /// It doubts itself: its votes are void. `probe.doubt` in the audit.
+    Doubts,
+    /// It doubts itself no more. `probe.recover` in the audit.
+    Recovered,
+}
+
 /// The handle of the audit.
 #[derive(Clone, Copy, Debug)]
 pub struct Audit<'s> {
@@ -60,6 +85,20 @@ pub struct Audit<'s> {
 }
 
 impl Audit<'_> {
+    /// Writes down what became of probes, once however often it is tried.
+    pub async fn note_probes(&self, notes: Vec<ProbeNote>) -> Result<(), StoreError> {
+        self.store
+            .write(move |session| {
+                Box::pin(async move {
+                    for note in &notes {
+                        note_probe(&mut session.db, note).await?;
+                    }
+                    Ok(())
+                })
+            })
+            .await
+    }
+
     /// The newest changes of the workspace, newest first; at most `limit`.
     pub async fn newest(
         &self,
@@ -113,6 +152,33 @@ pub(crate) async fn note(db: &mut Connection, note: Note<'_>) -> Result<(), Stor
     .execute(db)
     .await?;
     Ok(())
+}
+
+async fn note_probe(db: &mut Connection, probe: &ProbeNote) -> Result<(), StoreError> {
+    let action = match probe.turn {
+        ProbeTurn::Doubts => "probe.doubt",
+        ProbeTurn::Recovered => "probe.recover",
+    };
+    let written = query(
+        "SELECT 1 FROM audit \
+         WHERE workspace_id = $1 AND at = $2 AND action = $3 AND resource_id = $4",
+    )
+    .bind(probe.workspace.to_string())
+    .bind(probe.at.as_millis())
+    .bind(action)
+    .bind(probe.probe.0.as_ref())
+    .fetch_optional(&mut *db)
+    .await?;
+    if written.is_some() {
+        return Ok(());
+    }
+    let change = Change { actor: Actor::Server, at: probe.at };
+    let resource_id = probe.probe.0.to_string();
+    note(
+        db,
+        Note { workspace: probe.workspace, change, action, resource_id, detail: &probe.detail },
+    )
+    .await
 }
 
 impl std::fmt::Display for Actor {

@@ -9,7 +9,7 @@ use rules::notification::{Channel, ChannelSettings};
 use rules::{ChannelId, MonitorId, WorkspaceId};
 
 use crate::db::{Connection, Query, Row, query};
-use crate::row::{id, instant};
+use crate::row::{Listed, counted, id, instant};
 use crate::vault::{Place, Vault};
 use crate::{Page, Store, StoreError};
 
@@ -20,15 +20,6 @@ pub(crate) use change::{Leaving, leave};
 #[derive(Clone, Copy, Debug)]
 pub struct Channels<'s> {
     pub(crate) store: &'s Store,
-}
-
-/// A part of the list of a workspace's channels, in the order of their identifiers.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ChannelPage {
-    /// The channels of this part.
-    pub channels: Vec<Channel>,
-    /// How many the workspace has in all.
-    pub total: u32,
 }
 
 /// Selects channels as [`read`] reads them: a row for each channel, and one for each of its monitors.
@@ -55,12 +46,12 @@ impl Channels<'_> {
         one(&mut db, self.store.vault(), workspace, &id.to_string()).await
     }
 
-    /// A part of the workspace's channels, and how many there are.
+    /// A part of the workspace's channels, in the order of their identifiers, and how many there are.
     pub async fn list(
         &self,
         workspace: WorkspaceId,
         page: Page<ChannelId>,
-    ) -> Result<ChannelPage, StoreError> {
+    ) -> Result<Listed<Channel>, StoreError> {
         let mut db = self.store.read().await?;
         let total: Option<i64> = query("SELECT COUNT(*) FROM channels WHERE workspace_id = $1")
             .bind(workspace.to_string())
@@ -74,9 +65,8 @@ impl Channels<'_> {
         .bind(page.after.map(|id| id.to_string()).unwrap_or_default())
         .bind(i64::from(page.limit))
         .bind(i64::from(page.offset));
-        let channels = all(&mut db, self.store.vault(), part).await?;
-        let total = u32::try_from(total.unwrap_or_default()).unwrap_or(u32::MAX);
-        Ok(ChannelPage { channels, total })
+        let rows = all(&mut db, self.store.vault(), part).await?;
+        Ok(Listed { rows, total: counted(total) })
     }
 }
 

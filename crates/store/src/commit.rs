@@ -20,7 +20,8 @@ pub struct Batch {
     pub missed: Vec<Missed>,
     /// What the judge remembers from now on, of each monitor whose memory changed.
     pub histories: Vec<(MonitorId, History)>,
-    /// Changes of status with what they mean for incidents, in their order.
+    /// Every change of status with what it means for incidents, in their order: one without is not
+    /// seen by those who remember what they read (see [`Store::generation`]).
     pub transitions: Vec<(MonitorId, Transition)>,
 }
 
@@ -40,7 +41,6 @@ impl Store {
     /// Stores a batch; the answer comes after the commit. Batches that wait together are committed
     /// together. The batch is shared, so that it can be tried again.
     pub async fn commit(&self, batch: Arc<Batch>) -> Result<Committed, StoreError> {
-        self.begin_tail().await?;
         let shared = Arc::clone(&batch);
         let committed = self
             .write(move |session| Box::pin(async move { apply(session, &shared).await }))
@@ -51,6 +51,7 @@ impl Store {
 }
 
 async fn apply(session: &mut Session, batch: &Batch) -> Result<Committed, StoreError> {
+    session.touches_nothing();
     let committed = write_results(session, &batch.results).await?;
     for missed in &batch.missed {
         if let Some(number) = session.numbers.monitor(&mut session.db, missed.monitor).await? {
@@ -59,6 +60,8 @@ async fn apply(session: &mut Session, batch: &Batch) -> Result<Committed, StoreE
     }
     for (monitor, transition) in &batch.transitions {
         if let Some(number) = session.numbers.monitor(&mut session.db, *monitor).await? {
+            let owner = judge_states::owner(&mut session.db, number).await?;
+            session.touches(owner);
             judge_states::note_change(&mut session.db, number, transition).await?;
             change_incident(session, number, transition).await?;
         }

@@ -3,6 +3,9 @@
 //! `$1`, `ON CONFLICT`, no function of one engine. Those of the hot path are the exception: they go
 //! past this to [`Link`]. How connections are made stands in `engine`.
 
+use std::io;
+use std::time::Duration;
+
 use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgArguments, PgRow};
 use sqlx::sqlite::{SqliteArguments, SqliteRow};
@@ -13,6 +16,9 @@ use sqlx::{
 use sqlx::{SqlSafeStr, SqlStr};
 
 use crate::StoreError;
+
+/// An answer of PostgreSQL that takes longer than this does not come any more.
+const ANSWER_WITHIN: Duration = Duration::from_mins(1);
 
 /// A connection: the writer's own, or one that a reader has borrowed.
 pub(crate) enum Connection {
@@ -112,7 +118,8 @@ impl Query {
             }
             Link::Postgres(db) => {
                 let arguments = of_postgres(self.values)?;
-                let done = sqlx::query_with(self.statement, arguments).execute(db).await?;
+                let asked = sqlx::query_with(self.statement, arguments);
+                let done = answered(asked.execute(db)).await?;
                 Ok(done.rows_affected())
             }
         }
@@ -128,7 +135,8 @@ impl Query {
             }
             Link::Postgres(db) => {
                 let arguments = of_postgres(self.values)?;
-                let rows = sqlx::query_with(self.statement, arguments).fetch_all(db).await?;
+                let asked = sqlx::query_with(self.statement, arguments);
+                let rows = answered(asked.fetch_all(db)).await?;
                 Ok(rows.into_iter().map(Row::Postgres).collect())
             }
         }
@@ -147,7 +155,8 @@ impl Query {
             }
             Link::Postgres(db) => {
                 let arguments = of_postgres(self.values)?;
-                let row = sqlx::query_with(self.statement, arguments).fetch_optional(db).await?;
+                let asked = sqlx::query_with(self.statement, arguments);
+                let row = answered(asked.fetch_optional(db)).await?;
                 Ok(row.map(Row::Postgres))
             }
         }
@@ -176,6 +185,21 @@ impl Row {
             Self::Postgres(row) => row.try_get_unchecked(column),
         }
     }
+}
+
+/// What a database on another machine answers, unless it takes too long: then its connection is of
+/// no use any more.
+async fn answered<T>(
+    answer: impl Future<Output = Result<T, sqlx::Error>>,
+) -> Result<T, sqlx::Error> {
+    let late = |_| Err(unanswered(ANSWER_WITHIN));
+    tokio::time::timeout(ANSWER_WITHIN, answer).await.unwrap_or_else(late)
+}
+
+/// The error of a database that did not answer within a time.
+pub(crate) fn unanswered(within: Duration) -> sqlx::Error {
+    let why = format!("it did not answer within {} s", within.as_secs());
+    sqlx::Error::Io(io::Error::new(io::ErrorKind::TimedOut, why))
 }
 
 fn of_sqlite(values: Vec<Value>) -> Result<SqliteArguments, sqlx::Error> {

@@ -13,7 +13,7 @@ use sqlx::{PgPool, SqlitePool};
 use crate::db::{Connection, Link};
 use crate::{Settings, StoreError};
 
-pub(crate) use postgres::Owner;
+pub(crate) use postgres::{Owner, READER_WAIT};
 pub(crate) use sqlite::DATABASE_FILE;
 #[cfg(test)]
 pub(crate) use sqlite::database_path;

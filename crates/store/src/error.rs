@@ -25,6 +25,16 @@ pub enum StoreError {
         /// What is taken.
         name: String,
     },
+    /// The same call created it before, and it was deleted since.
+    #[error(
+        "this idempotency key created {what} `{id}`, which was deleted since; send another key to create one anew"
+    )]
+    Gone {
+        /// Which noun.
+        what: &'static str,
+        /// What was created.
+        id: String,
+    },
     /// A field has a value that must be unique, and something else has it: the field's path below its
     /// resource, what was given, and what it would have to be.
     #[error("{0}")]

@@ -92,7 +92,9 @@ impl Groups<'_> {
         new: NewGroup,
         change: Change,
     ) -> Result<Created<ComponentGroup>, StoreError> {
-        self.store.write(move |session| Box::pin(create(&mut session.db, new, change))).await
+        self.store
+            .write_in(new.workspace, move |session| Box::pin(create(&mut session.db, new, change)))
+            .await
     }
 
     /// Gives a group that was read as `seen` other settings. Where somebody else changed it since,
@@ -104,7 +106,7 @@ impl Groups<'_> {
         change: Change,
     ) -> Result<ComponentGroup, StoreError> {
         self.store
-            .write(move |session| {
+            .write_in(seen.workspace, move |session| {
                 Box::pin(async move {
                     let db = &mut session.db;
                     let id = seen.id.to_string();
@@ -114,12 +116,16 @@ impl Groups<'_> {
                     }
                     let updated_at = change.after(seen_at);
                     let group = ComponentGroup { settings, updated_at, ..seen };
-                    query("UPDATE component_groups SET name = $1, updated_at = $2 WHERE id = $3")
-                        .bind(&group.settings.name)
-                        .bind(group.updated_at.as_millis())
-                        .bind(id)
-                        .execute(db)
-                        .await?;
+                    query(
+                        "UPDATE component_groups SET name = $1, updated_at = $2 \
+                         WHERE workspace_id = $3 AND id = $4",
+                    )
+                    .bind(&group.settings.name)
+                    .bind(group.updated_at.as_millis())
+                    .bind(group.workspace.to_string())
+                    .bind(id)
+                    .execute(db)
+                    .await?;
                     note(db, (group.workspace, group.id), change, "group.update").await?;
                     Ok(group)
                 })
@@ -135,12 +141,13 @@ impl Groups<'_> {
         change: Change,
     ) -> Result<(), StoreError> {
         self.store
-            .write(move |session| {
+            .write_in(workspace, move |session| {
                 Box::pin(async move {
                     let db = &mut session.db;
                     find(db, workspace, &id.to_string()).await?;
                     components::leave_group(db, (workspace, id), change).await?;
-                    query("DELETE FROM component_groups WHERE id = $1")
+                    query("DELETE FROM component_groups WHERE workspace_id = $1 AND id = $2")
+                        .bind(workspace.to_string())
                         .bind(id.to_string())
                         .execute(db)
                         .await?;
@@ -157,14 +164,18 @@ pub(crate) async fn delete_with_page(
     (workspace, page): (WorkspaceId, PageId),
     change: Change,
 ) -> Result<(), StoreError> {
-    let page = page.to_string();
-    let concerned = query("SELECT id FROM component_groups WHERE page_id = $1 ORDER BY id");
-    for row in concerned.bind(&page).fetch_all(db).await? {
+    let of_page = |statement| query(statement).bind(workspace.to_string()).bind(page.to_string());
+    let concerned = of_page(
+        "SELECT id FROM component_groups WHERE workspace_id = $1 AND page_id = $2 ORDER BY id",
+    );
+    for row in concerned.fetch_all(db).await? {
         let (action, detail) = ("group.delete", "with its page");
         let resource_id = row.try_get(0)?;
         audit::note(db, Note { workspace, change, action, resource_id, detail }).await?;
     }
-    query("DELETE FROM component_groups WHERE page_id = $1").bind(&page).execute(db).await?;
+    of_page("DELETE FROM component_groups WHERE workspace_id = $1 AND page_id = $2")
+        .execute(db)
+        .await?;
     Ok(())
 }
 
@@ -175,8 +186,7 @@ async fn create(
 ) -> Result<Created<ComponentGroup>, StoreError> {
     let NewGroup { id, workspace, settings, idempotency: call } = new;
     if let Some(id) = idempotency::created_before(db, workspace, call.as_ref()).await? {
-        // Deleted since, it is not found: creating it again is not what the caller means.
-        return find(db, workspace, &id).await.map(Created::Before);
+        return find(db, workspace, &id).await.map(Created::Before).map_err(idempotency::gone);
     }
     let page = settings.page_id;
     if !pages::is_there(db, workspace, page).await? {

@@ -7,6 +7,7 @@ mod gather;
 mod grain;
 mod prune;
 mod row;
+mod slices;
 mod sums;
 mod tail;
 
@@ -48,13 +49,8 @@ impl HistoryStore<'_> {
         let mut db = self.store.read().await?;
         let number = number(&mut db, workspace, monitor).await?;
         let since = Grain::Hour.start_of(since);
-        // In this order: what is gathered meanwhile is at worst counted twice for a moment.
-        let recent = recent(self.store, &mut db, monitor, number).await?;
-        let mut sums = sums::read(&mut db, number, since).await?;
-        for row in recent.iter().filter(|row| row.slot >= since.as_millis()) {
-            sums::count(&mut sums, row)?;
-        }
-        Ok(sums)
+        let recent = tail::rows(self.store.tail(), &mut db, monitor, number).await?;
+        sums::read(&mut db, number, since, &recent).await
     }
 
     /// The status that a monitor had at `since`, and its changes from then on, oldest first: what
@@ -109,6 +105,12 @@ pub(crate) async fn number(
         .ok_or_else(|| StoreError::not_found("monitor", &monitor))
 }
 
+/// The last slot that has a result which is not gathered yet.
+pub(crate) async fn latest_slot(db: &mut Connection) -> Result<Option<i64>, StoreError> {
+    let latest: Option<Option<i64>> = query("SELECT MAX(slot) FROM results").scalar(db).await?;
+    Ok(latest.flatten())
+}
+
 /// Results of a monitor that are not gathered yet, in any order.
 pub(crate) async fn recent(
     store: &Store,
@@ -117,10 +119,7 @@ pub(crate) async fn recent(
     number: i64,
 ) -> Result<Vec<Kept>, StoreError> {
     let mut rows = tail::rows(store.tail(), db, monitor, number).await?;
-    let mut keys: Vec<i64> =
-        rows.iter().map(|row| Grain::TenMinutes.key(row.slot, number)).collect();
-    keys.sort_unstable();
-    keys.dedup();
+    let keys = block_keys(&rows, number);
     // What was gathered a moment ago, or comes a second time, is in a block already.
     let mut gathered = HashSet::new();
     for (key, body) in Grain::TenMinutes.read(db, &keys).await? {
@@ -128,4 +127,13 @@ pub(crate) async fn recent(
     }
     rows.retain(|row| gathered.insert(row.key()));
     Ok(rows)
+}
+
+/// The keys of the blocks that these results of a monitor are, or will be, in.
+fn block_keys(rows: &[Kept], number: i64) -> Vec<i64> {
+    let mut keys: Vec<i64> =
+        rows.iter().map(|row| Grain::TenMinutes.key(row.slot, number)).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    keys
 }

@@ -54,6 +54,15 @@ pub(crate) async fn created_before(
     Ok(id)
 }
 
+/// What a repeated create comes to whose result is not found any more: it was deleted since, and
+/// creating it again is not what the caller means.
+pub(crate) fn gone(error: StoreError) -> StoreError {
+    if let StoreError::NotFound { what, id } = error {
+        return StoreError::Gone { what, id };
+    }
+    error
+}
+
 /// Remembers what the call created and when, in the transaction that creates it.
 pub(crate) async fn remember(
     db: &mut Connection,

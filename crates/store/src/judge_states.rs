@@ -95,6 +95,15 @@ pub(crate) async fn put(
     Ok(())
 }
 
+/// Whose monitor it is.
+pub(crate) async fn owner(db: &mut Connection, monitor: i64) -> Result<WorkspaceId, StoreError> {
+    let row = query("SELECT workspace_id FROM monitors WHERE number = $1")
+        .bind(monitor)
+        .fetch_one(db)
+        .await?;
+    id(&row, 0, WorkspaceId::parse)
+}
+
 /// Forgets a monitor that runs no more, and closes its incident under the name of what ended it.
 pub(crate) async fn end(
     db: &mut Connection,

@@ -5,8 +5,10 @@ use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use tokio::sync::watch;
 use tokio::time::Instant;
 
+use crate::StoreError;
 use crate::db::Connection;
 use crate::engine::Owner;
 
@@ -27,9 +29,13 @@ pub(crate) struct Line {
     state: State,
 }
 
-/// What others see of the line: why it is lost, while it is.
+/// What others see of the line: why it is lost, while it is; and whether it is so for good, because
+/// another server owns the database.
 #[derive(Clone, Default)]
-pub(crate) struct State(Arc<Mutex<Option<String>>>);
+pub(crate) struct State {
+    lost: Arc<Mutex<Option<String>>>,
+    taken_over: Arc<watch::Sender<bool>>,
+}
 
 /// How long an answer is waited for.
 #[derive(Clone, Copy)]
@@ -77,6 +83,11 @@ impl Line {
         self.state.set(Some(why.to_owned()));
     }
 
+    /// Whether the line is lost and not back yet.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.lost.is_some()
+    }
+
     /// A new connection where the line was lost and is back; `None` where it was not lost; or why
     /// there is none now. Tries at most once in each pause.
     pub(crate) async fn restore(&mut self) -> Result<Option<Connection>, String> {
@@ -92,6 +103,9 @@ impl Line {
                 Ok(Some(db))
             }
             Err(error) => {
+                if matches!(error, StoreError::TakenOver) {
+                    self.state.taken_over.send_replace(true);
+                }
                 lost.why = error.to_string();
                 lost.again_at = Instant::now() + lost.pause;
                 lost.pause = PAUSE_MAX.min(lost.pause * 2);
@@ -105,11 +119,22 @@ impl Line {
 impl State {
     /// Why the line is lost, while it is.
     pub(crate) fn lost(&self) -> Option<String> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.lost.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Whether another server owns the database.
+    pub(crate) fn is_taken_over(&self) -> bool {
+        *self.taken_over.borrow()
+    }
+
+    /// Ends when another server owns the database, which need never be.
+    pub(crate) async fn taken_over(&self) {
+        let mut taken_over = self.taken_over.subscribe();
+        taken_over.wait_for(|it| *it).await.expect("this holds the other end");
     }
 
     fn set(&self, why: Option<String>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = why;
+        *self.lost.lock().unwrap_or_else(PoisonError::into_inner) = why;
     }
 }
 

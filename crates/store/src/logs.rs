@@ -17,6 +17,9 @@ const FIRST_BLOCKS: i64 = 4;
 const MOST_BLOCKS: i64 = 128;
 /// Blocks that one listing looks at: two weeks. Where that is not enough, the page ends early.
 const LISTING_BLOCKS: i64 = 2_016;
+/// Blocks that it looks at while it found nothing: more than are kept by default, so that a page is
+/// not empty where another one follows.
+const EMPTY_LISTING_BLOCKS: i64 = 3 * LISTING_BLOCKS;
 /// Evidence of one instant that is looked through for that of one result: each region and trigger,
 /// and some revisions.
 const EVIDENCE_OF_A_SLOT: u32 = 200;
@@ -66,7 +69,7 @@ pub struct LogPage {
 
 impl Logs<'_> {
     /// Results of a monitor after `place`, newest first, at most `limit`. Looks at two weeks at
-    /// most, so that the page may be shorter, or empty, and have a next one.
+    /// most, or six where there is nothing, so that the page may be shorter and have a next one.
     pub async fn list(
         &self,
         workspace: WorkspaceId,
@@ -199,7 +202,8 @@ impl Found {
         while end > first {
             let settled = end * grain.millis();
             let is_full = self.0.range((settled, 0, 0, 0)..).nth(wanted.limit).is_some();
-            if is_full || looked >= LISTING_BLOCKS {
+            let most = if self.0.is_empty() { EMPTY_LISTING_BLOCKS } else { LISTING_BLOCKS };
+            if is_full || looked >= most {
                 return Ok(settled);
             }
             let begin = first.max(end - size);

@@ -1,6 +1,8 @@
 //! Taking away what is old, in steps small enough that nobody waits for one. How long what is kept
 //! is the operator's setting; calling again until nothing is left to do is the server's part.
 
+mod records;
+
 use std::time::Duration;
 
 use rules::Timestamp;
@@ -8,8 +10,11 @@ use rules::Timestamp;
 use crate::db::{Connection, query};
 use crate::{Store, StoreError};
 
+pub use records::PrunedRecords;
+
 /// Rows of one kind that one step takes away at most.
 const STEP_ROWS: i64 = 2_000;
+const DAY_MILLIS: i64 = 86_400_000;
 
 /// How long things are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,6 +100,19 @@ async fn step(db: &mut Connection, keep: KeepFor, now: Timestamp) -> Result<Prun
     .bind(STEP_ROWS)
     .execute(&mut *db)
     .await?;
+    // What a workspace keeps for less time than others goes with its results.
+    let early_evidence = query(
+        "DELETE FROM evidence WHERE number IN (SELECT e.number FROM workspaces w \
+         JOIN monitors m ON m.workspace_id = w.id AND m.deleted_at IS NULL \
+         JOIN evidence e ON e.monitor = m.number \
+         AND e.slot < $1 - w.results_kept_days * CAST($2 AS BIGINT) \
+         WHERE w.results_kept_days IS NOT NULL LIMIT $3)",
+    )
+    .bind(now.as_millis())
+    .bind(DAY_MILLIS)
+    .bind(STEP_ROWS)
+    .execute(&mut *db)
+    .await?;
     let ownerless_evidence = query(
         "DELETE FROM evidence WHERE number IN (SELECT e.number FROM monitors m \
          JOIN evidence e ON e.monitor = m.number WHERE m.deleted_at IS NOT NULL LIMIT $1)",
@@ -110,6 +128,6 @@ async fn step(db: &mut Connection, keep: KeepFor, now: Timestamp) -> Result<Prun
     .bind(STEP_ROWS)
     .execute(db)
     .await?;
-    let evidence = old_evidence + ownerless_evidence;
+    let evidence = old_evidence + early_evidence + ownerless_evidence;
     Ok(Pruned { results, missed, evidence, idempotency_keys })
 }

@@ -21,9 +21,14 @@ impl<T> Listed<T> {
         total: Option<i64>,
         read: impl Fn(&Row) -> Result<T, StoreError>,
     ) -> Result<Self, StoreError> {
-        let total = u32::try_from(total.unwrap_or_default()).unwrap_or(u32::MAX);
-        Ok(Self { rows: rows.iter().map(read).collect::<Result<_, _>>()?, total })
+        let rows = rows.iter().map(read).collect::<Result<_, _>>()?;
+        Ok(Self { rows, total: counted(total) })
     }
+}
+
+/// How many a whole list has, as the database counted.
+pub(crate) fn counted(total: Option<i64>) -> u32 {
+    u32::try_from(total.unwrap_or_default()).unwrap_or(u32::MAX)
 }
 
 /// The identifier or word in a column.

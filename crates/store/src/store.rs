@@ -3,11 +3,15 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
+
+use rules::WorkspaceId;
 
 use crate::db::{self, Connection, query};
-use crate::engine::{Database, Engine, Readers};
+use crate::engine::{Database, Engine, READER_WAIT, Readers};
 use crate::folder;
-use crate::history::{HistoryStore, Tail};
+use crate::generations::{Generation, Generations};
+use crate::history::{self, HistoryStore, Tail};
 use crate::migrate::{self, MIGRATIONS};
 use crate::vault::{MasterKeySource, Place, Vault};
 use crate::writer::{Session, Work, Writer};
@@ -16,6 +20,8 @@ use crate::{
     Monitors, Pages, Results, Retention, StoreError, Workspaces,
 };
 
+/// A database that takes longer than this for nothing at all is not ready.
+const READY_WITHIN: Duration = Duration::from_secs(5);
 /// What the vault seals first, to know its key again.
 const CANARY: &str = "aloft";
 const CANARY_PLACE: Place<'static> = Place { column: "vault.canary", row: "1" };
@@ -42,6 +48,7 @@ struct Inner {
     readers: Readers,
     vault: Arc<Vault>,
     tail: Tail,
+    generations: Arc<Generations>,
 }
 
 impl Store {
@@ -56,9 +63,11 @@ impl Store {
         let vault = Arc::new(unlock_vault(&settings, &mut db).await?);
         let readers = engine.readers();
         let owner = engine.claim(&mut db).await?;
+        let tail = Tail::after(history::latest_slot(&mut db).await?);
         db::run(&mut db, "COMMIT").await?;
-        let writer = Writer::start(db, owner, Arc::clone(&vault), lock);
-        Ok(Self { inner: Arc::new(Inner { writer, readers, vault, tail: Tail::default() }) })
+        let generations = Arc::<Generations>::default();
+        let writer = Writer::start(db, owner, Arc::clone(&vault), lock, Arc::clone(&generations));
+        Ok(Self { inner: Arc::new(Inner { writer, readers, vault, tail, generations }) })
     }
 
     /// Ends everything in order: what waits is committed, the log is copied into the database and
@@ -71,8 +80,28 @@ impl Store {
     /// Whether the database answers and the writer works: for `/readyz`.
     pub async fn ready(&self) -> Result<(), StoreError> {
         self.inner.writer.ready()?;
-        query("SELECT 1").execute(&mut self.read().await?).await?;
-        Ok(())
+        let asked = async {
+            query("SELECT 1").execute(&mut self.read().await?).await?;
+            Ok(())
+        };
+        match tokio::time::timeout(READY_WITHIN, asked).await {
+            Ok(answer) => answer,
+            Err(_) => Err(db::unanswered(READY_WITHIN).into()),
+        }
+    }
+
+    /// Ends when another server owns the database, which need never be: this one cannot write to it
+    /// any more, and what it knows is no longer so.
+    pub async fn taken_over(&self) {
+        self.inner.writer.taken_over().await;
+    }
+
+    /// The generation of what the workspace's callers read of its resources and their status; `None`
+    /// while a commit is changing it. Results and what is made of them are not counted: they come
+    /// all the time. Asked for before reading, and the same when the answer is given again, it says
+    /// that the answer is still what is stored.
+    pub fn generation(&self, workspace: rules::WorkspaceId) -> Option<Generation> {
+        self.inner.generations.of(workspace)
     }
 
     /// Workspaces.
@@ -164,10 +193,28 @@ impl Store {
         self.inner.writer.write(work).await
     }
 
+    /// Like [`Self::write`], for work that changes nothing but what this workspace reads.
+    pub(crate) async fn write_in<T, F>(
+        &self,
+        workspace: WorkspaceId,
+        work: F,
+    ) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: for<'s> FnOnce(&'s mut Session) -> Work<'s, T> + Send + 'static,
+    {
+        self.write(move |session| {
+            session.touches(workspace);
+            work(session)
+        })
+        .await
+    }
+
     /// A connection to read with, of what is committed.
     pub(crate) async fn read(&self) -> Result<Connection, StoreError> {
         match self.inner.readers.acquire().await {
             Err(sqlx::Error::PoolClosed) => Err(StoreError::Closed),
+            Err(sqlx::Error::PoolTimedOut) => Err(db::unanswered(READER_WAIT).into()),
             acquired => Ok(acquired?),
         }
     }

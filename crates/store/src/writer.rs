@@ -1,18 +1,20 @@
 //! The one writer: everything that changes the database waits in one queue, and what waits together
-//! is committed together. Each piece of work has a savepoint of its own, so that one that fails is
-//! undone alone; all are answered after the commit. What becomes of a lost connection stands in
+//! is committed together. Each piece of work that is not alone has a savepoint of its own, so that one
+//! that fails is undone alone; all are answered after the commit. What becomes of a lost connection stands in
 //! `line`, what is written belongs to the aggregates.
 
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use rules::WorkspaceId;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::StoreError;
 use crate::db::{self, Connection};
 use crate::engine::{self, Owner};
 use crate::folder::FolderLock;
+use crate::generations::{Generations, Touched};
 use crate::line::{self, Line};
 use crate::numbers::Numbers;
 use crate::vault::Vault;
@@ -27,6 +29,9 @@ pub(crate) struct Session {
     pub(crate) db: Connection,
     pub(crate) vault: Arc<Vault>,
     pub(crate) numbers: Numbers,
+    /// What the work at hand changes of what callers read.
+    touched: Touched,
+    generations: Arc<Generations>,
     line: Line,
     /// Let go after the connection, which is why it stands last.
     _lock: FolderLock,
@@ -54,11 +59,13 @@ impl Writer {
         owner: Option<Owner>,
         vault: Arc<Vault>,
         lock: FolderLock,
+        generations: Arc<Generations>,
     ) -> Self {
         let (queue, waiting) = mpsc::channel(QUEUE_MAX);
         let line = Line::new(owner);
         let state = line.state();
-        let session = Session { db, vault, numbers: Numbers::default(), line, _lock: lock };
+        let (numbers, touched) = (Numbers::default(), Touched::default());
+        let session = Session { db, vault, numbers, touched, generations, line, _lock: lock };
         tokio::spawn(run(session, waiting));
         Self { queue, state }
     }
@@ -72,13 +79,28 @@ impl Writer {
         let (reply, answer) = oneshot::channel();
         let task = Pending { work: Some(work), outcome: None, reply };
         self.queue.send(Message::Task(Box::new(task))).await.map_err(|_| StoreError::Closed)?;
-        answer.await.map_err(|_| StoreError::Closed)?
+        match answer.await.map_err(|_| StoreError::Closed)? {
+            Err(StoreError::NotCommitted { .. } | StoreError::Unconfirmed { .. })
+                if self.state.is_taken_over() =>
+            {
+                Err(StoreError::TakenOver)
+            }
+            answer => answer,
+        }
+    }
+
+    /// Ends when another server owns the database: nothing is ever written again.
+    pub(crate) async fn taken_over(&self) {
+        self.state.taken_over().await;
     }
 
     /// Why work would not be done now.
     pub(crate) fn ready(&self) -> Result<(), StoreError> {
         if self.queue.is_closed() {
             return Err(StoreError::Closed);
+        }
+        if self.state.is_taken_over() {
+            return Err(StoreError::TakenOver);
         }
         self.state.lost().map_or(Ok(()), |why| Err(StoreError::NotCommitted { why }))
     }
@@ -185,6 +207,17 @@ async fn run(mut session: Session, mut waiting: mpsc::Receiver<Message>) {
 }
 
 impl Session {
+    /// Says that the work at hand changes what this workspace reads, and nothing of those that are
+    /// not named.
+    pub(crate) fn touches(&mut self, workspace: WorkspaceId) {
+        self.touched.add(workspace);
+    }
+
+    /// Says that the work at hand changes nothing that is remembered of any workspace.
+    pub(crate) fn touches_nothing(&mut self) {
+        self.touched = Touched::NOTHING;
+    }
+
     /// Does all the tasks in one transaction and answers them.
     async fn group(&mut self, mut tasks: Vec<Box<dyn Task>>) {
         let committed = match self.restored().await {
@@ -211,27 +244,56 @@ impl Session {
         if !rolled_back {
             self.line.lose(&undone.why);
         }
+        self.settle();
         Err(undone)
     }
 
     async fn transaction(&mut self, tasks: &mut [Box<dyn Task>]) -> Result<(), Undone> {
         let begin = engine::begin(&mut self.db);
         self.control(begin).await?;
+        let mut touched = Touched::NOTHING;
+        // One alone is undone with its transaction: its savepoint would be two errands for nothing.
+        let is_alone = tasks.len() == 1;
         for task in tasks {
-            self.control("SAVEPOINT task").await?;
-            if task.run(self).await == Kept::No {
-                self.numbers.forget();
-                self.control("ROLLBACK TO task").await?;
+            if !is_alone {
+                self.control("SAVEPOINT task").await?;
             }
-            self.control("RELEASE task").await?;
+            self.touched = Touched::default();
+            let kept = task.run(self).await;
+            if kept == Kept::Yes {
+                touched.join(std::mem::take(&mut self.touched));
+            } else {
+                self.numbers.forget();
+            }
+            match (is_alone, kept) {
+                (true, Kept::Yes) => {}
+                (true, Kept::No) => return Ok(self.control("ROLLBACK").await?),
+                (false, Kept::Yes) => self.control("RELEASE task").await?,
+                (false, Kept::No) => {
+                    self.control("ROLLBACK TO task").await?;
+                    self.control("RELEASE task").await?;
+                }
+            }
         }
+        self.generations.begin(touched);
         self.control("COMMIT").await.map_err(|error| Undone {
             // An answer of the database is a no; anything else may have come after its yes.
             is_unsure: error.as_database_error().is_none(),
             why: error.to_string(),
         })?;
+        self.generations.end();
         self.numbers.keep();
         Ok(())
+    }
+
+    /// What a failed commit came to is certain now, unless the line was lost with it: then it may
+    /// still become so, and others may write, until the database is ours again.
+    fn settle(&self) {
+        if self.line.is_lost() {
+            self.generations.begin(Touched::Everything);
+        } else {
+            self.generations.end();
+        }
     }
 
     /// The connection, made anew where it was lost and its time has come; or why there is none.
@@ -239,6 +301,7 @@ impl Session {
         if let Some(db) = self.line.restore().await? {
             self.db = db;
             self.numbers = Numbers::default();
+            self.generations.end();
         }
         Ok(())
     }
@@ -253,6 +316,7 @@ impl Session {
         let heard = heard.and_then(|answer| answer.map_err(|error| error.to_string()));
         if let Err(why) = heard {
             self.line.lose(&why);
+            self.settle();
         }
     }
 

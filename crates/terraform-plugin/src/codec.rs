@@ -8,6 +8,8 @@ mod text;
 pub use json::{from_json, to_json};
 pub use msgpack::{from_msgpack, to_msgpack};
 
+use std::fmt;
+
 use crate::value::{Type, Value};
 
 /// How deep values may be nested.
@@ -58,11 +60,11 @@ pub enum CodecError {
 }
 
 impl CodecError {
-    pub(crate) fn mismatch(expected: impl ToString, found: impl ToString) -> Self {
+    pub(crate) fn mismatch(expected: impl fmt::Display, found: &str) -> Self {
         Self::Mismatch { expected: expected.to_string(), found: found.to_string() }
     }
 
-    pub(crate) fn within(self, step: impl ToString) -> Self {
+    pub(crate) fn within(self, step: impl fmt::Display) -> Self {
         Self::Within { step: step.to_string(), source: Box::new(self) }
     }
 }

@@ -13,11 +13,18 @@ pub struct Context<C> {
     client: Option<Arc<C>>,
     cancelled: CancellationToken,
     found: Arc<Mutex<Diagnostics>>,
+    terraform: Option<String>,
 }
 
 impl<C> Context<C> {
     pub(crate) fn new(client: Option<Arc<C>>, cancelled: CancellationToken) -> Self {
-        Self { client, cancelled, found: Arc::default() }
+        Self { client, cancelled, found: Arc::default(), terraform: None }
+    }
+
+    /// The same for a call in which Terraform says its version.
+    pub(crate) fn of_terraform(self, version: &str) -> Self {
+        let terraform = (!version.is_empty()).then(|| version.to_owned());
+        Self { terraform, ..self }
     }
 
     /// A context outside of Terraform: for tests of resources.
@@ -37,8 +44,15 @@ impl<C> Context<C> {
         })
     }
 
-    /// Fires when Terraform wants the provider to stop. The call itself is given up then; only what
-    /// must be brought to an end needs to look at this.
+    /// The version of Terraform, as `1.11.4`, while the provider is configured: for the name by which
+    /// a client introduces itself. No other call has it.
+    pub fn terraform_version(&self) -> Option<&str> {
+        self.terraform.as_deref()
+    }
+
+    /// Fires when Terraform wants the provider to stop: a person pressed Ctrl-C. What reads, plans
+    /// or checks is given up by the framework then. What changes something in the world is not: it
+    /// should come to an end soon, and say what it made.
     pub fn cancelled(&self) -> &CancellationToken {
         &self.cancelled
     }

@@ -7,8 +7,8 @@ use crate::Path;
 /// ```
 /// use terraform_plugin::Diagnostic;
 ///
-/// let diagnostic = Diagnostic::error("Unknown region", "`mars` is not one of ams, fra.").at("regions");
-/// assert_eq!(diagnostic.path.unwrap().to_string(), "regions");
+/// let diagnostic = Diagnostic::error("Unknown tag", "`red` is not one of new, old.").at("tags");
+/// assert_eq!(diagnostic.path.unwrap().to_string(), "tags");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {

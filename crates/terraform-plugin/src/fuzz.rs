@@ -1,7 +1,7 @@
 //! Entry of the fuzz target: whatever bytes stand where the wire has values, a call ends as an answer.
 //! The target lies outside of the crate; its inputs are replayed here.
 
-mod everything;
+pub(crate) mod everything;
 
 use std::sync::OnceLock;
 

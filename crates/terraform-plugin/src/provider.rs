@@ -1,10 +1,12 @@
 //! Providers: what a plugin offers, and the client that its configuration makes.
 
 mod catalog;
+mod described;
 
 use std::future::{Future, ready};
 
 pub use catalog::Catalog;
+pub use described::Described;
 
 use crate::schema::Schema;
 use crate::value::Object;

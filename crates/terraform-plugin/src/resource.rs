@@ -61,7 +61,8 @@ pub trait Resource: Send + Sync + 'static {
     /// Its attributes and blocks. Asked once.
     fn schema(&self) -> Schema;
 
-    /// What names one object of this kind for good, if it has that.
+    /// What names one object of this kind for good, if it has that. Where its attributes have the
+    /// names of attributes of the schema, states need not say it again.
     fn identity(&self) -> Option<Identity> {
         None
     }

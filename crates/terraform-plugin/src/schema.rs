@@ -4,12 +4,13 @@
 mod attribute;
 mod block;
 mod conform;
+mod faults;
 
 use std::collections::BTreeMap;
 
-pub use attribute::{Attribute, Presence, Replace, Shape};
+pub use attribute::{Attribute, Derived, Presence, Replace, ReplaceRule, Shape};
 pub use block::Block;
-pub(crate) use conform::{conform, fit_type as fit};
+pub(crate) use conform::{conform, fit_type as fit, salvage};
 
 use crate::validate::Check;
 use crate::value::Type;

@@ -95,3 +95,6 @@ fn unknown(what: &str, name: &str) -> Diagnostics {
     let detail = format!("this provider has no {what} `{name}`");
     Diagnostic::error(format!("Unknown {what}"), detail).into()
 }
+
+#[cfg(test)]
+mod tests;

@@ -26,8 +26,8 @@ pub use types::Type;
 /// ```
 /// use terraform_plugin::Value;
 ///
-/// let regions = Value::set(["ams", "fra", "ams"]);
-/// assert_eq!(regions, Value::set(["fra", "ams"]));
+/// let tags = Value::set(["new", "old", "new"]);
+/// assert_eq!(tags, Value::set(["old", "new"]));
 /// assert!(Value::list([Value::UNKNOWN]).has_unknown());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -94,7 +94,7 @@ impl Value {
             Self::List(elements) | Self::Tuple(elements) => elements.iter().any(Self::has_unknown),
             Self::Set(elements) => elements.iter().any(Self::has_unknown),
             Self::Map(elements) => elements.values().any(Self::has_unknown),
-            Self::Object(object) => object.values().any(Self::has_unknown),
+            Self::Object(object) => object.has_unknown(),
             Self::Dynamic(_, inner) => inner.has_unknown(),
         }
     }
@@ -102,6 +102,16 @@ impl Value {
     /// The text, if this is a known string.
     pub fn as_str(&self) -> Option<&str> {
         if let Self::String(text) = self { Some(text) } else { None }
+    }
+
+    /// The number, if this is a known one.
+    pub fn as_number(&self) -> Option<&Number> {
+        if let Self::Number(number) = self { Some(number) } else { None }
+    }
+
+    /// The elements by key, if this is a known map.
+    pub fn as_map(&self) -> Option<&BTreeMap<String, Value>> {
+        if let Self::Map(elements) = self { Some(elements) } else { None }
     }
 
     /// The object, if this is a known one.
@@ -122,6 +132,22 @@ impl Value {
             | Self::String(_)
             | Self::Map(_)
             | Self::Object(_) => &[],
+        }
+    }
+
+    /// How many elements a list, set, tuple or map has; nothing for any other value.
+    pub fn count(&self) -> Option<usize> {
+        match self {
+            Self::List(elements) | Self::Tuple(elements) => Some(elements.len()),
+            Self::Set(elements) => Some(elements.len()),
+            Self::Map(elements) => Some(elements.len()),
+            Self::Dynamic(_, inner) => inner.count(),
+            Self::Null
+            | Self::Unknown(_)
+            | Self::Bool(_)
+            | Self::Number(_)
+            | Self::String(_)
+            | Self::Object(_) => None,
         }
     }
 

@@ -1,5 +1,6 @@
 //! For tests only: servers for the checks to talk to, and what else several crates' tests share.
 
+pub mod line;
 pub mod postgres;
 pub mod server;
 pub mod target;

@@ -1,5 +1,5 @@
 //! A PostgreSQL of the test process's own, from the programs that are installed: on a socket in a
-//! temporary folder, for speed without a sync to disk. It ends with the process, however that ends: a
+//! temporary folder, for speed without a sync to disk (`ALOFT_TEST_FSYNC=on` measures with it). It ends with the process, however that ends: a
 //! shell that hosts it waits for the end of a pipe. Each test gets a database of its own.
 
 use std::fs;
@@ -25,7 +25,8 @@ exec 2>>"$2/log"
 "$1/initdb" -D "$2/data" -U aloft -A trust -N -E UTF8 --no-locale --no-instructions >>"$2/log" ||
     end "$1" "$2" 1
 "$1/pg_ctl" -D "$2/data" -l "$2/log" -w start >>"$2/log" -o "-k $2 -c listen_addresses= \
-    -c fsync=off -c full_page_writes=off -c autovacuum=off -c max_connections=400" ||
+    -c fsync=${ALOFT_TEST_FSYNC:-off} -c full_page_writes=${ALOFT_TEST_FSYNC:-off} \
+    -c autovacuum=off -c max_connections=400" ||
     { cat "$2/log"; end "$1" "$2" 1; }
 echo ready
 cat

@@ -1,4 +1,6 @@
-//! The scenarios of calls: JSON over kept connections, from a load generator that shares the cores.
+//! The scenarios of calls: JSON over kept connections, from a load generator that shares the cores,
+//! on each engine. Reads come in two sorts: the same one again and again, as dashboards and providers
+//! ask it, and one that is another each time, which no memory helps.
 
 use std::process::Command;
 
@@ -7,36 +9,77 @@ use serde_json::{Value, json};
 
 use super::api::Api;
 use super::observe::{self, NO_LIMIT};
-use super::process::{Service, Target};
+use super::process::{Postgres, Service};
 use super::scenario::Sizes;
 use super::{Figure, Scenario};
 
 /// All scenarios, in the order in which they run.
-pub(super) const RPC: &[Scenario] = &[("list", list), ("create", create)];
+pub(super) const RPC: &[Scenario] = &[
+    ("list", |_, sizes| list(Engine::Sqlite, SAME, sizes)),
+    ("others", |_, sizes| list(Engine::Sqlite, OTHERS, sizes)),
+    ("create", |_, sizes| create(Engine::Sqlite, sizes)),
+    ("list-postgres", |_, sizes| list(Engine::Postgres, SAME, sizes)),
+    ("others-postgres", |_, sizes| list(Engine::Postgres, OTHERS, sizes)),
+    ("create-postgres", |_, sizes| create(Engine::Postgres, sizes)),
+];
 
 /// Connections that call at a time.
 const CONNECTIONS: usize = 8;
 /// Monitors of one page, and in the workspace.
 const LISTED: usize = 50;
+/// Requests that take turns: one, and more than answers are kept.
+const SAME: usize = 1;
+const OTHERS: usize = 2_000;
 
-/// `ListMonitors` of 50 monitors that do not run.
-fn list(_: &Target, sizes: &Sizes) -> Result<Vec<Figure>> {
-    let folder = tempfile::tempdir()?;
-    let key = observe::key(folder.path())?;
-    let service = Service::start(folder.path(), &NO_LIMIT)?;
-    let mut api = Api::new(service.address, &key)?;
+#[derive(Clone, Copy)]
+enum Engine {
+    Sqlite,
+    Postgres,
+}
+
+/// A service on an engine, with a key.
+struct Place {
+    engine: &'static str,
+    service: Service,
+    key: String,
+    /// Ended after the service, which is why they stand last.
+    _postgres: Option<Postgres>,
+    _folder: tempfile::TempDir,
+}
+
+impl Place {
+    fn new(engine: Engine) -> Result<Self> {
+        let folder = tempfile::tempdir()?;
+        let (engine, postgres) = match engine {
+            Engine::Sqlite => ("SQLite", None),
+            Engine::Postgres => ("PostgreSQL", Some(Postgres::start()?)),
+        };
+        let address = postgres.as_ref().map(|it| it.address.as_str());
+        let database: Vec<&str> = address.map_or(Vec::new(), |address| vec!["--database", address]);
+        let service = Service::start(folder.path(), &[&NO_LIMIT[..], &database].concat())?;
+        // Beside a running server, which knows where its database is.
+        let key = observe::key(folder.path())?;
+        Ok(Self { engine, service, key, _postgres: postgres, _folder: folder })
+    }
+}
+
+/// `ListMonitors` of 50 monitors that do not run, in as many forms of the request.
+fn list(engine: Engine, forms: usize, sizes: &Sizes) -> Result<Vec<Figure>> {
+    let place = Place::new(engine)?;
+    let mut api = Api::new(place.service.address, &place.key)?;
     for _ in 0..LISTED {
         api.call("CreateHttpMonitor", &a_monitor())?;
     }
-    load("ListMonitors of 50", &service, &key, ("ListMonitors", &json!({ "limit": LISTED })), sizes)
+    let sort = if forms == SAME { "" } else { ", each another" };
+    let name = format!("ListMonitors of 50, {}{sort}", place.engine);
+    load(&name, &place, ("ListMonitors", &json!({ "limit": LISTED })), forms, sizes)
 }
 
 /// `CreateHttpMonitor`, each stored before it is answered.
-fn create(_: &Target, sizes: &Sizes) -> Result<Vec<Figure>> {
-    let folder = tempfile::tempdir()?;
-    let key = observe::key(folder.path())?;
-    let service = Service::start(folder.path(), &NO_LIMIT)?;
-    load("CreateHttpMonitor", &service, &key, ("CreateHttpMonitor", &a_monitor()), sizes)
+fn create(engine: Engine, sizes: &Sizes) -> Result<Vec<Figure>> {
+    let place = Place::new(engine)?;
+    let name = format!("CreateHttpMonitor, {}", place.engine);
+    load(&name, &place, ("CreateHttpMonitor", &a_monitor()), SAME, sizes)
 }
 
 fn a_monitor() -> Value {
@@ -49,15 +92,16 @@ fn a_monitor() -> Value {
 
 fn load(
     name: &str,
-    service: &Service,
-    key: &str,
+    place: &Place,
     (method, body): (&str, &Value),
+    forms: usize,
     sizes: &Sizes,
 ) -> Result<Vec<Figure>> {
+    let service = &place.service;
     let used = service.usage()?.cpu;
     let output = Command::new("target/release/bench-load")
-        .args([&service.address.to_string(), key, method, &body.to_string()])
-        .args([CONNECTIONS.to_string(), sizes.window.as_secs().to_string()])
+        .args([&service.address.to_string(), &place.key, method, &body.to_string()])
+        .args([CONNECTIONS, sizes.window.as_secs() as usize, forms].map(|it| it.to_string()))
         .output()?;
     let why = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.success(), "the load generator failed: {why}");
@@ -65,7 +109,7 @@ fn load(
     let seen: Value = serde_json::from_slice(&output.stdout)?;
     let number = |key: &str| seen[key].as_f64().unwrap_or(f64::NAN);
     let figure = |what: &str, value, unit| {
-        let name = format!("{name}, {CONNECTIONS} connections: {what}");
+        let name = format!("{name}: {what}");
         Figure { name, monitors: None, value, unit }
     };
     Ok(vec![

@@ -35,6 +35,14 @@ pub(super) struct Service {
     pub(super) first_answer: Duration,
 }
 
+/// A PostgreSQL with an empty database, that syncs what it commits.
+pub(super) struct Postgres {
+    child: Child,
+    pub(super) address: String,
+    /// As above.
+    _output: BufReader<ChildStdout>,
+}
+
 /// What a process used so far.
 #[derive(Clone, Copy)]
 pub(super) struct Usage {
@@ -77,6 +85,23 @@ impl Target {
             _folder: folder,
             _output: lines,
         })
+    }
+}
+
+impl Postgres {
+    pub(super) fn start() -> Result<Self> {
+        let mut child = Command::new("target/release/bench-postgres")
+            .env("ALOFT_TEST_FSYNC", "on")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .context("starting PostgreSQL")?;
+        let mut output = BufReader::new(child.stdout.take().context("it has no output")?);
+        let mut address = String::new();
+        output.read_line(&mut address)?;
+        let address = address.trim().to_owned();
+        anyhow::ensure!(!address.is_empty(), "PostgreSQL did not start: is it installed?");
+        Ok(Self { child, address, _output: output })
     }
 }
 
@@ -129,6 +154,14 @@ impl Drop for Target {
     fn drop(&mut self) {
         // Both fail only where the process is gone already.
         let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        // It ends with its input, and takes its files away.
+        drop(self.child.stdin.take());
         let _ = self.child.wait();
     }
 }

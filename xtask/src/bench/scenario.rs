@@ -13,7 +13,8 @@ use super::{Figure, Scenario};
 pub(super) const ENGINE: &[Scenario] = &[
     ("idle", |_, _| idle()),
     ("hundred", hundred),
-    ("scheduled", scheduled),
+    ("scheduled", |target, sizes| scheduled(target, sizes.monitors, sizes)),
+    ("crowd", |target, sizes| scheduled(target, sizes.crowd, sizes)),
     ("saturated", |target, sizes| saturated(target, Wire::Plain, sizes)),
     ("tls", |target, sizes| saturated(target, Wire::Tls, sizes)),
     ("tcp", |target, sizes| saturated(target, Wire::Tcp, sizes)),
@@ -26,30 +27,38 @@ pub(super) const ENGINE: &[Scenario] = &[
 pub(super) struct Sizes {
     /// Monitors on schedule.
     pub(super) monitors: usize,
-    /// Monitors where in 28 regions they want more checks than two cores can do.
+    /// As many as one process is to hold.
     crowd: usize,
+    /// Monitors that in 28 regions want more than twice what they must get.
+    saturating: usize,
     /// Regions of the monitors of the slow target: as many checks are in flight as start in 1 s.
     slow_regions: usize,
     pub(super) warm_up: Duration,
     pub(super) window: Duration,
+    /// Hours of the past that are read in: 3.6 million results each.
+    pub(super) history_hours: u32,
 }
 
 impl Sizes {
     /// As the project's targets are stated.
     pub(super) const FULL: Self = Self {
         monitors: 10_000,
-        crowd: 20_000,
+        crowd: 100_000,
+        saturating: 24_000,
         slow_regions: 12,
         warm_up: Duration::from_secs(35),
         window: Duration::from_secs(40),
+        history_hours: 14,
     };
     /// A look in between; what is crowded stays so.
     pub(super) const QUICK: Self = Self {
         monitors: 3_000,
         crowd: 20_000,
+        saturating: 24_000,
         slow_regions: 12,
         warm_up: Duration::from_secs(5),
         window: Duration::from_secs(10),
+        history_hours: 1,
     };
 }
 
@@ -97,8 +106,8 @@ fn hundred(target: &Target, sizes: &Sizes) -> Result<Vec<Figure>> {
 }
 
 /// Monitors at 30 s in one region: memory, lateness, CPU per check.
-fn scheduled(target: &Target, sizes: &Sizes) -> Result<Vec<Figure>> {
-    let load = Load { wire: Wire::Plain, monitors: sizes.monitors, regions: 1 };
+fn scheduled(target: &Target, monitors: usize, sizes: &Sizes) -> Result<Vec<Figure>> {
+    let load = Load { wire: Wire::Plain, monitors, regions: 1 };
     let seen = observe::observe(target, load, sizes)?;
     let each = (seen.rss_bytes - seen.rss_before) / load.monitors as f64 / KIBIBYTE;
     let of = "30 s, one region";
@@ -116,7 +125,7 @@ fn scheduled(target: &Target, sizes: &Sizes) -> Result<Vec<Figure>> {
 /// what can be done.
 fn saturated(target: &Target, wire: Wire, sizes: &Sizes) -> Result<Vec<Figure>> {
     // A handshake costs as much as several plain checks.
-    let monitors = if wire == Wire::Tls { sizes.crowd / 2 } else { sizes.crowd };
+    let monitors = if wire == Wire::Tls { sizes.saturating / 2 } else { sizes.saturating };
     let load = Load { wire, monitors, regions: observe::all_regions().len() };
     let seen = observe::observe(target, load, sizes)?;
     let of = match wire {

@@ -15,6 +15,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("terraform-plugin", &[]),
     ("provider", &["contract", "terraform-plugin"]),
     ("testkit", &["server", "contract", "cli"]),
+    ("hot-paths", &["contract", "store"]),
     ("xtask", &["contract"]),
 ];
 /// The crate that only tests may name.

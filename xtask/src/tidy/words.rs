@@ -77,9 +77,8 @@ fn is_sleep(line: &str) -> bool {
 const FOLDERS: [&str; 3] = [concat!("/wo", "rk/"), concat!("/ro", "ot/"), concat!("/ho", "me/")];
 /// A word in the addresses of private registries.
 const MIRROR: &str = concat!("artif", "actory");
-/// Where locked packages come from.
-const REGISTRIES: [&str; 2] =
-    ["registry+https://github.com/rust-lang/crates.io-index", "https://registry.npmjs.org/"];
+/// How a lock of cargo names the public registry, around the address of its index.
+const PUBLIC: (&str, &str) = ("registry+https://", "/crates.io-index\"");
 
 /// A clone works on every machine: no paths of ours, no mirror of a registry.
 pub(super) fn machines(tree: &Tree) -> Vec<Finding> {
@@ -96,17 +95,19 @@ pub(super) fn machines(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// A locked package of another registry than the public one.
+/// A locked package of another registry than the public one. Locks of npm name none at all, so that
+/// each machine asks its own.
 fn other_registry(file: &File, line: &str) -> Option<String> {
-    let locked = if file.path.ends_with("Cargo.lock") {
-        line.strip_prefix("source = \"")?
-    } else if file.path.ends_with("package-lock.json") {
-        line.trim_start().strip_prefix("\"resolved\": \"")?
-    } else {
-        return None;
-    };
-    let public = REGISTRIES.iter().any(|registry| locked.starts_with(registry));
-    (!public).then(|| "locks a package of another registry than the public one".into())
+    if file.path.ends_with("Cargo.lock") {
+        let locked = line.strip_prefix("source = \"")?;
+        let is_public = locked.starts_with(PUBLIC.0) && locked.ends_with(PUBLIC.1);
+        return (!is_public)
+            .then(|| "locks a package of another registry than the public one".into());
+    }
+    let is_named = file.path.ends_with("package-lock.json")
+        && line.trim_start().starts_with("\"resolved\": \"http");
+    is_named
+        .then(|| "names a registry: npm leaves it out with omit-lockfile-registry-resolved".into())
 }
 
 #[cfg(test)]
@@ -149,7 +150,7 @@ mod tests {
     fn paths_of_one_machine_and_other_registries_are_found() {
         let path = format!("see {}main/x\n", FOLDERS[0]);
         let private = "source = \"registry+https://example.com/index\"\n";
-        let public = format!("source = \"{}\"\n", REGISTRIES[0]);
+        let public = format!("source = \"{}example.com{}\n", PUBLIC.0, PUBLIC.1);
         let npm = "  \"resolved\": \"https://example.com/buf.tgz\"\n";
         let files = [
             ("docs/a.md", path.as_str()),

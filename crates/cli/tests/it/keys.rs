@@ -143,3 +143,16 @@ fn what_cannot_be_is_refused_with_the_way_out() {
     ");
     assert!(!home.path().join("nowhere").exists());
 }
+
+#[test]
+fn how_long_results_are_kept_is_said_for_each_workspace_and_within_bounds() {
+    let home = Home::new();
+    home.json(&["workspaces", "create", "--slug", "acme", "--name", "Acme"]);
+    let keep = |days: &str| home.run(&["workspaces", "keep", "--slug", "acme", "--days", days]);
+    for (days, code) in [("1", 0), ("3650", 0), ("0", 1), ("3651", 1), ("soon", 2)] {
+        assert_eq!(keep(days).code, Some(code), "{days}");
+    }
+    assert!(keep("3651").err.contains("results are kept for 1 to 3650 days"));
+    let back = home.json(&["workspaces", "keep", "--slug", "acme"]);
+    assert_eq!(back["results_kept_days"], serde_json::Value::Null);
+}

@@ -12,3 +12,4 @@ mod monitors;
 mod process;
 mod serve;
 mod target;
+mod terraform;

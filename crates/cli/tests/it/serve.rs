@@ -1,8 +1,11 @@
 //! `aloft serve`: how it starts, how it refuses to, and how it ends.
 
 use std::net::TcpListener;
+use std::process::Command;
 
-use crate::process::Home;
+use serde_json::json;
+
+use crate::process::{Home, get, http_monitor, until};
 
 #[test]
 fn a_server_answers_what_machines_ask_and_ends_in_order() {
@@ -14,6 +17,36 @@ fn a_server_answers_what_machines_ask_and_ends_in_order() {
     assert!(server.get("/metrics", None).body.contains("\naloft_"));
     assert_eq!(server.get("/v1/whoami", None).status, 401);
     assert_eq!(server.stop().code(), Some(0));
+}
+
+#[test]
+fn who_asks_twice_for_the_end_gets_it_at_once() {
+    // The check of a target that says nothing takes its two minutes, and a stop in order waits.
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", silent.local_addr().unwrap());
+    let (home, key) = Home::with_key();
+    let server = home.serve();
+    let mut monitor = http_monitor("silent", &url, &["fly-ams"]);
+    monitor["timeout"] = 120_000.into();
+    server.rpc(&key, "CreateHttpMonitor", &json!({ "monitor": monitor }));
+    let (_check, _) = silent.accept().unwrap();
+    let asked = Command::new("kill").arg(server.pid().to_string()).status().unwrap();
+    assert!(asked.success());
+    let address = server.address;
+    until("the server stops listening", || get(address, "/healthz").is_err().then_some(()));
+    assert_eq!(server.stop().code(), Some(130));
+}
+
+#[test]
+fn a_variable_that_is_no_setting_is_named() {
+    let home = Home::new();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let listen = ["serve", "--listen", address.as_str()];
+    // The server is refused its port, and ends by itself.
+    let said = home.run_with(&listen, &[("ALOFT_LISTNE", "x"), ("ALOFT_DATA", "data")]).err;
+    assert!(said.contains("`ALOFT_LISTNE` is no setting"), "{said}");
+    assert!(!said.contains("`ALOFT_DATA`"), "{said}");
 }
 
 #[test]

@@ -276,7 +276,8 @@ pub struct Region {
         with = "::buffa::json_helpers::proto_bool"
     )]
     pub stands_in: bool,
-    /// `healthy`, or `unserved` when nobody runs its checks.
+    /// `healthy`; `doubting` while most of its hosts fail at once, so that its votes are void;
+    /// `stalled` when checks are due here and none of them ends; `unserved` when nobody runs them.
     ///
     /// Field 8: `health`
     #[serde(
@@ -284,7 +285,7 @@ pub struct Region {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub health: ::buffa::alloc::string::String,
-    /// When who serves it was last heard of; absent when nobody does.
+    /// When the latest check of who serves it ended; absent when there was none yet.
     ///
     /// Field 9: `last_seen_at`
     #[serde(
@@ -1137,11 +1138,12 @@ pub mod __buffa {
             ///
             /// Field 7: `stands_in`
             pub stands_in: bool,
-            /// `healthy`, or `unserved` when nobody runs its checks.
+            /// `healthy`; `doubting` while most of its hosts fail at once, so that its votes are void;
+            /// `stalled` when checks are due here and none of them ends; `unserved` when nobody runs them.
             ///
             /// Field 8: `health`
             pub health: &'a str,
-            /// When who serves it was last heard of; absent when nobody does.
+            /// When the latest check of who serves it ended; absent when there was none yet.
             ///
             /// Field 9: `last_seen_at`
             pub last_seen_at: ::buffa::MessageFieldView<
@@ -1617,14 +1619,15 @@ pub mod __buffa {
             pub fn stands_in(&self) -> bool {
                 self.0.reborrow().stands_in
             }
-            /// `healthy`, or `unserved` when nobody runs its checks.
+            /// `healthy`; `doubting` while most of its hosts fail at once, so that its votes are void;
+            /// `stalled` when checks are due here and none of them ends; `unserved` when nobody runs them.
             ///
             /// Field 8: `health`
             #[must_use]
             pub fn health(&self) -> &'_ str {
                 self.0.reborrow().health
             }
-            /// When who serves it was last heard of; absent when nobody does.
+            /// When the latest check of who serves it ended; absent when there was none yet.
             ///
             /// Field 9: `last_seen_at`
             #[must_use]

@@ -24,6 +24,24 @@ pub fn mask(given: Option<&FieldMask>) -> Option<&[String]> {
     given.map(|mask| mask.paths.as_slice())
 }
 
+/// A message of a monitor, whichever kind it is.
+pub trait Identified {
+    /// The id that the caller sent.
+    fn id(&self) -> Option<&str>;
+}
+
+macro_rules! identified {
+    ($($message:ident),+) => {$(
+        impl Identified for wire::$message {
+            fn id(&self) -> Option<&str> {
+                self.id.as_deref()
+            }
+        }
+    )+};
+}
+
+identified!(HttpMonitor, TcpMonitor, DnsMonitor);
+
 impl From<wire::HttpMonitor> for MonitorDraft {
     fn from(given: wire::HttpMonitor) -> Self {
         Self {

@@ -1,6 +1,7 @@
 //! From the wire to a draft: nothing is judged here, and outputs that a caller sent are dropped.
 //! Parsing a draft belongs to `rules`; its violations belong `under("notification")`.
 
+use rules::Secret;
 use rules::monitor::HeaderDraft;
 use rules::notification::{
     ChannelDraft, EmailDraft, HookDraft, NtfyDraft, OpsgenieDraft, PagerdutyDraft, PhoneDraft,
@@ -31,29 +32,32 @@ impl From<wire::Notification> for ChannelDraft {
     }
 }
 
-/// Blocks whose fields have the same names on both sides.
+/// Blocks whose fields have the same names on both sides; those after `secret` are hidden at once.
 macro_rules! drafts {
-    ($($block:ident => $draft:ident { $($field:ident),+ };)+) => {$(
+    ($($block:ident => $draft:ident { $($field:ident),* } $(secret { $($secret:ident),+ })?;)+) => {$(
         impl From<wire::$block> for $draft {
             fn from(given: wire::$block) -> Self {
-                Self { $($field: given.$field),+ }
+                Self {
+                    $($field: given.$field,)*
+                    $($($secret: given.$secret.map(Secret::new),)+)?
+                }
             }
         }
     )+};
 }
 
 drafts! {
-    Discord => HookDraft { webhook_url };
+    Discord => HookDraft {} secret { webhook_url };
     Email => EmailDraft { email };
-    Slack => HookDraft { webhook_url };
-    Pagerduty => PagerdutyDraft { integration_key };
-    Opsgenie => OpsgenieDraft { api_key, region };
+    Slack => HookDraft {} secret { webhook_url };
+    Pagerduty => PagerdutyDraft {} secret { integration_key };
+    Opsgenie => OpsgenieDraft { region } secret { api_key };
     Telegram => TelegramDraft { chat_id };
     Sms => PhoneDraft { phone_number };
     Whatsapp => PhoneDraft { phone_number };
-    GoogleChat => HookDraft { webhook_url };
-    GrafanaOncall => HookDraft { webhook_url };
-    Ntfy => NtfyDraft { topic, server_url, token };
+    GoogleChat => HookDraft {} secret { webhook_url };
+    GrafanaOncall => HookDraft {} secret { webhook_url };
+    Ntfy => NtfyDraft { topic, server_url } secret { token };
     Header => HeaderDraft { key, value };
 }
 

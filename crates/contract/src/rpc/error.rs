@@ -54,6 +54,12 @@ pub enum Reason {
     Conflict,
     /// The request is larger than allowed.
     TooLarge,
+    /// The request did not come to its end in time.
+    TooSlow,
+    /// The content type is none that is spoken here.
+    MediaType,
+    /// The verb of HTTP does not call this method.
+    Verb,
     /// There is no such method.
     UnknownMethod,
     /// The caller's time for the call is over, or the caller went away.
@@ -81,6 +87,9 @@ impl Reason {
             Self::MonitorTypeMismatch => "MONITOR_TYPE_MISMATCH",
             Self::Conflict => "CONFLICT",
             Self::TooLarge => "TOO_LARGE",
+            Self::TooSlow => "TOO_SLOW",
+            Self::MediaType => "UNSUPPORTED_MEDIA_TYPE",
+            Self::Verb => "METHOD_NOT_ALLOWED",
             Self::UnknownMethod => "UNKNOWN_METHOD",
             Self::Abandoned => "ABANDONED",
             Self::Unavailable => "UNAVAILABLE",
@@ -181,6 +190,20 @@ pub fn resource_exhausted(message: impl Into<String>, retry_after: Duration) -> 
     error
 }
 
+/// The request is larger than `most` bytes: 413. Sending it again does not help.
+pub fn too_large(most: usize) -> Error {
+    let message = format!("the request is larger than {most} bytes; send less at a time");
+    error(Code::ResourceExhausted, Reason::TooLarge, message)
+        .with_http_status(http::StatusCode::PAYLOAD_TOO_LARGE)
+}
+
+/// The request did not come to its end within this time: 408.
+pub fn too_slow(within: Duration) -> Error {
+    let message = format!("the request did not come to its end within {} s", within.as_secs());
+    error(Code::DeadlineExceeded, Reason::TooSlow, message)
+        .with_http_status(http::StatusCode::REQUEST_TIMEOUT)
+}
+
 /// No method has this path: 404, in the words of the RPC library.
 pub fn unknown_method(path: &str) -> Error {
     let message = format!("method not found: {}", shortened(path.trim_start_matches('/')));
@@ -241,7 +264,17 @@ pub(super) fn with_reason(error: Error) -> Error {
         | Code::Unauthenticated
         | _ => Reason::Internal,
     };
-    error.with_detail(info(reason))
+    let error = error.with_detail(info(reason));
+    if reason == Reason::TooLarge {
+        // 429 would say that waiting helps.
+        return error.with_http_status(http::StatusCode::PAYLOAD_TOO_LARGE);
+    }
+    error
+}
+
+/// An error of ours with this reason.
+pub(super) fn reasoned(code: Code, reason: Reason, message: impl Into<String>) -> Error {
+    error(code, reason, message)
 }
 
 /// The beginning of a text that a caller sent.

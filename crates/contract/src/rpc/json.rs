@@ -5,9 +5,14 @@
 use std::fmt::{self, Write as _};
 
 use buffa_descriptor::{FieldDescriptor, FieldKind, MessageDescriptor, ScalarType, SingularKind};
+use buffa_types::google::protobuf::{FieldMask, Timestamp};
 use rules::limits::VIOLATIONS_MAX;
 use rules::{Violation, Violations};
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::value::{Error as NoText, StrDeserializer};
+use serde::de::{
+    Deserialize, DeserializeSeed, Deserializer, IgnoredAny, IntoDeserializer as _, MapAccess,
+    SeqAccess, Visitor,
+};
 
 use super::methods::{POOL, method};
 
@@ -163,6 +168,10 @@ impl<'de> Visitor<'de> for Due<'_> {
     }
 
     fn visit_str<E>(self, given: &str) -> Result<(), E> {
+        if let Some(due) = misspelt(self.kind, given) {
+            self.walk.refuse(|path| Violation::unseen(path, due));
+            return Ok(());
+        }
         let fits = match self.kind {
             FieldKind::Singular(SingularKind::Scalar(ScalarType::String)) => true,
             // Protobuf's JSON allows an integer as a text.
@@ -220,6 +229,22 @@ fn field(message: &'static MessageDescriptor, name: &str) -> Option<&'static Fie
 
 fn is_string_in_json(message: &MessageDescriptor) -> bool {
     message.full_name().starts_with("google.protobuf.")
+}
+
+/// What a text must be that stands for a message in JSON, where this one is not that.
+fn misspelt(kind: FieldKind, given: &str) -> Option<&'static str> {
+    let FieldKind::Singular(SingularKind::Message(index)) = kind else { return None };
+    let text: StrDeserializer<'_, NoText> = given.into_deserializer();
+    match POOL.message(index).full_name() {
+        "google.protobuf.FieldMask" => FieldMask::deserialize(text).err().map(|_| {
+            "must name fields as JSON does, in lowerCamelCase and joined by commas, such as \
+             `name,monitorIds`"
+        }),
+        "google.protobuf.Timestamp" => Timestamp::deserialize(text)
+            .err()
+            .map(|_| "must be a time of RFC 3339, such as 2026-11-21T00:00:00Z"),
+        _ => None,
+    }
 }
 
 /// What a value of this kind is, as the end of "must be".

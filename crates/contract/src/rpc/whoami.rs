@@ -46,7 +46,7 @@ pub(super) async fn ask(
 ) -> Result<Whoami, Error> {
     let request = Request::get(address(base))
         .header(KEY_HEADER, key)
-        .body(full_body(Default::default()))
+        .body(full_body(Vec::new().into()))
         .map_err(|error| Error::internal(format!("failed to build the request: {error}")))?;
     let (parts, body) = transport.send(request).await?.into_parts();
     let body = match Limited::new(body, ANSWER_BYTES_MAX).collect().await {

@@ -25,6 +25,8 @@ const SWEPT_EVERY: Duration = Duration::from_mins(10);
 pub struct Doubts {
     /// By the number of the [`ProbeSlot`].
     probes: Vec<Probe>,
+    /// When something was heard last: an earlier instant after it says that the clock was set back.
+    now: Timestamp,
 }
 
 /// A host as far as it has to be told from others: a hash of its name, without case.
@@ -155,6 +157,7 @@ impl Standing {
 impl Doubts {
     /// Hears what a result says of its host.
     pub fn hear(&mut self, report: HostReport, now: Timestamp) -> Option<DoubtChange> {
+        self.pass_to(now);
         let number = usize::from(report.probe.0);
         if self.probes.len() <= number {
             self.probes.resize_with(number + 1, Probe::default);
@@ -175,6 +178,7 @@ impl Doubts {
         canaries: Canaries,
         now: Timestamp,
     ) -> Option<DoubtChange> {
+        self.pass_to(now);
         let probe = self.probes.get_mut(usize::from(slot.0))?;
         let doubt = probe.doubt.as_mut().filter(|_| canaries.asked > 0)?;
         if 2 * canaries.answered <= canaries.asked {
@@ -190,11 +194,21 @@ impl Doubts {
 
     /// Time has passed: ends the first doubt whose time is over, if there is one.
     pub fn tick(&mut self, now: Timestamp) -> Option<DoubtChange> {
+        self.pass_to(now);
         let number = self
             .probes
             .iter()
             .position(|probe| probe.doubt.is_some_and(|doubt| doubt.end() <= now))?;
         self.probes[number].end(slot_of(number), Relief::Time, Standing::Sound)
+    }
+
+    /// Where the clock was set back, what is remembered of later instants counts as of now: reports
+    /// to come are later than these, and a doubt ends as soon as it would have.
+    fn pass_to(&mut self, now: Timestamp) {
+        if now < self.now {
+            self.probes.iter_mut().for_each(|probe| probe.set_back(now));
+        }
+        self.now = now;
     }
 
     /// When [`Self::tick`] has something to end.
@@ -236,6 +250,22 @@ impl Doubt {
 }
 
 impl Probe {
+    fn set_back(&mut self, now: Timestamp) {
+        for host in self.hosts.values_mut() {
+            host.finished_at = host.finished_at.min(now);
+            host.turned_at = host.turned_at.map(|at| at.min(now));
+        }
+        self.turns.iter_mut().for_each(|(at, _)| *at = now.min(*at));
+        self.swept_at = self.swept_at.min(now);
+        if let Some(doubt) = &mut self.doubt {
+            doubt.since = doubt.since.min(now);
+            doubt.silent_at = doubt.silent_at.map(|at| at.min(now));
+        }
+        if let Standing::SoundSince(since) = &mut self.standing {
+            *since = now.min(*since);
+        }
+    }
+
     /// Takes a report into account.
     fn note(&mut self, report: &HostReport, now: Timestamp) {
         self.forget_turns(now);

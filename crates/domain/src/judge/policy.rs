@@ -60,7 +60,7 @@ impl Policy {
     }
 
     /// Who runs the checks of `region`; `None` where the monitor does not run.
-    pub(super) fn probe_of(&self, region: Region) -> Option<ProbeSlot> {
+    pub fn probe_of(&self, region: Region) -> Option<ProbeSlot> {
         let place = self.regions.binary_search_by_key(&region, |serving| serving.region).ok()?;
         self.regions.get(place).map(|serving| serving.probe)
     }

@@ -112,7 +112,16 @@ fn met_on_the_way(error: &Error, circumstances: &Circumstances<'_>) -> String {
         Code::Internal | Code::DataLoss => {
             format!("The answer of {base_url} came broken: {said}.{tried}{unclear}")
         }
-        _ => format!(
+        Code::Canceled
+        | Code::Unknown
+        | Code::InvalidArgument
+        | Code::NotFound
+        | Code::AlreadyExists
+        | Code::FailedPrecondition
+        | Code::Aborted
+        | Code::OutOfRange
+        | Code::Unimplemented
+        | _ => format!(
             "{base_url} does not answer as the service does: {said}. Is `base_url` of the provider \
              (or SERVICE_API_URL) right? It usually ends in /rpc."
         ),
@@ -142,12 +151,16 @@ fn foreign(error: &Error) -> String {
 
 /// A call that changes something and failed on the way may have been carried out.
 fn unclear(error: &Error, circumstances: &Circumstances<'_>) -> &'static str {
-    match (circumstances.repeat, error.code) {
-        (
-            Repeat::WhenRefused,
-            Code::DeadlineExceeded | Code::Unavailable | Code::Internal | Code::DataLoss,
-        ) => " It may have been carried out nevertheless.",
-        _ => "",
+    let unclear = matches!(
+        error.code,
+        Code::DeadlineExceeded | Code::Unavailable | Code::Internal | Code::DataLoss
+    );
+    match circumstances.repeat {
+        Repeat::WhenRefused if unclear => " It may have been carried out nevertheless.",
+        Repeat::Creates if unclear => {
+            " It may have been created nevertheless: look for it, and import it."
+        }
+        Repeat::Safe | Repeat::Creates | Repeat::WhenRefused => "",
     }
 }
 

@@ -15,8 +15,10 @@ const RETRY_AFTER_MAX: Duration = Duration::from_mins(5);
 /// Whether a call may be made twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeat {
-    /// Twice is as once: it reads, or sets what it names, or carries an idempotency key.
+    /// Twice is as once: it reads, or sets what it names.
     Safe,
+    /// Twice is as once, for it carries an idempotency key, but what it makes stays.
+    Creates,
     /// Only where it is certain that nothing was done: the service refused it for too many calls.
     WhenRefused,
 }
@@ -57,9 +59,7 @@ impl Policy {
     ) -> Next {
         let why = why(error);
         let allowed = match (why, repeat) {
-            (Why::Refused, Repeat::Safe | Repeat::WhenRefused) | (Why::Unclear, Repeat::Safe) => {
-                true
-            }
+            (Why::Refused, _) | (Why::Unclear, Repeat::Safe | Repeat::Creates) => true,
             (Why::Unclear, Repeat::WhenRefused) | (Why::Final, _) => false,
         };
         if !allowed || attempt >= self.max_retries {
@@ -93,14 +93,12 @@ fn why(error: &Error) -> Why {
     if reason.as_deref() == Some(Reason::RateLimited.as_str()) {
         return Why::Refused;
     }
-    match error.code {
-        // Somebody in between may have passed it on before giving up.
-        Code::Unavailable | Code::DeadlineExceeded | Code::Aborted => Why::Unclear,
-        // An answer that broke off on its way carries no reason; the service's own failures do, and
-        // would fail again.
-        Code::Internal | Code::DataLoss if reason.is_none() => Why::Unclear,
-        _ => Why::Final,
-    }
+    // Somebody in between may have passed it on before giving up.
+    let unclear = matches!(error.code, Code::Unavailable | Code::DeadlineExceeded | Code::Aborted);
+    // An answer that broke off on its way carries no reason; the service's own failures do, and
+    // would fail again.
+    let broken = matches!(error.code, Code::Internal | Code::DataLoss) && reason.is_none();
+    if unclear || broken { Why::Unclear } else { Why::Final }
 }
 
 /// The time that the answer asks to wait: whole seconds, or until a date (RFC 9110 §10.2.3).

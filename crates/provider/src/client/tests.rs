@@ -136,7 +136,7 @@ fn limited(headers: &str) -> Act {
 async fn read(client: &Client) -> Result<GetMonitorResponse, Failure> {
     client
         .call(async |services: rpc::Client, options: CallOptions| {
-            let request = GetMonitorRequest { id: "mon_1".to_owned(), ..Default::default() };
+            let request = GetMonitorRequest { id: "mon_1".to_owned() };
             let answer = services.monitors.get_monitor_with_options(request, options).await?;
             Ok(answer.into_owned())
         })
@@ -161,7 +161,7 @@ async fn trigger(client: &Client) -> Result<(), Failure> {
         .await
 }
 
-fn said(failure: Failure, fake: &Fake) -> String {
+fn said(failure: &Failure, fake: &Fake) -> String {
     failure.to_string().replace(&fake.address.to_string(), "HOST")
 }
 
@@ -182,6 +182,28 @@ async fn what_one_call_is_told_to_wait_the_others_wait_too() {
     assert_eq!((one.is_ok(), other.is_ok()), (true, true));
     assert!(begun.elapsed() >= Duration::from_millis(1_300));
     assert_eq!(fake.requests().len(), 3);
+}
+
+#[tokio::test]
+async fn who_is_stopped_waits_for_nothing_and_calls_no_more() {
+    let fake = Fake::start([limited("retry-after: 60\r\n")]).await;
+    let stop = CancellationToken::new();
+    let client = fake.client().until(&stop);
+    let begun = Instant::now();
+    let stopping = async {
+        // The pause is asked for once the answer is there.
+        while client.quiet.lock().unwrap().is_none() {
+            tokio::task::yield_now().await;
+        }
+        stop.cancel();
+    };
+    let (ended, ()) = tokio::join!(create(&client), stopping);
+    assert!(begun.elapsed() < Duration::from_secs(30));
+    let said_of_it = said(&ended.unwrap_err(), &fake);
+    assert!(said_of_it.contains("too many calls"), "{said_of_it}");
+    let never = create(&client).await.unwrap_err();
+    assert_eq!(said(&never, &fake), STOPPED);
+    assert_eq!(fake.requests().len(), 1);
 }
 
 #[tokio::test]
@@ -211,7 +233,17 @@ async fn what_does_something_each_time_is_made_again_only_when_it_was_refused() 
     let fake = Fake::start([limited("retry-after: 0\r\n"), gone]).await;
     let failure = trigger(&fake.client()).await.unwrap_err();
     assert_eq!(fake.requests().len(), 2);
-    insta::assert_snapshot!(said(failure, &fake), @"http://HOST/rpc cannot be reached: HTTP error 503. Is `base_url` of the provider (or SERVICE_API_URL) right, and does the service run? It was tried 2 times. It may have been carried out nevertheless.");
+    insta::assert_snapshot!(said(&failure, &fake), @"http://HOST/rpc cannot be reached: HTTP error 503. Is `base_url` of the provider (or SERVICE_API_URL) right, and does the service run? It was tried 2 times. It may have been carried out nevertheless.");
+}
+
+#[tokio::test]
+async fn a_create_that_stays_unclear_says_what_to_look_for() {
+    let fake = Fake::start([answer("503 Service Unavailable", "", b"")]).await;
+    let failure = create(&fake.client()).await.unwrap_err();
+    let said = said(&failure, &fake);
+    let words =
+        "It was tried 4 times. It may have been created nevertheless: look for it, and import it.";
+    assert!(said.ends_with(words), "{said}");
 }
 
 #[tokio::test]
@@ -243,14 +275,14 @@ async fn every_way_to_fail_has_words_that_help() {
             refused("401 No", &rpc::unauthenticated(rpc::Reason::KeyUnknown, "no such key"), ""),
         ),
     ];
-    let mut words = String::new();
+    let mut words = Vec::new();
     for (case, act) in cases {
         let fake = Fake::start([act]).await;
         let client = client(&format!("http://{}/rpc", fake.address), 0);
         let failure = read(&client).await.unwrap_err();
-        words.push_str(&format!("{case}: {}\n", said(failure, &fake)));
+        words.push(format!("{case}: {}", said(&failure, &fake)));
     }
-    insta::assert_snapshot!(words, @r"
+    insta::assert_snapshot!(words.join("\n"), @r"
     login page: http://HOST/rpc does not answer as the service does: unexpected content-type: text/html. Is `base_url` of the provider (or SERVICE_API_URL) right? It usually ends in /rpc.
     proxy's page: http://HOST/rpc cannot be reached: HTTP error 502. Is `base_url` of the provider (or SERVICE_API_URL) right, and does the service run?
     long text: http://HOST/rpc does not answer as the service does: HTTP error 500: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…. Is `base_url` of the provider (or SERVICE_API_URL) right? It usually ends in /rpc.

@@ -70,12 +70,11 @@ fn keep_in_block(
             }
         }
     };
-    match read.value_mut(block.name) {
-        one if stands_alone(block) => keep(one, before),
-        Value::List(ones) => {
-            ones.iter_mut().zip(before.elements()).for_each(|(one, before)| keep(one, before));
-        }
-        _none => {}
+    let now = read.value_mut(block.name);
+    if stands_alone(block) {
+        keep(now, before);
+    } else if let Value::List(ones) = now {
+        ones.iter_mut().zip(before.elements()).for_each(|(one, before)| keep(one, before));
     }
 }
 

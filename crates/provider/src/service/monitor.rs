@@ -13,7 +13,7 @@ use rules::monitor::MonitorDraft;
 use rules::{MonitorKind, Violations};
 use serde_json::Value as Json;
 
-use super::{Answer, Asked, Called, Id, Page, Service, json, message, present};
+use super::{Answer, Asked, Called, Id, Page, Service, json, judged, message, present};
 use crate::client::{Client, Failure};
 
 /// What is created and changed by the calls of one kind.
@@ -26,9 +26,10 @@ macro_rules! monitors {
             refused: refused::<$Message>,
             create: |client, resource| {
                 Box::pin(client.create(move |services, options| {
-                    let monitor = message::<$Message>(resource.clone());
-                    let request = $Create { monitor: monitor.into(), ..Default::default() };
+                    let resource = resource.clone();
                     async move {
+                        let monitor = message::<$Message>(resource)?;
+                        let request = $Create { monitor: monitor.into() };
                         let answer = services.monitors.$create(request, options).await?;
                         answered(answer.into_owned().monitor.as_option())
                     }
@@ -37,13 +38,12 @@ macro_rules! monitors {
             get: |client, id| Box::pin(get(client, id, MonitorKind::$kind)),
             update: |client, resource, paths| {
                 Box::pin(client.call(move |services, options| {
-                    let request = $Update {
-                        monitor: message::<$Message>(resource.clone()).into(),
-                        update_mask: FieldMask { paths: paths.clone(), ..Default::default() }
-                            .into(),
-                        ..Default::default()
-                    };
+                    let (resource, paths) = (resource.clone(), paths.clone());
                     async move {
+                        let request = $Update {
+                            monitor: message::<$Message>(resource)?.into(),
+                            update_mask: FieldMask { paths, ..Default::default() }.into(),
+                        };
                         let answer = services.monitors.$update(request, options).await?;
                         answered(answer.into_owned().monitor.as_option())
                     }
@@ -52,9 +52,7 @@ macro_rules! monitors {
             delete,
             list: |client, asked| {
                 Box::pin(async move {
-                    let page = list(client, asked).await?;
-                    let resources = page.$list.iter().map(json).collect();
-                    Ok(Page { resources, next: page.next_page_token })
+                    list(client, asked, |page| page.$list.iter().map(json).collect()).await
                 })
             },
         };
@@ -92,14 +90,14 @@ monitors!(
 /// Reads a monitor of whatever kind.
 pub async fn any(client: &Client, id: String) -> Result<(MonitorKind, Json), Failure> {
     let call = move |services: rpc::Client, options: CallOptions| {
-        let request = GetMonitorRequest { id: id.clone(), ..Default::default() };
+        let request = GetMonitorRequest { id: id.clone() };
         async move {
             let answer = services.monitors.get_monitor_with_options(request, options).await?;
             let monitor = answer.into_owned().monitor.into_option();
             match monitor.and_then(|monitor| monitor.kind) {
-                Some(Kind::Http(http)) => Ok((MonitorKind::Http, json(&*http))),
-                Some(Kind::Tcp(tcp)) => Ok((MonitorKind::Tcp, json(&*tcp))),
-                Some(Kind::Dns(dns)) => Ok((MonitorKind::Dns, json(&*dns))),
+                Some(Kind::Http(http)) => Ok((MonitorKind::Http, json(&*http)?)),
+                Some(Kind::Tcp(tcp)) => Ok((MonitorKind::Tcp, json(&*tcp)?)),
+                Some(Kind::Dns(dns)) => Ok((MonitorKind::Dns, json(&*dns)?)),
                 None => Err(rpc::Error::internal("it has no monitor")),
             }
         }
@@ -107,8 +105,13 @@ pub async fn any(client: &Client, id: String) -> Result<(MonitorKind, Json), Fai
     client.call(call).await
 }
 
-/// A page of monitors of every kind.
-async fn list(client: &Client, asked: Asked) -> Result<ListMonitorsResponse, Failure> {
+/// A page of monitors of every kind, of which `of_kind` takes those of one.
+async fn list(
+    client: &Client,
+    asked: Asked,
+    of_kind: impl Fn(&ListMonitorsResponse) -> Result<Vec<Json>, rpc::Error> + Send + Sync,
+) -> Result<Page, Failure> {
+    let of_kind = &of_kind;
     let call = move |services: rpc::Client, options: CallOptions| {
         let request = ListMonitorsRequest {
             limit: Some(LIST_LIMIT_MAX as i32),
@@ -117,7 +120,8 @@ async fn list(client: &Client, asked: Asked) -> Result<ListMonitorsResponse, Fai
         };
         async move {
             let answer = services.monitors.list_monitors_with_options(request, options).await?;
-            Ok(answer.into_owned())
+            let answer = answer.into_owned();
+            Ok(Page { resources: of_kind(&answer)?, next: answer.next_page_token })
         }
     };
     client.call(call).await
@@ -140,7 +144,7 @@ async fn get(client: &Client, Id { id, .. }: Id, kind: MonitorKind) -> Result<An
 fn delete(client: &Client, id: String) -> Called<'_, ()> {
     Box::pin(
         client.call(move |services, options| {
-            let request = DeleteMonitorRequest { id: id.clone(), ..Default::default() };
+            let request = DeleteMonitorRequest { id: id.clone() };
             async move {
                 services.monitors.delete_monitor_with_options(request, options).await.map(drop)
             }
@@ -149,7 +153,7 @@ fn delete(client: &Client, id: String) -> Called<'_, ()> {
 }
 
 fn refused<M: Into<MonitorDraft> + serde::de::DeserializeOwned>(resource: Json) -> Violations {
-    message::<M>(resource).into().parse().err().unwrap_or_default()
+    judged::<M, MonitorDraft>(resource, |draft| draft.parse().err())
 }
 
 fn answered<M: serde::Serialize>(monitor: Option<&M>) -> Result<Answer, rpc::Error> {

@@ -10,7 +10,7 @@ use rules::limits::LIST_LIMIT_MAX;
 use rules::notification::ChannelDraft;
 use serde_json::Value as Json;
 
-use super::{Answer, Asked, Called, Id, Page, Service, Warning, json, message, present};
+use super::{Answer, Asked, Called, Id, Page, Service, Warning, json, judged, message, present};
 use crate::client::Client;
 
 /// The calls for notification channels.
@@ -19,9 +19,10 @@ pub static NOTIFICATIONS: Service =
 
 fn create(client: &Client, resource: Json) -> Called<'_, Answer> {
     Box::pin(client.create(move |services, options| {
-        let notification = message::<Notification>(resource.clone()).into();
-        let request = CreateNotificationRequest { notification, ..Default::default() };
+        let resource = resource.clone();
         async move {
+            let notification = message::<Notification>(resource)?.into();
+            let request = CreateNotificationRequest { notification };
             let answer =
                 services.notifications.create_notification_with_options(request, options).await?;
             let answer = answer.into_owned();
@@ -32,7 +33,7 @@ fn create(client: &Client, resource: Json) -> Called<'_, Answer> {
 
 fn get(client: &Client, Id { id, .. }: Id) -> Called<'_, Answer> {
     Box::pin(client.call(move |services, options| {
-        let request = GetNotificationRequest { id: id.clone(), ..Default::default() };
+        let request = GetNotificationRequest { id: id.clone() };
         async move {
             let answer =
                 services.notifications.get_notification_with_options(request, options).await?;
@@ -44,12 +45,12 @@ fn get(client: &Client, Id { id, .. }: Id) -> Called<'_, Answer> {
 
 fn update(client: &Client, resource: Json, paths: Vec<String>) -> Called<'_, Answer> {
     Box::pin(client.call(move |services, options| {
-        let request = UpdateNotificationRequest {
-            notification: message::<Notification>(resource.clone()).into(),
-            update_mask: FieldMask { paths: paths.clone(), ..Default::default() }.into(),
-            ..Default::default()
-        };
+        let (resource, paths) = (resource.clone(), paths.clone());
         async move {
+            let request = UpdateNotificationRequest {
+                notification: message::<Notification>(resource)?.into(),
+                update_mask: FieldMask { paths, ..Default::default() }.into(),
+            };
             let answer =
                 services.notifications.update_notification_with_options(request, options).await?;
             let answer = answer.into_owned();
@@ -60,7 +61,7 @@ fn update(client: &Client, resource: Json, paths: Vec<String>) -> Called<'_, Ans
 
 fn delete(client: &Client, id: String) -> Called<'_, ()> {
     Box::pin(client.call(move |services, options| {
-        let request = DeleteNotificationRequest { id: id.clone(), ..Default::default() };
+        let request = DeleteNotificationRequest { id: id.clone() };
         async move {
             services
                 .notifications
@@ -82,14 +83,14 @@ fn list(client: &Client, asked: Asked) -> Called<'_, Page> {
             let answer =
                 services.notifications.list_notifications_with_options(request, options).await?;
             let answer = answer.into_owned();
-            let resources = answer.notifications.iter().map(json).collect();
+            let resources = answer.notifications.iter().map(json).collect::<Result<_, _>>()?;
             Ok(Page { resources, next: answer.next_page_token })
         }
     }))
 }
 
 fn refused(resource: Json) -> Violations {
-    ChannelDraft::from(message::<Notification>(resource)).parse().err().unwrap_or_default()
+    judged::<Notification, ChannelDraft>(resource, |draft| draft.parse().err())
 }
 
 fn answered(

@@ -13,7 +13,7 @@ use rules::Violations;
 use rules::limits::LIST_LIMIT_MAX;
 use rules::status_page::{ComponentDraft, GroupDraft, PageDraft};
 
-use super::{Answer, Id, Page, Service, json, message, present};
+use super::{Answer, Id, Page, Service, json, judged, message, present};
 
 /// The five calls that pages, components and groups have alike.
 macro_rules! things {
@@ -24,13 +24,14 @@ macro_rules! things {
         pub static $name: Service = Service {
             noun: $noun,
             refused: |resource| -> Violations {
-                $Draft::from(message::<$Message>(resource)).parse().err().unwrap_or_default()
+                judged::<$Message, $Draft>(resource, |draft| draft.parse().err())
             },
             create: |client, resource| {
                 Box::pin(client.create(move |services, options| {
-                    let $field = message::<$Message>(resource.clone()).into();
-                    let request = $Create { $field, ..Default::default() };
+                    let resource = resource.clone();
                     async move {
+                        let $field = message::<$Message>(resource)?.into();
+                        let request = $Create { $field };
                         let answer = services.status_pages.$create(request, options).await?;
                         answered($noun, answer.into_owned().$field.as_option())
                     }
@@ -48,12 +49,12 @@ macro_rules! things {
             },
             update: |client, resource, paths| {
                 Box::pin(client.call(move |services, options| {
-                    let request = $Update {
-                        $field: message::<$Message>(resource.clone()).into(),
-                        update_mask: mask(&paths).into(),
-                        ..Default::default()
-                    };
+                    let (resource, paths) = (resource.clone(), paths.clone());
                     async move {
+                        let request = $Update {
+                            $field: message::<$Message>(resource)?.into(),
+                            update_mask: FieldMask { paths, ..Default::default() }.into(),
+                        };
                         let answer = services.status_pages.$update(request, options).await?;
                         answered($noun, answer.into_owned().$field.as_option())
                     }
@@ -61,7 +62,7 @@ macro_rules! things {
             },
             delete: |client, id| {
                 Box::pin(client.call(move |services, options| {
-                    let request = $Delete { id: id.clone(), ..Default::default() };
+                    let request = $Delete { id: id.clone() };
                     async move {
                         services.status_pages.$delete(request, options).await.map(drop)
                     }
@@ -78,7 +79,8 @@ macro_rules! things {
                     async move {
                         let answer = services.status_pages.$list(request, options).await?;
                         let answer = answer.into_owned();
-                        let resources = answer.$list_field.iter().map(json).collect();
+                        let resources =
+                            answer.$list_field.iter().map(json).collect::<Result<_, _>>()?;
                         Ok(Page { resources, next: answer.next_page_token })
                     }
                 }))
@@ -135,10 +137,6 @@ impl Named {
     fn page_id(id: &Id) -> Option<String> {
         id.page_id.clone()
     }
-}
-
-fn mask(paths: &[String]) -> FieldMask {
-    FieldMask { paths: paths.to_vec(), ..FieldMask::default() }
 }
 
 fn answered<M: serde::Serialize>(noun: &str, given: Option<&M>) -> Result<Answer, rpc::Error> {

@@ -42,24 +42,27 @@ impl Filled {
         }
         for block in blocks {
             let path = path.name(block.name);
-            let value = match given.value(block.name) {
-                Value::List(elements) => {
-                    let elements = elements.iter().enumerate();
-                    let filled =
-                        elements.map(|(at, value)| self.block(block, value, path.index(at)));
-                    Value::List(filled.collect())
-                }
-                // How many there will be is not known, so that nothing can be said of them.
-                Value::Unknown(_) if !stands_alone(block) => {
-                    self.unknown.push(path);
-                    Value::List(Vec::new())
-                }
-                Value::Null => Value::Null,
-                one => self.block(block, one, path),
-            };
+            let value = self.blocks(block, given.value(block.name), path);
             object.set(block.name, value);
         }
         object
+    }
+
+    fn blocks(&mut self, block: &'static Block, given: &Value, path: Path) -> Value {
+        if given.is_null() {
+            return Value::Null;
+        }
+        if stands_alone(block) {
+            return self.block(block, given, path);
+        }
+        if given.is_unknown() {
+            // How many there will be is not known, so that nothing can be said of them.
+            self.unknown.push(path);
+            return Value::List(Vec::new());
+        }
+        let elements = given.elements().iter().enumerate();
+        let filled = elements.map(|(at, value)| self.block(block, value, path.index(at)));
+        Value::List(filled.collect())
     }
 
     fn block(&mut self, block: &'static Block, given: &Value, path: Path) -> Value {
@@ -78,6 +81,12 @@ impl Filled {
             self.unknown.push(path.clone());
             return stand_in(field.shape);
         }
+        if given.elements().iter().any(Value::is_null) {
+            // The wire would leave it out, and what comes back would not be what was planned.
+            self.refused.push(Violation::unseen(path.to_string(), "must not hold null"));
+            self.unknown.push(path.clone());
+            return stand_in(field.shape);
+        }
         match (field.shape, given) {
             (Shape::Integer { min, max }, Value::Number(number)) => {
                 if number.as_i64().is_some_and(|number| i32::try_from(number).is_ok()) {
@@ -93,12 +102,12 @@ impl Filled {
             }
             (Shape::ListOfDomains { .. }, Value::List(elements)) => {
                 let elements = elements.iter().enumerate();
-                let filled = elements.map(|(at, value)| match value {
-                    Value::Unknown(_) => {
+                let filled = elements.map(|(at, value)| {
+                    if value.is_unknown() {
                         self.unknown.push(path.index(at));
-                        DOMAIN.into_value()
+                        return DOMAIN.into_value();
                     }
-                    known => known.clone(),
+                    value.clone()
                 });
                 Value::List(filled.collect())
             }
@@ -107,27 +116,36 @@ impl Filled {
     }
 }
 
-/// Chooses words that others depend on: where the word is not known, one that asks for nothing that
-/// is not there.
+/// Chooses words that others depend on: where the word is not known, one that asks for what is there,
+/// or else one that asks for nothing.
 fn choose(table: &'static Resource, config: &mut Object, unknown: &mut Vec<Path>) {
     for rule in table.rules {
         match *rule {
             Rule::RequiredWhen { when, .. } if config.value(when).is_unknown() => {
-                let asks = |word: &str| {
-                    table.rules.iter().any(|rule| {
-                        matches!(rule, Rule::RequiredWhen { when: of, is, .. }
-                            if *of == when && *is == word)
-                    })
-                };
-                let words = table.field(when).shape.words().unwrap_or_default();
-                let silent = words.iter().find(|word| !asks(word));
-                config.set(when, silent.map(|word| (*word).to_owned()));
+                let given = |name: &str| !config.value(name).is_null();
+                let words = || table.field(when).shape.words().unwrap_or_default().iter();
+                let answered = words().find(|word| asked_by(table, when, word).any(given));
+                let silent = || words().find(|word| asked_by(table, when, word).next().is_none());
+                let word = answered.or_else(silent).map(|word| (*word).to_owned());
+                config.set(when, word);
                 unknown.push(Path::from(when));
             }
             Rule::RequiredWhen { .. } => {}
             Rule::ExactlyOneBlock { named_by } => choose_block(table, named_by, config, unknown),
         }
     }
+}
+
+/// What must be given where `when` is this word.
+fn asked_by(
+    table: &'static Resource,
+    when: &str,
+    word: &str,
+) -> impl Iterator<Item = &'static str> {
+    table.rules.iter().filter_map(move |rule| match *rule {
+        Rule::RequiredWhen { field, when: of, is } => (of == when && is == word).then_some(field),
+        Rule::ExactlyOneBlock { .. } => None,
+    })
 }
 
 /// The block that is named is there when it may be; one that is not named and may be absent is.

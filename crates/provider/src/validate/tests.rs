@@ -214,11 +214,33 @@ fn parts_that_are_not_known_yet_pass_and_the_rest_is_held() {
     }
     for config in [
         component().with("type", Value::UNKNOWN),
+        component().with("type", Value::UNKNOWN).with("monitor_id", "mon_0000000000000"),
         component().with("type", "monitor").with("monitor_id", Value::UNKNOWN),
         component().with("type", "static").with("page_id", Value::UNKNOWN),
     ] {
         assert_eq!(said(&STATUS_PAGE_COMPONENT, &COMPONENTS, &config), [""; 0]);
     }
+}
+
+#[test]
+fn a_null_in_a_set_or_a_list_is_refused_where_it_stands() {
+    // The wire would leave it out, and the applied set would not be the planned one.
+    let email = block(&[("email", text("ops@example.com"))]);
+    let channel = Object::new().with("provider_type", "email").with("email", email);
+    let mut all = said(
+        &HTTP_MONITOR,
+        &HTTP_MONITORS,
+        &monitor().with("regions", Value::set([text("fly-ams"), Value::Null])),
+    );
+    let monitors = Value::set([text("mon_0000000000000"), Value::Null]);
+    all.extend(said(&NOTIFICATION, &NOTIFICATIONS, &channel.with("monitor_ids", monitors)));
+    let domains = Value::list([text("example.com"), Value::Null]);
+    all.extend(said(&STATUS_PAGE, &PAGES, &page().with("auth_email_domains", domains)));
+    insta::assert_snapshot!(all.join("\n"), @r"
+    regions: `regions` must not hold null.
+    monitor_ids: `monitor_ids` must not hold null.
+    auth_email_domains: `auth_email_domains` must not hold null.
+    ");
 }
 
 #[test]

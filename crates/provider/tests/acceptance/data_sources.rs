@@ -5,12 +5,8 @@ use serde_json::json;
 
 use crate::world::World;
 
-#[tokio::test]
-async fn a_monitor_of_each_kind_is_read_with_what_its_kind_has() {
-    let world = World::start().await;
-    let state = world
-        .settle(
-            r#"
+/// A monitor of each kind, and what looks them up.
+const MONITORS: &str = r#"
             resource "service_http_monitor" "m" {
               name        = "API"
               url         = "https://example.com"
@@ -46,9 +42,12 @@ async fn a_monitor_of_each_kind_is_read_with_what_its_kind_has() {
               offset     = 1
               depends_on = [service_http_monitor.m, service_tcp_monitor.m, service_dns_monitor.m]
             }
-            "#,
-        )
-        .await;
+            "#;
+
+#[tokio::test]
+async fn a_monitor_of_each_kind_is_read_with_what_its_kind_has() {
+    let world = World::start().await;
+    let state = world.settle(MONITORS).await;
     let read = |kind: &str| {
         let mut values = state.values(&format!("data.service_monitor.{kind}")).clone();
         values.as_object_mut().unwrap().remove("id");

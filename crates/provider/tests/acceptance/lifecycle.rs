@@ -72,8 +72,10 @@ impl Sheet {
             let body = self.body(round);
             let plan = world.plan(&body).await;
             self.must_change_in_place(round, &plan);
-            let state = world.settle(&body).await;
-            if round % 2 == 1 || round + 1 == self.rounds() {
+            world.apply_planned().await;
+            world.must_be_settled().await;
+            if round == 1 || round + 1 == self.rounds() {
+                let state = world.terraform.state().await.unwrap();
                 world.import_all(&body, &state, &self.emptied(round)).await;
             }
         }

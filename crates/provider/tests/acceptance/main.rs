@@ -6,6 +6,10 @@
 
 mod data_sources;
 mod examples;
+mod export;
 mod faults;
+mod functions;
+mod generated;
 mod lifecycle;
+mod refusals;
 mod world;

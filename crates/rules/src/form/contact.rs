@@ -28,7 +28,9 @@ pub(super) fn email(text: &str) -> Result<(), Refusal> {
     };
     let dots_fine = !local.starts_with('.') && !local.ends_with('.') && !local.contains("..");
     let local_fine = (1..=LOCAL_PART_MAX).contains(&local.len()) && dots_fine;
-    if local_fine && local.chars().all(plain) && DomainName::parse(domain).is_ok() {
+    // Mail has no trailing dot after its domain (RFC 5321 §4.1.2).
+    let domain_fine = !domain.ends_with('.') && DomainName::parse(domain).is_ok();
+    if local_fine && local.chars().all(plain) && domain_fine {
         return Ok(());
     }
     refused()
@@ -64,7 +66,17 @@ mod tests {
         for fine in ["ops@example.com", "a.b+c@x.io", "jörg@bücher.example"] {
             assert_eq!(email(fine), Ok(()), "{fine}");
         }
-        for bad in ["", "@x.io", "a@", "a b@x.io", ".a@x.io", "a..b@x.io", "a@b@x.io", "a@x..io"] {
+        for bad in [
+            "",
+            "@x.io",
+            "a@",
+            "a b@x.io",
+            ".a@x.io",
+            "a..b@x.io",
+            "a@b@x.io",
+            "a@x..io",
+            "a@x.io.",
+        ] {
             assert!(email(bad).is_err(), "{bad}");
         }
         assert!(email(&format!("{}@x.io", "a".repeat(64))).is_ok());

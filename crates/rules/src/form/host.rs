@@ -49,7 +49,11 @@ impl DomainName {
         if text.contains('/') {
             return Err("must be a domain name without a path, such as example.com".into());
         }
-        Self::from_unicode(text)
+        let name = Self::from_unicode(text)?;
+        if name.is_numeric() {
+            return Err("must be a domain name, not an address".into());
+        }
+        Ok(name)
     }
 
     /// The name as it is looked up.
@@ -63,6 +67,16 @@ impl DomainName {
             .map_err(|_| Refusal::from("must be a valid (international) domain name"))?;
         check_labels(&ascii)?;
         Ok(Self(ascii.strip_suffix('.').unwrap_or(&ascii).to_owned()))
+    }
+
+    /// Whether it ends in a number: `127.0.0.1`, `10.1`, `0x7f.1` and `2130706433` are addresses to
+    /// some resolvers and names to others.
+    fn is_numeric(&self) -> bool {
+        let last = self.0.rsplit('.').next().unwrap_or_default();
+        last.bytes().all(|byte| byte.is_ascii_digit())
+            || last
+                .strip_prefix("0x")
+                .is_some_and(|hex| hex.bytes().all(|byte| byte.is_ascii_hexdigit()))
     }
 }
 
@@ -150,11 +164,7 @@ fn name_or_ipv4(text: &str) -> Result<Host, Refusal> {
     if let Ok(address) = name.as_str().parse::<Ipv4Addr>() {
         return Ok(Host::Address(address.into()));
     }
-    // `10.1`, `0x7f.1` and `2130706433` are addresses to some resolvers and names to others.
-    let last = name.as_str().rsplit('.').next().unwrap_or_default();
-    let numeric = last.bytes().all(|byte| byte.is_ascii_digit())
-        || last.strip_prefix("0x").is_some_and(|hex| hex.bytes().all(|b| b.is_ascii_hexdigit()));
-    if numeric {
+    if name.is_numeric() {
         return Err("must have a host that is a name, or an IPv4 address of four numbers".into());
     }
     Ok(Host::Name(name))
@@ -245,6 +255,10 @@ mod tests {
             ("example.com:53", "without a port"),
             ("example.com/a", "without a path"),
             ("127.0.0.1", "not an address"),
+            ("127.0.0.1.", "not an address"),
+            ("10.1", "not an address"),
+            ("0x7f.1", "not an address"),
+            ("2130706433", "not an address"),
             ("::1", "not an address"),
             ("", "no empty label"),
             (".", "no empty label"),

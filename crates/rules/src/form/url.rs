@@ -8,12 +8,7 @@ use super::host;
 pub(super) fn http(text: &str) -> Result<(), Refusal> {
     // The URL standard repairs a lot (`https:host`, line breaks inside, backslashes); a URL is kept
     // as written, so that everybody must read the same scheme, host and port from it.
-    if text.chars().any(char::is_control) {
-        return Err("must not contain CR, LF or other control characters".into());
-    }
-    if text != text.trim() {
-        return Err("must not begin or end with a space".into());
-    }
+    unbroken(text)?;
     let Some(rest) = after_scheme(text) else {
         return Err("must be an absolute URL that begins with http:// or https://".into());
     };
@@ -34,13 +29,30 @@ pub(super) fn http(text: &str) -> Result<(), Refusal> {
     }
 }
 
-/// A link for visitors: as [`http`], or `mailto:` with an address.
+/// A link for visitors: as [`http`], or `mailto:` with one address.
 pub(super) fn contact(text: &str) -> Result<(), Refusal> {
-    match strip_prefix_ignoring_case(text, "mailto:") {
-        Some(address) => super::contact::email(address.split('?').next().unwrap_or_default()),
-        None if after_scheme(text).is_none() => Err("must be an http, https or mailto URL".into()),
-        None => http(text),
+    let Some(rest) = strip_prefix_ignoring_case(text, "mailto:") else {
+        if after_scheme(text).is_none() {
+            return Err("must be an http, https or mailto URL".into());
+        }
+        return http(text);
+    };
+    // A line break after the `?` would be a header of the mail that somebody else wrote.
+    unbroken(text)?;
+    super::contact::email(rest.split('?').next().unwrap_or_default()).map_err(|_| {
+        "must have one email address after mailto:, such as mailto:ops@example.com".into()
+    })
+}
+
+/// Neither control characters anywhere nor spaces around.
+fn unbroken(text: &str) -> Result<(), Refusal> {
+    if text.chars().any(char::is_control) {
+        return Err("must not contain CR, LF or other control characters".into());
     }
+    if text != text.trim() {
+        return Err("must not begin or end with a space".into());
+    }
+    Ok(())
 }
 
 /// `text` without what could be a name and password in it, for messages.
@@ -161,6 +173,20 @@ mod tests {
         }
         for bad in ["javascript:alert(1)", "mailto:", "mailto:x", "tel:+1", "data:text/html,x"] {
             assert!(contact(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn contact_links_hold_one_address_and_no_line_breaks() {
+        for (bad, hint) in [
+            ("mailto:a@x.io,b@x.io", "one email address"),
+            ("mailto:a@x.io?body=a\r\nBcc: b@x.io", "control characters"),
+            ("mailto:a@x.io?body=\0", "control characters"),
+            ("mailto:a@x.io?body=\u{1b}[31m", "control characters"),
+            ("mailto:a@x.io?subject=x ", "end with a space"),
+        ] {
+            let refusal = contact(bad).expect_err(bad).to_string();
+            assert!(refusal.contains(hint), "{bad:?}: {refusal}");
         }
     }
 

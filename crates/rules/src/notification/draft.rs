@@ -4,6 +4,7 @@
 use super::{
     ChannelSettings, Email, Hook, Ntfy, Opsgenie, Pagerduty, Phone, Provider, Telegram, Webhook,
 };
+use crate::Secret;
 use crate::monitor::HeaderDraft;
 
 /// Arguments and blocks of a channel, as written; `None` and empty lists were not written.
@@ -45,7 +46,7 @@ pub struct ChannelDraft {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HookDraft {
     /// URL.
-    pub webhook_url: Option<String>,
+    pub webhook_url: Option<Secret<String>>,
 }
 
 /// A mailbox, as written.
@@ -59,14 +60,14 @@ pub struct EmailDraft {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PagerdutyDraft {
     /// Integration key.
-    pub integration_key: Option<String>,
+    pub integration_key: Option<Secret<String>>,
 }
 
 /// An Opsgenie team, as written.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OpsgenieDraft {
     /// API key.
-    pub api_key: Option<String>,
+    pub api_key: Option<Secret<String>>,
     /// A word of [`crate::OpsgenieRegion`].
     pub region: Option<String>,
 }
@@ -102,7 +103,7 @@ pub struct NtfyDraft {
     /// URL of the server.
     pub server_url: Option<String>,
     /// Access token.
-    pub token: Option<String>,
+    pub token: Option<Secret<String>>,
 }
 
 impl From<&ChannelSettings> for ChannelDraft {
@@ -121,12 +122,12 @@ impl From<&ChannelSettings> for ChannelDraft {
             }
             Provider::Slack(hook) => draft.slack = Some(hook.into()),
             Provider::Pagerduty(Pagerduty { integration_key }) => {
-                let integration_key = Some(integration_key.expose().clone());
+                let integration_key = Some(integration_key.clone());
                 draft.pagerduty = Some(PagerdutyDraft { integration_key });
             }
             Provider::Opsgenie(Opsgenie { api_key, region }) => {
                 draft.opsgenie = Some(OpsgenieDraft {
-                    api_key: Some(api_key.expose().clone()),
+                    api_key: Some(api_key.clone()),
                     region: Some(region.to_string()),
                 });
             }
@@ -146,7 +147,7 @@ impl From<&ChannelSettings> for ChannelDraft {
 
 impl From<&Hook> for HookDraft {
     fn from(hook: &Hook) -> Self {
-        Self { webhook_url: Some(hook.webhook_url.expose().clone()) }
+        Self { webhook_url: Some(hook.webhook_url.clone()) }
     }
 }
 
@@ -176,7 +177,7 @@ impl From<&Ntfy> for NtfyDraft {
         Self {
             topic: Some(ntfy.topic.clone()),
             server_url: ntfy.server_url.clone(),
-            token: ntfy.token.as_ref().map(|token| token.expose().clone()),
+            token: ntfy.token.clone(),
         }
     }
 }

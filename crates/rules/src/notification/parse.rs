@@ -100,7 +100,7 @@ fn provider(
 }
 
 fn hook(reader: &mut Reader, draft: HookDraft) -> Option<Hook> {
-    Some(Hook { webhook_url: Secret::new(reader.text("webhook_url", draft.webhook_url)?) })
+    Some(Hook { webhook_url: reader.secret("webhook_url", draft.webhook_url)? })
 }
 
 fn email(reader: &mut Reader, draft: EmailDraft) -> Option<Email> {
@@ -108,14 +108,14 @@ fn email(reader: &mut Reader, draft: EmailDraft) -> Option<Email> {
 }
 
 fn pagerduty(reader: &mut Reader, draft: PagerdutyDraft) -> Option<Pagerduty> {
-    let integration_key = reader.text("integration_key", draft.integration_key)?;
-    Some(Pagerduty { integration_key: Secret::new(integration_key) })
+    let integration_key = reader.secret("integration_key", draft.integration_key)?;
+    Some(Pagerduty { integration_key })
 }
 
 fn opsgenie(reader: &mut Reader, draft: OpsgenieDraft) -> Option<Opsgenie> {
-    let api_key = reader.text("api_key", draft.api_key);
+    let api_key = reader.secret("api_key", draft.api_key);
     let region = reader.word("region", draft.region);
-    Some(Opsgenie { api_key: Secret::new(api_key?), region: region? })
+    Some(Opsgenie { api_key: api_key?, region: region? })
 }
 
 fn webhook(reader: &mut Reader, draft: WebhookDraft) -> Option<Webhook> {
@@ -140,6 +140,6 @@ fn phone(reader: &mut Reader, draft: PhoneDraft) -> Option<Phone> {
 fn ntfy(reader: &mut Reader, draft: NtfyDraft) -> Option<Ntfy> {
     let topic = reader.text("topic", draft.topic);
     let server_url = reader.text("server_url", draft.server_url);
-    let token = reader.text("token", draft.token).map(Secret::new);
+    let token = reader.secret("token", draft.token);
     Some(Ntfy { topic: topic?, server_url, token })
 }

@@ -158,8 +158,7 @@ fn settings(reader: &mut Reader, draft: PageDraft) -> Option<PageSettings> {
     let icon = reader.text("icon", draft.icon);
     let custom_domain = reader.text("custom_domain", draft.custom_domain);
     let access_type: Option<AccessType> = reader.word("access_type", draft.access_type);
-    let password = draft.password.map(|password| password.expose().clone());
-    let password = reader.text("password", password).map(Secret::new);
+    let password = reader.secret("password", draft.password);
     let auth_email_domains = reader.domains("auth_email_domains", draft.auth_email_domains);
     let word = access_type.map(AccessType::as_str);
     reader.hold(

@@ -34,14 +34,14 @@ pub static PROVIDER: Resource = Resource {
             "request_timeout",
             Shape::Integer { min: 1, max: REQUEST_TIMEOUT_SECONDS_MAX },
             Value::Integer(60),
-            "Time for one call in seconds, 1 to 3600; each repetition has it anew. 60 by default.",
+            "Time for one call in seconds, 1 to 3600; each repetition has it anew.",
         ),
         Field::default(
             "max_retries",
             Shape::Integer { min: 0, max: RETRIES_MAX },
             Value::Integer(4),
             "How often a call is repeated that may be repeated safely, 0 to 20: when the service is \
-             not there, does not answer, or says that there were too many calls. 4 by default.",
+             not there, does not answer, or says that there were too many calls.",
         ),
     ],
     beyond: &[],

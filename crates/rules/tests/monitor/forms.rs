@@ -211,6 +211,17 @@ fn whole_addresses_are_compared_with_addresses_of_their_family() {
 }
 
 #[test]
+fn a_name_has_something_to_read_and_is_kept_with_its_spaces() {
+    // design: §4, required texts are never empty
+    for (name, expected) in
+        [(" ", &["name"][..]), ("\u{a0}\u{3000}  ", &["name"]), (" a ", &[]), ("☂", &[])]
+    {
+        let draft = http(|draft, _| draft.name = text(name));
+        assert_eq!(refused(draft), expected, "{name:?}");
+    }
+}
+
+#[test]
 fn targets_are_kept_as_written() {
     // design: §4
     let kept = |draft: MonitorDraft| -> MonitorSettings { draft.parse().unwrap() };

@@ -22,6 +22,7 @@ pub(super) async fn keep(app: App, results_for: Duration, stop: CancellationToke
             tracing::warn!(%error, "the last uses of keys were not written down: {error}");
         }
         app.auth.tidy();
+        app.shelf.tidy(app.ctx.now());
         if let Err(error) = gather(&app, &stop).await {
             tracing::error!(%error, "results could not be gathered into the history: {error}");
         }
@@ -48,6 +49,12 @@ fn kept(results: Duration) -> KeepFor {
 async fn prune(app: &App, keep: KeepFor, stop: &CancellationToken) -> Result<(), StoreError> {
     while !stop.is_cancelled() {
         let pruned = app.store.retention().step(keep, app.ctx.now()).await?;
+        if !pruned.is_there_more() {
+            break;
+        }
+    }
+    while !stop.is_cancelled() {
+        let pruned = app.store.retention().records(app.ctx.now()).await?;
         if !pruned.is_there_more() {
             break;
         }

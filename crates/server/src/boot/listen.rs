@@ -1,8 +1,10 @@
 //! Accepts connections and speaks HTTP/1.1 and HTTP/2 in clear text on one port; which of the two
-//! is told by the first bytes. What is answered belongs to the router.
+//! is told by the first bytes. Past the most connections that there may be, others wait until one
+//! ends: those that say nothing end by themselves. What is answered belongs to the router.
 
 use std::convert::Infallible;
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
@@ -14,6 +16,7 @@ use hyper_util::server::conn::auto::Builder;
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tower::{Service, ServiceExt as _};
 
@@ -31,14 +34,26 @@ const STREAMS_MAX: u32 = 256;
 /// Time after which a silent HTTP/2 connection is asked whether it lives.
 const SILENCE: Duration = Duration::from_mins(1);
 
-/// Serves until `stop`, then lets the calls under way end.
-pub(super) async fn serve(listener: TcpListener, router: Router, stop: CancellationToken) {
+/// Serves at most `connections_max` connections at a time until `stop`, then lets the calls under
+/// way end.
+pub(super) async fn serve(
+    listener: TcpListener,
+    router: Router,
+    connections_max: usize,
+    stop: CancellationToken,
+) {
+    let room = Arc::new(Semaphore::new(connections_max));
     let server = builder();
     let connections = GracefulShutdown::new();
     loop {
-        let accepted = tokio::select! {
+        let accepted = async {
+            // Nobody closes the room; a connection that finds none waits where the system keeps it.
+            let place = Arc::clone(&room).acquire_owned().await.ok();
+            (place, listener.accept().await)
+        };
+        let (place, accepted) = tokio::select! {
             () = stop.cancelled() => break,
-            accepted = listener.accept() => accepted,
+            accepted = accepted => accepted,
         };
         match accepted {
             Ok((stream, peer)) => {
@@ -51,6 +66,7 @@ pub(super) async fn serve(listener: TcpListener, router: Router, stop: Cancellat
                     if let Err(error) = connection.await {
                         tracing::debug!(%error, "a connection from {} broke: {error}", peer.ip());
                     }
+                    drop(place);
                 });
             }
             Err(error) => refused(&error).await,
@@ -96,5 +112,50 @@ async fn refused(error: &io::Error) {
     if !matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset) {
         tracing::error!(%error, "a connection could not be accepted: {error}");
         tokio::time::sleep(REFUSED_PAUSE).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+    use super::*;
+
+    const ASKED: &[u8] = b"GET / HTTP/1.1\r\nhost: test\r\n\r\n";
+
+    async fn asks(stream: &mut TcpStream) {
+        stream.write_all(ASKED).await.unwrap();
+        let mut answer = Vec::new();
+        // An empty body ends with the headers.
+        while !answer.ends_with(b"\r\n\r\n") {
+            answer.push(stream.read_u8().await.unwrap());
+        }
+        assert!(answer.starts_with(b"HTTP/1.1 404"));
+    }
+
+    #[tokio::test]
+    async fn past_the_most_connections_the_next_one_waits_for_its_turn() {
+        // issue 3: no cap on connections
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let stop = CancellationToken::new();
+        let serving = tokio::spawn(serve(listener, Router::new(), 1, stop.clone()));
+        let mut first = TcpStream::connect(address).await.unwrap();
+        asks(&mut first).await;
+        let mut second = TcpStream::connect(address).await.unwrap();
+        second.write_all(ASKED).await.unwrap();
+        // While the second waits the first is answered as often as it asks.
+        for _ in 0..3 {
+            asks(&mut first).await;
+        }
+        let mut nothing = [0; 1];
+        assert!(second.try_read(&mut nothing).is_err(), "there was no room, and it was answered");
+        drop(first);
+        let mut answer = [0; 12];
+        second.read_exact(&mut answer).await.unwrap();
+        assert_eq!(&answer, b"HTTP/1.1 404");
+        drop(second);
+        stop.cancel();
+        serving.await.unwrap();
     }
 }

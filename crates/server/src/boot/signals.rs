@@ -1,9 +1,12 @@
 //! The signals that ask a server to end: heard from before it starts, so that none is missed and
-//! none ends it out of order.
+//! the first ends it in order. Who asks twice wants it at once.
 
 use std::io;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
+
+/// What a process ends with that was asked twice: as a shell reports an end by SIGINT.
+const AT_ONCE: i32 = 130;
 
 /// SIGTERM and SIGINT, which no longer end the process by themselves.
 #[derive(Debug)]
@@ -19,6 +22,17 @@ impl Signals {
             terminate: signal(SignalKind::terminate())?,
             interrupt: signal(SignalKind::interrupt())?,
         })
+    }
+
+    /// Ends the process when another one comes. What was answered as stored is on disk, as after
+    /// any other end.
+    pub(super) fn end_on_the_next(mut self) {
+        tracing::info!("what runs comes to its end first; ask again to end at once");
+        tokio::spawn(async move {
+            self.heard().await;
+            tracing::warn!("asked twice to end: what ran is given up");
+            std::process::exit(AT_ONCE);
+        });
     }
 
     /// Ends when one of them came, also when it came before.

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use ipnet::IpNet;
-use rules::{Region, Secret};
+use rules::monitor::TcpCheck;
+use rules::{HostPort, Region, Secret, limits};
 use store::Database;
 
 use super::{ConfigError, Layers, Value, Values};
@@ -40,6 +41,10 @@ pub struct Settings {
     pub max_checks_in_flight: Option<usize>,
     /// Name servers for checks; empty takes the system's.
     pub nameservers: Vec<SocketAddr>,
+    /// Whom a probe asks that doubts itself; empty asks nobody.
+    pub canaries: Vec<TcpCheck>,
+    /// Addresses that checks come from; empty leaves it to the machine.
+    pub egress_addresses: Vec<IpAddr>,
     /// Certificates that checks trust besides the public ones.
     pub extra_ca_file: Option<PathBuf>,
     /// Calls a second that one key may make.
@@ -87,6 +92,12 @@ impl Settings {
                 values.get("nameservers"),
                 "must be addresses such as 9.9.9.9:53, joined by commas",
                 |text| items(text).map(address).collect(),
+            )?,
+            canaries: canaries(values.get("canaries"))?,
+            egress_addresses: read(
+                values.get("egress_addresses"),
+                "must be addresses such as 192.0.2.7, joined by commas",
+                |text| items(text).map(|item| item.parse().ok()).collect(),
             )?,
             extra_ca_file: path(&values.get("extra_ca_file").text),
             calls_per_second: number("calls_per_second", "must be a whole number from 1 on")?,
@@ -170,8 +181,9 @@ fn database(value: &Value) -> Result<Database, ConfigError> {
 }
 
 fn days(text: &str) -> Option<Duration> {
-    let days: u64 = text.parse().ok()?;
-    (1..=3_650).contains(&days).then(|| Duration::from_secs(days * 86_400))
+    let days: u32 = text.parse().ok()?;
+    let allowed = limits::RESULTS_KEPT_DAYS_MIN..=limits::RESULTS_KEPT_DAYS_MAX;
+    allowed.contains(&days).then(|| Duration::from_secs(u64::from(days) * 86_400))
 }
 
 fn regions(value: &Value) -> Result<Vec<Region>, ConfigError> {
@@ -190,6 +202,20 @@ fn regions(value: &Value) -> Result<Vec<Region>, ConfigError> {
     Ok(regions)
 }
 
+fn canaries(value: &Value) -> Result<Vec<TcpCheck>, ConfigError> {
+    let invalid =
+        |why| ConfigError::Invalid { name: value.setting.name, why, origin: value.origin.clone() };
+    let canary = |uri: &str| match HostPort::parse(uri) {
+        Ok(_) => Ok(TcpCheck { uri: uri.to_owned() }),
+        Err(why) => Err(invalid(format!("{}, not `{uri}`", why.0))),
+    };
+    let canaries = items(&value.text).map(canary).collect::<Result<Vec<_>, _>>()?;
+    if canaries.len() > limits::CANARIES_MAX {
+        return Err(invalid(format!("must name {} hosts at most", limits::CANARIES_MAX)));
+    }
+    Ok(canaries)
+}
+
 fn master_key(value: &Value) -> Result<Option<Secret<[u8; 32]>>, ConfigError> {
     if value.text.is_empty() {
         return Ok(None);
@@ -202,8 +228,6 @@ fn master_key(value: &Value) -> Result<Option<Secret<[u8; 32]>>, ConfigError> {
 
 #[cfg(test)]
 mod tests {
-    use rules::limits;
-
     use super::*;
 
     fn parse(name: &str, text: &str) -> Result<Settings, String> {
@@ -222,6 +246,8 @@ mod tests {
         // The table of settings is text; the numbers are those of `rules`.
         assert_eq!(settings.calls_per_second.get(), limits::CALLS_PER_SECOND_DEFAULT);
         assert_eq!(settings.calls_burst.get(), limits::CALLS_BURST_DEFAULT);
+        let kept = settings.retention.as_secs() / 86_400;
+        assert_eq!(kept, u64::from(limits::RESULTS_KEPT_DAYS_DEFAULT));
     }
 
     #[test]
@@ -235,6 +261,8 @@ mod tests {
             ("retention_days", "3651"),
             ("max_checks_in_flight", "-1"),
             ("nameservers", "9.9.9.9"),
+            ("canaries", "example.com:443, https://example.com"),
+            ("egress_addresses", "here"),
             ("calls_per_second", "0"),
             ("trusted_proxies", "10.0.0.0/33"),
             ("log_format", "xml"),
@@ -254,6 +282,8 @@ mod tests {
         `retention_days` must be 1 to 3650, not `3651` (from the environment)
         `max_checks_in_flight` must be a whole number, or 0, not `-1` (from the environment)
         `nameservers` must be addresses such as 9.9.9.9:53, joined by commas, not `9.9.9.9` (from the environment)
+        `canaries` must be host:port without a scheme, such as example.com:443, not `https://example.com` (from the en
+        `egress_addresses` must be addresses such as 192.0.2.7, joined by commas, not `here` (from the environment)
         `calls_per_second` must be a whole number from 1 on, not `0` (from the environment)
         `trusted_proxies` must be networks such as 10.0.0.0/8, joined by commas, not `10.0.0.0/33` (from the environme
         `log_format` must be text or json, not `xml` (from the environment)

@@ -15,7 +15,8 @@ use tokio::net::UnixStream;
 
 use super::operation::{Answer, Operation};
 use super::{
-    ControlError, CreateKey, CreateWorkspace, CreatedKey, Desk, KeyRow, SOCKET_FILE, WorkspaceRow,
+    ControlError, CreateKey, CreateWorkspace, CreatedKey, Desk, KeepResults, KeyRow, SOCKET_FILE,
+    WorkspaceRow,
 };
 use crate::context::Context;
 
@@ -79,6 +80,14 @@ impl Admin {
             return Err(self.misunderstood());
         };
         Ok(workspaces)
+    }
+
+    /// Keeps the results of a workspace for so many days, or as the server's setting says.
+    pub async fn keep_results(&self, keep: KeepResults) -> Result<(), ControlError> {
+        let Answer::Keeps = self.perform(Operation::KeepResults(keep)).await? else {
+            return Err(self.misunderstood());
+        };
+        Ok(())
     }
 
     /// Creates a key and shows it, once.

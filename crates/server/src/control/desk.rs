@@ -8,7 +8,9 @@ use rules::{KeyId, Reader, Scope, Violations, WorkspaceId, limits, tables};
 use store::{Actor, ApiKey, Change, FREE_PLAN, KeyHash, Store, StoreError, Workspace};
 
 use super::operation::{Answer, Operation};
-use super::{ControlError, CreateKey, CreateWorkspace, CreatedKey, KeyRow, WorkspaceRow};
+use super::{
+    ControlError, CreateKey, CreateWorkspace, CreatedKey, KeepResults, KeyRow, WorkspaceRow,
+};
 use crate::auth::{Auth, key};
 use crate::context::Context;
 
@@ -51,6 +53,20 @@ impl Desk {
     pub async fn list_workspaces(&self) -> Result<Vec<WorkspaceRow>, ControlError> {
         let workspaces = self.store.workspaces().list().await.map_err(refused)?;
         Ok(workspaces.into_iter().map(WorkspaceRow::from).collect())
+    }
+
+    /// Keeps the results of a workspace for so many days, or as the server's setting says.
+    pub async fn keep_results(&self, keep: KeepResults) -> Result<(), ControlError> {
+        let (least, most) = (limits::RESULTS_KEPT_DAYS_MIN, limits::RESULTS_KEPT_DAYS_MAX);
+        if keep.days.is_some_and(|days| !(least..=most).contains(&days)) {
+            let why = format!(
+                "results are kept for {least} to {most} days, or as the server's setting says"
+            );
+            return Err(ControlError::Refused(why));
+        }
+        let workspace = self.store.workspaces().by_slug(&keep.workspace).await.map_err(refused)?;
+        let history = self.store.history();
+        history.keep_results(workspace.id, keep.days, self.change()).await.map_err(refused)
     }
 
     /// Creates a key and shows it.
@@ -117,6 +133,10 @@ impl Desk {
         Ok(match operation {
             Operation::CreateWorkspace(new) => Answer::Workspace(self.create_workspace(new).await?),
             Operation::ListWorkspaces => Answer::Workspaces(self.list_workspaces().await?),
+            Operation::KeepResults(keep) => {
+                self.keep_results(keep).await?;
+                Answer::Keeps
+            }
             Operation::CreateKey(new) => Answer::Created(self.create_key(new).await?),
             Operation::ListKeys { workspace } => {
                 Answer::Keys(self.list_keys(workspace.as_deref()).await?)

@@ -15,6 +15,15 @@ pub struct CreateWorkspace {
     pub name: String,
 }
 
+/// How long a workspace's results are kept.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct KeepResults {
+    /// Slug of the workspace.
+    pub workspace: String,
+    /// For so many days; `None` is as the server's setting says.
+    pub days: Option<u32>,
+}
+
 /// A new key.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CreateKey {
@@ -80,6 +89,7 @@ pub struct KeyRow {
 pub(super) enum Operation {
     CreateWorkspace(CreateWorkspace),
     ListWorkspaces,
+    KeepResults(KeepResults),
     CreateKey(CreateKey),
     /// The keys of the workspace with this slug, or of all.
     ListKeys {
@@ -103,6 +113,8 @@ pub(super) enum Answer {
     Created(CreatedKey),
     Keys(Vec<KeyRow>),
     Revoked,
+    /// The results are kept so from now on.
+    Keeps,
     /// A copy of so many bytes was written.
     BackedUp(u64),
     Refused(String),

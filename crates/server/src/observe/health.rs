@@ -31,10 +31,19 @@ pub(crate) async fn ready(State(app): State<App>) -> Response {
     let store = app.store.ready().await;
     // A monitor that there is not is not found by a judge that works.
     let view = app.pipeline.view(MonitorId::from_bits(0)).await;
-    let runs = !matches!(view, Err(PipelineError::Stopping));
-    let ready = store.is_ok() && runs;
-    let readiness =
-        Readiness { ready, store: told(&store), pipeline: if runs { "ok" } else { "stopped" } };
+    let pipeline = match view {
+        Err(PipelineError::Stopping) => "stopped",
+        Err(PipelineError::Busy) => "nothing can be stored",
+        Ok(_)
+        | Err(
+            PipelineError::NotFound(_)
+            | PipelineError::Unplannable(_)
+            | PipelineError::Store(_)
+            | PipelineError::Threads(_),
+        ) => "ok",
+    };
+    let ready = store.is_ok() && pipeline == "ok";
+    let readiness = Readiness { ready, store: told(&store), pipeline };
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     (status, Json(readiness)).into_response()
 }

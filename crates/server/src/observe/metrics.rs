@@ -57,10 +57,14 @@ pub struct Figures {
     pub probes_doubting: Gauge,
     /// Results that are stored for good.
     pub results_committed: Counter,
+    /// Transactions of results that failed, and are tried again.
+    pub commits_failed: Counter,
     /// Duration of the transactions that store results, in seconds.
     pub commit_seconds: Histogram,
     /// Duration of answered calls, in seconds; streams until their headers.
     pub call_seconds: Histogram,
+    /// Calls whose answer was given before and given again.
+    pub calls_from_memory: Counter,
     calls: Family<[(&'static str, &'static str); 2], Counter>,
     registry: Registry,
 }
@@ -116,6 +120,11 @@ impl Metrics {
                 "results_committed",
                 "Results that are stored for good",
             ),
+            commits_failed: counter(
+                registry,
+                "commits_failed",
+                "Transactions of results that failed and are tried again",
+            ),
             commit_seconds: histogram(
                 registry,
                 "commit",
@@ -123,6 +132,11 @@ impl Metrics {
                 COMMIT_BOUNDS,
             ),
             call_seconds: histogram(registry, "call", "Duration of answered calls", CALL_BOUNDS),
+            calls_from_memory: counter(
+                registry,
+                "calls_from_memory",
+                "Answered calls whose answer was given before",
+            ),
             calls,
             registry: root,
         };
@@ -232,6 +246,7 @@ mod tests {
             "aloft_checks_in_flight 0",
             "aloft_results_committed_total 0",
             "aloft_commit_seconds_count 0",
+            "aloft_calls_from_memory_total 0",
             "aloft_calls_total{method=\"GetMonitor\",code=\"ok\"} 1",
             "process_resident_memory_bytes ",
             "process_open_fds ",

@@ -11,11 +11,12 @@ use tokio::sync::{mpsc, oneshot};
 use tracing::warn;
 
 use crate::context::Context;
-use crate::lane::{Errand, Finished, Report, Validity};
+use crate::lane::{Errand, Finished, Jobs, Report, Validity};
 use crate::observe::metrics::Metrics;
 
 /// How old the kept evidence of a success may be: a check whose slot is the first of such a stretch
-/// keeps it (docs/decisions/0008-evidence.md).
+/// keeps it (docs/decisions/0008-evidence.md). Stretches of each monitor begin at a time of its own,
+/// so that what all keep comes in as evenly as their checks.
 const EVIDENCE_EVERY_MS: i64 = 600_000;
 
 /// What cadence is told.
@@ -45,7 +46,7 @@ pub(super) struct Cadence {
     schedule: Schedule,
     opinions: Budget,
     plans: HashMap<MonitorId, (Arc<Plan>, Validity)>,
-    jobs: mpsc::Sender<Errand>,
+    jobs: Jobs,
     reports: mpsc::Sender<Report>,
     finished: Arc<Finished>,
     ended: Vec<(domain::cadence::Handle, rules::Region)>,
@@ -58,7 +59,7 @@ impl Cadence {
     pub(super) fn new(
         ctx: Context,
         metrics: Metrics,
-        jobs: mpsc::Sender<Errand>,
+        jobs: Jobs,
         reports: mpsc::Sender<Report>,
         finished: Arc<Finished>,
     ) -> Self {
@@ -94,7 +95,16 @@ impl Cadence {
             let next = self.schedule.next_due();
             tokio::select! {
                 order = orders.recv() => match order {
-                    Some(order) => self.obey(order).await,
+                    Some(order) => {
+                        // What is due now belongs to the revisions that are still on the timetable.
+                        self.call_due().await;
+                        self.obey(order).await;
+                        // Where more is due than can be done, calling it takes long: orders that
+                        // came meanwhile do not wait for it again. Who gives them waits for each.
+                        while let Ok(order) = orders.try_recv() {
+                            self.obey(order).await;
+                        }
+                    }
                     None => return,
                 },
                 () = due(&self.ctx, next) => self.call_due().await,
@@ -102,13 +112,12 @@ impl Cadence {
         }
     }
 
+    /// Does what it is told. The timetable stands where it was looked at last: what became due since
+    /// belongs to the new revision.
     async fn obey(&mut self, order: Order) {
-        // What is due now belongs to the revision that is still on the timetable.
-        self.call_due().await;
         match order {
             Order::Put { entry, first, done } => {
-                let now = self.ctx.now();
-                self.put(entry, first, now);
+                self.put(entry, first, self.last_call);
                 // Whoever asked may have gone away; the order holds all the same.
                 let _ = done.send(());
             }
@@ -153,7 +162,7 @@ impl Cadence {
             slot: due.slot,
             trigger: Trigger::Scheduled,
             next_slot: due.next_slot,
-            keep_evidence: keeps_evidence(due.slot, due.next_slot),
+            keep_evidence: keeps_evidence(due.monitor, due.slot, due.next_slot),
         };
         match due.call {
             Call::Run => {
@@ -205,10 +214,12 @@ async fn due(ctx: &Context, next: Option<Timestamp>) {
     }
 }
 
-/// Whether a stretch of ten minutes begins between the slot before and this one.
-fn keeps_evidence(slot: Timestamp, next_slot: Timestamp) -> bool {
+/// Whether a stretch of ten minutes of the monitor begins between the slot before and this one.
+fn keeps_evidence(monitor: MonitorId, slot: Timestamp, next_slot: Timestamp) -> bool {
+    // Fibonacci hashing: the high bits of the product are spread evenly.
+    let begin = (monitor.bits().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as i64;
     let period = next_slot.as_millis() - slot.as_millis();
-    slot.as_millis().rem_euclid(EVIDENCE_EVERY_MS) < period
+    (slot.as_millis() - begin).rem_euclid(EVIDENCE_EVERY_MS) < period
 }
 
 fn skipped(job: &Job, now: Timestamp, probe: ProbeId) -> CheckResult {
@@ -231,16 +242,26 @@ mod tests {
 
     #[test]
     fn one_success_in_ten_minutes_keeps_its_evidence_whatever_the_period() {
+        let (monitor, other) = (MonitorId::from_bits(1), MonitorId::from_bits(2));
+        let mut kept_together = 0;
         for period in rules::Periodicity::ALL {
             let period = period.period().as_millis() as i64;
             let phase = 12_345 % period;
-            let kept = (0..3_600_000 / period)
-                .map(|index| Timestamp::from_millis(phase + index * period))
-                .filter(|slot| {
-                    keeps_evidence(*slot, *slot + std::time::Duration::from_millis(period as u64))
-                })
-                .count();
-            assert_eq!(kept as i64, (3_600_000 / period).min(6), "{period} ms");
+            let kept = |monitor| -> Vec<i64> {
+                (0..3_600_000 / period)
+                    .map(|index| phase + index * period)
+                    .filter(|slot| {
+                        let (slot, next) = (*slot, slot + period);
+                        let at = Timestamp::from_millis;
+                        keeps_evidence(monitor, at(slot), at(next))
+                    })
+                    .collect()
+            };
+            assert_eq!(kept(monitor).len() as i64, (3_600_000 / period).min(6), "{period} ms");
+            let others = kept(other);
+            let together = period == 30_000 && kept(monitor).iter().any(|at| others.contains(at));
+            kept_together += usize::from(together);
         }
+        assert_eq!(kept_together, 0, "monitors take turns");
     }
 }

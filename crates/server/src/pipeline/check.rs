@@ -6,15 +6,16 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use domain::cadence::Missed;
-use domain::check::{Job, PlannedCheck, ProbeId, Trigger, conclude};
+use domain::check::{Job, PlannedCheck, Trigger, conclude};
 use futures_util::{FutureExt as _, TryFutureExt as _};
-use probe::Probe;
 use rules::MonitorKind;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::error;
 
+use super::Probes;
+use super::threads::Alive;
 use crate::context::Context;
 use crate::lane::{Errand, Finished, Report};
 use crate::observe::metrics::Metrics;
@@ -27,8 +28,7 @@ const STARTED_AT_A_TIME: u32 = 16;
 pub(super) struct Checkers {
     pub(super) ctx: Context,
     pub(super) metrics: Metrics,
-    pub(super) probe: Probe,
-    pub(super) name: ProbeId,
+    pub(super) probes: Probes,
     pub(super) reports: mpsc::Sender<Report>,
     pub(super) finished: Arc<Finished>,
     pub(super) places: Arc<Semaphore>,
@@ -40,8 +40,9 @@ pub(super) struct Checkers {
 }
 
 impl Checkers {
-    /// Runs jobs until it is stopped; what was not started by then is reported as missed.
-    pub(super) async fn run(self: Arc<Self>, mut jobs: mpsc::Receiver<Errand>) {
+    /// Runs the jobs of one lane until it is stopped; what was not started by then is reported as
+    /// missed. The lane's thread is kept until its last check has ended.
+    pub(super) async fn run(self: Arc<Self>, mut jobs: mpsc::Receiver<Errand>, alive: Alive) {
         let mut started = 0_u32;
         while let Some(Some(errand)) = self.stop.run_until_cancelled(jobs.recv()).await {
             let place = self.places.clone().acquire_owned();
@@ -49,7 +50,8 @@ impl Checkers {
                 self.miss(&errand.job).await;
                 break;
             };
-            self.tasks.spawn(self.clone().check(errand, place));
+            // Boxed, because a task is moved on its way to where it runs, with all its kilobytes.
+            self.tasks.spawn(Box::pin(self.clone().check(errand, place, alive.clone())));
             started = started.wrapping_add(1);
             if started.is_multiple_of(STARTED_AT_A_TIME) {
                 tokio::task::yield_now().await;
@@ -78,7 +80,9 @@ impl Checkers {
         let _ = self.reports.send(Report::Missed(missed)).await;
     }
 
-    async fn check(self: Arc<Self>, errand: Errand, place: OwnedSemaphorePermit) {
+    /// Runs one check. It keeps its place until it is reported: while the judge hears nothing,
+    /// because nothing can be stored, no more checks wait with their results than have places.
+    async fn check(self: Arc<Self>, errand: Errand, _place: OwnedSemaphorePermit, _alive: Alive) {
         let Errand { job, handle, reply, validity } = errand;
         // It waited until its monitor was another one.
         if !validity.holds() {
@@ -87,15 +91,17 @@ impl Checkers {
         let begun = self.ctx.now();
         self.metrics.lateness_seconds.observe(begun.since(job.slot).as_secs_f64());
         self.metrics.in_flight.inc();
-        // Pinned where it stands: as an argument it would take its room in memory twice.
-        let run = pin!(contained(async {
-            let (now, is_wanted) = (|| self.ctx.now(), || validity.holds());
-            let attempts = self.probe.run_while(&job, now, is_wanted).await;
-            conclude(&job, attempts, self.ctx.now(), self.name.clone())
-        }));
-        let ended = self.give_up.run_until_cancelled(run).await;
+        let ended = {
+            // Pinned where it stands: as an argument it would take its room in memory twice.
+            let run = pin!(async {
+                let (now, is_wanted) = (|| self.ctx.now(), || validity.holds());
+                let (name, probe) = self.probes.known(self.probes.serving(job.region).probe);
+                let attempts = probe.run_while(&job, now, is_wanted).await;
+                conclude(&job, attempts, self.ctx.now(), name.clone())
+            });
+            self.give_up.run_until_cancelled(contained(run)).await
+        };
         self.metrics.in_flight.dec();
-        drop(place);
         if let Some(handle) = handle {
             self.finished.note(handle, job.region);
         }
@@ -135,7 +141,83 @@ const fn kind(check: &PlannedCheck) -> MonitorKind {
 
 #[cfg(test)]
 mod tests {
+    use domain::check::{Outcome, Plan};
+    use rules::monitor::{Check, Monitor, MonitorSettings, TcpCheck};
+    use rules::{MonitorId, Periodicity, Region, Timestamp, WorkspaceId};
+
     use super::*;
+    use crate::lane::Validity;
+    use crate::pipeline::threads;
+
+    /// A check that fails at once: no probe may reach this address.
+    fn a_plan() -> Arc<Plan> {
+        let settings = MonitorSettings {
+            name: "database".to_owned(),
+            periodicity: Periodicity::ThirtySeconds,
+            timeout_ms: 1_000,
+            degraded_at_ms: None,
+            retry: 0,
+            active: true,
+            public: false,
+            description: None,
+            regions: Vec::new(),
+            check: Check::Tcp(TcpCheck { uri: "127.0.0.1:1".to_owned() }),
+        };
+        let (id, workspace) = (MonitorId::from_bits(1), WorkspaceId::from_bits(1));
+        let created_at = Timestamp::from_millis(0);
+        let monitor =
+            Monitor { id, workspace, revision: 1, settings, created_at, updated_at: created_at };
+        Arc::new(Plan::of(&monitor).unwrap())
+    }
+
+    fn an_errand(plan: &Arc<Plan>, slot: i64) -> Errand {
+        let job = Job {
+            plan: plan.clone(),
+            region: Region::FlyAms,
+            slot: Timestamp::from_millis(slot),
+            trigger: Trigger::Scheduled,
+            next_slot: Timestamp::from_millis(30_000),
+            keep_evidence: false,
+        };
+        Errand { job, handle: None, reply: None, validity: Validity::default() }
+    }
+
+    #[tokio::test]
+    async fn a_check_keeps_its_place_until_it_is_reported() {
+        let probe = probe::Probe::new(probe::Settings::default());
+        let (reports, mut heard) = mpsc::channel(1);
+        let (stop, metrics) = (CancellationToken::new(), Metrics::new());
+        let checkers = Arc::new(Checkers {
+            ctx: Context::manual(Timestamp::from_millis(0)).0,
+            metrics: metrics.clone(),
+            probes: Probes::embedded(probe, Vec::new()),
+            reports,
+            finished: Arc::default(),
+            places: Arc::new(Semaphore::new(2)),
+            tasks: TaskTracker::new(),
+            stop: stop.clone(),
+            give_up: CancellationToken::new(),
+        });
+        let (jobs, waiting) = mpsc::channel(3);
+        let alive = threads::start().unwrap()[0].alive.clone();
+        let running = tokio::spawn(checkers.clone().run(waiting, alive));
+        let plan = a_plan();
+        for slot in 0..3 {
+            jobs.send(an_errand(&plan, slot)).await.unwrap();
+        }
+        // One report has room in the lane; the two others wait, and nobody else may begin.
+        let failed = metrics.checks(MonitorKind::Tcp, Outcome::Failure);
+        while failed.get() < 3 {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(checkers.places.available_permits(), 0);
+        for _ in 0..3 {
+            heard.recv().await.unwrap();
+        }
+        drop(checkers.places.acquire_many(2).await.unwrap());
+        stop.cancel();
+        running.await.unwrap();
+    }
 
     #[tokio::test]
     async fn a_check_that_panics_ends_alone() {

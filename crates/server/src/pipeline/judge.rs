@@ -1,31 +1,37 @@
 //! judge at work: hears reports, has `domain::judge` decide, and commits what follows. A report
-//! that changes a verdict is committed at once, the others together within 100 ms. What others see
-//! of a verdict is published after its commit, so that memory never runs ahead of the database.
+//! that changes a verdict is committed at once, the others together within 100 ms. Nothing else is
+//! heard until it is stored, so that memory never runs ahead of the database.
 
 mod batch;
+mod canaries;
 mod doubt;
+mod health;
 mod watched;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use domain::cadence::Missed;
 use domain::check::{CheckResult, Outcome};
 use domain::judge::{self, Changed, Doubts, Effects, Moment};
-use rules::{MonitorId, MonitorStatus, Region, Timestamp};
-use store::{Store, StoreError};
+use rules::{MonitorId, Region, Timestamp};
+use store::{Batch, Committed, Store, StoreError};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 use tracing::{error, info};
 
 use self::batch::Pending;
+pub(super) use self::canaries::Canaries;
+use self::health::Pulse;
+pub use self::health::{Health, RegionHealth};
 pub(super) use self::watched::Watched;
 use super::cadence::Order;
 use super::{MonitorView, PipelineError};
 use crate::context::Context;
-use crate::lane::Report;
+use crate::lane::{Paced, Report};
 use crate::observe::metrics::Metrics;
 
 /// Plain results wait this long for others to be committed with; design §2 allows 100 ms.
@@ -49,23 +55,24 @@ pub(super) enum Command {
     Forget { monitor: MonitorId, done: oneshot::Sender<()> },
     /// What is known of a monitor?
     View { monitor: MonitorId, answer: oneshot::Sender<Result<MonitorView, PipelineError>> },
+    /// How are the regions?
+    Regions { answer: oneshot::Sender<Vec<RegionHealth>> },
 }
-
-/// The verdicts that are committed, for those who list monitors.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Published(Arc<RwLock<HashMap<MonitorId, MonitorStatus>>>);
 
 /// The stage, with all it watches in memory.
 pub(super) struct Judge {
     ctx: Context,
     metrics: Metrics,
     store: Store,
-    published: Published,
     watched: HashMap<MonitorId, Watched>,
     /// When a verdict may change although nothing is heard; one entry a monitor at least.
     wakes: BinaryHeap<Reverse<(Timestamp, MonitorId)>>,
     /// Which probes doubt themselves.
     doubts: Doubts,
+    pulse: Pulse,
+    canaries: Canaries,
+    /// What cannot be stored is given up.
+    abandon: CancellationToken,
     /// Where second opinions are asked for. Weak: cadence runs until nobody else gives it orders.
     orders: mpsc::WeakSender<Order>,
     pending: Pending,
@@ -76,40 +83,25 @@ struct StoreEnded {
     lost: usize,
 }
 
-impl Published {
-    pub(super) fn status(&self, monitor: MonitorId) -> MonitorStatus {
-        let verdicts = self.0.read().expect("nothing panics while it holds this");
-        verdicts.get(&monitor).copied().unwrap_or(MonitorStatus::Unknown)
-    }
-
-    fn publish(&self, statuses: impl Iterator<Item = (MonitorId, MonitorStatus)>) {
-        let mut verdicts = self.0.write().expect("nothing panics while it holds this");
-        for (monitor, status) in statuses {
-            if status == MonitorStatus::Unknown {
-                verdicts.remove(&monitor);
-            } else {
-                verdicts.insert(monitor, status);
-            }
-        }
-    }
-}
-
 impl Judge {
     pub(super) fn new(
         ctx: Context,
         metrics: Metrics,
         store: Store,
-        published: Published,
         orders: mpsc::WeakSender<Order>,
+        canaries: Canaries,
+        abandon: CancellationToken,
     ) -> Self {
         Self {
             ctx,
             metrics,
             store,
-            published,
             watched: HashMap::new(),
             wakes: BinaryHeap::new(),
             doubts: Doubts::default(),
+            pulse: Pulse::default(),
+            canaries,
+            abandon,
             orders,
             pending: Pending::default(),
         }
@@ -117,7 +109,10 @@ impl Judge {
 
     /// Takes up a monitor that the process found when it started.
     pub(super) fn take_up(&mut self, watched: Watched) {
-        self.published.publish(std::iter::once((watched.monitor, watched.history.status)));
+        for state in &watched.history.regions {
+            let probe = self.canaries.probes.serving(state.region).probe;
+            state.latest.iter().for_each(|last| self.pulse.note(probe, last.finished_at));
+        }
         self.watch(watched);
     }
 
@@ -146,15 +141,16 @@ impl Judge {
 
     async fn listen(
         &mut self,
-        mut reports: mpsc::Receiver<Report>,
+        reports: mpsc::Receiver<Report>,
         mut commands: mpsc::Receiver<Command>,
     ) -> Result<(), StoreEnded> {
+        let mut reports = Paced::new(reports);
         let mut heard = Vec::with_capacity(REPORTS_AT_ONCE);
         loop {
             let wake = self.wakes.peek().map(|Reverse((at, _))| *at);
             let wake = wake.into_iter().chain(self.doubts.wake_at()).min();
             tokio::select! {
-                count = reports.recv_many(&mut heard, REPORTS_AT_ONCE) => {
+                count = reports.take(&mut heard, REPORTS_AT_ONCE) => {
                     if count == 0 {
                         break;
                     }
@@ -162,7 +158,13 @@ impl Judge {
                         self.hear(report);
                     }
                 }
-                Some(command) = commands.recv() => self.obey(command).await?,
+                Some(command) = commands.recv() => {
+                    self.obey(command).await?;
+                    // Between two commits all are heard that wait, and not one: who tells waits.
+                    while let Ok(command) = commands.try_recv() {
+                        self.obey(command).await?;
+                    }
+                }
                 () = woken(&self.ctx, wake) => self.tick(),
                 () = self.pending.due() => self.commit().await?,
             }
@@ -176,10 +178,20 @@ impl Judge {
     fn hear(&mut self, report: Report) {
         match report {
             Report::Missed(missed) => self.pending.add_missed(missed),
+            Report::Canaries(probe, canaries) => {
+                let change = self.doubts.hear_canaries(probe, canaries, self.ctx.now());
+                if let Some(change) = change {
+                    self.follow_doubt(change);
+                }
+            }
             Report::Result(result, reply) => {
                 // First the probe, then the monitor: a failure that makes the probe doubt itself
                 // is void already.
                 self.doubt(&result);
+                if result.attempts > 0 {
+                    let probe = self.canaries.probes.serving(result.identity.region).probe;
+                    self.pulse.note(probe, result.finished_at);
+                }
                 if let Some(watched) = self.watched.get_mut(&result.identity.monitor) {
                     let effects = watched.hear(&result, moment(&self.ctx, &self.doubts));
                     self.follow(result.identity.monitor, &effects);
@@ -280,10 +292,15 @@ impl Judge {
                 self.commit().await?;
                 let _ = done.send(());
             }
+            Command::Regions { answer } => {
+                let _ = answer.send(self.regions());
+            }
             Command::View { monitor, answer } => {
                 let now = self.ctx.now();
-                let view =
-                    self.watched.get(&monitor).map(|watched| watched.view(&self.doubts, now));
+                let view = self
+                    .watched
+                    .get(&monitor)
+                    .map(|watched| watched.view(&self.canaries.probes, &self.doubts, now));
                 let _ = answer.send(view.ok_or(PipelineError::NotFound(monitor)));
             }
         }
@@ -321,7 +338,6 @@ impl Judge {
         self.follow(monitor, &effects);
         self.pending.drop_history(monitor);
         self.watched.remove(&monitor);
-        self.published.publish(std::iter::once((monitor, MonitorStatus::Unknown)));
     }
 
     /// Commits what is pending, however often it takes: nothing else is heard until it is stored, or
@@ -332,20 +348,35 @@ impl Judge {
         }
         let batch = Arc::new(self.pending.batch());
         let begun = Instant::now();
-        let committed = loop {
-            match self.store.commit(batch.clone()).await {
-                Ok(committed) => break committed,
-                Err(StoreError::Closed) => return Err(StoreEnded { lost: batch.results.len() }),
-                Err(why) => error!("results could not be stored, trying again: {why}"),
-            }
-            tokio::time::sleep(COMMIT_AGAIN).await;
+        let stored = self.abandon.run_until_cancelled(self.store_all(&batch)).await;
+        let Some(Ok(committed)) = stored else {
+            return Err(StoreEnded { lost: batch.results.len() });
         };
         self.metrics.commit_seconds.observe(begun.elapsed().as_secs_f64());
         let dropped = committed.duplicates + committed.ownerless;
         self.metrics.results_committed.inc_by(ran(&batch.results).saturating_sub(dropped));
-        self.published.publish(self.pending.statuses());
         self.pending.answer(&batch);
         Ok(())
+    }
+
+    /// Stores a batch, and what is told of probes with it, however often it takes.
+    async fn store_all(&self, batch: &Arc<Batch>) -> Result<Committed, StoreError> {
+        loop {
+            match self.store_once(batch).await {
+                Err(ended @ (StoreError::Closed | StoreError::TakenOver)) => return Err(ended),
+                Err(why) => error!("results could not be stored, trying again: {why}"),
+                Ok(committed) => return Ok(committed),
+            }
+            self.metrics.commits_failed.inc();
+            tokio::time::sleep(COMMIT_AGAIN).await;
+        }
+    }
+
+    async fn store_once(&self, batch: &Arc<Batch>) -> Result<Committed, StoreError> {
+        if !self.pending.notes().is_empty() {
+            self.store.audit().note_probes(self.pending.notes().to_vec()).await?;
+        }
+        self.store.commit(batch.clone()).await
     }
 }
 

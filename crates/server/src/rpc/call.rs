@@ -1,13 +1,20 @@
-//! What every service asks of a call: who makes it, what a change is signed with, and whether it is
-//! the repetition of another.
+//! What every service asks of a call: who makes it, which resource it means, what a change is signed
+//! with, whether it is the repetition of another, and what a caller is told of a refusal.
+
+use std::fmt::Display;
+use std::str::FromStr;
 
 use contract::monitor::Secrets;
 use contract::rpc::{self, Error, RequestContext};
 use rules::{Violation, Violations, limits};
-use store::{Actor, Change, Idempotency};
+use store::{Actor, Change, Idempotency, StoreError};
 
-use crate::app::App;
+use crate::app::{App, refusal};
 use crate::auth::Caller;
+
+/// How often an edit is tried that meets others. Of those that meet one gets through each time, so that
+/// as many may be made of one resource at once.
+const TRIES: usize = 32;
 
 /// The caller whom the gate let in.
 pub(super) fn caller(context: &RequestContext) -> Caller {
@@ -41,4 +48,65 @@ pub(super) fn idempotency(
             Err(rpc::invalid(&Violations::from(violation)))
         }
     }
+}
+
+/// The resource in a request, which is required under this name.
+pub(super) fn given<T>(resource: &str, given: Option<T>) -> Result<T, Error> {
+    given.ok_or_else(|| missing(resource))
+}
+
+/// Which resource an update means, as the resource itself says.
+pub(super) fn named<Id: FromStr>(
+    resource: &str,
+    noun: &str,
+    id: Option<String>,
+) -> Result<Id, Error> {
+    let id = id.filter(|id| !id.is_empty()).ok_or_else(|| missing(&format!("{resource}.id")))?;
+    id.parse().map_err(|_| rpc::not_found(noun, &id))
+}
+
+/// Which resource a request means. A text that is no id of such a one is the id of none.
+pub(super) fn id<Id: FromStr>(noun: &str, id: &str) -> Result<Id, Error> {
+    if id.is_empty() {
+        return Err(missing("id"));
+    }
+    id.parse().map_err(|_| rpc::not_found(noun, id))
+}
+
+/// Violations in a resource, with their paths from the request on.
+pub(super) fn wrong(resource: &'static str) -> impl Fn(Violations) -> Error {
+    move |violations| rpc::invalid(&violations.under(resource))
+}
+
+/// What a caller is told of an error of the store about a resource that was sent.
+pub(super) fn refused(resource: &'static str) -> impl Fn(StoreError) -> Error {
+    let under = |violation: &Violation| Violations::from(violation.clone()).under(resource);
+    move |error| {
+        if let StoreError::Taken(violation) = &error {
+            return rpc::taken(&under(violation));
+        }
+        if let StoreError::Refused(violation) = &error {
+            return rpc::invalid(&under(violation));
+        }
+        refusal(error)
+    }
+}
+
+/// Tries an edit until it meets no other; `attempt` answers `None` where it met one.
+pub(super) async fn edited<T, F: Future<Output = Result<Option<T>, Error>>>(
+    noun: &str,
+    id: impl Display,
+    mut attempt: impl FnMut() -> F,
+) -> Result<T, Error> {
+    for _ in 0..TRIES {
+        if let Some(edited) = attempt().await? {
+            return Ok(edited);
+        }
+    }
+    let why = format!("{noun} `{id}` is being changed by others all the time; repeat the call");
+    Err(rpc::conflict(why))
+}
+
+fn missing(field: &str) -> Error {
+    rpc::invalid(&Violation::unseen(field, "must be given").into())
 }

@@ -1,11 +1,13 @@
 //! Around every method: counts the calls that came past the gate (method, code, duration), and gives
-//! errors the id of their request. What the gate refuses, it counts itself.
+//! errors the id of their request. Those whom the gate, `whole` and `kept` answer never
+//! come here, and are counted there.
 
 use connectrpc::interceptor::{StreamRequest, StreamResponse, UnaryRequest, UnaryResponse};
 use connectrpc::{Interceptor, Next, NextStream, PayloadStream};
 use contract::rpc::{self, Error};
 use tokio::time::Instant;
 
+use super::whole::Course;
 use crate::edge::RequestId;
 use crate::observe::Metrics;
 
@@ -22,8 +24,10 @@ impl Interceptor for Counted {
     ) -> Result<UnaryResponse, Error> {
         let method = name(request.ctx.path());
         let id = request.ctx.extensions().get::<RequestId>().cloned();
+        let course = request.ctx.extensions().get::<Course>().cloned();
         let began = Instant::now();
         let answer = next.run(request).await;
+        mark(course, answer.is_ok());
         self.count(method, began, answer.as_ref().err());
         answer.map_err(|error| named(error, id.as_ref()))
     }
@@ -36,8 +40,10 @@ impl Interceptor for Counted {
     ) -> Result<StreamResponse, Error> {
         let method = name(request.ctx.path());
         let id = request.ctx.extensions().get::<RequestId>().cloned();
+        let course = request.ctx.extensions().get::<Course>().cloned();
         let began = Instant::now();
         let answer = next.run(request, inbound).await;
+        mark(course, answer.is_ok());
         self.count(method, began, answer.as_ref().err());
         answer.map_err(|error| named(error, id.as_ref()))
     }
@@ -47,6 +53,15 @@ impl Counted {
     fn count(&self, method: &'static str, began: Instant, error: Option<&Error>) {
         self.0.call_seconds.observe(began.elapsed().as_secs_f64());
         self.0.called(method, error.map_or("ok", |error| error.code.as_str()));
+    }
+}
+
+/// Notes that a call came here, and whether it succeeded.
+fn mark(course: Option<Course>, succeeded: bool) {
+    match course {
+        Some(course) if succeeded => course.succeeded(),
+        Some(course) => course.came(),
+        None => {}
     }
 }
 

@@ -77,6 +77,11 @@ impl<Id: Copy + Display> Part<Id> {
     }
 }
 
+/// A count as the wire has it.
+pub(super) fn total(count: u32) -> i32 {
+    i32::try_from(count).unwrap_or(i32::MAX)
+}
+
 fn write(after: impl Display) -> String {
     URL_SAFE_NO_PAD.encode(after.to_string())
 }

@@ -1,6 +1,7 @@
 //! `monitor.v1.MonitorService`: reads what a caller sent, asks `rules` whether it is right, stores
 //! it, and tells the pipeline. Updates stand in `update`, pages of the list in `list`.
 
+use contract::monitor::wire::FieldMask;
 use contract::monitor::wire::{
     CreateDnsMonitorRequest, CreateDnsMonitorResponse, CreateHttpMonitorRequest,
     CreateHttpMonitorResponse, CreateTcpMonitorRequest, CreateTcpMonitorResponse,
@@ -12,7 +13,7 @@ use contract::monitor::wire::{
     UpdateDnsMonitorResponse, UpdateHttpMonitorRequest, UpdateHttpMonitorResponse,
     UpdateTcpMonitorRequest, UpdateTcpMonitorResponse,
 };
-use contract::monitor::{Shown, instant, mask};
+use contract::monitor::{Identified, Shown, instant, mask};
 use contract::rpc::{self, Error, RequestContext, Response, ServiceRequest, ServiceResult};
 use domain::check::Plan;
 use rules::monitor::{Monitor as Stored, MonitorDraft};
@@ -21,11 +22,14 @@ use store::{Created, MonitorWithStatus, NewMonitor};
 use tracing::Instrument as _;
 
 use super::answer::{shown_region, shown_result};
-use super::call::{caller, change, idempotency, secrets};
+use super::call::{caller, change, given, id, idempotency, named, secrets, wrong};
 use super::{history, list, update};
 use crate::app::{App, refusal};
 use crate::auth::Caller;
-use crate::pipeline::{EMBEDDED, PipelineError, RegionView};
+use crate::pipeline::{PipelineError, RegionView};
+
+/// The field of requests that holds a monitor, and what a caller is told is missing.
+pub(super) const RESOURCE: &str = "monitor";
 
 /// The service.
 #[derive(Clone, Debug)]
@@ -37,10 +41,9 @@ impl MonitorService for Monitors {
         context: RequestContext,
         request: ServiceRequest<'_, CreateHttpMonitorRequest>,
     ) -> ServiceResult<CreateHttpMonitorResponse> {
-        let caller = caller(&context);
-        let given = given(request.to_owned_message().monitor.into_option())?.into();
+        let given = request.to_owned_message().monitor.into_option();
         let stored = self.create(&context, "CreateHttpMonitor", given).await?;
-        let monitor = self.shown(&stored, caller).http().into();
+        let monitor = self.shown(&stored, caller(&context)).http().into();
         Response::ok(CreateHttpMonitorResponse { monitor })
     }
 
@@ -49,10 +52,9 @@ impl MonitorService for Monitors {
         context: RequestContext,
         request: ServiceRequest<'_, CreateTcpMonitorRequest>,
     ) -> ServiceResult<CreateTcpMonitorResponse> {
-        let caller = caller(&context);
-        let given = given(request.to_owned_message().monitor.into_option())?.into();
+        let given = request.to_owned_message().monitor.into_option();
         let stored = self.create(&context, "CreateTcpMonitor", given).await?;
-        let monitor = self.shown(&stored, caller).tcp().into();
+        let monitor = self.shown(&stored, caller(&context)).tcp().into();
         Response::ok(CreateTcpMonitorResponse { monitor })
     }
 
@@ -61,10 +63,9 @@ impl MonitorService for Monitors {
         context: RequestContext,
         request: ServiceRequest<'_, CreateDnsMonitorRequest>,
     ) -> ServiceResult<CreateDnsMonitorResponse> {
-        let caller = caller(&context);
-        let given = given(request.to_owned_message().monitor.into_option())?.into();
+        let given = request.to_owned_message().monitor.into_option();
         let stored = self.create(&context, "CreateDnsMonitor", given).await?;
-        let monitor = self.shown(&stored, caller).dns().into();
+        let monitor = self.shown(&stored, caller(&context)).dns().into();
         Response::ok(CreateDnsMonitorResponse { monitor })
     }
 
@@ -73,13 +74,10 @@ impl MonitorService for Monitors {
         context: RequestContext,
         request: ServiceRequest<'_, UpdateHttpMonitorRequest>,
     ) -> ServiceResult<UpdateHttpMonitorResponse> {
-        let caller = caller(&context);
         let request = request.to_owned_message();
-        let mut given = given(request.monitor.into_option())?;
-        let id = given.id.take();
-        let wanted = update::Wanted::new(id, given.into(), mask(request.update_mask.as_option()))?;
-        let stored = update::update(&self.0, caller, wanted).await?;
-        let monitor = self.shown(&stored, caller).http().into();
+        let given = request.monitor.into_option();
+        let stored = self.update(&context, given, request.update_mask.as_option()).await?;
+        let monitor = self.shown(&stored, caller(&context)).http().into();
         Response::ok(UpdateHttpMonitorResponse { monitor })
     }
 
@@ -88,13 +86,10 @@ impl MonitorService for Monitors {
         context: RequestContext,
         request: ServiceRequest<'_, UpdateTcpMonitorRequest>,
     ) -> ServiceResult<UpdateTcpMonitorResponse> {
-        let caller = caller(&context);
         let request = request.to_owned_message();
-        let mut given = given(request.monitor.into_option())?;
-        let id = given.id.take();
-        let wanted = update::Wanted::new(id, given.into(), mask(request.update_mask.as_option()))?;
-        let stored = update::update(&self.0, caller, wanted).await?;
-        let monitor = self.shown(&stored, caller).tcp().into();
+        let given = request.monitor.into_option();
+        let stored = self.update(&context, given, request.update_mask.as_option()).await?;
+        let monitor = self.shown(&stored, caller(&context)).tcp().into();
         Response::ok(UpdateTcpMonitorResponse { monitor })
     }
 
@@ -103,13 +98,10 @@ impl MonitorService for Monitors {
         context: RequestContext,
         request: ServiceRequest<'_, UpdateDnsMonitorRequest>,
     ) -> ServiceResult<UpdateDnsMonitorResponse> {
-        let caller = caller(&context);
         let request = request.to_owned_message();
-        let mut given = given(request.monitor.into_option())?;
-        let id = given.id.take();
-        let wanted = update::Wanted::new(id, given.into(), mask(request.update_mask.as_option()))?;
-        let stored = update::update(&self.0, caller, wanted).await?;
-        let monitor = self.shown(&stored, caller).dns().into();
+        let given = request.monitor.into_option();
+        let stored = self.update(&context, given, request.update_mask.as_option()).await?;
+        let monitor = self.shown(&stored, caller(&context)).dns().into();
         Response::ok(UpdateDnsMonitorResponse { monitor })
     }
 
@@ -130,17 +122,15 @@ impl MonitorService for Monitors {
         request: ServiceRequest<'_, ListMonitorsRequest>,
     ) -> ServiceResult<ListMonitorsResponse> {
         let caller = caller(&context);
-        let page = list::Asked {
-            limit: request.limit,
-            offset: request.offset,
-            page_token: request.page_token,
-        };
-        let page = page.parse().map_err(|violations| rpc::invalid(&violations))?;
+        let (limit, offset, page_token) = (request.limit, request.offset, request.page_token);
+        let page = list::Asked { limit, offset, page_token }
+            .parse()
+            .map_err(|violations| rpc::invalid(&violations))?;
         let found = self.0.store.monitors().list(caller.workspace, page.with_one_more()).await;
         let found = found.map_err(refusal)?;
         let (monitors, next_page_token) = page.cut(found.monitors, |stored| stored.monitor.id);
         let mut answer = ListMonitorsResponse {
-            total_size: i32::try_from(found.total).unwrap_or(i32::MAX),
+            total_size: list::total(found.total),
             next_page_token,
             ..ListMonitorsResponse::default()
         };
@@ -234,17 +224,18 @@ impl MonitorService for Monitors {
 }
 
 impl Monitors {
-    async fn create(
+    /// Creates the monitor that was sent, of whichever kind.
+    async fn create<Sent: Into<MonitorDraft>>(
         &self,
         context: &RequestContext,
         method: &'static str,
-        draft: MonitorDraft,
+        sent: Option<Sent>,
     ) -> Result<MonitorWithStatus, Error> {
         let app = &self.0;
         let caller = caller(context);
+        let draft: MonitorDraft = given(RESOURCE, sent)?.into();
         let idempotency = idempotency(context, method)?;
-        let settings =
-            draft.parse().map_err(|violations| rpc::invalid(&violations.under("monitor")))?;
+        let settings = draft.parse().map_err(wrong(RESOURCE))?;
         let (id, workspace, change) = (app.ctx.new_id(), caller.workspace, change(app, caller));
         let revision = 1;
         let (created_at, updated_at) = (change.at, change.at);
@@ -269,6 +260,19 @@ impl Monitors {
         }
     }
 
+    /// Changes the monitor that was sent, of whichever kind.
+    async fn update<Sent: Identified + Into<MonitorDraft>>(
+        &self,
+        context: &RequestContext,
+        sent: Option<Sent>,
+        asked: Option<&FieldMask>,
+    ) -> Result<MonitorWithStatus, Error> {
+        let sent = given(RESOURCE, sent)?;
+        let id = named(RESOURCE, RESOURCE, sent.id().map(ToOwned::to_owned))?;
+        let wanted = update::Wanted::new(id, sent.into(), mask(asked));
+        update::update(&self.0, caller(context), wanted).await
+    }
+
     fn shown<'a>(&'a self, stored: &'a MonitorWithStatus, caller: Caller) -> Shown<'a> {
         Shown {
             monitor: &stored.monitor,
@@ -289,7 +293,7 @@ impl Monitors {
             status: MonitorStatus::Unknown,
             checked_at: None,
             latency_us: None,
-            served_by: EMBEDDED.to_owned(),
+            served_by: self.0.pipeline.probes().name_of(*region).to_owned(),
         };
         let since = stored.since.unwrap_or(stored.monitor.updated_at);
         (stored.status, since, regions.iter().map(unknown).collect())
@@ -326,25 +330,18 @@ pub(super) fn settle(heard: Result<(), PipelineError>, monitor: MonitorId) {
     }
 }
 
-/// A text that is no id of a monitor is the id of none.
-pub(super) fn monitor_id(id: &str) -> Result<MonitorId, Error> {
-    if id.is_empty() {
-        return Err(rpc::invalid(&Violation::unseen("id", "must be given").into()));
-    }
-    MonitorId::parse(id).map_err(|_| rpc::not_found("monitor", id))
-}
-
-fn given<T>(monitor: Option<T>) -> Result<T, Error> {
-    monitor.ok_or_else(|| rpc::invalid(&Violation::unseen("monitor", "must be given").into()))
+/// Which monitor a request means.
+pub(super) fn monitor_id(given: &str) -> Result<MonitorId, Error> {
+    id(RESOURCE, given)
 }
 
 fn unavailable(error: &PipelineError, id: &str) -> Error {
     match error {
         PipelineError::NotFound(_) => rpc::not_found("monitor", id),
-        PipelineError::Unplannable(_) | PipelineError::Store(_) => {
+        PipelineError::Unplannable(_) | PipelineError::Store(_) | PipelineError::Threads(_) => {
             tracing::error!(monitor.id = id, "monitor `{id}` could not be asked: {error}");
             rpc::internal()
         }
-        PipelineError::Stopping => rpc::unavailable(error.to_string()),
+        PipelineError::Busy | PipelineError::Stopping => rpc::unavailable(error.to_string()),
     }
 }

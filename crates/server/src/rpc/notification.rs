@@ -11,19 +11,19 @@ use contract::notification::wire::{
     UpdateNotificationRequest, UpdateNotificationResponse, Warning,
 };
 use contract::rpc::{self, Error, RequestContext, Response, ServiceRequest, ServiceResult};
-use rules::notification::{Channel, ChannelDraft, ChannelSettings, Provider};
-use rules::{ChannelId, ProviderType, Violation, Violations};
-use store::{Created, NewChannel, StoreError};
+use rules::notification::{Channel, ChannelDraft, Provider};
+use rules::{ChannelId, ProviderType, Violation};
+use store::{NewChannel, StoreError};
 
-use super::call::{caller, change, idempotency, secrets};
-use super::list;
+use super::call::{caller, change, edited, given, id, idempotency, named, refused, secrets, wrong};
+use super::list::{Asked, total};
 use crate::app::{App, refusal};
 use crate::auth::Caller;
 
-/// How often an edit is repeated that met another one.
-const TRIES: usize = 5;
 /// The field of requests that holds a channel: where paths of violations begin.
 const RESOURCE: &str = "notification";
+/// What a caller is told is missing.
+const NOUN: &str = "channel";
 
 /// The service.
 #[derive(Clone, Debug)]
@@ -36,15 +36,14 @@ impl NotificationService for Notifications {
         request: ServiceRequest<'_, CreateNotificationRequest>,
     ) -> ServiceResult<CreateNotificationResponse> {
         let (app, caller) = (&self.0, caller(&context));
-        let given = request.to_owned_message().notification.into_option();
-        let draft = ChannelDraft::from(given.ok_or_else(missing)?);
         let idempotency = idempotency(&context, "CreateNotification")?;
-        let settings = parse(draft)?;
+        let given = given(RESOURCE, request.to_owned_message().notification.into_option())?;
+        let settings = ChannelDraft::from(given).parse().map_err(wrong(RESOURCE))?;
         refuse_closed(app, &settings.provider)?;
         let (id, workspace) = (app.ctx.new_id(), caller.workspace);
         let new = NewChannel { id, workspace, settings, idempotency };
         let created = app.store.channels().create(new, change(app, caller)).await;
-        let (Created::Now(channel) | Created::Before(channel)) = created.map_err(refused)?;
+        let channel = created.map_err(refused(RESOURCE))?.into_inner();
         Response::ok(CreateNotificationResponse {
             notification: shown(&channel, secrets(caller)).into(),
             warnings: warnings(&channel),
@@ -57,7 +56,7 @@ impl NotificationService for Notifications {
         request: ServiceRequest<'_, GetNotificationRequest>,
     ) -> ServiceResult<GetNotificationResponse> {
         let caller = caller(&context);
-        let channel = self.find(caller, channel_id(request.id)?).await?;
+        let channel = self.find(caller, id(NOUN, request.id)?).await?;
         Response::ok(GetNotificationResponse {
             notification: shown(&channel, secrets(caller)).into(),
             warnings: warnings(&channel),
@@ -70,19 +69,17 @@ impl NotificationService for Notifications {
         request: ServiceRequest<'_, ListNotificationsRequest>,
     ) -> ServiceResult<ListNotificationsResponse> {
         let caller = caller(&context);
-        let page = list::Asked {
-            limit: request.limit,
-            offset: request.offset,
-            page_token: request.page_token,
-        };
-        let page = page.parse().map_err(|violations| rpc::invalid(&violations))?;
+        let (limit, offset, page_token) = (request.limit, request.offset, request.page_token);
+        let page = Asked { limit, offset, page_token }
+            .parse()
+            .map_err(|violations| rpc::invalid(&violations))?;
         let found = self.0.store.channels().list(caller.workspace, page.with_one_more()).await;
         let found = found.map_err(refusal)?;
-        let (channels, next_page_token) = page.cut(found.channels, |channel| channel.id);
+        let (channels, next_page_token) = page.cut(found.rows, |channel| channel.id);
         let secrets = secrets(caller);
         Response::ok(ListNotificationsResponse {
             notifications: channels.iter().map(|channel| shown(channel, secrets)).collect(),
-            total_size: i32::try_from(found.total).unwrap_or(i32::MAX),
+            total_size: total(found.total),
             next_page_token,
         })
     }
@@ -94,22 +91,15 @@ impl NotificationService for Notifications {
     ) -> ServiceResult<UpdateNotificationResponse> {
         let caller = caller(&context);
         let request = request.to_owned_message();
-        let mut given = request.notification.into_option().ok_or_else(missing)?;
-        let id = given.id.take().filter(|id| !id.is_empty()).ok_or_else(missing_id)?;
-        let id = channel_id(&id)?;
-        let draft = ChannelDraft::from(given);
-        let mask = mask(request.update_mask.as_option());
-        for _ in 0..TRIES {
-            if let Some(channel) = self.try_update(caller, id, draft.clone(), mask).await? {
-                return Response::ok(UpdateNotificationResponse {
-                    notification: shown(&channel, secrets(caller)).into(),
-                    warnings: warnings(&channel),
-                });
-            }
-        }
-        Err(rpc::conflict(format!(
-            "channel `{id}` is being changed by others all the time; repeat the call"
-        )))
+        let mut given = given(RESOURCE, request.notification.into_option())?;
+        let id: ChannelId = named(RESOURCE, NOUN, given.id.take())?;
+        let (draft, mask) = (ChannelDraft::from(given), mask(request.update_mask.as_option()));
+        let attempt = || self.try_update(caller, id, draft.clone(), mask);
+        let channel = edited(NOUN, id, attempt).await?;
+        Response::ok(UpdateNotificationResponse {
+            notification: shown(&channel, secrets(caller)).into(),
+            warnings: warnings(&channel),
+        })
     }
 
     async fn delete_notification(
@@ -118,7 +108,7 @@ impl NotificationService for Notifications {
         request: ServiceRequest<'_, DeleteNotificationRequest>,
     ) -> ServiceResult<DeleteNotificationResponse> {
         let caller = caller(&context);
-        let (id, change) = (channel_id(request.id)?, change(&self.0, caller));
+        let (id, change) = (id(NOUN, request.id)?, change(&self.0, caller));
         self.0.store.channels().delete(caller.workspace, id, change).await.map_err(refusal)?;
         Response::ok(DeleteNotificationResponse::default())
     }
@@ -146,7 +136,7 @@ impl Notifications {
                 draft
             }
         };
-        let settings = parse(draft)?;
+        let settings = draft.parse().map_err(wrong(RESOURCE))?;
         if settings == seen.settings {
             return Ok(Some(seen));
         }
@@ -157,13 +147,9 @@ impl Notifications {
         match self.0.store.channels().update(seen, settings, change(&self.0, caller)).await {
             Ok(channel) => Ok(Some(channel)),
             Err(StoreError::Conflict { .. }) => Ok(None),
-            Err(error) => Err(refused(error)),
+            Err(error) => Err(refused(RESOURCE)(error)),
         }
     }
-}
-
-fn parse(draft: ChannelDraft) -> Result<ChannelSettings, Error> {
-    draft.parse().map_err(|violations| rpc::invalid(&violations.under(RESOURCE)))
 }
 
 /// Refuses a URL that names an address which nothing is sent to (design §6). Names are asked about
@@ -175,12 +161,6 @@ fn refuse_closed(app: &App, provider: &Provider) -> Result<(), Error> {
         let allowed = format!("must lead to where this server may send: {why}");
         rpc::invalid(&Violation::unseen(path, allowed).into())
     })
-}
-
-/// What a caller is told of an error of the store, whose paths begin at the channel.
-fn refused(error: StoreError) -> Error {
-    let StoreError::Refused(violation) = error else { return refusal(error) };
-    rpc::invalid(&Violations::from(violation).under(RESOURCE))
 }
 
 /// What the caller should know of a channel that is stored all the same.
@@ -211,20 +191,4 @@ const fn server_side(kind: ProviderType) -> Option<&'static str> {
         | ProviderType::GrafanaOncall
         | ProviderType::Ntfy => None,
     }
-}
-
-/// A text that is no id of a channel is the id of none.
-fn channel_id(id: &str) -> Result<ChannelId, Error> {
-    if id.is_empty() {
-        return Err(rpc::invalid(&Violation::unseen("id", "must be given").into()));
-    }
-    ChannelId::parse(id).map_err(|_| rpc::not_found("channel", id))
-}
-
-fn missing() -> Error {
-    rpc::invalid(&Violation::unseen(RESOURCE, "must be given").into())
-}
-
-fn missing_id() -> Error {
-    rpc::invalid(&Violation::unseen(format!("{RESOURCE}.id"), "must be given").into())
 }

@@ -1,18 +1,14 @@
-//! `region.v1.RegionService`: which regions there are, and who serves them. The server's own probe
-//! stands in for all of them, from where the server is.
+//! `region.v1.RegionService`: which regions there are, who serves them, and how those are. The
+//! server's own probe stands in for all of them, from where the server is.
 
 use contract::monitor::instant;
 use contract::region::wire::{
     ListRegionsRequest, ListRegionsResponse, Region as Shown, RegionService,
 };
-use contract::rpc::{RequestContext, Response, ServiceRequest, ServiceResult};
-use rules::Region;
+use contract::rpc::{self, RequestContext, Response, ServiceRequest, ServiceResult};
 
 use crate::app::App;
-use crate::pipeline::EMBEDDED;
-
-/// Somebody runs the region's checks.
-const HEALTHY: &str = "healthy";
+use crate::pipeline::{EMBEDDED, PipelineError, RegionHealth};
 
 /// The service.
 #[derive(Clone, Debug)]
@@ -24,27 +20,30 @@ impl RegionService for Regions {
         _: RequestContext,
         _: ServiceRequest<'_, ListRegionsRequest>,
     ) -> ServiceResult<ListRegionsResponse> {
-        let regions = Region::ALL.iter().map(|region| self.shown(*region)).collect();
+        let unknown = |why: PipelineError| rpc::unavailable(why.to_string());
+        let found = self.0.pipeline.health().await.map_err(unknown)?;
+        let regions = found.into_iter().map(|health| self.shown(health)).collect();
         Response::ok(ListRegionsResponse { regions })
     }
 }
 
 impl Regions {
-    fn shown(&self, region: Region) -> Shown {
-        let place = region.place();
+    fn shown(&self, found: RegionHealth) -> Shown {
+        let RegionHealth { region, health, heard_at } = found;
+        let (place, probes) = (region.place(), self.0.pipeline.probes());
+        let probe = probes.serving(region).probe;
+        let name = probes.name(probe).to_owned();
         Shown {
             id: region.to_string(),
             group: region.group().to_string(),
             city: place.city.to_owned(),
             country: place.country.to_owned(),
             default: self.0.default_regions.contains(&region),
-            served_by: EMBEDDED.to_owned(),
-            stands_in: true,
-            health: HEALTHY.to_owned(),
-            // The probe is this process: whoever reads the answer heard of it just now.
-            last_seen_at: instant(self.0.ctx.now()),
-            // Which addresses the world sees is not known to a process behind its network.
-            egress_addresses: Vec::new(),
+            stands_in: name == EMBEDDED,
+            served_by: name,
+            health: health.as_str().to_owned(),
+            last_seen_at: heard_at.map(instant).unwrap_or_default(),
+            egress_addresses: probes.egress(probe).iter().map(ToString::to_string).collect(),
         }
     }
 }

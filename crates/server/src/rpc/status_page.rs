@@ -5,9 +5,7 @@ mod component;
 mod group;
 mod page;
 
-use std::str::FromStr;
-
-use contract::rpc::{self, Error, RequestContext, Response, ServiceRequest, ServiceResult};
+use contract::rpc::{RequestContext, Response, ServiceRequest, ServiceResult};
 use contract::status_page::wire::{
     CreateComponentGroupRequest, CreateComponentGroupResponse, CreateComponentRequest,
     CreateComponentResponse, CreateStatusPageRequest, CreateStatusPageResponse,
@@ -22,14 +20,9 @@ use contract::status_page::wire::{
     UpdateComponentGroupRequest, UpdateComponentGroupResponse, UpdateComponentRequest,
     UpdateComponentResponse, UpdateStatusPageRequest, UpdateStatusPageResponse,
 };
-use rules::{Violation, Violations};
-use store::StoreError;
 
 use super::list::Asked;
-use crate::app::{App, refusal};
-
-/// How often an edit is repeated that met another one.
-const TRIES: usize = 5;
+use crate::app::App;
 
 /// The service.
 #[derive(Clone, Debug)]
@@ -181,59 +174,7 @@ impl StatusPageService for StatusPages {
     }
 }
 
-/// The resource in a request, which is required under this name.
-fn given<T>(resource: &str, given: Option<T>) -> Result<T, Error> {
-    given.ok_or_else(|| missing(resource))
-}
-
-/// Which resource an update means, as the resource itself says.
-fn named<Id: FromStr>(resource: &str, noun: &str, id: Option<String>) -> Result<Id, Error> {
-    let id = id.filter(|id| !id.is_empty()).ok_or_else(|| missing(&format!("{resource}.id")))?;
-    id.parse().map_err(|_| rpc::not_found(noun, &id))
-}
-
-/// Which resource a request means. A text that is no id of such a one is the id of none.
-fn id<Id: FromStr>(noun: &str, id: &str) -> Result<Id, Error> {
-    if id.is_empty() {
-        return Err(missing("id"));
-    }
-    id.parse().map_err(|_| rpc::not_found(noun, id))
-}
-
-fn missing(field: &str) -> Error {
-    rpc::invalid(&Violation::unseen(field, "must be given").into())
-}
-
 /// Which part of a list is asked for.
 fn asked(limit: Option<i32>, offset: Option<i32>, page_token: Option<&str>) -> Asked<'_> {
     Asked { limit, offset, page_token }
-}
-
-/// Violations in a resource, with their paths from the request on.
-fn wrong(resource: &'static str) -> impl Fn(Violations) -> Error {
-    move |violations| rpc::invalid(&violations.under(resource))
-}
-
-/// What a caller is told of an error of the store about a resource that was sent.
-fn refused(resource: &'static str) -> impl Fn(StoreError) -> Error {
-    let under = |violation: &Violation| Violations::from(violation.clone()).under(resource);
-    move |error| {
-        if let StoreError::Taken(violation) = &error {
-            return rpc::taken(&under(violation));
-        }
-        if let StoreError::Refused(violation) = &error {
-            return rpc::invalid(&under(violation));
-        }
-        refusal(error)
-    }
-}
-
-/// Others changed the resource each time that an edit was tried.
-fn busy(noun: &str, id: impl std::fmt::Display) -> Error {
-    rpc::conflict(format!("{noun} `{id}` is being changed by others all the time; repeat the call"))
-}
-
-/// A count as the wire has it.
-fn total(count: u32) -> i32 {
-    i32::try_from(count).unwrap_or(i32::MAX)
 }

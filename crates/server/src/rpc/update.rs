@@ -5,36 +5,26 @@ use std::sync::Arc;
 
 use contract::rpc::{self, Error, Reason};
 use rules::monitor::{CheckDraft, Monitor, MonitorDraft};
-use rules::{MonitorKind, Violation, Violations};
+use rules::{MonitorId, MonitorKind, Violation, Violations};
 use store::{MonitorWithStatus, StoreError};
 
-use super::call::change;
-use super::monitor::{find, monitor_id, refuse_unplannable, settle, whole};
+use super::call::{change, edited, wrong};
+use super::monitor::{RESOURCE, find, refuse_unplannable, settle, whole};
 use crate::app::{App, refusal};
 use crate::auth::Caller;
-
-/// How often an edit is repeated that met another one.
-const TRIES: usize = 5;
 
 /// What a caller wants changed.
 #[derive(Debug)]
 pub(super) struct Wanted {
-    id: String,
+    id: MonitorId,
     draft: MonitorDraft,
     mask: Option<Vec<String>>,
 }
 
 impl Wanted {
-    /// What was sent, which must say which monitor it means; `mask` as `contract::monitor::mask`
-    /// reads it.
-    pub(super) fn new(
-        id: Option<String>,
-        draft: MonitorDraft,
-        mask: Option<&[String]>,
-    ) -> Result<Self, Error> {
-        let id = id.filter(|id| !id.is_empty());
-        let missing = || rpc::invalid(&Violation::unseen("monitor.id", "must be given").into());
-        Ok(Self { id: id.ok_or_else(missing)?, draft, mask: mask.map(<[String]>::to_vec) })
+    /// What was sent of this monitor; `mask` as `contract::monitor::mask` reads it.
+    pub(super) fn new(id: MonitorId, draft: MonitorDraft, mask: Option<&[String]>) -> Self {
+        Self { id, draft, mask: mask.map(<[String]>::to_vec) }
     }
 }
 
@@ -44,19 +34,13 @@ pub(super) async fn update(
     caller: Caller,
     wanted: Wanted,
 ) -> Result<MonitorWithStatus, Error> {
+    let id = wanted.id;
     let wanted = Arc::new(wanted);
-    let id = monitor_id(&wanted.id)?;
-    for _ in 1..TRIES {
+    edited(RESOURCE, id, || {
         let (this, wanted) = (app.clone(), wanted.clone());
-        let work = async move { try_update(&this, caller, &wanted).await };
-        if let Some(stored) = whole(app, id, work).await? {
-            return Ok(stored);
-        }
-    }
-    Err(rpc::conflict(format!(
-        "monitor `{}` is being changed by others all the time; repeat the call",
-        wanted.id
-    )))
+        whole(app, id, async move { try_update(&this, caller, &wanted).await })
+    })
+    .await
 }
 
 /// One try; `None` where somebody else's edit came in between.
@@ -65,7 +49,7 @@ async fn try_update(
     caller: Caller,
     wanted: &Wanted,
 ) -> Result<Option<MonitorWithStatus>, Error> {
-    let seen = find(app, caller, &wanted.id).await?;
+    let seen = find(app, caller, &wanted.id.to_string()).await?;
     let is = seen.monitor.settings.check.kind();
     if kind(&wanted.draft.check) != is {
         return Err(wrong_kind(is));
@@ -80,8 +64,7 @@ async fn try_update(
             draft
         }
     };
-    let settings =
-        draft.parse().map_err(|violations| rpc::invalid(&violations.under("monitor")))?;
+    let settings = draft.parse().map_err(wrong(RESOURCE))?;
     if settings == seen.monitor.settings {
         return Ok(Some(seen));
     }

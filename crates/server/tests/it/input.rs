@@ -1,5 +1,7 @@
 //! Bad input: an answer in the caller's protocol, nothing stored, and no panic.
 
+use std::io::Write as _;
+
 use http::Method;
 use rules::Scope;
 use rules::limits::MESSAGE_BYTES_MAX;
@@ -22,6 +24,12 @@ async fn stored(server: &TestServer) -> i64 {
     list.json()["totalSize"].as_i64().unwrap()
 }
 
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    packed.write_all(bytes).unwrap();
+    packed.finish().unwrap()
+}
+
 #[tokio::test]
 async fn unknown_fields_are_refused_by_name() {
     // issue 3: bad input
@@ -42,10 +50,25 @@ async fn bodies_past_4_mib_are_refused_in_every_protocol() {
     for content_type in ["application/json", "application/proto"] {
         let refused = create(&caller, content_type, large.clone()).await;
         assert_eq!(refused.error().unwrap().code.as_str(), "resource_exhausted", "{content_type}");
+        // 429 without Retry-After would have a client send it again and again.
+        let told = (refused.status.as_u16(), refused.reason());
+        assert_eq!(told, (413, Some("TOO_LARGE".to_owned())), "{content_type}");
     }
     let path = format!("/{MONITORS}/CreateTcpMonitor");
     let grpc = caller.send_h2(&path, "application/grpc", framed(&large)).await;
     assert_eq!(grpc.grpc_status(), Some(8));
+    let details = grpc.trailers.get("grpc-status-details-bin");
+    assert!(details.is_some(), "{:?} {:?}", grpc.headers, grpc.trailers);
+    let packed = gzip(&large);
+    let request = http::Request::post(format!("/rpc/{MONITORS}/CreateTcpMonitor"))
+        .header("host", "localhost")
+        .header("content-type", "application/json")
+        .header("content-encoding", "gzip")
+        .body(bytes::Bytes::from(packed).into())
+        .unwrap();
+    let refused = caller.request(request).await;
+    let told = (refused.status.as_u16(), refused.reason());
+    assert_eq!(told, (413, Some("TOO_LARGE".to_owned())), "also where it is large when unpacked");
     let web = create(&caller, "application/grpc-web+proto", framed(&large)).await;
     assert_eq!(web.grpc_status(), Some(8));
     assert_eq!(stored(&server).await, 0);
@@ -80,9 +103,12 @@ async fn wrong_content_types_are_415() {
     {
         let refused = create(&server.caller(Scope::Write), content_type, "{}").await;
         assert!([415, 400].contains(&refused.status.as_u16()), "{content_type}: {refused}");
+        assert!(refused.reason().is_some(), "{content_type}: {refused}");
     }
     let refused = create(&server.caller(Scope::Write), "text/plain", "{}").await;
-    assert_eq!(refused.status, 415);
+    insta::assert_snapshot!(refused, @r#"415 {"code":"invalid_argument","message":"this content type is not spoken here; send application/json, application/proto, application/grpc or application/grpc-web"}"#);
+    assert_eq!(refused.reason().as_deref(), Some("UNSUPPORTED_MEDIA_TYPE"));
+    assert!(refused.headers.contains_key("accept-post"));
 }
 
 #[tokio::test]
@@ -107,7 +133,7 @@ async fn a_header_that_breaks_the_protocol_is_no_panic() {
         let reply = server.caller(Scope::Write).request(request).await;
         // A compression that is not known is 501 in Connect; the rest is the caller's fault.
         assert!([400, 501].contains(&reply.status.as_u16()), "{name}: {reply}");
-        assert!(reply.error().is_some(), "{name}: {reply}");
+        assert!(reply.error().is_some() && reply.reason().is_some(), "{name}: {reply}");
     }
     assert_eq!(server.nobody().get("/healthz").await.status, 200);
 }
@@ -116,11 +142,29 @@ async fn a_header_that_breaks_the_protocol_is_no_panic() {
 async fn a_get_of_a_method_that_changes_something_is_405() {
     let server = TestServer::start().await;
     let path = format!("/rpc/{MONITORS}/DeleteMonitor?connect=v1&encoding=json&message=%7B%7D");
-    assert_eq!(server.caller(Scope::Write).get(&path).await.status, 405);
+    let refused = server.caller(Scope::Write).get(&path).await;
+    assert_eq!(
+        (refused.status.as_u16(), refused.reason().as_deref()),
+        (405, Some("METHOD_NOT_ALLOWED"))
+    );
+    let put = format!("/rpc/{MONITORS}/GetMonitor");
+    let put = server.caller(Scope::Write).send(Method::PUT, &put, "application/json", "{}").await;
+    assert_eq!(put.headers["allow"], "GET, POST");
+    insta::assert_snapshot!(put, @r#"405 {"code":"invalid_argument","message":"PUT does not call this method; use GET, POST"}"#);
     let broken = format!("/rpc/{MONITORS}/GetMonitor?connect=v1&encoding=json&message=%7B");
     assert_eq!(server.caller(Scope::Write).get(&broken).await.status, 400);
     let bare = format!("/rpc/{MONITORS}/GetMonitor");
-    assert_eq!(server.caller(Scope::Write).get(&bare).await.status, 400);
+    let refused = server.caller(Scope::Write).get(&bare).await;
+    assert_eq!(
+        (refused.status.as_u16(), refused.reason().as_deref()),
+        (400, Some("MALFORMED_MESSAGE"))
+    );
+    let id = refused.headers["x-request-id"].to_str().unwrap().to_owned();
+    let details = refused.error().unwrap().details;
+    assert!(
+        details.iter().any(|it| it.type_url.ends_with("RequestInfo")),
+        "{details:?} names {id}"
+    );
 }
 
 #[tokio::test]

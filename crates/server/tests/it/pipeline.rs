@@ -2,6 +2,8 @@
 //! test's hand. Ends and starts stand in `restart`.
 
 mod changes;
+mod doubts;
+mod opinions;
 mod restart;
 mod slots;
 mod verdicts;
@@ -15,37 +17,37 @@ use store::{Incident, Store};
 use testkit::server::{Caller, START, TestServer};
 
 /// Period of the tests' monitors, unless they say otherwise.
-const PERIOD: Duration = Duration::from_secs(30);
+pub(crate) const PERIOD: Duration = Duration::from_secs(30);
 /// Longer than anything here takes on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(1);
 /// More than any test stores.
 const ALL: u32 = 1_000;
 
 /// A server, and what its database knows.
-struct Watched {
-    server: TestServer,
+pub(crate) struct Watched {
+    pub(crate) server: TestServer,
     caller: Caller,
-    stored: Stored,
+    pub(crate) stored: Stored,
 }
 
 /// A database, read as the workspace `acme`.
-struct Stored {
+pub(crate) struct Stored {
     store: Store,
     workspace: WorkspaceId,
 }
 
 impl Watched {
-    async fn start() -> Self {
+    pub(crate) async fn start() -> Self {
         Self::on(TestServer::start().await).await
     }
 
-    async fn on(server: TestServer) -> Self {
+    pub(crate) async fn on(server: TestServer) -> Self {
         let stored = Stored::of(server.running().app().store.clone()).await;
         Self { caller: server.caller(Scope::Write), stored, server }
     }
 
     /// A new monitor that runs in `fly-ams` every 30 seconds and tries once.
-    async fn monitor(&self, url: &str) -> MonitorId {
+    pub(crate) async fn monitor(&self, url: &str) -> MonitorId {
         self.create(url, true).await
     }
 
@@ -98,7 +100,7 @@ impl Stored {
     }
 
     /// Results of a monitor, once there are so many.
-    async fn at_least(&self, count: usize, monitor: MonitorId) -> Vec<CheckResult> {
+    pub(crate) async fn at_least(&self, count: usize, monitor: MonitorId) -> Vec<CheckResult> {
         until(async || {
             let results = self.results(monitor).await;
             (results.len() >= count).then_some(results)
@@ -131,7 +133,7 @@ impl Stored {
 }
 
 /// What `look` finds, as soon as it finds something.
-async fn until<T>(look: impl AsyncFn() -> Option<T>) -> T {
+pub(crate) async fn until<T>(look: impl AsyncFn() -> Option<T>) -> T {
     let found = async {
         loop {
             if let Some(found) = look().await {

@@ -8,3 +8,10 @@ mod region;
 mod running;
 mod status_page;
 mod update;
+
+/// A name of the specification as JSON writes it.
+fn camel(name: &str) -> String {
+    let mut words = name.split('_');
+    let first = words.next().unwrap_or_default().to_owned();
+    words.fold(first, |all, word| all + &word[..1].to_uppercase() + &word[1..])
+}

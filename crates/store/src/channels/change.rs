@@ -3,7 +3,6 @@
 //! and one that is deleted leaves them in the same transaction.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
 
 use rules::notification::{Channel, ChannelSettings, MONITORS, MONITORS_ALLOWED};
 use rules::{ChannelId, MonitorId, Timestamp, Violation, WorkspaceId};
@@ -46,12 +45,13 @@ impl Channels<'_> {
         change: Change,
     ) -> Result<Created<Channel>, StoreError> {
         self.store
-            .write(move |session| {
+            .write_in(new.workspace, move |session| {
                 Box::pin(async move {
                     let (workspace, call) = (new.workspace, new.idempotency.as_ref());
                     let db = &mut session.db;
                     if let Some(id) = idempotency::created_before(db, workspace, call).await? {
-                        return one(db, &session.vault, workspace, &id).await.map(Created::Before);
+                        let channel = one(db, &session.vault, workspace, &id).await;
+                        return channel.map(Created::Before).map_err(idempotency::gone);
                     }
                     let channel = Channel {
                         id: new.id,
@@ -81,16 +81,12 @@ impl Channels<'_> {
         change: Change,
     ) -> Result<Channel, StoreError> {
         self.store
-            .write(move |session| {
+            .write_in(seen.workspace, move |session| {
                 Box::pin(async move {
                     let relinked = seen.settings.monitor_ids != settings.monitor_ids;
-                    let channel = Channel {
-                        settings,
-                        // Later than the last edit in any case: it tells edits apart.
-                        updated_at: change.at.max(seen.updated_at + Duration::from_millis(1)),
-                        ..seen
-                    };
-                    replace(session, &channel, seen.updated_at).await?;
+                    let seen_at = seen.updated_at;
+                    let channel = Channel { settings, updated_at: change.after(seen_at), ..seen };
+                    replace(session, &channel, seen_at).await?;
                     if relinked {
                         query("DELETE FROM channel_monitors WHERE channel = $1")
                             .bind(channel.id.to_string())
@@ -113,7 +109,7 @@ impl Channels<'_> {
         change: Change,
     ) -> Result<(), StoreError> {
         self.store
-            .write(move |session| {
+            .write_in(workspace, move |session| {
                 Box::pin(async move {
                     let of_channel = |statement| {
                         query(statement).bind(workspace.to_string()).bind(id.to_string())

@@ -13,11 +13,12 @@ pub(crate) async fn delete_with_page(
     (workspace, page): (WorkspaceId, PageId),
     change: Change,
 ) -> Result<(), StoreError> {
-    let page = page.to_string();
-    let concerned = query("SELECT id FROM components WHERE page_id = $1 ORDER BY id").bind(&page);
+    let of_page = |statement| query(statement).bind(workspace.to_string()).bind(page.to_string());
+    let concerned =
+        of_page("SELECT id FROM components WHERE workspace_id = $1 AND page_id = $2 ORDER BY id");
     let deleted = ("component.delete", "with its page");
     note_each(db, concerned, (workspace, change), deleted).await?;
-    query("DELETE FROM components WHERE page_id = $1").bind(&page).execute(db).await?;
+    of_page("DELETE FROM components WHERE workspace_id = $1 AND page_id = $2").execute(db).await?;
     Ok(())
 }
 
@@ -28,15 +29,19 @@ pub(crate) async fn leave_group(
     change: Change,
 ) -> Result<(), StoreError> {
     let group = group.to_string();
-    let concerned = query("SELECT id FROM components WHERE group_id = $1 ORDER BY id").bind(&group);
+    let concerned =
+        query("SELECT id FROM components WHERE workspace_id = $1 AND group_id = $2 ORDER BY id")
+            .bind(workspace.to_string())
+            .bind(&group);
     let left = ("component.update", "its group was deleted");
     note_each(db, concerned, (workspace, change), left).await?;
     query(
         "UPDATE components SET group_id = NULL, \
          updated_at = CASE WHEN updated_at < $1 THEN $1 ELSE updated_at + 1 END \
-         WHERE group_id = $2",
+         WHERE workspace_id = $2 AND group_id = $3",
     )
     .bind(change.at.as_millis())
+    .bind(workspace.to_string())
     .bind(&group)
     .execute(db)
     .await?;
@@ -50,15 +55,19 @@ pub(crate) async fn lose_monitor(
     (workspace, monitor): (WorkspaceId, i64),
     change: Change,
 ) -> Result<(), StoreError> {
-    let concerned = query("SELECT id FROM components WHERE monitor = $1 ORDER BY id").bind(monitor);
+    let concerned =
+        query("SELECT id FROM components WHERE workspace_id = $1 AND monitor = $2 ORDER BY id")
+            .bind(workspace.to_string())
+            .bind(monitor);
     let lost = ("component.update", "its monitor was deleted");
     note_each(db, concerned, (workspace, change), lost).await?;
     query(
         "UPDATE components \
          SET updated_at = CASE WHEN updated_at < $1 THEN $1 ELSE updated_at + 1 END \
-         WHERE monitor = $2",
+         WHERE workspace_id = $2 AND monitor = $3",
     )
     .bind(change.at.as_millis())
+    .bind(workspace.to_string())
     .bind(monitor)
     .execute(db)
     .await?;

@@ -30,7 +30,9 @@ impl Components<'_> {
         new: NewComponent,
         change: Change,
     ) -> Result<Created<Component>, StoreError> {
-        self.store.write(move |session| Box::pin(create(session, new, change))).await
+        self.store
+            .write_in(new.workspace, move |session| Box::pin(create(session, new, change)))
+            .await
     }
 
     /// Gives a component that was read as `seen` other settings. Where it was changed since, nothing
@@ -42,7 +44,7 @@ impl Components<'_> {
         change: Change,
     ) -> Result<Component, StoreError> {
         self.store
-            .write(move |session| {
+            .write_in(seen.workspace, move |session| {
                 Box::pin(async move {
                     let db = &mut session.db;
                     let seen_at = seen.updated_at;
@@ -66,11 +68,12 @@ impl Components<'_> {
         change: Change,
     ) -> Result<(), StoreError> {
         self.store
-            .write(move |session| {
+            .write_in(workspace, move |session| {
                 Box::pin(async move {
                     let db = &mut session.db;
                     let component = find(db, workspace, &id.to_string()).await?;
-                    query("DELETE FROM components WHERE id = $1")
+                    query("DELETE FROM components WHERE workspace_id = $1 AND id = $2")
+                        .bind(workspace.to_string())
                         .bind(id.to_string())
                         .execute(db)
                         .await?;
@@ -89,8 +92,7 @@ async fn create(
     let db = &mut session.db;
     let NewComponent { id, workspace, settings, idempotency: call } = new;
     if let Some(id) = idempotency::created_before(db, workspace, call.as_ref()).await? {
-        // Deleted since, it is not found: creating it again is not what the caller means.
-        return find(db, workspace, &id).await.map(Created::Before);
+        return find(db, workspace, &id).await.map(Created::Before).map_err(idempotency::gone);
     }
     let (created_at, updated_at) = (change.at, change.at);
     let component = Component { id, workspace, settings, created_at, updated_at };
@@ -120,11 +122,15 @@ async fn named(db: &mut Connection, component: &Component) -> Result<Option<i64>
     }
     let monitor = monitor_of(db, component).await?;
     if let Some(group) = settings.group_id {
-        let row = query("SELECT 1 FROM component_groups WHERE id = $1 AND page_id = $2")
-            .bind(group.to_string())
-            .bind(page.to_string())
-            .fetch_optional(db)
-            .await?;
+        let row = query(
+            "SELECT 1 FROM component_groups \
+             WHERE workspace_id = $1 AND id = $2 AND page_id = $3",
+        )
+        .bind(component.workspace.to_string())
+        .bind(group.to_string())
+        .bind(page.to_string())
+        .fetch_optional(db)
+        .await?;
         if row.is_none() {
             return Err(StoreError::Refused(Violation::new("group_id", group, A_GROUP)));
         }
@@ -144,12 +150,16 @@ async fn monitor_of(db: &mut Connection, component: &Component) -> Result<Option
     let Some(number) = number else {
         return Err(StoreError::Refused(Violation::new("monitor_id", monitor, A_MONITOR)));
     };
-    let shown = query("SELECT 1 FROM components WHERE page_id = $1 AND monitor = $2 AND id <> $3")
-        .bind(component.settings.page_id.to_string())
-        .bind(number)
-        .bind(component.id.to_string())
-        .fetch_optional(db)
-        .await?;
+    let shown = query(
+        "SELECT 1 FROM components \
+         WHERE workspace_id = $1 AND page_id = $2 AND monitor = $3 AND id <> $4",
+    )
+    .bind(component.workspace.to_string())
+    .bind(component.settings.page_id.to_string())
+    .bind(number)
+    .bind(component.id.to_string())
+    .fetch_optional(db)
+    .await?;
     if shown.is_some() {
         let allowed = "must be on a status page once, and another component of this one shows it";
         return Err(StoreError::Taken(Violation::new("monitor_id", monitor, allowed)));
@@ -196,7 +206,7 @@ async fn replace(
     query(
         "UPDATE components SET monitor = COALESCE($1, monitor), name = $2, description = $3, \
          place = $4, group_id = $5, place_in_group = $6, updated_at = $7 \
-         WHERE id = $8 AND updated_at = $9",
+         WHERE workspace_id = $8 AND id = $9 AND updated_at = $10",
     )
     .bind(monitor)
     .bind(&settings.name)
@@ -205,6 +215,7 @@ async fn replace(
     .bind(settings.group_id.map(|id| id.to_string()))
     .bind(settings.group_order.map(i64::from))
     .bind(component.updated_at.as_millis())
+    .bind(component.workspace.to_string())
     .bind(component.id.to_string())
     .bind(seen_at.as_millis())
     .execute(db)

@@ -3,7 +3,6 @@
 //! a number that grows with each owner tells one that lost its session whether another was there
 //! since. Everything stands in a schema of its own, so that a shared database is no trouble.
 
-use std::future::Future;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -13,7 +12,7 @@ use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{ConnectOptions, Connection as _, PgConnection, PgPool, Row};
 
 use crate::StoreError;
-use crate::db::{Connection, query};
+use crate::db::{self, Connection, query};
 
 /// Readers at one time; each is a process of the database's server.
 const READERS_MAX: u32 = 8;
@@ -22,8 +21,8 @@ const READER_IDLE: Duration = Duration::from_mins(1);
 /// A reader that nobody needed for so long is asked whether it still is before it is used.
 const READER_DOUBTED: Duration = Duration::from_secs(1);
 /// How long somebody waits for a reader.
-const READER_WAIT: Duration = Duration::from_secs(10);
-/// How long a connection may take to come about.
+pub(crate) const READER_WAIT: Duration = Duration::from_secs(10);
+/// How long a connection may take to come about, with its lock.
 const CONNECT: Duration = Duration::from_secs(10);
 /// The advisory lock of the server that owns the database: `aloft` in ASCII, and its version.
 const LOCK: i64 = 0x0061_6c6f_6674_0001;
@@ -56,7 +55,12 @@ pub(super) fn options(address: &Secret<String>) -> Result<PgConnectOptions, Stor
 
 /// The connection that writes, with the lock and the schema.
 pub(super) async fn writer(options: &PgConnectOptions) -> Result<PgConnection, StoreError> {
-    let mut db = in_time(options.connect()).await?;
+    let opened = tokio::time::timeout(CONNECT, open(options)).await;
+    opened.unwrap_or_else(|_| Err(db::unanswered(CONNECT).into()))
+}
+
+async fn open(options: &PgConnectOptions) -> Result<PgConnection, StoreError> {
+    let mut db = options.connect().await?;
     lock(&mut db).await?;
     let has_schema = sqlx::query("SELECT 1 FROM pg_namespace WHERE nspname = 'aloft'")
         .fetch_optional(&mut db)
@@ -105,18 +109,31 @@ impl Owner {
     /// The writer's connection anew, after it was lost: only while no other server owned the
     /// database in between, which would have left this one's memory behind.
     pub(crate) async fn reconnect(&self) -> Result<Connection, StoreError> {
-        let mut db = Connection::Postgres(writer(&self.options).await?);
-        let number: Option<i64> = query("SELECT number FROM owner").scalar(&mut db).await?;
-        if number != Some(self.number) {
-            return Err(StoreError::TakenOver);
+        match writer(&self.options).await {
+            Ok(db) => {
+                let mut db = Connection::Postgres(db);
+                self.still_owns(&mut db).await?;
+                Ok(db)
+            }
+            Err(in_use @ StoreError::DatabaseInUse { .. }) => {
+                // Who only holds the lock may let go of it again; a server that owns the database
+                // holds it for as long as it runs, and this one would wait that long.
+                let asked = tokio::time::timeout(CONNECT, async {
+                    let mut db = Connection::Postgres(self.options.connect().await?);
+                    self.still_owns(&mut db).await
+                });
+                asked.await.map_err(|_| db::unanswered(CONNECT))??;
+                Err(in_use)
+            }
+            Err(why) => Err(why),
         }
-        Ok(db)
     }
-}
 
-async fn in_time<T>(work: impl Future<Output = Result<T, sqlx::Error>>) -> Result<T, sqlx::Error> {
-    let late = |_| Err(sqlx::Error::PoolTimedOut);
-    tokio::time::timeout(CONNECT, work).await.unwrap_or_else(late)
+    /// Refuses where another server owned the database since.
+    async fn still_owns(&self, db: &mut Connection) -> Result<(), StoreError> {
+        let number: Option<i64> = query("SELECT number FROM owner").scalar(db).await?;
+        if number == Some(self.number) { Ok(()) } else { Err(StoreError::TakenOver) }
+    }
 }
 
 /// Takes the lock, or says who has it. A session that just ended may hold it for a moment.

@@ -3,27 +3,22 @@
 //! is not done yet, and what a block has already is not counted again, so that it may end anywhere
 //! and begin anew.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::time::Duration;
 
 use rules::Timestamp;
-use sqlx::AssertSqlSafe;
 
-use super::row::COLUMNS;
+use super::slices::{self, Monitors, Slice};
 use super::{Grain, HistoryStore, Kept, block, sums};
+use crate::StoreError;
 use crate::db::{Connection, query};
 use crate::writer::Session;
-use crate::{Store, StoreError};
 
 /// Results stay where they were written until a slot so much later has one. Most come in within
 /// this time, and a process that starts looks at the slots of the last minutes there.
 const SETTLED: Duration = Duration::from_mins(5);
-/// Results that one round moves at most: some 20 MiB while it lasts.
-const ROUND_ROWS: usize = 400_000;
-/// Results read, and taken away, at a time: some MiB as rows.
-const SLICE_ROWS: i64 = 2_000;
-/// Monitors written in one transaction, which others wait for: some milliseconds.
-const MONITORS_AT_ONCE: usize = 64;
+/// Results whose monitors are written in one transaction, which others wait for: some milliseconds.
+const WRITTEN_AT_ONCE: usize = 2_000;
 
 /// What a round did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,34 +29,65 @@ pub struct Gathered {
     pub added: u64,
 }
 
-/// A stretch of `results` that was read, and how many were in it.
-#[derive(Clone, Copy, Debug)]
-struct Slice {
-    from: i64,
-    to: i64,
-    rows: i64,
+/// What a monitor's stretch comes to, ready to be written.
+#[derive(Default)]
+struct Bodies {
+    blocks: Vec<(i64, Vec<u8>)>,
+    hours: Vec<(i64, Vec<u8>)>,
+    days: Vec<(i64, Vec<u8>)>,
+    added: u64,
 }
 
 impl HistoryStore<'_> {
     /// Moves the oldest results into the history, those of ten minutes at most. To be called again
-    /// until there is nothing to do; what is lost on the way is done again by the next call.
+    /// until there is nothing to do; what is lost on the way is done again by the next call. All
+    /// is read and reckoned beside the writer, who only writes, a few milliseconds at a time.
     pub async fn gather(&self) -> Result<Gathered, StoreError> {
-        let Some((from, to)) = self.due().await? else { return Ok(Gathered::default()) };
-        let (by_monitor, slices) = self.read(from, to).await?;
+        // Who else gathers would write sums of what is older than the first one's.
+        let _alone = self.store.tail().gathering().await;
         let mut gathered = Gathered::default();
-        let mut monitors: Vec<(i64, Vec<Kept>)> = by_monitor.into_iter().collect();
-        while !monitors.is_empty() {
-            let chunk = monitors.split_off(monitors.len().saturating_sub(MONITORS_AT_ONCE));
-            gathered.results += chunk.iter().map(|(_, rows)| rows.len() as u64).sum::<u64>();
-            gathered.added +=
-                self.store.write(move |session| Box::pin(keep(session, from, chunk))).await?;
+        let Some((from, to)) = self.due().await? else { return Ok(gathered) };
+        let mut db = self.store.read().await?;
+        let mut slices = slices::all(&mut db, from, to).await?;
+        for part in slices::parts(&mut db, from, to).await? {
+            let by_monitor = read(&mut db, &mut slices, part).await?;
+            for chunk in chunks(by_monitor) {
+                gathered.results += chunk.iter().map(|(_, rows)| rows.len() as u64).sum::<u64>();
+                gathered.added += self.keep(&mut db, from, chunk).await?;
+            }
         }
-        for slice in slices {
-            self.store.write(move |session| Box::pin(take_away(session, slice))).await?;
+        for slice in slices.into_iter().filter(|slice| slice.rows > 0) {
+            self.take_away(slice).await?;
         }
-        let first = first_slot(&mut self.store.read().await?).await?;
+        let first = first_slot(&mut db).await?;
         self.store.tail().trim(first.unwrap_or(i64::MAX));
         Ok(gathered)
+    }
+
+    /// Puts results of the stretch that begins at `start` into the blocks of their monitors, adds
+    /// those that are new there to the sums, and says how many those are.
+    async fn keep(
+        &self,
+        db: &mut Connection,
+        start: i64,
+        monitors: Vec<(i64, Vec<Kept>)>,
+    ) -> Result<u64, StoreError> {
+        let bodies = bodies(db, start, monitors).await?;
+        let added = bodies.added;
+        if added > 0 {
+            self.store.write(move |session| Box::pin(put(session, bodies))).await?;
+        }
+        Ok(added)
+    }
+
+    /// Takes away a stretch that was gathered. Where a result came in since, all of it stays and is
+    /// gathered again.
+    async fn take_away(&self, slice: Slice) -> Result<(), StoreError> {
+        let taken = self.store.write(move |session| Box::pin(take_away(session, slice))).await;
+        match taken {
+            Err(StoreError::Conflict { .. }) => Ok(()),
+            taken => taken,
+        }
     }
 
     /// The stretch that holds the oldest results, where it is old enough.
@@ -75,47 +101,41 @@ impl HistoryStore<'_> {
         let to = from + Duration::from_millis(Grain::TenMinutes.millis() as u64);
         Ok((to <= settled).then_some((from.as_millis(), to.as_millis())))
     }
-
-    /// Results with slots from `from` to before `to` by monitor, as many as one round moves.
-    async fn read(
-        &self,
-        from: i64,
-        to: i64,
-    ) -> Result<(HashMap<i64, Vec<Kept>>, Vec<Slice>), StoreError> {
-        let mut db = self.store.read().await?;
-        let mut by_monitor: HashMap<i64, Vec<Kept>> = HashMap::new();
-        let mut slices = Vec::new();
-        let (mut at, mut read) = (from, 0);
-        while at < to && read < ROUND_ROWS {
-            let end = slice_end(&mut db, at, to).await?;
-            let statement =
-                format!("SELECT monitor, {COLUMNS} FROM results WHERE slot >= $1 AND slot < $2");
-            let rows =
-                query(AssertSqlSafe(statement)).bind(at).bind(end).fetch_all(&mut db).await?;
-            for row in &rows {
-                by_monitor.entry(row.try_get(0)?).or_default().push(Kept::read(row, 1)?);
-            }
-            if !rows.is_empty() {
-                slices.push(Slice { from: at, to: end, rows: rows.len() as i64 });
-            }
-            read += rows.len();
-            at = end;
-        }
-        Ok((by_monitor, slices))
-    }
 }
 
-/// The end of a stretch from `from` on that holds as many results as are read at a time.
-async fn slice_end(db: &mut Connection, from: i64, to: i64) -> Result<i64, StoreError> {
-    let slot: Option<i64> = query(
-        "SELECT slot FROM results WHERE slot >= $1 AND slot < $2 ORDER BY slot LIMIT 1 OFFSET $3",
-    )
-    .bind(from)
-    .bind(to)
-    .bind(SLICE_ROWS)
-    .scalar(db)
-    .await?;
-    Ok(slot.map_or(to, |slot| slot.max(from + 1)))
+/// Results of `monitors` in all slices by monitor; notes how many were read of each slice.
+async fn read(
+    db: &mut Connection,
+    slices: &mut [Slice],
+    monitors: Monitors,
+) -> Result<HashMap<i64, Vec<Kept>>, StoreError> {
+    let mut by_monitor: HashMap<i64, Vec<Kept>> = HashMap::new();
+    for slice in slices {
+        let rows = slices::read(db, *slice, monitors).await?;
+        slice.rows += rows.len() as u64;
+        for (monitor, row) in rows {
+            by_monitor.entry(monitor).or_default().push(row);
+        }
+    }
+    Ok(by_monitor)
+}
+
+/// Monitors in the order of their numbers, as many at a time as are written together.
+fn chunks(
+    by_monitor: HashMap<i64, Vec<Kept>>,
+) -> impl Iterator<Item = Vec<(i64, Vec<Kept>)>> + Send {
+    let mut monitors: Vec<(i64, Vec<Kept>)> = by_monitor.into_iter().collect();
+    monitors.sort_unstable_by_key(|(monitor, _)| *monitor);
+    let mut rest = monitors.into_iter().peekable();
+    std::iter::from_fn(move || {
+        let mut chunk = vec![rest.next()?];
+        let mut rows = chunk[0].1.len();
+        while let Some(next) = rest.next_if(|(_, more)| rows + more.len() <= WRITTEN_AT_ONCE) {
+            rows += next.1.len();
+            chunk.push(next);
+        }
+        Some(chunk)
+    })
 }
 
 async fn first_slot(db: &mut Connection) -> Result<Option<i64>, StoreError> {
@@ -123,86 +143,74 @@ async fn first_slot(db: &mut Connection) -> Result<Option<i64>, StoreError> {
     Ok(first.flatten())
 }
 
-/// Puts results of the stretch that begins at `start` into the blocks of their monitors, adds those
-/// that are new there to the sums, and says how many those are.
-async fn keep(
-    session: &mut Session,
+/// What is to be written of results of the stretch that begins at `start`.
+async fn bodies(
+    db: &mut Connection,
     start: i64,
     monitors: Vec<(i64, Vec<Kept>)>,
-) -> Result<u64, StoreError> {
-    let db = &mut session.db;
+) -> Result<Bodies, StoreError> {
     let keys = |grain: Grain| -> Vec<i64> {
         monitors.iter().map(|(monitor, _)| grain.key(start, *monitor)).collect()
     };
-    let mut blocks = read_map(db, Grain::TenMinutes, &keys(Grain::TenMinutes)).await?;
-    let mut hours = read_map(db, Grain::Hour, &keys(Grain::Hour)).await?;
-    let mut days = read_map(db, Grain::Day, &keys(Grain::Day)).await?;
-    let mut added_in_all = 0;
+    let blocks = read_map(db, Grain::TenMinutes, &keys(Grain::TenMinutes)).await?;
+    let hours = read_map(db, Grain::Hour, &keys(Grain::Hour)).await?;
+    let days = read_map(db, Grain::Day, &keys(Grain::Day)).await?;
+    let mut bodies = Bodies::default();
     for (monitor, rows) in monitors {
         let key = Grain::TenMinutes.key(start, monitor);
         let old = blocks.get(&key).map(|body| block::unpack(body, start)).transpose()?;
         let (all, added) = block::merge(old.unwrap_or_default(), rows);
         if added.is_empty() {
-            blocks.remove(&key);
-            hours.remove(&Grain::Hour.key(start, monitor));
-            days.remove(&Grain::Day.key(start, monitor));
             continue;
         }
-        added_in_all += added.len() as u64;
-        blocks.insert(key, block::pack(&all, start));
+        bodies.added += added.len() as u64;
+        bodies.blocks.push((key, block::pack(&all, start)));
         let mut sum = sums::Sums::new();
         for row in &added {
             sums::count(&mut sum, row)?;
         }
-        for (grain, bodies) in [(Grain::Hour, &mut hours), (Grain::Day, &mut days)] {
+        let add = |grain: Grain, old: &HashMap<i64, Vec<u8>>| {
             let key = grain.key(start, monitor);
-            let mut merged = bodies.get(&key).map(|body| sums::decode(body)).transpose()?;
+            let mut merged = old.get(&key).map(|body| sums::decode(body)).transpose()?;
             let merged = merged.get_or_insert_default();
             sums::merge(merged, &sum);
-            bodies.insert(key, sums::encode(merged));
-        }
+            Ok::<_, StoreError>((key, sums::encode(merged)))
+        };
+        bodies.hours.push(add(Grain::Hour, &hours)?);
+        bodies.days.push(add(Grain::Day, &days)?);
     }
-    Grain::TenMinutes.put(db, blocks.into_iter().collect()).await?;
-    Grain::Hour.put(db, hours.into_iter().collect()).await?;
-    Grain::Day.put(db, days.into_iter().collect()).await?;
-    Ok(added_in_all)
+    Ok(bodies)
 }
 
-/// The bodies with these keys, in the order of keys.
+/// The bodies with these keys.
 async fn read_map(
     db: &mut Connection,
     grain: Grain,
     keys: &[i64],
-) -> Result<BTreeMap<i64, Vec<u8>>, StoreError> {
+) -> Result<HashMap<i64, Vec<u8>>, StoreError> {
     Ok(grain.read(db, keys).await?.into_iter().collect())
 }
 
-/// Takes away a stretch that was gathered. Where a result came in since, all of it stays and is
-/// gathered again.
-async fn take_away(session: &mut Session, slice: Slice) -> Result<(), StoreError> {
+/// Writes blocks and the sums of what is new in them, in one transaction.
+async fn put(session: &mut Session, bodies: Bodies) -> Result<(), StoreError> {
+    session.touches_nothing();
     let db = &mut session.db;
-    let rows: Option<i64> = query("SELECT COUNT(*) FROM results WHERE slot >= $1 AND slot < $2")
-        .bind(slice.from)
-        .bind(slice.to)
-        .scalar(&mut *db)
-        .await?;
-    if rows == Some(slice.rows) {
-        query("DELETE FROM results WHERE slot >= $1 AND slot < $2")
-            .bind(slice.from)
-            .bind(slice.to)
-            .execute(db)
-            .await?;
-    }
-    Ok(())
+    Grain::TenMinutes.put(db, bodies.blocks).await?;
+    Grain::Hour.put(db, bodies.hours).await?;
+    Grain::Day.put(db, bodies.days).await
 }
 
-impl Store {
-    /// Notes, before the first commit, what the process before left behind.
-    pub(crate) async fn begin_tail(&self) -> Result<(), StoreError> {
-        if !self.tail().has_begun() {
-            let latest = self.results().latest_slot().await?;
-            self.tail().begin(latest.map_or(i64::MIN, Timestamp::as_millis));
-        }
+async fn take_away(session: &mut Session, slice: Slice) -> Result<(), StoreError> {
+    session.touches_nothing();
+    let taken = query("DELETE FROM results WHERE slot >= $1 AND slot < $2")
+        .bind(slice.from)
+        .bind(slice.to)
+        .execute(&mut session.db)
+        .await?;
+    if taken == slice.rows {
         Ok(())
+    } else {
+        // Undoes it.
+        Err(StoreError::Conflict { what: "results from", id: slice.from.to_string() })
     }
 }

@@ -7,7 +7,8 @@ use rules::Timestamp;
 use sqlx::AssertSqlSafe;
 
 use crate::StoreError;
-use crate::db::{Connection, Row, query};
+use crate::db::{Connection, Query, Row, query};
+use crate::row::narrow;
 
 /// Bits of a key that are the monitor's number.
 const MONITOR_BITS: u32 = 32;
@@ -149,6 +150,40 @@ pub(crate) enum Edge {
 /// The key of a monitor's stretch.
 pub(crate) const fn key(stretch: i64, monitor: i64) -> i64 {
     (stretch << MONITOR_BITS) | monitor
+}
+
+/// The bodies with these keys in these tables, those that there are, all of one moment.
+pub(super) async fn read_together(
+    db: &mut Connection,
+    wanted: &[(Grain, &[i64])],
+) -> Result<Vec<(Grain, i64, Vec<u8>)>, StoreError> {
+    let mut statement = String::new();
+    let mut values = Vec::new();
+    for (table, (grain, keys)) in wanted.iter().enumerate() {
+        let Some(last) = keys.last() else { continue };
+        // Few sizes, and so few statements; a list that is too short is filled with what it has.
+        let size = keys.len().next_power_of_two();
+        let list = placeholders(size, values.len());
+        let union = if statement.is_empty() { "" } else { " UNION ALL " };
+        write!(
+            statement,
+            "{union}SELECT {table}, key, body FROM {} WHERE key IN ({list})",
+            grain.table()
+        )
+        .expect("a String takes everything");
+        values.extend((0..size).map(|place| *keys.get(place).unwrap_or(last)));
+    }
+    if values.is_empty() {
+        return Ok(Vec::new());
+    }
+    let query = values.into_iter().fold(query(AssertSqlSafe(statement)), Query::bind);
+    let rows = query.fetch_all(db).await?;
+    rows.iter()
+        .map(|row| {
+            let table: usize = narrow(row, 0)?;
+            Ok((wanted[table].0, row.try_get(1)?, row.try_get(2)?))
+        })
+        .collect()
 }
 
 fn entry(row: &Row) -> Result<(i64, Vec<u8>), StoreError> {

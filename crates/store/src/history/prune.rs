@@ -11,7 +11,8 @@ use crate::audit::{self, Note};
 use crate::db::{Connection, query};
 use crate::{Change, StoreError};
 
-/// Stretches of one workspace whose blocks one step takes away at most.
+/// Stretches whose blocks one step takes away at most, of all workspaces together: each is a
+/// statement, and who else writes waits for all of them.
 const STEP_STRETCHES: i64 = 144;
 /// Sums that one step takes away at most.
 const STEP_SUMS: i64 = 2_000;
@@ -88,12 +89,14 @@ async fn prune(
 ) -> Result<PrunedHistory, StoreError> {
     let mut pruned = PrunedHistory::default();
     if let Some(oldest) = Grain::TenMinutes.edge(db, Edge::First).await? {
+        let mut left = STEP_STRETCHES;
         for keeping in keepings(db, kept_for).await? {
             let until = Grain::TenMinutes.number((now - keeping.kept_for).as_millis());
             let from = keeping.kept_from.unwrap_or(oldest).max(oldest);
-            let end = until.min(from + STEP_STRETCHES);
+            let end = until.min(from + left);
             pruned.is_there_more |= end < until;
             if from < end {
+                left -= end - from;
                 pruned.blocks += prune_blocks(db, &keeping.workspace, from, end).await?;
             }
         }

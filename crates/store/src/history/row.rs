@@ -15,6 +15,9 @@ use crate::{StoreError, codes};
 /// The columns of [`Kept::read`], in its order.
 pub(crate) const COLUMNS: &str = "slot, region, trigger, revision, outcome, finished_after, latency_us, status, attempts, probe, phases";
 
+/// The bytes of packed phases at most: which there are, and five of five bytes.
+const PHASES_MAX: usize = 1 + 5 * 5;
+
 /// Names of probes by their numbers.
 pub(crate) type Probes = HashMap<u32, ProbeId>;
 
@@ -105,4 +108,23 @@ fn read_phases(mut packed: &[u8]) -> Result<Phases, StoreError> {
     let packed = &mut packed;
     let present = varint::byte(packed).map_err(unreadable)?;
     super::block::pull_phases(packed, present).map_err(unreadable)
+}
+
+/// Reads the same from a text of two digits for each byte, as SQLite's `hex` writes it; none is no
+/// phase at all.
+pub(super) fn phases_of_hex(text: &str) -> Result<Phases, StoreError> {
+    if text.is_empty() {
+        return Ok(Phases::default());
+    }
+    let digit = |byte: u8| match byte {
+        b'0'..=b'9' => byte - b'0',
+        _ => byte.wrapping_sub(b'A' - 10),
+    };
+    let mut packed = [0; PHASES_MAX];
+    let pairs = text.as_bytes().chunks_exact(2);
+    let length = pairs.len().min(PHASES_MAX);
+    for (byte, pair) in packed.iter_mut().zip(pairs) {
+        *byte = digit(pair[0]) << 4 | digit(pair[1]);
+    }
+    read_phases(&packed[..length])
 }

@@ -1,40 +1,57 @@
 //! Sums of an hour or a day: one body for all regions of a monitor, so that a window of ninety days
 //! is ninety rows.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use domain::check::Trigger;
 use domain::history::{Sum, Unreadable, varint};
 use rules::{Region, Timestamp};
 
-use super::{Grain, Kept};
+use super::{Grain, Kept, block};
 use crate::db::Connection;
 use crate::{StoreError, codes};
 
 /// Sums by region.
 pub(super) type Sums = BTreeMap<Region, Sum>;
 
-/// The sums from `since` on, a whole hour: hours up to midnight, then days.
+/// The sums of a monitor from `since` on, a whole hour: hours up to midnight, then days; and of
+/// `recent`, its results that were not gathered a moment ago. What of them is gathered by now is
+/// known by its block, which is read in one statement with the sums, so that it counts once.
 pub(super) async fn read(
     db: &mut Connection,
     monitor: i64,
     since: Timestamp,
+    recent: &[Kept],
 ) -> Result<Sums, StoreError> {
-    let mut sums = Sums::new();
     let since = since.as_millis();
     let midnight =
         (since + Grain::Day.millis() - 1).div_euclid(Grain::Day.millis()) * Grain::Day.millis();
     let hours: Vec<i64> = (Grain::Hour.number(since)..Grain::Hour.number(midnight))
         .map(|hour| super::grain::key(hour, monitor))
         .collect();
-    let last = Grain::Day.edge(db, super::grain::Edge::Last).await?.unwrap_or(i64::MIN);
-    let days: Vec<i64> =
-        (Grain::Day.number(midnight)..=last).map(|day| super::grain::key(day, monitor)).collect();
-    for (_, body) in Grain::Hour.read(db, &hours).await? {
-        merge(&mut sums, &decode(&body)?);
+    let last = Grain::Day.edge(db, super::grain::Edge::Last).await?;
+    // Days of what is gathered only now are not stored yet.
+    let last = last.into_iter().chain(recent.iter().map(|row| Grain::Day.number(row.slot))).max();
+    let days: Vec<i64> = (Grain::Day.number(midnight)..=last.unwrap_or(i64::MIN))
+        .map(|day| super::grain::key(day, monitor))
+        .collect();
+    let blocks = super::block_keys(recent, monitor);
+    let wanted =
+        [(Grain::TenMinutes, &blocks[..]), (Grain::Hour, &hours[..]), (Grain::Day, &days[..])];
+    let mut sums = Sums::new();
+    let mut gathered = HashSet::new();
+    for (grain, key, body) in super::grain::read_together(db, &wanted).await? {
+        match grain {
+            Grain::TenMinutes => {
+                gathered.extend(block::unpack(&body, grain.start(key))?.iter().map(Kept::key));
+            }
+            Grain::Hour | Grain::Day => merge(&mut sums, &decode(&body)?),
+        }
     }
-    for (_, body) in Grain::Day.read(db, &days).await? {
-        merge(&mut sums, &decode(&body)?);
+    for row in recent {
+        if row.slot >= since && gathered.insert(row.key()) {
+            count(&mut sums, row)?;
+        }
     }
     Ok(sums)
 }

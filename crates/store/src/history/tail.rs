@@ -18,26 +18,25 @@ use crate::db::{Connection, query};
 const SLOTS: usize = 32;
 
 /// The slots in `results` by monitor.
-#[derive(Debug, Default)]
-pub(crate) struct Tail(Mutex<Known>);
+#[derive(Debug)]
+pub(crate) struct Tail {
+    known: Mutex<Known>,
+    /// Held by the one who gathers.
+    gathering: tokio::sync::Mutex<()>,
+}
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Known {
-    /// Results up to here may be of the process before, and are not in memory; `None` before the
-    /// first commit, when none are.
-    before: Option<i64>,
+    /// Results up to here may be of the process before, and are not in memory.
+    before: i64,
     slots: HashMap<MonitorId, Vec<i64>>,
 }
 
 impl Tail {
-    /// Whether [`Self::begin`] was called.
-    pub(crate) fn has_begun(&self) -> bool {
-        self.known().before.is_some()
-    }
-
-    /// The first commit is about to come: `latest` is the last slot that is stored before it.
-    pub(crate) fn begin(&self, latest: i64) {
-        self.known().before.get_or_insert(latest);
+    /// What the process before left behind has slots up to `latest`.
+    pub(crate) fn after(latest: Option<i64>) -> Self {
+        let known = Known { before: latest.unwrap_or(i64::MIN), slots: HashMap::new() };
+        Self { known: Mutex::new(known), gathering: tokio::sync::Mutex::default() }
     }
 
     /// These results were committed.
@@ -61,10 +60,15 @@ impl Tail {
         });
     }
 
+    /// Waits until nobody else gathers.
+    pub(super) async fn gathering(&self) -> tokio::sync::MutexGuard<'_, ()> {
+        self.gathering.lock().await
+    }
+
     /// Up to where to look everywhere, and the slots after it, newest first and each once.
     fn of(&self, monitor: MonitorId) -> (i64, Vec<i64>) {
         let known = self.known();
-        let before = known.before.unwrap_or(i64::MAX);
+        let before = known.before;
         let slots = known.slots.get(&monitor).map(Vec::as_slice).unwrap_or_default();
         let mut slots: Vec<i64> = slots.iter().copied().filter(|slot| *slot > before).collect();
         drop(known);
@@ -74,7 +78,7 @@ impl Tail {
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {
-        self.0.lock().expect("nothing panics while it holds this")
+        self.known.lock().expect("nothing panics while it holds this")
     }
 }
 

@@ -34,7 +34,7 @@ impl Monitors<'_> {
         change: Change,
     ) -> Result<Created<Monitor>, StoreError> {
         self.store
-            .write(move |session| {
+            .write_in(new.workspace, move |session| {
                 Box::pin(async move {
                     if let Some(monitor) = created_before(session, &new).await? {
                         return Ok(Created::Before(monitor));
@@ -69,7 +69,7 @@ impl Monitors<'_> {
         change: Change,
     ) -> Result<Monitor, StoreError> {
         self.store
-            .write(move |session| {
+            .write_in(seen.workspace, move |session| {
                 Box::pin(async move {
                     let revised = is_revised(&seen.settings, &settings);
                     let paused = seen.settings.active && !settings.active;
@@ -100,7 +100,7 @@ impl Monitors<'_> {
         change: Change,
     ) -> Result<(), StoreError> {
         self.store
-            .write(move |session| {
+            .write_in(workspace, move |session| {
                 Box::pin(async move {
                     let number: i64 = query(
                         "SELECT number FROM monitors \
@@ -156,7 +156,7 @@ async fn created_before(
         .fetch_optional(&mut session.db)
         .await?
         // It was created and deleted since: creating it again is not what the caller means.
-        .ok_or_else(|| StoreError::not_found("monitor", &id))?;
+        .ok_or(StoreError::Gone { what: "monitor", id })?;
     columns::read(&session.vault, &row).map(Some)
 }
 

@@ -31,7 +31,9 @@ impl Pages<'_> {
         new: NewPage,
         change: Change,
     ) -> Result<Created<StatusPage>, StoreError> {
-        self.store.write(move |session| Box::pin(create(session, new, change))).await
+        self.store
+            .write_in(new.workspace, move |session| Box::pin(create(session, new, change)))
+            .await
     }
 
     /// Gives a page that was read as `seen` other settings. Where somebody else changed it since,
@@ -43,7 +45,7 @@ impl Pages<'_> {
         change: Change,
     ) -> Result<StatusPage, StoreError> {
         self.store
-            .write(move |session| {
+            .write_in(seen.workspace, move |session| {
                 Box::pin(async move {
                     let seen_at = seen.updated_at;
                     let page = StatusPage { settings, updated_at: change.after(seen_at), ..seen };
@@ -87,7 +89,7 @@ impl Pages<'_> {
         change: Change,
     ) -> Result<(), StoreError> {
         self.store
-            .write(move |session| {
+            .write_in(workspace, move |session| {
                 Box::pin(async move {
                     let db = &mut session.db;
                     if !is_there(db, workspace, id).await? {
@@ -95,7 +97,8 @@ impl Pages<'_> {
                     }
                     components::delete_with_page(db, (workspace, id), change).await?;
                     groups::delete_with_page(db, (workspace, id), change).await?;
-                    query("DELETE FROM pages WHERE id = $1")
+                    query("DELETE FROM pages WHERE workspace_id = $1 AND id = $2")
+                        .bind(workspace.to_string())
                         .bind(id.to_string())
                         .execute(db)
                         .await?;
@@ -120,7 +123,7 @@ impl Pages<'_> {
         edit: impl FnOnce(&mut StatusPage) + Send + 'static,
     ) -> Result<StatusPage, StoreError> {
         self.store
-            .write(move |session| {
+            .write_in(workspace, move |session| {
                 Box::pin(async move {
                     let id = id.to_string();
                     let seen =
@@ -148,9 +151,8 @@ async fn create(
     let NewPage { id, workspace, settings, idempotency: call } = new;
     let before = idempotency::created_before(&mut session.db, workspace, call.as_ref()).await?;
     if let Some(id) = before {
-        // Deleted since, it is not found: creating it again is not what the caller means.
-        let page = columns::find(&mut session.db, &session.vault, workspace, &id).await?;
-        return Ok(Created::Before(page));
+        let page = columns::find(&mut session.db, &session.vault, workspace, &id).await;
+        return page.map(Created::Before).map_err(idempotency::gone);
     }
     let page = StatusPage {
         id,

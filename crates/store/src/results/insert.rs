@@ -12,15 +12,12 @@ use crate::db::{Connection, Link};
 use crate::{StoreError, codes};
 
 const COLUMNS: usize = 12;
-/// Rows of one statement: large ones spend less on each row, small ones take what remains.
-const LARGE: usize = 64;
-const MIDDLE: usize = 8;
+/// Rows of one statement, SQLite only: each statement is an errand to the thread of its connection.
+const SIZES: [usize; 4] = [64, 16, 4, 1];
 
 // SQLite only: `?` because a numbered parameter is looked up by its name, which takes longer the
 // more there are.
-static INSERT_LARGE: LazyLock<String> = LazyLock::new(|| insert_statement(LARGE));
-static INSERT_MIDDLE: LazyLock<String> = LazyLock::new(|| insert_statement(MIDDLE));
-static INSERT_ONE: LazyLock<String> = LazyLock::new(|| insert_statement(1));
+static INSERTS: LazyLock<[String; 4]> = LazyLock::new(|| SIZES.map(insert_statement));
 
 /// PostgreSQL only: one statement of any size, with an array for each column.
 const INSERT_ARRAYS: &str = "INSERT INTO results (slot, monitor, region, trigger, revision, outcome, \
@@ -61,14 +58,16 @@ async fn insert_sqlite(
 ) -> Result<u64, StoreError> {
     let mut stored = 0;
     let mut rest = rows;
-    while !rest.is_empty() {
-        let (count, statement) = match rest.len() {
-            LARGE.. => (LARGE, INSERT_LARGE.as_str()),
-            MIDDLE.. => (MIDDLE, INSERT_MIDDLE.as_str()),
-            _ => (1, INSERT_ONE.as_str()),
-        };
-        let (chunk, later) = rest.split_at(count);
-        let done = sqlx::query_with(statement, arguments(chunk)?).execute(&mut *db).await?;
+    while let Some(last) = rest.last() {
+        // A statement that is half full is filled with a row that it has already: the second of an
+        // identity is not stored.
+        let fits = |size: &usize| *size <= 2 * rest.len();
+        let place = SIZES.iter().position(fits).unwrap_or(SIZES.len() - 1);
+        let (chunk, later) = rest.split_at(SIZES[place].min(rest.len()));
+        let filling = std::iter::repeat_n(last, SIZES[place] - chunk.len());
+        let arguments = arguments(chunk.iter().chain(filling), SIZES[place])?;
+        let statement = INSERTS[place].as_str();
+        let done = sqlx::query_with(statement, arguments).execute(&mut *db).await?;
         stored += done.rows_affected();
         rest = later;
     }
@@ -106,9 +105,12 @@ fn finished_after(row: &ResultRow<'_>) -> i64 {
     row.result.finished_at.as_millis() - row.result.identity.slot.as_millis()
 }
 
-fn arguments(rows: &[ResultRow<'_>]) -> Result<SqliteArguments, StoreError> {
+fn arguments<'r>(
+    rows: impl Iterator<Item = &'r ResultRow<'r>>,
+    count: usize,
+) -> Result<SqliteArguments, StoreError> {
     let mut arguments = SqliteArguments::default();
-    arguments.reserve(rows.len() * COLUMNS, 0);
+    arguments.reserve(count * COLUMNS, 0);
     for row in rows {
         bind(&mut arguments, row).map_err(sqlx::Error::Encode)?;
     }

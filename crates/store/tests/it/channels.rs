@@ -188,7 +188,7 @@ async fn the_same_call_creates_once_and_answers_what_it_is_today() {
         assert_eq!(again.unwrap(), Created::Before(today));
         channels.delete(home.workspace, channel_id(1), at(4)).await.unwrap();
         let gone = channels.create(NewChannel { id: channel_id(3), ..call() }, at(5)).await;
-        assert!(matches!(gone, Err(StoreError::NotFound { .. })), "{gone:?}");
+        assert!(matches!(gone, Err(StoreError::Gone { what: "channel", .. })), "{gone:?}");
         assert_eq!(home.count("channels").await, 0);
     })
     .await;
@@ -204,7 +204,7 @@ async fn another_workspace_sees_and_changes_nothing() {
         let channels = home.store.channels();
         let page = Page { limit: 10, offset: 0, after: None };
         assert_eq!(channels.list(theirs, page).await.unwrap().total, 0);
-        assert!(channels.list(theirs, page).await.unwrap().channels.is_empty());
+        assert!(channels.list(theirs, page).await.unwrap().rows.is_empty());
         let found = channels.get(theirs, channel.id).await;
         assert!(matches!(found, Err(StoreError::NotFound { .. })));
         let deleted = channels.delete(theirs, channel.id, at(5)).await;
@@ -231,14 +231,14 @@ async fn pages_cover_all_channels_in_the_order_of_ids_with_their_monitors() {
             let page = Page { limit: 3, offset: 0, after };
             let part = home.store.channels().list(home.workspace, page).await.unwrap();
             assert_eq!(part.total, 7);
-            let Some(last) = part.channels.last() else { break };
+            let Some(last) = part.rows.last() else { break };
             after = Some(last.id);
-            seen.extend(part.channels);
+            seen.extend(part.rows);
         }
         assert_eq!(seen, all);
         let page = Page { limit: 2, offset: 5, after: None };
         let part = home.store.channels().list(home.workspace, page).await.unwrap();
-        assert_eq!(part.channels, all[5..]);
+        assert_eq!(part.rows, all[5..]);
     })
     .await;
 }

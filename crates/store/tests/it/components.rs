@@ -13,7 +13,7 @@ use store::{
 use crate::harness::{
     Engine, Home, a_workspace, at, for_each_engine, instant, monitor_id, open, workspace_id,
 };
-use crate::pages::{a_page, page_id};
+use crate::pages::{a_full_page, a_page, page_id};
 
 const COMPONENTS: Page<ComponentId> = Page { limit: 50, offset: 0, after: None };
 const GROUPS: Page<GroupId> = Page { limit: 50, offset: 0, after: None };
@@ -50,6 +50,14 @@ async fn a_group(home: &Home, number: u64, page: PageId) -> ComponentGroup {
     let (id, workspace) = (GroupId::from_bits(number), home.workspace);
     let new = NewGroup { id, workspace, settings: draft.parse().unwrap(), idempotency: None };
     home.store.groups().create(new, at(number as i64)).await.unwrap().into_inner()
+}
+
+/// A stored page whose every argument is written, with a group and a component of this monitor in it.
+pub(crate) async fn a_full_page_with_one(home: &Home, monitor: MonitorId) -> Component {
+    let page = a_full_page(home, 1).await.id;
+    let group = a_group(home, 1, page).await.id;
+    let shown = settings(page, Some(monitor), |draft| draft.group_id = Some(group.to_string()));
+    create(home, 1, shown).await.unwrap()
 }
 
 async fn read(home: &Home, component: &Component) -> Component {
@@ -281,7 +289,7 @@ async fn components_and_groups_are_created_once_per_idempotency_key() {
             made.push(home.store.components().create(new, at(0)).await.unwrap());
         }
         let first = made[0].clone().into_inner();
-        assert_eq!(made, [Created::Now(first.clone()), Created::Before(first)]);
+        assert_eq!(made, [Created::Now(first.clone()), Created::Before(first.clone())]);
         let mut made = Vec::new();
         for number in [1, 2] {
             let draft = GroupDraft { page_id: Some(page.to_string()), name: Some("a".to_owned()) };
@@ -293,8 +301,17 @@ async fn components_and_groups_are_created_once_per_idempotency_key() {
             };
             made.push(home.store.groups().create(new, at(0)).await.unwrap());
         }
-        let first = made[0].clone().into_inner();
-        assert_eq!(made, [Created::Now(first.clone()), Created::Before(first)]);
+        let group = made[0].clone().into_inner();
+        assert_eq!(made, [Created::Now(group.clone()), Created::Before(group)]);
+        home.store.components().delete(home.workspace, first.id, at(1)).await.unwrap();
+        let new = NewComponent {
+            id: ComponentId::from_bits(3),
+            workspace: home.workspace,
+            settings: settings(page, None, |_| {}),
+            idempotency: call("CreateComponent"),
+        };
+        let gone = home.store.components().create(new, at(2)).await;
+        assert!(matches!(gone, Err(StoreError::Gone { .. })), "{gone:?}");
     })
     .await;
 }

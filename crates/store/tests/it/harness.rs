@@ -31,7 +31,7 @@ pub(crate) enum Engine {
 }
 
 impl Engine {
-    const ALL: &[Self] = &[Self::Sqlite, Self::Postgres];
+    pub(crate) const ALL: &[Self] = &[Self::Sqlite, Self::Postgres];
 
     /// A new database on this engine.
     pub(crate) fn database(self) -> Database {

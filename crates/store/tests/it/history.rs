@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use domain::check::{CheckResult, Outcome, Trigger};
+use domain::check::{CheckResult, Outcome, Phases, Trigger};
 use domain::judge::{IncidentChange, Share, Transition, Why};
+use futures_util::future::join_all;
 use rules::MonitorStatus::{Active, Degraded, Unknown};
 use rules::{MonitorId, Region};
 use store::{Batch, Gathered, LogFilter};
@@ -74,6 +75,53 @@ async fn gathering_changes_nothing_that_is_read() {
         assert_eq!(all_logs(home, monitor).await, logs);
         assert_eq!(counts(home, monitor).await, expected);
         assert_eq!(gather_all(home).await, Gathered::default());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_result_of_any_shape_is_gathered_as_it_was() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        let plain = || a_result(monitor, Region::RailwayAsiaSoutheast1, 0);
+        let mut odd = vec![plain(); 4];
+        odd[1].identity.revision = i32::MAX as u32;
+        odd[1].status = Some(i16::MAX as u16);
+        odd[1].attempts = 100;
+        odd[2].identity.trigger = Trigger::Manual;
+        odd[2].outcome = Outcome::Skipped;
+        odd[2].status = None;
+        odd[2].latency_us = i32::MAX as u32;
+        odd[2].phases =
+            Phases { tls_us: Some(0), transfer_us: Some(u32::MAX), ..Phases::default() };
+        odd[3].identity.slot = instant(1);
+        odd[3].finished_at = instant(-5);
+        odd[3].phases = Phases::default();
+        odd.push(a_result(monitor, Region::FlyAms, 20 * MINUTE));
+        home.commit(of(odd)).await.unwrap();
+        let logs = all_logs(home, monitor).await;
+        assert_eq!(gather_all(home).await, Gathered { results: 4, added: 4 });
+        assert_eq!(all_logs(home, monitor).await, logs);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_summary_that_is_read_while_results_move_counts_each_once() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        home.commit(of(an_hour(monitor, 0, 90))).await.unwrap();
+        let expected = counts(home, monitor).await;
+        let history = home.store.history();
+        let (mut moved, mut reads) = (0, 0);
+        while moved == 0 || reads < 50 {
+            let reading = async { (0..10).map(|_| counts(home, monitor)).collect::<Vec<_>>() };
+            let (gathered, counts) =
+                tokio::join!(history.gather(), async { join_all(reading.await).await });
+            moved += gathered.unwrap().results;
+            reads += counts.len();
+            assert!(counts.iter().all(|counts| *counts == expected), "{counts:?}");
+        }
     })
     .await;
 }
@@ -152,6 +200,30 @@ async fn a_workspace_keeps_its_results_as_long_as_it_says() {
         // What was summed up stays.
         assert_eq!(counts(home, monitor).await["fly-ams"], (54, 6));
         assert_eq!(history.prune(setting, instant(500 * day)).await.unwrap().sums, 2);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_step_of_retention_is_bounded_for_all_workspaces_together() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        home.commit(of(an_hour(monitor, 0, 60))).await.unwrap();
+        gather_all(home).await;
+        for number in 2..=3 {
+            home.store
+                .workspaces()
+                .create(crate::harness::a_workspace(number), at(0))
+                .await
+                .unwrap();
+        }
+        // A day and a half after the first block each workspace has more than a step's worth.
+        let now = instant(36 * 60 * MINUTE);
+        let pruned = home.store.history().prune(Duration::ZERO, now).await.unwrap();
+        assert!(pruned.blocks == 5 && pruned.is_there_more, "{pruned:?}");
+        assert_eq!(home.count("workspaces WHERE blocks_kept_from IS NOT NULL").await, 1);
+        let rest = home.store.history().prune(Duration::ZERO, now).await.unwrap();
+        assert!(rest.blocks == 0 && !rest.is_there_more, "nobody has any more: {rest:?}");
     })
     .await;
 }

@@ -9,6 +9,12 @@ mod harness;
     unreachable_pub,
     reason = "it is the testkit's, which cannot depend on the store and be used here"
 )]
+#[path = "../../../testkit/src/line.rs"]
+mod line;
+#[expect(
+    unreachable_pub,
+    reason = "it is the testkit's, which cannot depend on the store and be used here"
+)]
 #[path = "../../../testkit/src/postgres.rs"]
 mod server;
 
@@ -20,6 +26,7 @@ mod components;
 mod durability;
 mod evidence;
 mod folder;
+mod generations;
 mod history;
 mod incidents;
 mod keys;
@@ -30,5 +37,6 @@ mod postgres;
 mod results;
 mod retention;
 mod transfer;
+mod upgrade;
 mod workspaces;
 mod writer;

@@ -164,7 +164,7 @@ async fn a_repeated_create_returns_the_first_ones_result() {
 
         monitors.delete(home.workspace, created.id, at(4)).await.unwrap();
         let deleted_since = monitors.create(call(4, "k"), at(5)).await;
-        assert!(matches!(deleted_since, Err(StoreError::NotFound { .. })));
+        assert!(matches!(deleted_since, Err(StoreError::Gone { what: "monitor", .. })));
     })
     .await;
 }

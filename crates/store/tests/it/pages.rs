@@ -200,7 +200,8 @@ async fn a_page_is_created_once_per_idempotency_key() {
         assert_eq!(create(2, "a").await.unwrap(), Created::Before(first.clone()));
         assert!(matches!(create(3, "b").await.unwrap(), Created::Now(_)));
         home.store.pages().delete(home.workspace, first.id, at(1)).await.unwrap();
-        assert!(matches!(create(4, "a").await, Err(StoreError::NotFound { .. })));
+        let gone = create(4, "a").await;
+        assert!(matches!(gone, Err(StoreError::Gone { what: "status page", .. })), "{gone:?}");
     })
     .await;
 }

@@ -5,6 +5,8 @@ use sqlx::Connection;
 use store::{Database, Store, StoreError};
 
 use crate::harness::{Engine, Home, a_workspace, at, settings_of, until};
+use crate::line::Line;
+use crate::server;
 
 /// Ends every session of the store, as a database that starts anew does.
 const CUT: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
@@ -68,9 +70,12 @@ async fn while_another_holds_the_database_nothing_is_written_and_then_it_goes_on
     sqlx::raw_sql(OWN).execute(&mut other).await.unwrap();
     until_refused(&home, "the database is in use by ").await;
     home.store.ready().await.unwrap_err();
+    // What another may write meanwhile, nobody here remembers.
+    assert_eq!(home.store.generation(home.workspace), None);
     other.close().await.unwrap();
     until(async || home.store.workspaces().create(a_workspace(2), at(1)).await.ok()).await;
     home.store.ready().await.unwrap();
+    assert!(home.store.generation(home.workspace).is_some());
 }
 
 #[tokio::test]
@@ -80,8 +85,15 @@ async fn a_server_whose_database_was_taken_over_writes_no_more() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::copy(home.folder.path().join("aloft.key"), folder.path().join("aloft.key")).unwrap();
     let next = Store::open(settings_of(&folder, &home.database)).await.unwrap();
+    // While the other one runs, and when it has ended.
+    until_refused(&home, "another server took the database over").await;
     next.close().await.unwrap();
     until_refused(&home, "another server took the database over").await;
+    // Who owns it no more is told, once and for good.
+    home.store.taken_over().await;
+    let refusal = home.store.workspaces().create(a_workspace(9), at(9)).await;
+    assert!(matches!(refusal, Err(StoreError::TakenOver)), "{refusal:?}");
+    assert!(matches!(home.store.ready().await, Err(StoreError::TakenOver)));
     let stored = home.store.workspaces().list().await;
     assert_eq!(stored.unwrap(), [a_workspace(1)]);
 }
@@ -101,4 +113,28 @@ async fn an_address_that_leads_nowhere_is_refused_without_its_password() {
     let unreached = open("postgres:///aloft?host=/nowhere&user=aloft&password=hunter2").await;
     assert!(unreached.starts_with("the database failed: "), "{unreached}");
     assert!(!unreached.contains("hunter2"), "{unreached}");
+}
+
+#[tokio::test]
+async fn a_database_that_says_nothing_is_waited_for_so_long_and_no_longer() {
+    let (folder, second) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let line = Line::to(&server::database()).await;
+    let database = Database::Postgres(Secret::new(line.address()));
+    let store = Store::open(settings_of(&folder, &database)).await.unwrap();
+    store.workspaces().create(a_workspace(1), at(1)).await.unwrap();
+    store.workspaces().list().await.unwrap();
+    line.silence();
+    let workspaces = store.workspaces();
+    let (ready, read, opened) = tokio::join!(
+        store.ready(),
+        workspaces.list(),
+        Store::open(settings_of(&second, &database)),
+    );
+    for refusal in [ready.unwrap_err(), read.unwrap_err(), opened.unwrap_err()] {
+        assert!(refusal.to_string().contains("did not answer"), "{refusal}");
+    }
+    line.cut();
+    line.mend();
+    until(async || store.workspaces().create(a_workspace(3), at(3)).await.ok()).await;
+    store.ready().await.unwrap();
 }

@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use domain::check::Outcome;
-use rules::Region;
-use store::{Batch, KeepFor};
+use domain::judge::{ClosedAs, IncidentChange, Transition, Why};
+use rules::MonitorStatus::{Active, Error};
+use rules::{IncidentId, MonitorId, Region, Scope, limits};
+use store::{ApiKey, Batch, KeepFor, KeyHash, PrunedRecords};
 
-use crate::harness::{a_result, at, for_each_engine, instant, with_evidence};
+use crate::harness::{Home, a_result, at, for_each_engine, instant, key_id, with_evidence};
 
 const KEEP: KeepFor = KeepFor {
     results: Duration::from_secs(10),
@@ -56,6 +58,110 @@ async fn evidence_goes_when_it_is_old_or_its_monitor_deleted() {
             .unwrap();
         assert_eq!(left.len(), 1);
         assert_eq!(left[0].identity.slot, instant(6_000));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn evidence_goes_with_the_results_of_a_workspace_that_keeps_them_for_less_time() {
+    for_each_engine(async |home| {
+        const DAY: i64 = 86_400_000;
+        let monitor = home.monitor(1).await.id;
+        let results = [0, 30 * DAY, 60 * DAY]
+            .map(|slot| a_result(monitor, Region::FlyAms, slot))
+            .map(|result| with_evidence(result, Outcome::Failure, "broken"));
+        home.commit(Batch { results: results.into(), ..Batch::default() }).await.unwrap();
+        let long = Duration::from_hours(24 * 1_000);
+        let keep = KeepFor { results: long, evidence: long, idempotency_keys: long };
+        let now = instant(61 * DAY);
+        let pruned = async || home.store.retention().step(keep, now).await.unwrap().evidence;
+        assert_eq!(pruned().await, 0);
+        for (days, goes) in [(Some(40), 1), (None, 0), (Some(1), 1)] {
+            home.store.history().keep_results(home.workspace, days, at(0)).await.unwrap();
+            assert_eq!(pruned().await, goes, "{days:?}");
+        }
+        assert_eq!(home.count("evidence").await, 1);
+    })
+    .await;
+}
+
+/// A monitor went down, and a minute later it was well again.
+async fn an_outage(home: &Home, monitor: MonitorId, number: u64, millis: i64) {
+    let id = IncidentId::from_bits(number);
+    let down = Transition {
+        from: Active,
+        to: Error,
+        at: instant(millis),
+        incident: IncidentChange::Opened(id),
+        why: Why::NoVotes,
+    };
+    let up = Transition {
+        from: Error,
+        to: Active,
+        at: instant(millis + 60_000),
+        incident: IncidentChange::Closed { id, how: ClosedAs::Recovered },
+        why: Why::NoVotes,
+    };
+    let transitions = vec![(monitor, down), (monitor, up)];
+    home.commit(Batch { transitions, ..Batch::default() }).await.unwrap();
+}
+
+async fn a_key(home: &Home, number: u64, expires: Option<i64>) {
+    let key = ApiKey {
+        id: key_id(number),
+        workspace: home.workspace,
+        name: "ci".to_owned(),
+        scope: Some(Scope::Read),
+        created_at: instant(0),
+        expires_at: expires.map(instant),
+        last_used_at: None,
+        revoked_at: None,
+    };
+    let hash = KeyHash::of(&number.to_string());
+    home.store.keys().create(key, hash, at(0)).await.unwrap();
+}
+
+#[tokio::test]
+async fn records_go_when_their_time_is_over_and_what_still_holds_stays() {
+    for_each_engine(async |home| {
+        let (kept, deleted) = (home.monitor(1).await.id, home.monitor(2).await.id);
+        an_outage(home, kept, 1, 0).await;
+        an_outage(home, deleted, 2, 0).await;
+        home.store.monitors().delete(home.workspace, deleted, at(100_000)).await.unwrap();
+        a_key(home, 1, None).await;
+        a_key(home, 2, Some(50_000)).await;
+        a_key(home, 3, None).await;
+        home.store.keys().revoke(home.workspace, key_id(3), at(50_000)).await.unwrap();
+
+        let now = instant(200_000) + limits::ENDED_KEYS_KEPT;
+        let pruned = home.store.retention().records(now).await.unwrap();
+        assert_eq!(pruned, PrunedRecords { keys: 2, ..PrunedRecords::default() });
+        let keys = home.store.keys().list(home.workspace).await.unwrap();
+        assert_eq!(keys.iter().map(|key| key.id).collect::<Vec<_>>(), [key_id(1)]);
+
+        let now = instant(200_000) + limits::AUDIT_KEPT;
+        let audit = home.count("audit").await as u64;
+        let pruned = home.store.retention().records(now).await.unwrap();
+        let expected = PrunedRecords { status_changes: 3, incidents: 2, audit, keys: 0 };
+        assert_eq!(pruned, expected, "the last change of a monitor that is there stays");
+        let changes = home.store.judge_states();
+        let left = changes.changes(home.workspace, kept, instant(0), 10).await.unwrap();
+        assert_eq!(left.iter().map(|change| change.to).collect::<Vec<_>>(), [Active]);
+        let again = home.store.retention().records(now).await.unwrap();
+        assert_eq!(again, PrunedRecords::default());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_open_incident_is_kept_however_old_it_is() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        let transitions = vec![(monitor, crate::commit::opened(1, 0))];
+        home.commit(Batch { transitions, ..Batch::default() }).await.unwrap();
+        let now = instant(0) + 10 * limits::INCIDENTS_KEPT;
+        home.store.retention().records(now).await.unwrap();
+        assert_eq!(home.store.incidents().open(home.workspace).await.unwrap().len(), 1);
     })
     .await;
 }

@@ -1,14 +1,29 @@
 //! From one engine to the other and back: nothing is lost, nothing is added to.
 
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use domain::cadence::Missed;
 use domain::check::Outcome;
-use rules::{ChannelId, MonitorStatus, Region};
-use store::{Batch, Database, MasterKeySource, Settings, Store, StoreError, transfer};
+use rules::{ChannelId, MonitorStatus, Region, Scope};
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{AssertSqlSafe, ConnectOptions as _};
+use store::{
+    ApiKey, Batch, Database, Idempotency, KeyHash, MasterKeySource, NewMonitor, Settings, Store,
+    StoreError, transfer,
+};
 
 use crate::channels;
 use crate::commit::opened;
+use crate::components;
 use crate::harness::{
-    Engine, Home, a_history, a_result, at, check_with_secret, instant, settings, with_evidence,
+    Engine, Home, a_history, a_result, at, check_with_secret, instant, key_id, monitor_id,
+    settings, with_evidence,
 };
+
+/// What each database keeps of itself.
+const OWN_TABLES: [&str; 2] = ["migrations", "owner"];
+const HOUR: i64 = 3_600_000;
 
 async fn filled() -> Home {
     let home = Home::new(Engine::Sqlite).await;
@@ -99,4 +114,138 @@ async fn a_folder_with_a_server_or_without_a_database_is_left_alone() {
     let (from, to) = (Database::Embedded, Engine::Postgres.database());
     let refusal = transfer(folder.path(), &MasterKeySource::File, from, to).await;
     assert!(matches!(refusal, Err(StoreError::Folder { .. })), "there is nothing to carry");
+}
+
+/// A database with something in every table there is.
+async fn filled_everywhere() -> Home {
+    let home = Home::new(Engine::Sqlite).await;
+    let key = ApiKey {
+        id: key_id(1),
+        workspace: home.workspace,
+        name: "ci".to_owned(),
+        scope: Some(Scope::Read),
+        created_at: instant(5),
+        expires_at: None,
+        last_used_at: None,
+        revoked_at: None,
+    };
+    home.store.keys().create(key, KeyHash::of("secret"), at(5)).await.unwrap();
+    let idempotency = Idempotency { method: "CreateTcpMonitor", key: "once".to_owned() };
+    let new = NewMonitor {
+        id: monitor_id(1),
+        workspace: home.workspace,
+        settings: settings(),
+        idempotency: Some(idempotency),
+    };
+    home.store.monitors().create(new, at(6)).await.unwrap();
+    let monitor = monitor_id(1);
+    let slots = (0..180).map(|minute| minute * HOUR / 60);
+    let mut results: Vec<_> = slots.map(|slot| a_result(monitor, Region::FlyAms, slot)).collect();
+    let failed = a_result(monitor, Region::FlyArn, 7);
+    results.push(with_evidence(failed, Outcome::Failure, "broken"));
+    let missed = Missed {
+        monitor,
+        region: Region::FlyAms,
+        first_slot: instant(-HOUR),
+        last_slot: instant(-HOUR),
+        count: 1,
+    };
+    let batch = Batch {
+        results,
+        missed: vec![missed],
+        histories: vec![(monitor, a_history(MonitorStatus::Error, 10))],
+        transitions: vec![(monitor, opened(1, 10))],
+    };
+    home.commit(batch).await.unwrap();
+    channels::create(&home, 1, &[monitor]).await;
+    components::a_full_page_with_one(&home, monitor).await;
+    while home.store.history().gather().await.unwrap().results > 0 {}
+    home.store.clone().close().await.unwrap();
+    home
+}
+
+/// Every row of every table of the embedded database, by table: the schema says which there are.
+async fn content(folder: &Path) -> BTreeMap<String, Vec<String>> {
+    let options = SqliteConnectOptions::new().filename(folder.join("aloft.db"));
+    let mut db = options.connect().await.unwrap();
+    let tables: Vec<String> = sqlx::query_scalar(
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
+    )
+    .fetch_all(&mut db)
+    .await
+    .unwrap();
+    let mut content = BTreeMap::new();
+    for table in tables.into_iter().filter(|table| !OWN_TABLES.contains(&table.as_str())) {
+        let columns: Vec<String> =
+            sqlx::query_scalar("SELECT 'quote(' || name || ')' FROM pragma_table_info($1)")
+                .bind(&table)
+                .fetch_all(&mut db)
+                .await
+                .unwrap();
+        let row = columns.join(" || ', ' || ");
+        let rows = AssertSqlSafe(format!("SELECT {row} FROM {table} ORDER BY 1"));
+        content.insert(table, sqlx::query_scalar(rows).fetch_all(&mut db).await.unwrap());
+    }
+    content
+}
+
+/// The tables that PostgreSQL has, with how many rows.
+async fn counted(home: &Home, database: &Database) -> BTreeMap<String, usize> {
+    let Database::Postgres(address) = database else { panic!("this is SQLite") };
+    let options: sqlx::postgres::PgConnectOptions = address.expose().parse().unwrap();
+    let mut db = options.options([("search_path", "aloft")]).connect().await.unwrap();
+    let tables: Vec<String> =
+        sqlx::query_scalar("SELECT tablename::TEXT FROM pg_tables WHERE schemaname = 'aloft'")
+            .fetch_all(&mut db)
+            .await
+            .unwrap();
+    let mut counted = BTreeMap::new();
+    for table in tables.into_iter().filter(|table| !OWN_TABLES.contains(&table.as_str())) {
+        let statement = AssertSqlSafe(format!("SELECT COUNT(*) FROM {table}"));
+        let rows: i64 = sqlx::query_scalar(statement).fetch_one(&mut db).await.unwrap();
+        counted.insert(table, usize::try_from(rows).unwrap());
+    }
+    assert!(!counted.is_empty(), "{:?} has a schema", home.engine);
+    counted
+}
+
+// A table that is added later is found by the schema, and has to be filled here.
+#[tokio::test]
+async fn every_table_of_both_schemas_is_carried_with_every_row() {
+    let home = filled_everywhere().await;
+    let before = content(home.folder.path()).await;
+    let empty: Vec<&String> =
+        before.iter().filter(|(_, rows)| rows.is_empty()).map(|(table, _)| table).collect();
+    assert!(empty.is_empty(), "nothing shows that {empty:?} is carried: fill it in this test");
+
+    let postgres = Engine::Postgres.database();
+    carried(&home, Database::Embedded, postgres.clone()).await.unwrap();
+    let there = counted(&home, &postgres).await;
+    let here = before.iter().map(|(table, rows)| (table.clone(), rows.len())).collect();
+    assert_eq!(there, here, "both engines have the same tables, and the same rows");
+
+    std::fs::rename(home.folder.path().join("aloft.db"), home.folder.path().join("old")).unwrap();
+    carried(&home, postgres, Database::Embedded).await.unwrap();
+    let back = content(home.folder.path()).await;
+    assert_eq!(back, before, "what comes back is what went");
+}
+
+#[tokio::test]
+async fn a_row_that_arrives_otherwise_is_found_by_its_sum_and_nothing_is_left_behind() {
+    let home = filled_everywhere().await;
+    let target = Home::new(Engine::Postgres).await;
+    target.store.clone().close().await.unwrap();
+    target.execute("DELETE FROM audit; DELETE FROM workspaces").await;
+    // The target's own doing: it writes another name than it is given.
+    target
+        .execute(
+            "CREATE FUNCTION aloft.other() RETURNS trigger LANGUAGE plpgsql AS \
+             $$ BEGIN NEW.name := 'Other'; RETURN NEW; END $$; \
+             CREATE TRIGGER other BEFORE INSERT ON aloft.workspaces \
+             FOR EACH ROW EXECUTE FUNCTION aloft.other()",
+        )
+        .await;
+    let refusal = carried(&home, Database::Embedded, target.database.clone()).await.unwrap_err();
+    assert!(refusal.to_string().contains("table `workspaces`"), "{refusal}");
+    assert_eq!(target.count("workspaces").await, 0);
 }

@@ -116,13 +116,13 @@ fn settled(planned: Object, revision: i64) -> Object {
 }
 
 fn labelled(value: &Value) -> Value {
-    match value {
-        Value::Object(part) => {
-            let key = part.value("key").as_str().unwrap_or_default();
-            Value::Object(part.clone().with("label", format!("<{key}>")))
-        }
-        Value::List(parts) => parts.iter().map(labelled).collect::<Vec<_>>().into_value(),
-        Value::Set(parts) => Value::set(parts.iter().map(labelled)),
-        other => other.clone(),
+    if let Some(part) = value.as_object() {
+        let key = part.value("key").as_str().unwrap_or_default();
+        return Value::Object(part.clone().with("label", format!("<{key}>")));
     }
+    let parts = value.elements().iter().map(labelled);
+    if value.is_null() {
+        return Value::Null;
+    }
+    if matches!(value, Value::Set(_)) { Value::set(parts) } else { Value::list(parts) }
 }

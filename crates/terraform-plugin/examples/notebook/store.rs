@@ -1,6 +1,7 @@
 //! The file with all objects, as a service far away would keep them.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
@@ -79,12 +80,10 @@ fn encoded(object: &Object, ty: &Type) -> Result<String, Diagnostic> {
 }
 
 fn decoded(json: &str, ty: &Type) -> Result<Object, Diagnostic> {
-    match from_json(json.as_bytes(), ty).map_err(wrong)? {
-        Value::Object(object) => Ok(object),
-        other => Err(wrong(format!("expected an object, found {}", other.kind()))),
-    }
+    let value = from_json(json.as_bytes(), ty).map_err(wrong)?;
+    value.as_object().cloned().ok_or_else(|| wrong("a note is an object"))
 }
 
-fn wrong(why: impl ToString) -> Diagnostic {
+fn wrong(why: impl Display) -> Diagnostic {
     Diagnostic::error("The notebook cannot be used", why.to_string())
 }

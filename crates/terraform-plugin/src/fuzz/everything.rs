@@ -12,7 +12,7 @@ use crate::{Catalog, Context, Object, Outcome, Private, Provider, Type, Value, v
 /// The name of everything in it.
 pub(super) const NAME: &str = "every_thing";
 
-pub(super) struct Everything;
+pub(crate) struct Everything;
 
 impl Provider for Everything {
     type Client = ();

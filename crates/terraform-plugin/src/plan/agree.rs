@@ -25,9 +25,9 @@ pub(crate) fn planned(
         if attribute.write_only || nested || same || free || config.is_unknown() || plan == config {
             continue;
         }
-        let shown = shown(attribute, config, plan);
+        let shown = shown(is_hidden(attribute), config, plan);
         let detail = format!("the configuration and the plan differ: {shown}");
-        found.push(fault("Plan differs from configuration", detail).at(name.as_str()));
+        found.push(fault("Plan differs from configuration", &detail).at(name.as_str()));
     }
     found
 }
@@ -35,22 +35,33 @@ pub(crate) fn planned(
 /// What of the new state differs from the known part of the plan.
 pub(crate) fn applied(body: &Body, plan: &Object, new: &Object) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    in_body(body, plan, new, &Path::root(), &mut found);
+    in_body(body, plan, new, &Path::root(), false, &mut found);
     found
 }
 
-fn in_body(body: &Body, plan: &Object, new: &Object, path: &Path, found: &mut Vec<Diagnostic>) {
+/// `hidden`: an attribute around it is sensitive, and with it all that is within.
+fn in_body(
+    body: &Body,
+    plan: &Object,
+    new: &Object,
+    path: &Path,
+    hidden: bool,
+    found: &mut Vec<Diagnostic>,
+) {
     for (name, attribute) in &body.attributes {
+        let hidden = hidden || is_hidden(attribute);
         let (path, plan, new) = (path.name(name), plan.value(name), new.value(name));
         match &attribute.shape {
-            Shape::Nested(nesting, body) => in_nested(*nesting, body, plan, new, &path, found),
+            Shape::Nested(nesting, body) => {
+                in_nested(*nesting, body, plan, new, &path, hidden, found);
+            }
             Shape::Plain(_) if agrees(plan, new) => {}
-            Shape::Plain(_) => found.push(differs(&path, &shown(attribute, plan, new))),
+            Shape::Plain(_) => found.push(differs(&path, &shown(hidden, plan, new))),
         }
     }
     for (name, block) in &body.blocks {
         let (plan, new) = (plan.value(name), new.value(name));
-        in_nested(block.nesting, &block.body, plan, new, &path.name(name), found);
+        in_nested(block.nesting, &block.body, plan, new, &path.name(name), hidden, found);
     }
 }
 
@@ -60,24 +71,26 @@ fn in_nested(
     plan: &Value,
     new: &Value,
     path: &Path,
+    hidden: bool,
     found: &mut Vec<Diagnostic>,
 ) {
     match (plan, new, nesting) {
         (Value::Unknown(_), _, _) => {}
         (Value::Object(plan), Value::Object(new), Nesting::Single) => {
-            in_body(body, plan, new, path, found);
+            in_body(body, plan, new, path, hidden, found);
         }
         (Value::List(plan), Value::List(new), _) if plan.len() == new.len() => {
             for (index, (plan, new)) in plan.iter().zip(new).enumerate() {
-                in_nested(Nesting::Single, body, plan, new, &path.index(index), found);
+                in_nested(Nesting::Single, body, plan, new, &path.index(index), hidden, found);
             }
         }
         (Value::Map(plan), Value::Map(new), _) if plan.keys().eq(new.keys()) => {
             for ((key, plan), new) in plan.iter().zip(new.values()) {
-                in_nested(Nesting::Single, body, plan, new, &path.key(key), found);
+                in_nested(Nesting::Single, body, plan, new, &path.key(key), hidden, found);
             }
         }
         (plan, new, _) if agrees(plan, new) => {}
+        (_, _, _) if hidden => found.push(differs(path, &shown(hidden, plan, new))),
         (plan, new, _) => {
             let shown = format!("planned {}, got {}", counted(plan), counted(new));
             found.push(differs(path, &shown));
@@ -114,27 +127,28 @@ fn agrees(plan: &Value, new: &Value) -> bool {
 
 fn differs(path: &Path, shown: &str) -> Diagnostic {
     let detail = format!("the plan and the state after apply differ: {shown}");
-    fault("State differs from plan", detail).at(path.addressable())
+    fault("State differs from plan", &detail).at(path.addressable())
 }
 
-fn fault(summary: &str, detail: String) -> Diagnostic {
+fn fault(summary: &str, detail: &str) -> Diagnostic {
     Diagnostic::error(summary, format!("{detail}. This is a fault of the provider."))
 }
 
-fn shown(attribute: &Attribute, first: &Value, second: &Value) -> String {
-    if attribute.sensitive || attribute.write_only {
+fn is_hidden(attribute: &Attribute) -> bool {
+    attribute.sensitive || attribute.write_only
+}
+
+fn shown(hidden: bool, first: &Value, second: &Value) -> String {
+    if hidden {
         return "the values are sensitive".to_owned();
     }
     format!("{} became {}", brief(first), brief(second))
 }
 
 fn counted(value: &Value) -> String {
-    match value {
-        Value::List(_) | Value::Set(_) | Value::Tuple(_) => {
-            format!("{} elements", value.elements().len())
-        }
-        Value::Map(elements) => format!("{} elements", elements.len()),
-        other => other.kind().to_owned(),
+    match value.count() {
+        Some(count) => format!("{count} elements"),
+        None => value.kind().to_owned(),
     }
 }
 
@@ -146,6 +160,13 @@ fn brief(value: &Value) -> String {
             let cut: String = text.chars().take(MAX_SHOWN).collect();
             format!("{cut:?}")
         }
-        other => counted(other),
+        Value::Null
+        | Value::Unknown(_)
+        | Value::List(_)
+        | Value::Set(_)
+        | Value::Map(_)
+        | Value::Object(_)
+        | Value::Tuple(_)
+        | Value::Dynamic(..) => counted(value),
     }
 }

@@ -35,8 +35,13 @@ fn complete(body: &Body, config: &Object, prior: Option<&Object>, computed: Comp
     for (name, block) in &body.blocks {
         let prior = prior.map(|prior| prior.value(name));
         let value = config.value(name);
-        let value = complete_nested(block.nesting, &block.body, value, prior, computed);
-        plan.set(name, value);
+        let none = value.is_null().then(|| block.none());
+        plan.set(
+            name,
+            none.unwrap_or_else(|| {
+                complete_nested(block.nesting, &block.body, value, prior, computed)
+            }),
+        );
     }
     derive(body, config, &mut plan);
     plan
@@ -82,9 +87,9 @@ fn complete_nested(
     prior: Option<&Value>,
     computed: Computed,
 ) -> Value {
-    let one = |config: &Value, prior: Option<&Object>| match config {
-        Value::Object(config) => Value::Object(complete(body, config, prior, computed)),
-        other => other.clone(),
+    let one = |config: &Value, prior: Option<&Object>| match config.as_object() {
+        Some(config) => Value::Object(complete(body, config, prior, computed)),
+        None => config.clone(),
     };
     match (config, nesting) {
         (Value::Object(_), Nesting::Single) => one(config, prior.and_then(Value::as_object)),

@@ -1,5 +1,7 @@
 //! Which changes replace the resource.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::pair;
 use crate::Path;
 use crate::schema::{Attribute, Body, Nesting, Replace, Shape};
@@ -89,24 +91,33 @@ fn in_nested(
             }
         }
         Nesting::Map => {
-            let keys = |value: &Value| match value {
-                Value::Map(elements) => elements.keys().cloned().collect::<Vec<_>>(),
-                _other => Vec::new(),
-            };
-            let keys: std::collections::BTreeSet<_> =
-                keys(prior).into_iter().chain(keys(plan)).collect();
+            let both = [prior, plan].into_iter().filter_map(Value::as_map);
+            let keys: BTreeSet<&String> = both.flat_map(BTreeMap::keys).collect();
             for key in keys {
                 let [config, prior, plan] =
-                    [config, prior, plan].map(|value| pair::under(Some(value), &key));
-                in_body(body, &Change { config, prior, plan }, &path.key(&key), paths);
+                    [config, prior, plan].map(|value| pair::under(Some(value), key));
+                in_body(body, &Change { config, prior, plan }, &path.key(key), paths);
             }
         }
         // Elements of a set are not changed but others: it is the set that changes.
         Nesting::Set => {
-            let rules = body.attributes.values();
-            if rules.into_iter().any(|attribute| !matches!(attribute.replace, Replace::Never)) {
+            if in_set(body, (config, prior, plan)) {
                 paths.push(path.addressable());
             }
         }
     }
+}
+
+/// Whether a rule somewhere within the elements replaces, where all that is known is that the set
+/// changed.
+fn in_set(body: &Body, (config, prior, plan): (&Value, &Value, &Value)) -> bool {
+    let by_attribute = |attribute: &Attribute| {
+        let within = match &attribute.shape {
+            Shape::Plain(_) => false,
+            Shape::Nested(_, body) => in_set(body, (config, prior, plan)),
+        };
+        within || replaces(attribute, config, prior, plan)
+    };
+    body.attributes.values().any(by_attribute)
+        || body.blocks.values().any(|block| in_set(&block.body, (config, prior, plan)))
 }

@@ -1,9 +1,13 @@
 //! Plans by example.
 
+use std::sync::Arc;
+
 use super::{applied, planned, propose, replacements};
 use crate::Path;
-use crate::schema::{Attribute, Block, Schema};
+use crate::schema::{Attribute, Block, Nesting, Presence, Replace, Schema};
 use crate::value::{IntoValue, Object, Type, Value};
+
+mod properties;
 
 /// The hardest kind: defaults, computed, derived, blocks with defaults and computed parts.
 fn schema() -> Schema {
@@ -13,18 +17,18 @@ fn schema() -> Schema {
             .attribute("weight", Attribute::optional(Type::Number).default(1))
             .attribute("id", Attribute::computed(Type::String).keep())
     };
-    Schema::new("A monitor.")
+    Schema::new("A note.")
         .attribute("id", Attribute::computed(Type::String).keep())
         .attribute("status", Attribute::computed(Type::String))
         .attribute("name", Attribute::required(Type::String))
         .attribute("kind", Attribute::required(Type::String).requires_replace())
         .attribute("description", Attribute::optional(Type::String))
-        .attribute("timeout", Attribute::optional(Type::Number).default(45_000))
+        .attribute("columns", Attribute::optional(Type::Number).default(45))
         .attribute("secret", Attribute::optional(Type::String).write_only())
         .attribute(
-            "degraded_at",
-            Attribute::optional_computed(Type::Number).derive(["timeout"], |plan| {
-                plan.get::<i64>("timeout").map_or(Value::UNKNOWN, |ms| (ms * 2 / 3).into_value())
+            "lines",
+            Attribute::optional_computed(Type::Number).derive(["columns"], |plan| {
+                plan.get::<i64>("columns").map_or(Value::UNKNOWN, |it| (it * 2).into_value())
             }),
         )
         .block("rows", part(Block::list()))
@@ -43,13 +47,21 @@ fn config() -> Object {
 /// The state after the plan was applied: what is unknown got a value.
 fn settle(plan: &Object) -> Object {
     fn known(value: &Value, name: &str) -> Value {
-        match value {
-            Value::Unknown(_) => format!("the {name}").into_value(),
-            Value::Object(object) => Value::Object(settle(object)),
-            Value::List(all) => Value::List(all.iter().map(|each| known(each, name)).collect()),
-            Value::Set(all) => Value::Set(all.iter().map(|each| known(each, name)).collect()),
-            other => other.clone(),
+        if let Some(object) = value.as_object() {
+            return Value::Object(settle(object));
         }
+        if let Some(elements) = value.as_map() {
+            let known = elements.iter().map(|(key, each)| (key.clone(), known(each, name)));
+            return Value::Map(known.collect());
+        }
+        let elements = value.elements().iter().map(|each| known(each, name));
+        if value.is_unknown() {
+            return format!("the {name}").into_value();
+        }
+        if matches!(value, Value::Set(_)) {
+            return Value::Set(elements.collect());
+        }
+        if value.count().is_some() { Value::List(elements.collect()) } else { value.clone() }
     }
     plan.iter().map(|(name, value)| (name.clone(), known(value, name))).collect()
 }
@@ -57,8 +69,8 @@ fn settle(plan: &Object) -> Object {
 #[test]
 fn a_creation_has_defaults_and_unknown_and_derived_values() {
     let plan = propose(&schema().body, &config(), None);
-    assert_eq!(plan.value("timeout"), &45_000.into_value());
-    assert_eq!(plan.value("degraded_at"), &30_000.into_value());
+    assert_eq!(plan.value("columns"), &45.into_value());
+    assert_eq!(plan.value("lines"), &90.into_value());
     assert!(plan.value("id").is_unknown() && plan.value("status").is_unknown());
     let row = plan.get::<Vec<Object>>("rows").unwrap().remove(1);
     assert_eq!(row.value("weight"), &1.into_value());
@@ -85,25 +97,25 @@ fn a_write_only_value_is_no_change() {
 fn an_update_keeps_the_id_and_opens_the_status() {
     let body = schema().body;
     let state = settle(&propose(&body, &config(), None));
-    let plan = propose(&body, &config().with("timeout", 30_000), Some(&state));
+    let plan = propose(&body, &config().with("columns", 10), Some(&state));
     assert_eq!(plan.value("id"), state.value("id"));
     assert!(plan.value("status").is_unknown());
-    assert_eq!(plan.value("degraded_at"), &20_000.into_value());
+    assert_eq!(plan.value("lines"), &20.into_value());
 }
 
 #[test]
 fn drift_of_a_derived_value_is_a_change() {
     let body = schema().body;
-    let state = settle(&propose(&body, &config(), None)).with("degraded_at", 7);
+    let state = settle(&propose(&body, &config(), None)).with("lines", 7);
     let plan = propose(&body, &config(), Some(&state));
-    assert_eq!(plan.value("degraded_at"), &30_000.into_value());
+    assert_eq!(plan.value("lines"), &90.into_value());
     assert!(plan.value("status").is_unknown());
 }
 
 #[test]
 fn derived_values_wait_for_their_sources() {
-    let plan = propose(&schema().body, &config().with("timeout", Value::UNKNOWN), None);
-    assert!(plan.value("degraded_at").is_unknown());
+    let plan = propose(&schema().body, &config().with("columns", Value::UNKNOWN), None);
+    assert!(plan.value("lines").is_unknown());
 }
 
 #[test]
@@ -149,20 +161,103 @@ fn only_changes_that_replace_are_named() {
 }
 
 #[test]
+fn attributes_within_attributes_are_completed_kept_and_replaced_too() {
+    let parts = || {
+        [
+            ("key", Attribute::required(Type::String).requires_replace()),
+            ("weight", Attribute::optional(Type::Number).default(1)),
+            ("id", Attribute::computed(Type::String).keep()),
+        ]
+    };
+    let part = |key: &str| Value::object([("key", key.into_value())]);
+    let in_map = |parts: &[(&str, Value)]| {
+        let parts = parts.iter().map(|(key, part)| ((*key).to_owned(), part.clone()));
+        Value::Map(parts.collect())
+    };
+    let (a, b, c) = (part("a"), part("b"), part("c"));
+    let cases = [
+        (Nesting::Single, a.clone(), c.clone(), "it.key"),
+        (Nesting::List, Value::list([&a, &b]), Value::list([&a, &c]), "it[1].key"),
+        (Nesting::Set, Value::set([&a, &b]), Value::set([&a, &c]), "it"),
+        (Nesting::Map, in_map(&[("x", a.clone())]), in_map(&[("x", c)]), "it[\"x\"].key"),
+    ];
+    for (nesting, before, after, path) in cases {
+        let it = Attribute::nested(nesting, Presence::Optional, parts());
+        let body = Schema::new("").attribute("it", it).body;
+        let plan = propose(&body, &Object::new().with("it", before.clone()), None);
+        assert!(plan.has_unknown(), "{nesting:?}");
+        let state = settle(&plan);
+        let config = Object::new().with("it", before);
+        assert_eq!(propose(&body, &config, Some(&state)), state, "{nesting:?}");
+        let config = Object::new().with("it", after);
+        let plan = propose(&body, &config, Some(&state));
+        let paths = replacements(&body, &config, &state, &plan);
+        let paths: Vec<String> = paths.iter().map(Path::to_string).collect();
+        assert_eq!(paths, [path], "{nesting:?}");
+    }
+}
+
+#[test]
+fn rules_within_a_set_are_asked_about_the_set() {
+    let fewer = |old: &Value, new: &Value| new.count() < old.count();
+    let key = || Attribute::required(Type::String);
+    let rules = [
+        (Replace::Never, [false, false]),
+        (Replace::Always, [true, true]),
+        (Replace::IfConfigured, [true, true]),
+        (Replace::If(Arc::new(fewer)), [true, false]),
+    ];
+    let part = |key: &str| Value::object([("key", key.into_value())]);
+    for (rule, expected) in rules {
+        let direct = [("key", key().replace(rule.clone()))];
+        let deep = Attribute::nested(Nesting::Single, Presence::Optional, direct.clone());
+        for (attributes, is_deep) in [(direct, false), ([("inner", deep)], true)] {
+            let it = Attribute::nested(Nesting::Set, Presence::Optional, attributes);
+            let body = Schema::new("").attribute("it", it).body;
+            let part = |key: &&str| {
+                if is_deep { Value::object([("inner", part(key))]) } else { part(key) }
+            };
+            let of = |keys: &[&str]| Object::new().with("it", Value::set(keys.iter().map(part)));
+            let (prior, plans) = (of(&["a", "b"]), [of(&["a"]), of(&["a", "c"])]);
+            let found = plans.map(|plan| !replacements(&body, &plan, &prior, &plan).is_empty());
+            assert_eq!(found, expected, "{rule:?}, deep: {is_deep}");
+        }
+    }
+}
+
+#[test]
 fn a_provider_that_breaks_its_word_is_named() {
     let body = schema().body;
     let plan = propose(&body, &config(), None);
     let state = settle(&plan);
     assert_eq!(applied(&body, &plan, &state), []);
-    let broken = state.clone().with("timeout", 1).with("rows", Value::list::<Value>([]));
+    let broken = state.clone().with("columns", 1).with("rows", Value::list::<Value>([]));
     let shown: Vec<String> = applied(&body, &plan, &broken)
         .into_iter()
         .map(|it| format!("{}: {}", it.path.unwrap_or_default(), it.detail))
         .collect();
     insta::assert_snapshot!(shown.join("\n"), @r"
-    timeout: the plan and the state after apply differ: 45000 became 1. This is a fault of the provider.
+    columns: the plan and the state after apply differ: 45 became 1. This is a fault of the provider.
     rows: the plan and the state after apply differ: planned 2 elements, got 0 elements. This is a fault of the provider.
     ");
+}
+
+#[test]
+fn what_is_within_a_sensitive_attribute_is_not_said() {
+    let word = || ("word", Attribute::optional(Type::String));
+    let inner = Attribute::nested(Nesting::Single, Presence::Optional, [word()]);
+    let it = Attribute::nested(Nesting::List, Presence::Optional, [word(), ("inner", inner)]);
+    let body = Schema::new("").attribute("it", it.sensitive()).body;
+    let with = |text: &str| {
+        let inner = Object::new().with("word", text);
+        let it = inner.clone().with("inner", Value::Object(inner));
+        Object::new().with("it", vec![Value::Object(it)])
+    };
+    let found = applied(&body, &with("hush"), &with("hushed"));
+    assert_eq!(found.len(), 2);
+    for found in found {
+        assert!(found.detail.contains("the values are sensitive"), "{}", found.detail);
+    }
 }
 
 #[test]

@@ -15,14 +15,14 @@ use crate::{Outcome, Path};
 pub struct State {
     /// Attributes and blocks, as the schema says.
     pub values: Object,
-    /// What is kept beside them, unseen.
+    /// What is kept beside them, unseen. One that nothing was done to keeps what was there.
     pub private: Private,
-    /// What names the object for good, where the resource has an identity.
+    /// What names the object for good, where the resource has an identity; `None` keeps what it was.
     pub identity: Option<Object>,
 }
 
 impl State {
-    /// A state of values, with nothing beside them.
+    /// A state of values. What is kept beside them stays as it was.
     pub fn new(values: Object) -> Self {
         Self { values, ..Self::default() }
     }

@@ -67,8 +67,11 @@ pub enum Replace {
     /// Each change that the configuration says does.
     IfConfigured,
     /// A change from the first to the second value does, if the function says so.
-    If(Arc<dyn Fn(&Value, &Value) -> bool + Send + Sync>),
+    If(Arc<ReplaceRule>),
 }
+
+/// From the value of the state and the planned one to whether the change replaces.
+pub type ReplaceRule = dyn Fn(&Value, &Value) -> bool + Send + Sync;
 
 /// How an attribute follows from its neighbours.
 #[derive(Clone)]
@@ -161,7 +164,9 @@ impl Attribute {
     }
 
     /// The same, where an update keeps what the state has instead of showing "known after apply".
-    /// For what the server never changes by itself: ids, times of creation.
+    /// For what the server never changes by itself: ids, times of creation. Within blocks, an element
+    /// of a list is the one that was at its place before, and one of a set is the one that was
+    /// configured alike.
     #[must_use]
     pub fn keep(mut self) -> Self {
         self.keep = true;
@@ -175,6 +180,10 @@ impl Attribute {
     }
 
     /// The same with a rule of replacement.
+    ///
+    /// Elements of a set have no counterpart in the state: anywhere within one, each change of the set
+    /// is a change of the attribute, [`Replace::IfConfigured`] asks whether the set is configured, and
+    /// [`Replace::If`] is given the two sets.
     #[must_use]
     pub fn replace(mut self, replace: Replace) -> Self {
         self.replace = replace;
@@ -188,10 +197,10 @@ impl Attribute {
     /// use terraform_plugin::schema::Attribute;
     /// use terraform_plugin::{IntoValue, Type};
     ///
-    /// let degraded_at = Attribute::optional_computed(Type::Number).derive(["timeout"], |plan| {
-    ///     plan.get::<i64>("timeout").map_or(terraform_plugin::Value::UNKNOWN, |t| (t * 2 / 3).into_value())
+    /// let lines = Attribute::optional_computed(Type::Number).derive(["columns"], |plan| {
+    ///     plan.get::<i64>("columns").map_or(terraform_plugin::Value::UNKNOWN, |it| (it * 2).into_value())
     /// });
-    /// # let _ = degraded_at;
+    /// # let _ = lines;
     /// ```
     #[must_use]
     pub fn derive<N: Into<String>>(

@@ -1,8 +1,10 @@
 //! Nested blocks: `headers { … }`.
 
+use std::collections::BTreeMap;
+
 use super::{Attribute, Body, Nesting};
 use crate::validate::{Check, Validator};
-use crate::value::Type;
+use crate::value::{Type, Value};
 
 /// A nested block. Terraform itself holds its bounds of count, and never plans it as null: a
 /// repeated block that is absent is empty.
@@ -107,6 +109,16 @@ impl Block {
     pub fn validate(mut self, validator: Validator) -> Self {
         self.validators.push(validator);
         self
+    }
+
+    /// What stands where there is none: nothing, or an empty collection, for that is never null.
+    pub(crate) fn none(&self) -> Value {
+        match self.nesting {
+            Nesting::Single => Value::Null,
+            Nesting::List => Value::List(Vec::new()),
+            Nesting::Set => Value::set::<Value>([]),
+            Nesting::Map => Value::Map(BTreeMap::new()),
+        }
     }
 
     /// The type of its values.

@@ -1,8 +1,11 @@
 //! Makes what a provider's code returned fit the schema: absent attributes are null, repeated blocks
 //! never are, lists are sets where the schema says so, write-only values are gone.
 
+use std::collections::BTreeMap;
+
 use super::{Attribute, Block, Body, Nesting, Shape};
 use crate::Path;
+use crate::codec::type_of;
 use crate::value::{Object, Type, Value};
 
 /// A value that cannot be made to fit.
@@ -21,6 +24,21 @@ fn place(path: &Path) -> String {
 /// Fits an object to a body.
 pub(crate) fn conform(body: &Body, object: Object) -> Result<Object, Unfit> {
     fit_body(body, object, &Path::root())
+}
+
+/// What of an object fits, and null for the rest: to keep what was made by a provider that answered
+/// with something wrong.
+pub(crate) fn salvage(body: &Body, mut object: Object) -> Object {
+    let mut kept = Object::new();
+    for (name, attribute) in &body.attributes {
+        let value = object.remove(name).unwrap_or_default();
+        kept.set(name, fit_attribute(attribute, value, &Path::root()).unwrap_or_default());
+    }
+    for (name, block) in &body.blocks {
+        let value = object.remove(name).unwrap_or_default();
+        kept.set(name, fit_block(block, value, &Path::root()).unwrap_or_else(|_| block.none()));
+    }
+    kept
 }
 
 /// Fits a value to a type.
@@ -55,112 +73,115 @@ fn fit_attribute(attribute: &Attribute, value: Value, path: &Path) -> Result<Val
 }
 
 fn fit_block(block: &Block, value: Value, path: &Path) -> Result<Value, Unfit> {
-    match (value, block.nesting) {
-        (Value::Null, Nesting::List) => Ok(Value::List(Vec::new())),
-        (Value::Null, Nesting::Set) => Ok(Value::set::<Value>([])),
-        (Value::Null, Nesting::Map) => Ok(Value::Map(std::collections::BTreeMap::new())),
-        (value, nesting) => fit_nested(nesting, &block.body, value, path),
+    if value.is_null() {
+        return Ok(block.none());
     }
+    fit_nested(block.nesting, &block.body, value, path)
 }
 
 fn fit_nested(nesting: Nesting, body: &Body, value: Value, path: &Path) -> Result<Value, Unfit> {
-    let one = |value: Value, path: Path| match value {
-        Value::Object(object) => fit_body(body, object, &path).map(Value::Object),
-        Value::Unknown(known) => Ok(Value::Unknown(known)),
-        other => Err(unfit(&path, "an object", &other)),
+    if value.is_null() || value.is_unknown() {
+        return Ok(value);
+    }
+    let one = |value: Value, path: &Path| {
+        if value.is_unknown() {
+            return Ok(value);
+        }
+        object(value, path).and_then(|it| fit_body(body, it, path)).map(Value::Object)
     };
-    match (value, nesting) {
-        (value @ (Value::Null | Value::Unknown(_)), _) => Ok(value),
-        (value, Nesting::Single) => one(value, path.clone()),
-        (Value::Map(elements), Nesting::Map) => {
-            let fitted = elements.into_iter().map(|(key, value)| {
-                let path = path.key(&key);
-                Ok((key, one(value, path)?))
-            });
-            fitted.collect::<Result<_, _>>().map(Value::Map)
-        }
-        (Value::Object(elements), Nesting::Map) => {
-            let fitted = elements.into_iter().map(|(key, value)| {
-                let path = path.key(&key);
-                Ok((key, one(value, path)?))
-            });
-            fitted.collect::<Result<_, _>>().map(Value::Map)
-        }
-        (value, Nesting::List) => {
-            let elements = sequence(value, path)?.into_iter().enumerate();
-            let fitted = elements.map(|(at, value)| one(value, path.index(at)));
-            fitted.collect::<Result<_, _>>().map(Value::List)
-        }
-        (value, Nesting::Set) => {
-            let elements = sequence(value, path)?.into_iter();
-            elements
-                .map(|value| one(value, path.element()))
-                .collect::<Result<_, _>>()
-                .map(Value::Set)
-        }
-        (value, Nesting::Map) => Err(unfit(path, "a map", &value)),
+    match nesting {
+        Nesting::Single => one(value, path),
+        Nesting::List => in_list(value, path, one),
+        Nesting::Set => in_set(value, path, one),
+        Nesting::Map => in_map(value, path, one),
     }
 }
 
 /// Fits a value to a type.
 fn fit(ty: &Type, value: Value, path: &Path) -> Result<Value, Unfit> {
-    match (ty, value) {
-        (_, value @ (Value::Null | Value::Unknown(_))) => Ok(value),
-        (Type::Dynamic, value) => Ok(wrap(value)),
-        (Type::Bool, value @ Value::Bool(_))
-        | (Type::Number, value @ Value::Number(_))
-        | (Type::String, value @ Value::String(_)) => Ok(value),
-        (Type::List(element), value) => {
-            let elements = sequence(value, path)?.into_iter().enumerate();
-            let fitted = elements.map(|(at, value)| fit(element, value, &path.index(at)));
-            fitted.collect::<Result<_, _>>().map(Value::List)
-        }
-        (Type::Set(element), value) => {
-            let elements = sequence(value, path)?.into_iter();
-            let fitted = elements.map(|value| fit(element, value, &path.element()));
-            fitted.collect::<Result<_, _>>().map(Value::Set)
-        }
-        (Type::Map(element), Value::Map(elements)) => {
-            let fitted = elements.into_iter().map(|(key, value)| {
-                let value = fit(element, value, &path.key(&key))?;
-                Ok((key, value))
-            });
-            fitted.collect::<Result<_, _>>().map(Value::Map)
-        }
-        (Type::Map(element), Value::Object(elements)) => {
-            let fitted = elements.into_iter().map(|(key, value)| {
-                let value = fit(element, value, &path.key(&key))?;
-                Ok((key, value))
-            });
-            fitted.collect::<Result<_, _>>().map(Value::Map)
-        }
-        (Type::Object(attributes), Value::Object(mut object)) => {
-            let mut fitted = Object::new();
-            for (name, ty) in attributes {
-                let value = object.remove(name).unwrap_or_default();
-                fitted.set(name, fit(ty, value, &path.name(name))?);
+    if value.is_null() || value.is_unknown() {
+        return Ok(value);
+    }
+    match ty {
+        Type::Dynamic => Ok(wrap(value)),
+        Type::Bool if matches!(value, Value::Bool(_)) => Ok(value),
+        Type::Number if matches!(value, Value::Number(_)) => Ok(value),
+        Type::String if matches!(value, Value::String(_)) => Ok(value),
+        Type::Bool | Type::Number | Type::String => Err(unfit(path, &ty.to_string(), &value)),
+        Type::List(element) => in_list(value, path, |value, path| fit(element, value, path)),
+        Type::Set(element) => in_set(value, path, |value, path| fit(element, value, path)),
+        Type::Map(element) => in_map(value, path, |value, path| fit(element, value, path)),
+        Type::Object(types) => fit_object(types, object(value, path)?, path),
+        Type::Tuple(types) => {
+            let elements = sequence(value, path)?;
+            if elements.len() != types.len() {
+                return Err(unfit(path, &ty.to_string(), &Value::Tuple(elements)));
             }
-            match object.iter().next() {
-                Some((name, value)) => Err(unfit(&path.name(name), "no such attribute", value)),
-                None => Ok(Value::Object(fitted)),
-            }
-        }
-        (Type::Tuple(types), value) if sequence(value.clone(), path)?.len() == types.len() => {
-            let pairs = types.iter().zip(sequence(value, path)?).enumerate();
+            let pairs = types.iter().zip(elements).enumerate();
             let fitted = pairs.map(|(at, (ty, value))| fit(ty, value, &path.index(at)));
             fitted.collect::<Result<_, _>>().map(Value::Tuple)
         }
-        (ty, value) => Err(unfit(path, &ty.to_string(), &value)),
     }
+}
+
+fn fit_object(
+    types: &BTreeMap<String, Type>,
+    mut object: Object,
+    path: &Path,
+) -> Result<Value, Unfit> {
+    let mut fitted = Object::new();
+    for (name, ty) in types {
+        let value = object.remove(name).unwrap_or_default();
+        fitted.set(name, fit(ty, value, &path.name(name))?);
+    }
+    match object.iter().next() {
+        Some((name, value)) => Err(unfit(&path.name(name), "no such attribute", value)),
+        None => Ok(Value::Object(fitted)),
+    }
+}
+
+type Fitted = Result<Value, Unfit>;
+
+fn in_list(value: Value, path: &Path, one: impl Fn(Value, &Path) -> Fitted) -> Fitted {
+    let elements = sequence(value, path)?.into_iter().enumerate();
+    let fitted = elements.map(|(at, value)| one(value, &path.index(at)));
+    fitted.collect::<Result<_, _>>().map(Value::List)
+}
+
+fn in_set(value: Value, path: &Path, one: impl Fn(Value, &Path) -> Fitted) -> Fitted {
+    let elements = sequence(value, path)?.into_iter();
+    let fitted = elements.map(|value| one(value, &path.element()));
+    fitted.collect::<Result<_, _>>().map(Value::Set)
+}
+
+fn in_map(value: Value, path: &Path, one: impl Fn(Value, &Path) -> Fitted) -> Fitted {
+    let elements: Vec<(String, Value)> = if let Value::Map(elements) = value {
+        elements.into_iter().collect()
+    } else {
+        object(value, path)?.into_iter().collect()
+    };
+    let fitted = elements.into_iter().map(|(key, value)| {
+        let value = one(value, &path.key(&key))?;
+        Ok((key, value))
+    });
+    fitted.collect::<Result<_, _>>().map(Value::Map)
 }
 
 fn wrap(value: Value) -> Value {
-    match value {
-        Value::Dynamic(..) => value,
-        value => Value::Dynamic(crate::codec::type_of(&value), Box::new(value)),
+    if matches!(value, Value::Dynamic(..)) {
+        return value;
     }
+    Value::Dynamic(type_of(&value), Box::new(value))
 }
 
+fn object(value: Value, path: &Path) -> Result<Object, Unfit> {
+    if let Value::Object(object) = value { Ok(object) } else { Err(unfit(path, "object", &value)) }
+}
+
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "whatever has no elements is refused with its name"
+)]
 fn sequence(value: Value, path: &Path) -> Result<Vec<Value>, Unfit> {
     match value {
         Value::List(elements) | Value::Tuple(elements) => Ok(elements),

@@ -68,3 +68,32 @@ fn declined(offer: Result<ConnInfo, Status>) -> Option<Result<ConnInfo, Status>>
 fn silent_until<T: Send + 'static>(end: CancellationToken) -> BoxStream<T> {
     Box::pin(futures_util::stream::pending().take_until(end.cancelled_owned()))
 }
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+
+    use super::*;
+
+    #[test]
+    fn a_host_that_knocks_is_answered_and_other_offers_are_heard() {
+        let knock = |knock| Some(Knock { knock, ..Knock::default() });
+        let offer = ConnInfo { service_id: 7, knock: knock(true), ..ConnInfo::default() };
+        let answer = declined(Ok(offer)).unwrap().unwrap();
+        let said = answer.knock.unwrap();
+        assert_eq!((answer.service_id, said.knock, said.ack), (7, true, false));
+        assert!(!said.error.is_empty());
+        assert!(declined(Ok(ConnInfo { knock: knock(false), ..ConnInfo::default() })).is_none());
+        assert!(declined(Ok(ConnInfo::default())).is_none());
+        assert!(declined(Err(Status::cancelled("gone"))).is_none());
+    }
+
+    #[tokio::test]
+    async fn the_output_is_silent_until_the_end() {
+        let end = CancellationToken::new();
+        let mut stream = silent_until::<StdioData>(end.clone());
+        assert!(stream.next().now_or_never().is_none());
+        end.cancel();
+        assert!(stream.next().await.is_none());
+    }
+}

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::provider::Typed;
-use super::{Server, describe};
-use crate::Provider;
+use super::{Server, describe, wire};
 use crate::proto::tfplugin6 as proto;
+use crate::{Diagnostic, Provider};
 
 impl<P: Provider> Server<P> {
     pub(super) fn metadata(&self) -> proto::get_metadata::Response {
@@ -44,9 +44,34 @@ impl<P: Provider> Server<P> {
                 describe::configuration(&it.typed.schema)
             }),
             action_schemas: each(&self.actions, |it| action(&it.typed)),
+            diagnostics: self.faults().into_iter().map(wire::diagnostic).collect(),
             server_capabilities: Some(capabilities()),
             ..Default::default()
         }
+    }
+
+    /// An author sees what is wrong with a schema at the first run.
+    fn faults(&self) -> Vec<Diagnostic> {
+        let own = [("the provider", &self.schema)];
+        let resources = self.resources.iter().map(|(name, it)| (name.as_str(), &it.typed));
+        let data_sources = self.data_sources.iter().map(|(name, it)| (name.as_str(), &it.typed));
+        let lists = self.lists.iter().map(|(name, it)| (name.as_str(), &it.typed));
+        let ephemerals = self.ephemerals.iter().map(|(name, it)| (name.as_str(), &it.typed));
+        let actions = self.actions.iter().map(|(name, it)| (name.as_str(), &it.typed));
+        let all = own.into_iter().chain(resources).chain(data_sources);
+        let all = all.chain(lists).chain(ephemerals).chain(actions);
+        let faults = all.flat_map(|(name, typed)| {
+            let faults = typed.schema.faults().into_iter();
+            faults.map(move |fault| format!("{name}: {fault}. This is a fault of the provider."))
+        });
+        let homeless = self.lists.iter().filter(|(_, list)| !list.finds_a_resource());
+        let homeless = homeless.map(|(name, _)| {
+            format!("the list `{name}` has no resource of this name with an identity.")
+        });
+        faults
+            .chain(homeless)
+            .map(|fault| Diagnostic::error("Schema is not valid", fault))
+            .collect()
     }
 
     pub(super) fn functions(&self) -> HashMap<String, proto::Function> {

@@ -33,6 +33,11 @@ impl<C: Send + Sync + 'static> ListEntry<C> {
         Self { typed: Typed::new(list.schema()), list, resource, identity }
     }
 
+    /// Whether there is a resource of its name, with an identity.
+    pub(super) fn finds_a_resource(&self) -> bool {
+        self.identity.is_some()
+    }
+
     pub(super) async fn validate(
         &self,
         ctx: &Context<C>,

@@ -9,8 +9,8 @@ use super::provider::Typed;
 use super::wire;
 use crate::proto::tfplugin6 as proto;
 use crate::resource::{ErasedResource, Identity, Import, Move, State, Upgrade};
-use crate::value::Type;
-use crate::{Context, Diagnostic, Outcome, Private};
+use crate::value::{Object, Type};
+use crate::{Context, Diagnostic, Outcome, Private, validate};
 
 /// A resource with its schemas.
 pub(super) struct ResourceEntry<C> {
@@ -39,6 +39,13 @@ impl<C> ResourceEntry<C> {
         request: &proto::validate_resource_config::Request,
     ) -> Outcome<proto::validate_resource_config::Response> {
         let config = self.typed.check(ctx, request.config.as_ref())?;
+        let able = request.client_capabilities.as_ref();
+        if !able.is_some_and(|able| able.write_only_attributes_allowed) {
+            for path in validate::write_only(&self.typed.schema.body, &config) {
+                let detail = "Write-only arguments need Terraform 1.11 or newer.";
+                ctx.report(Diagnostic::error("Terraform is too old", detail).at(path));
+            }
+        }
         interruptible(ctx, self.resource.validate(ctx, &config)).await?;
         Ok(proto::validate_resource_config::Response::default())
     }
@@ -63,10 +70,11 @@ impl<C> ResourceEntry<C> {
             return Ok(proto::read_resource::Response { new_state, ..Default::default() });
         };
         let values = self.typed.settled(state.values)?;
+        let identity = state.identity.or(known).or_else(|| self.identity_in(&values));
         Ok(proto::read_resource::Response {
             new_state: wire::dynamic(Some(&values), &self.typed.ty)?,
-            private: state.private.to_bytes(),
-            new_identity: wire::identity_data(state.identity.or(known).as_ref(), ty)?,
+            private: state.private.over(&request.private),
+            new_identity: wire::identity_data(identity.as_ref(), ty)?,
             ..Default::default()
         })
     }
@@ -83,11 +91,12 @@ impl<C> ResourceEntry<C> {
         };
         let state = interruptible(ctx, self.resource.import(ctx, import)).await?;
         let values = self.typed.settled(state.values)?;
+        let identity = state.identity.or_else(|| self.identity_in(&values));
         let imported = proto::import_resource_state::ImportedResource {
             type_name: request.type_name.clone(),
             state: wire::dynamic(Some(&values), &self.typed.ty)?,
             private: state.private.to_bytes(),
-            identity: wire::identity_data(state.identity.as_ref(), ty)?,
+            identity: wire::identity_data(identity.as_ref(), ty)?,
         };
         Ok(proto::import_resource_state::Response {
             imported_resources: vec![imported],
@@ -119,11 +128,23 @@ impl<C> ResourceEntry<C> {
         };
         let values = self.typed.settled(state.values)?;
         let ty = self.identity_type.as_ref();
+        let identity = state.identity.or_else(|| self.identity_in(&values));
         Ok(proto::move_resource_state::Response {
             target_state: wire::dynamic(Some(&values), &self.typed.ty)?,
             target_private: state.private.to_bytes(),
-            target_identity: wire::identity_data(state.identity.as_ref(), ty)?,
+            target_identity: wire::identity_data(identity.as_ref(), ty)?,
             ..Default::default()
         })
+    }
+
+    /// The identity that stands in the attributes of a state, if all of it does.
+    fn identity_in(&self, values: &Object) -> Option<Object> {
+        let names = self.identity.as_ref()?.attributes.iter();
+        let found = names.map(|(name, attribute)| {
+            let value = values.value(name);
+            let there = !value.is_null() && !value.is_unknown();
+            (there || !attribute.required).then(|| (name.clone(), value.clone()))
+        });
+        found.collect()
     }
 }

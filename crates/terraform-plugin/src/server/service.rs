@@ -67,8 +67,9 @@ impl<P: Provider> Service for Server<P> {
         &self,
         request: Request<proto::configure_provider::Request>,
     ) -> Reply<proto::configure_provider::Response> {
-        let ctx = self.context();
-        Ok(Response::new(answer(&ctx, self.configure(&ctx, request.into_inner())).await))
+        let request = request.into_inner();
+        let ctx = self.context().of_terraform(&request.terraform_version);
+        Ok(Response::new(answer(&ctx, self.configure(&ctx, request)).await))
     }
 
     async fn validate_resource_config(

@@ -13,11 +13,14 @@ pub(super) fn object(
     given: Option<&proto::DynamicValue>,
     ty: &Type,
 ) -> Outcome<Option<Object>> {
-    match value(what, given, ty)? {
-        Value::Object(object) => Ok(Some(object)),
-        Value::Null => Ok(None),
-        other => Err(unreadable(what, &format!("expected an object, found {}", other.kind()))),
+    let read = value(what, given, ty)?;
+    if read.is_null() {
+        return Ok(None);
     }
+    let Value::Object(object) = read else {
+        return Err(unreadable(what, &format!("expected an object, found {}", read.kind())));
+    };
+    Ok(Some(object))
 }
 
 /// Reads an object that must be there.

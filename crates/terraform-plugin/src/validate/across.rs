@@ -55,10 +55,11 @@ impl<'a> Present<'a> {
     fn of(names: &'a [String], object: &Object) -> Self {
         let mut present = Self { given: Vec::new(), unknown: false };
         for name in names {
-            match object.value(name) {
-                Value::Unknown(_) => present.unknown = true,
-                value if is_given(value) => present.given.push(name),
-                _absent => {}
+            let value = object.value(name);
+            if value.is_unknown() {
+                present.unknown = true;
+            } else if is_given(value) {
+                present.given.push(name);
             }
         }
         present
@@ -67,19 +68,7 @@ impl<'a> Present<'a> {
 
 /// A repeated block that is absent is empty.
 fn is_given(value: &Value) -> bool {
-    match value {
-        Value::Null => false,
-        Value::List(elements) => !elements.is_empty(),
-        Value::Set(elements) => !elements.is_empty(),
-        Value::Map(elements) => !elements.is_empty(),
-        Value::Unknown(_)
-        | Value::Bool(_)
-        | Value::Number(_)
-        | Value::String(_)
-        | Value::Object(_)
-        | Value::Tuple(_)
-        | Value::Dynamic(..) => true,
-    }
+    !value.is_null() && value.count() != Some(0)
 }
 
 fn named<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Vec<String> {

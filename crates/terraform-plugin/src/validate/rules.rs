@@ -14,7 +14,11 @@ type Run = dyn Fn(&Path, &Value, &mut Vec<Diagnostic>) + Send + Sync;
 
 /// A rule of one value. It is not asked about values that are null or unknown.
 #[derive(Clone)]
-pub struct Validator(Arc<Run>);
+pub struct Validator {
+    run: Arc<Run>,
+    /// What it asks for, as a sentence of the documentation.
+    pub(crate) rule: Option<String>,
+}
 
 impl Validator {
     /// A rule by a function that says what is wrong and what is allowed.
@@ -29,11 +33,11 @@ impl Validator {
     /// # let _ = even;
     /// ```
     pub fn new(rule: impl Fn(&Value) -> Result<(), String> + Send + Sync + 'static) -> Self {
-        Self(Arc::new(move |path, value, found| {
+        Self::with_path(move |path, value, found| {
             if let Err(detail) = rule(value) {
                 found.push(Diagnostic::error(SUMMARY, detail).at(path.clone()));
             }
-        }))
+        })
     }
 
     /// A rule of text.
@@ -45,98 +49,111 @@ impl Validator {
     pub fn with_path(
         rule: impl Fn(&Path, &Value, &mut Vec<Diagnostic>) + Send + Sync + 'static,
     ) -> Self {
-        Self(Arc::new(rule))
+        Self { run: Arc::new(rule), rule: None }
+    }
+
+    /// The same with a sentence in Markdown that says what it asks for, for the documentation.
+    #[must_use]
+    pub fn describe(mut self, rule: impl Into<String>) -> Self {
+        self.rule = Some(rule.into());
+        self
     }
 
     pub(crate) fn run(&self, path: &Path, value: &Value, found: &mut Vec<Diagnostic>) {
         let value = if let Value::Dynamic(_, inner) = value { inner } else { value };
         if !value.is_null() && !value.is_unknown() {
-            (self.0)(path, value, found);
+            (self.run)(path, value, found);
         }
     }
 }
 
 impl fmt::Debug for Validator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Validator(…)")
+        write!(f, "Validator({})", self.rule.as_deref().unwrap_or("…"))
     }
 }
 
 /// Text of so many characters.
 pub fn length(bounds: RangeInclusive<usize>) -> Validator {
-    Validator::text(move |text| {
+    let rule = format!("{} to {} characters.", bounds.start(), bounds.end());
+    let validator = Validator::text(move |text| {
         let count = text.chars().count();
         if bounds.contains(&count) {
             return Ok(());
         }
         let (least, most) = (bounds.start(), bounds.end());
         Err(format!("must have {least} to {most} characters, and has {count}"))
-    })
+    });
+    validator.describe(rule)
 }
 
 /// Text that is not empty.
 pub fn not_empty() -> Validator {
-    Validator::text(|text| if text.is_empty() { Err("must not be empty".into()) } else { Ok(()) })
+    let full = |text: &str| if text.is_empty() { Err("must not be empty".into()) } else { Ok(()) };
+    Validator::text(full).describe("Not empty.")
 }
 
 /// A number within bounds.
 pub fn between(bounds: RangeInclusive<i64>) -> Validator {
-    Validator::new(move |value| {
+    let rule = format!("{} to {}.", bounds.start(), bounds.end());
+    let validator = Validator::new(move |value| {
         let Value::Number(number) = value else { return Ok(()) };
         let (least, most) = (*bounds.start(), *bounds.end());
         if *number >= Number::from(least) && *number <= Number::from(most) {
             return Ok(());
         }
         Err(format!("must be from {least} to {most}, and is {number}"))
-    })
+    });
+    validator.describe(rule)
 }
 
 /// Text that is one of a list.
 pub fn one_of<T: Into<String>>(allowed: impl IntoIterator<Item = T>) -> Validator {
     let allowed: Vec<String> = allowed.into_iter().map(Into::into).collect();
-    Validator::text(move |text| {
+    let rule = format!("One of `{}`.", allowed.join("`, `"));
+    let validator = Validator::text(move |text| {
         if allowed.iter().any(|word| word == text) {
             return Ok(());
         }
         Err(format!("`{text}` is not one of {}", allowed.join(", ")))
-    })
+    });
+    validator.describe(rule)
 }
 
 /// So many elements. Those of a set that are unknown may yet turn out to be the same.
 pub fn items(bounds: RangeInclusive<usize>) -> Validator {
-    Validator::new(move |value| {
-        let count = match value {
-            Value::Map(elements) => elements.len(),
-            value => value.elements().len(),
-        };
+    let rule = format!("{} to {} elements.", bounds.start(), bounds.end());
+    let validator = Validator::new(move |value| {
+        let Some(count) = value.count() else { return Ok(()) };
         let unsure = matches!(value, Value::Set(_)) && value.has_unknown();
         if bounds.contains(&count) || (unsure && count > *bounds.end()) {
             return Ok(());
         }
         let (least, most) = (bounds.start(), bounds.end());
         Err(format!("must have {least} to {most} elements, and has {count}"))
-    })
+    });
+    validator.describe(rule)
 }
 
 /// The rule holds for each element of a list, set or map.
 pub fn each(rule: Validator) -> Validator {
-    Validator::with_path(move |path, value, found| match value {
-        Value::Set(elements) => {
-            elements.iter().for_each(|element| rule.run(&path.element(), element, found));
+    let said = rule.rule.as_ref().map(|rule| format!("Each element: {rule}"));
+    let validator = Validator::with_path(move |path, value, found| {
+        for (key, element) in value.as_map().into_iter().flatten() {
+            rule.run(&path.key(key), element, found);
         }
-        Value::Map(elements) => {
-            elements.iter().for_each(|(key, element)| rule.run(&path.key(key), element, found));
+        let in_set = matches!(value, Value::Set(_));
+        for (at, element) in value.elements().iter().enumerate() {
+            let path = if in_set { path.element() } else { path.index(at) };
+            rule.run(&path, element, found);
         }
-        value => {
-            let elements = value.elements().iter().enumerate();
-            elements.for_each(|(at, element)| rule.run(&path.index(at), element, found));
-        }
-    })
+    });
+    Validator { rule: said, ..validator }
 }
 
 /// No element of a list stands twice.
 pub fn no_duplicates() -> Validator {
-    Validator::with_path(|path, value, found| {
+    let validator = Validator::with_path(|path, value, found| {
         let elements = value.elements();
         for (at, element) in elements.iter().enumerate() {
             if !element.has_unknown() && elements[..at].contains(element) {
@@ -144,7 +161,8 @@ pub fn no_duplicates() -> Validator {
                 found.push(Diagnostic::error("Duplicate element", detail).at(path.index(at)));
             }
         }
-    })
+    });
+    validator.describe("No element stands twice.")
 }
 
 #[cfg(test)]

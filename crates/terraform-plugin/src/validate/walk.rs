@@ -1,5 +1,6 @@
 //! Runs every rule of a schema over a configuration.
 
+use super::hide::hide;
 use crate::schema::{Body, Nesting, Shape};
 use crate::value::{Object, Value};
 use crate::{Diagnostic, Path};
@@ -14,9 +15,13 @@ pub(crate) fn walk(body: &Body, object: &Object) -> Vec<Diagnostic> {
 fn walk_body(body: &Body, object: &Object, path: &Path, found: &mut Vec<Diagnostic>) {
     for (name, attribute) in &body.attributes {
         let (path, value) = (path.name(name), object.value(name));
+        let from = found.len();
         attribute.validators.iter().for_each(|rule| rule.run(&path, value, found));
         if let Shape::Nested(nesting, body) = &attribute.shape {
             walk_nested(*nesting, body, value, &path, found);
+        }
+        if attribute.sensitive || attribute.write_only {
+            found[from..].iter_mut().for_each(|found| hide(found, value));
         }
     }
     for (name, block) in &body.blocks {
@@ -40,22 +45,103 @@ fn walk_nested(
     path: &Path,
     found: &mut Vec<Diagnostic>,
 ) {
-    let mut one = |value: &Value, path: Path| {
-        if let Value::Object(object) = value {
-            walk_body(body, object, &path, found);
+    for (object, path) in within(nesting, value, path) {
+        walk_body(body, object, &path, found);
+    }
+}
+
+/// The write-only attributes that a configuration has.
+pub(crate) fn write_only(body: &Body, object: &Object) -> Vec<Path> {
+    let mut paths = Vec::new();
+    find_write_only(body, object, &Path::root(), &mut paths);
+    paths
+}
+
+fn find_write_only(body: &Body, object: &Object, path: &Path, paths: &mut Vec<Path>) {
+    for (name, attribute) in &body.attributes {
+        let (path, value) = (path.name(name), object.value(name));
+        if attribute.write_only && !value.is_null() {
+            paths.push(path.clone());
         }
-    };
-    match (value, nesting) {
-        (Value::Map(elements), _) => {
-            elements.iter().for_each(|(key, value)| one(value, path.key(key)));
+        if let Shape::Nested(nesting, body) = &attribute.shape {
+            for (object, path) in within(*nesting, value, &path) {
+                find_write_only(body, object, &path, paths);
+            }
         }
-        (value, Nesting::Single) => one(value, path.clone()),
-        (value, Nesting::Set) => {
-            value.elements().iter().for_each(|value| one(value, path.element()));
+    }
+    for (name, block) in &body.blocks {
+        for (object, path) in within(block.nesting, object.value(name), &path.name(name)) {
+            find_write_only(&block.body, object, &path, paths);
         }
-        (value, Nesting::List | Nesting::Map) => {
-            let elements = value.elements().iter().enumerate();
-            elements.for_each(|(at, value)| one(value, path.index(at)));
-        }
+    }
+}
+
+/// The known objects of a nested value, each with its path.
+fn within<'a>(nesting: Nesting, value: &'a Value, path: &Path) -> Vec<(&'a Object, Path)> {
+    if let Value::Object(object) = value {
+        return vec![(object, path.clone())];
+    }
+    if let Value::Map(elements) = value {
+        let objects = elements.iter();
+        let known = objects.filter_map(|(key, it)| Some((it.as_object()?, path.key(key))));
+        return known.collect();
+    }
+    let elements = value.elements().iter().enumerate();
+    let place = |at| if nesting == Nesting::Set { path.element() } else { path.index(at) };
+    elements.filter_map(|(at, it)| Some((it.as_object()?, place(at)))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::{Attribute, Block, Presence, Schema};
+    use crate::validate::{between, conflicting, each, length, one_of};
+    use crate::value::Type;
+
+    #[test]
+    fn rules_of_nested_parts_say_where_and_no_secret_is_said() {
+        let word = || Attribute::optional(Type::String).validate(one_of(["a", "b"]));
+        let rows = Block::list()
+            .attribute("word", word())
+            .attribute("other", Attribute::optional(Type::String).validate(length(0..=2)))
+            .check(conflicting(["word", "other"]));
+        let schema = Schema::new("").attribute("secret", word().sensitive()).block("rows", rows);
+        let row = Object::new().with("word", "c").with("other", "long");
+        let object = Object::new()
+            .with("secret", "hush")
+            .with("rows", vec![Value::Object(Object::new()), Value::UNKNOWN, Value::Object(row)]);
+        let shown = walk(&schema.body, &object)
+            .into_iter()
+            .map(|it| format!("{}: {}", it.path.unwrap_or_default(), it.detail));
+        insta::assert_snapshot!(shown.collect::<Vec<_>>().join("\n"), @r"
+        secret: the value is not one of a, b
+        rows[2].other: must have 0 to 2 characters, and has 4
+        rows[2].word: `c` is not one of a, b
+        rows[2].other: at most one of `word`, `other` may be given
+        ");
+    }
+
+    #[test]
+    fn no_part_of_a_secret_is_said() {
+        let word = || Attribute::optional(Type::String).validate(one_of(["a"]));
+        let words = Attribute::optional(Type::list(Type::String)).validate(each(one_of(["a"])));
+        let pin = Attribute::optional(Type::Number).validate(between(0..=9));
+        let nested = Attribute::nested(Nesting::List, Presence::Optional, [("word", word())]);
+        let schema = Schema::new("")
+            .attribute("nested", nested.sensitive())
+            .attribute("pin", pin.write_only())
+            .attribute("words", words.sensitive());
+        let object = Object::new()
+            .with("nested", vec![Value::Object(Object::new().with("word", "hush"))])
+            .with("pin", 1234)
+            .with("words", vec!["hush"]);
+        let shown = walk(&schema.body, &object)
+            .into_iter()
+            .map(|it| format!("{}: {}", it.path.unwrap_or_default(), it.detail));
+        insta::assert_snapshot!(shown.collect::<Vec<_>>().join("\n"), @r"
+        nested[0].word: the value is not one of a
+        pin: must be from 0 to 9, and is the value
+        words[0]: the value is not one of a
+        ");
     }
 }

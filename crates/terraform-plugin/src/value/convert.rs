@@ -93,9 +93,9 @@ impl FromValue for bool {
 
 impl FromValue for Number {
     fn from_value(value: &Value) -> Result<Self, Mismatch> {
-        match inside(value) {
-            Value::Number(number) => Ok(number.clone()),
-            _other => mismatch("a number", value),
+        match inside(value).as_number() {
+            Some(number) => Ok(number.clone()),
+            None => mismatch("a number", value),
         }
     }
 }
@@ -123,22 +123,20 @@ impl<T: FromValue> FromValue for Option<T> {
 
 impl<T: FromValue> FromValue for Given<T> {
     fn from_value(value: &Value) -> Result<Self, Mismatch> {
-        match inside(value) {
-            Value::Null => Ok(Self::Null),
-            Value::Unknown(_) => Ok(Self::Unknown),
-            _known => T::from_value(value).map(Self::Known),
+        if inside(value).is_unknown() {
+            return Ok(Self::Unknown);
         }
+        Ok(Option::from_value(value)?.map_or(Self::Null, Self::Known))
     }
 }
 
 impl<T: FromValue> FromValue for Vec<T> {
     fn from_value(value: &Value) -> Result<Self, Mismatch> {
-        match inside(value) {
-            Value::List(_) | Value::Set(_) | Value::Tuple(_) => {
-                inside(value).elements().iter().map(T::from_value).collect()
-            }
-            _other => mismatch("a list or set", value),
+        let inner = inside(value);
+        if inner.count().is_none() || inner.as_map().is_some() {
+            return mismatch("a list or set", value);
         }
+        inner.elements().iter().map(T::from_value).collect()
     }
 }
 
@@ -151,10 +149,12 @@ impl<T: FromValue + Ord> FromValue for BTreeSet<T> {
 impl<T: FromValue> FromValue for BTreeMap<String, T> {
     fn from_value(value: &Value) -> Result<Self, Mismatch> {
         let read = |(name, value): (&String, &Value)| Ok((name.clone(), T::from_value(value)?));
-        match inside(value) {
-            Value::Map(elements) => elements.iter().map(read).collect(),
-            Value::Object(object) => object.iter().map(read).collect(),
-            _other => mismatch("a map", value),
+        if let Some(elements) = inside(value).as_map() {
+            return elements.iter().map(read).collect();
+        }
+        match inside(value).as_object() {
+            Some(object) => object.iter().map(read).collect(),
+            None => mismatch("a map", value),
         }
     }
 }

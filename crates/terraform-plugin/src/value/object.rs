@@ -11,12 +11,12 @@ use crate::{Diagnostic, Path};
 /// ```
 /// use terraform_plugin::{Diagnostic, Object, Value};
 ///
-/// let mut monitor = Object::new();
-/// monitor.set("name", "api");
-/// monitor.set("regions", Value::set(["ams"]));
-/// assert_eq!(monitor.get::<String>("name")?, "api");
-/// assert_eq!(monitor.get::<Option<i64>>("timeout")?, None);
-/// assert_eq!(monitor.get::<Vec<String>>("regions")?, ["ams"]);
+/// let mut note = Object::new();
+/// note.set("title", "a");
+/// note.set("tags", Value::set(["new"]));
+/// assert_eq!(note.get::<String>("title")?, "a");
+/// assert_eq!(note.get::<Option<i64>>("columns")?, None);
+/// assert_eq!(note.get::<Vec<String>>("tags")?, ["new"]);
 /// # Ok::<(), Diagnostic>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -80,6 +80,11 @@ impl Object {
     /// The values, by name.
     pub fn values(&self) -> btree_map::Values<'_, String, Value> {
         self.0.values()
+    }
+
+    /// Whether an attribute or a part of one is unknown.
+    pub fn has_unknown(&self) -> bool {
+        self.values().any(Value::has_unknown)
     }
 
     /// How many attributes there are.

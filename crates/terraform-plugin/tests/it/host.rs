@@ -171,5 +171,6 @@ fn client() -> &'static Path {
 }
 
 fn folder(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
+    // Tests of providers beside this crate include this file.
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../terraform-plugin").join(name)
 }

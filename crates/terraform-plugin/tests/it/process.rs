@@ -236,3 +236,18 @@ async fn terraform_attaches_to_one_that_runs_in_a_debugger() {
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     assert!(child.wait().unwrap().success());
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn terraform_shows_the_log_of_the_level_that_is_asked_for() {
+    let mut terraform = crate::notebook::terraform();
+    terraform.configure(&note("title = \"a\"")).unwrap();
+    for (level, shown) in [("DEBUG", true), ("WARN", false)] {
+        terraform.set("TF_LOG_PROVIDER", level);
+        let output = terraform.execute(&["plan"]).await.unwrap();
+        let lines = output.stderr.lines();
+        let ended = lines.filter(|line| line.contains("the host is done with this provider"));
+        let read =
+            ended.filter(|line| line.contains("[DEBUG] provider.terraform-provider-notebook"));
+        assert_eq!(read.count() > 0, shown, "{level}: {}", output.stderr);
+    }
+}

@@ -1,6 +1,7 @@
 //! Callers for `cargo xtask bench rpc`: the same JSON call over kept connections, as fast as the
-//! answers come. `bench-load ADDRESS KEY METHOD BODY CONNECTIONS SECONDS` prints one line of JSON:
-//! calls, seconds, and the latency that half and 99 of 100 calls kept below.
+//! answers come. `bench-load ADDRESS KEY METHOD BODY CONNECTIONS SECONDS FORMS` prints one line of JSON:
+//! calls, seconds, and the latency that half and 99 of 100 calls kept below. With more than one form,
+//! as many take turns that mean the same and are other bytes.
 #![expect(clippy::print_stdout, reason = "the bench reads the figures from there")]
 
 use std::time::Duration;
@@ -13,23 +14,36 @@ use tokio::time::Instant;
 
 fn main() -> Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let [address, key, method, body, connections, seconds] = words.as_slice() else {
-        bail!("usage: bench-load ADDRESS KEY METHOD BODY CONNECTIONS SECONDS");
+    let [address, key, method, body, connections, seconds, forms] = words.as_slice() else {
+        bail!("usage: bench-load ADDRESS KEY METHOD BODY CONNECTIONS SECONDS FORMS");
     };
-    let request = format!(
-        "POST /rpc/monitor.v1.MonitorService/{method} HTTP/1.1\r\nhost: bench\r\n\
-         x-service-key: {key}\r\ncontent-type: application/json\r\n\
-         content-length: {}\r\n\r\n{body}",
-        body.len()
-    );
+    let request = |form: usize| {
+        // JSON may end with spaces: each form has one more.
+        let length = body.len() + form;
+        format!(
+            "POST /rpc/monitor.v1.MonitorService/{method} HTTP/1.1\r\nhost: bench\r\n\
+             x-service-key: {key}\r\ncontent-type: application/json\r\n\
+             content-length: {length}\r\n\r\n{body:<length$}"
+        )
+    };
+    let requests: Vec<String> = (0..forms.parse()?).map(request).collect();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let window = Duration::from_secs(seconds.parse()?);
-    runtime.block_on(load(address, &request, connections.parse()?, window))
+    runtime.block_on(load(address, &requests, connections.parse()?, window))
 }
 
-async fn load(address: &str, request: &str, connections: usize, window: Duration) -> Result<()> {
+async fn load(
+    address: &str,
+    requests: &[String],
+    connections: usize,
+    window: Duration,
+) -> Result<()> {
     let begun = Instant::now();
-    let callers = (0..connections).map(|_| call(address, request, begun + window));
+    let callers = (0..connections).map(|first| {
+        // Each begins elsewhere, so that they do not ask the same at one time.
+        let turns = requests.iter().cycle().skip(first * requests.len() / connections);
+        call(address, turns, begun + window)
+    });
     let mut latencies = futures_util::future::try_join_all(callers).await?.concat();
     let seconds = begun.elapsed().as_secs_f64();
     latencies.sort_unstable();
@@ -43,12 +57,16 @@ async fn load(address: &str, request: &str, connections: usize, window: Duration
 }
 
 /// Calls one after the other until `end`; the latencies in microseconds.
-async fn call(address: &str, request: &str, end: Instant) -> Result<Vec<u64>> {
+async fn call(
+    address: &str,
+    mut requests: impl Iterator<Item = &String>,
+    end: Instant,
+) -> Result<Vec<u64>> {
     let stream = TcpStream::connect(address).await?;
     stream.set_nodelay(true)?;
     let mut stream = BufReader::new(stream);
     let mut latencies = Vec::new();
-    while Instant::now() < end {
+    while let Some(request) = requests.next().filter(|_| Instant::now() < end) {
         let begun = Instant::now();
         stream.write_all(request.as_bytes()).await?;
         read_answer(&mut stream).await?;

@@ -1,6 +1,7 @@
 //! JSON requests that pass, and those that are refused with which words.
 
 use super::*;
+use crate::generated::monitor::v1::UpdateHttpMonitorRequest;
 
 const CREATE: &str = "/monitor.v1.MonitorService/CreateHttpMonitor";
 const UPDATE: &str = "/monitor.v1.MonitorService/UpdateHttpMonitor";
@@ -58,6 +59,21 @@ fn what_protobufs_json_allows_passes() {
     let body = r#"{"monitor":{"timeout":5.0,"retry":"3","description":null,"regions":null,
         "createdAt":"2026-11-21T00:00:00Z"},"updateMask":"name,statusCodeAssertions"}"#;
     assert_eq!(found(UPDATE, body), "");
+}
+
+#[test]
+fn masks_and_times_that_are_spelt_otherwise_are_refused_with_their_path() {
+    // design: §4; the decoder would name line and column
+    let body = r#"{"monitor":{"createdAt":"yesterday"},"updateMask":"name,degraded_at"}"#;
+    insta::assert_snapshot!(found(UPDATE, body), @r"
+    `monitor.created_at` must be a time of RFC 3339, such as 2026-11-21T00:00:00Z
+    `update_mask` must name fields as JSON does, in lowerCamelCase and joined by commas, such as `name,monitorIds`
+    ");
+    for mask in ["", "name", "name,degradedAt", "status_code_assertions", "Name", "name,,url"] {
+        let body = format!(r#"{{"updateMask":"{mask}"}}"#);
+        let decoded = serde_json::from_str::<UpdateHttpMonitorRequest>(&body);
+        assert_eq!(found(UPDATE, &body).is_empty(), decoded.is_ok(), "{mask}: {decoded:?}");
+    }
 }
 
 #[test]

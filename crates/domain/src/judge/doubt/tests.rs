@@ -148,3 +148,18 @@ fn hosts_that_are_gone_for_hours_are_no_hosts_of_the_probe() {
     let story = a_probe_of(20).after(FORGOTTEN_AFTER + SECOND).answer(0..5).fail(0..3);
     assert_eq!(story.standing(), Standing::Void);
 }
+
+#[test]
+fn a_clock_that_is_set_back_leaves_no_doubt_and_no_deafness_behind() {
+    let back = |mut story: Story| {
+        story.now = story.now - 60 * 60 * SECOND;
+        story.report(0..1, false)
+    };
+    let sound = back(a_probe_of(5).fail(0..5).after(10 * SECOND).answer(0..3));
+    assert_eq!(sound.standing(), Standing::SoundSince(sound.now), "later failures count");
+    let turned = back(a_probe_of(5).after(SECOND).answer(0..5)).fail(0..3);
+    assert_eq!(turned.standing(), Standing::Void, "what hosts say now is heard");
+    let void = back(a_probe_of(5).fail(0..5));
+    let ended = void.after(limits::SELF_DOUBT_UNCONFIRMED_MAX);
+    assert_eq!(ended.relief(), Some(Relief::Time));
+}

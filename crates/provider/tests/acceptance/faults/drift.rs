@@ -25,10 +25,28 @@ async fn each_is_seen(
         let request = json!({ member: resource, "updateMask": field });
         world.rpc(service, method, request).await;
         let plan = world.terraform.plan().await.unwrap_or_else(|error| panic!("{field}: {error}"));
-        assert_eq!(plan.change(address).action, Action::Update, "{field}: {}", plan.summary());
+        let change = plan.change(address);
+        assert_eq!(change.action, Action::Update, "{field}: {}", plan.summary());
+        // Drifts add up: that there is an update proves nothing of this one.
+        for name in field.split(',').map(snake) {
+            let (before, after) = (&change.before[&name], &change.after[&name]);
+            assert_ne!(before, after, "{name}: {}", plan.summary());
+        }
     }
     world.terraform.apply().await.unwrap();
     world.must_be_settled().await;
+}
+
+/// `camelCase` as Terraform writes it.
+fn snake(name: &str) -> String {
+    let mut snake = String::new();
+    for character in name.chars() {
+        if character.is_ascii_uppercase() {
+            snake.push('_');
+        }
+        snake.push(character.to_ascii_lowercase());
+    }
+    snake
 }
 
 #[tokio::test]
@@ -83,9 +101,42 @@ async fn drift_of_each_argument_of_a_monitor_is_seen() {
     let of_http = (MONITORS, "UpdateHttpMonitor", "monitor");
     each_is_seen(&world, "service_http_monitor.m", of_http, &drifts).await;
     let assertion = json!([{ "record": "A", "target": "", "comparator": "contains" }]);
-    let drifts = [("recordAssertions", json!({ "recordAssertions": assertion }))];
+    let drifts = [
+        ("uri", json!({ "uri": "example.org" })),
+        ("recordAssertions", json!({ "recordAssertions": assertion })),
+    ];
     let of_dns = (MONITORS, "UpdateDnsMonitor", "monitor");
     each_is_seen(&world, "service_dns_monitor.m", of_dns, &drifts).await;
+}
+
+#[tokio::test]
+async fn drift_of_each_argument_of_a_tcp_monitor_is_seen() {
+    let world = World::start().await;
+    world
+        .settle(
+            r#"
+            resource "service_tcp_monitor" "m" {
+              name        = "DB"
+              uri         = "example.com:5432"
+              periodicity = "30s"
+            }
+            "#,
+        )
+        .await;
+    let drifts = [
+        ("name", json!({ "name": "Other" })),
+        ("uri", json!({ "uri": "example.org:5432" })),
+        ("periodicity", json!({ "periodicity": "1h" })),
+        ("timeout", json!({ "timeout": 0 })),
+        ("degradedAt", json!({ "degradedAt": 0 })),
+        ("retry", json!({ "retry": 0 })),
+        ("active", json!({ "active": true })),
+        ("public", json!({ "public": true })),
+        ("description", json!({ "description": "x" })),
+        ("regions", json!({ "regions": ["fly-ams"] })),
+    ];
+    let of_tcp = (MONITORS, "UpdateTcpMonitor", "monitor");
+    each_is_seen(&world, "service_tcp_monitor.m", of_tcp, &drifts).await;
 }
 
 #[tokio::test]
@@ -175,6 +226,40 @@ async fn drift_of_each_argument_of_a_page_and_its_parts_is_seen() {
     let drifts = [("name", json!({ "name": "Other" }))];
     let of_group = (PAGES, "UpdateComponentGroup", "componentGroup");
     each_is_seen(&world, "service_status_page_component_group.g", of_group, &drifts).await;
+}
+
+#[tokio::test]
+async fn drift_of_the_monitor_of_a_component_is_seen() {
+    let world = World::start().await;
+    let state = world
+        .settle(
+            r#"
+            resource "service_status_page" "p" {
+              title = "Status"
+              slug  = "status"
+            }
+            resource "service_tcp_monitor" "one" {
+              name        = "one"
+              uri         = "example.com:443"
+              periodicity = "1m"
+            }
+            resource "service_tcp_monitor" "two" {
+              name        = "two"
+              uri         = "example.com:443"
+              periodicity = "1m"
+            }
+            resource "service_status_page_component" "m" {
+              page_id    = service_status_page.p.id
+              type       = "monitor"
+              monitor_id = service_tcp_monitor.one.id
+            }
+            "#,
+        )
+        .await;
+    let of_component = (PAGES, "UpdateComponent", "component");
+    let two = state.value("service_tcp_monitor.two", "id");
+    let drifts = [("monitorId", json!({ "monitorId": two }))];
+    each_is_seen(&world, "service_status_page_component.m", of_component, &drifts).await;
 }
 
 #[tokio::test]

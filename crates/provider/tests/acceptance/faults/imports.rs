@@ -13,6 +13,12 @@ resource "service_http_monitor" "m" {
   url         = "https://example.com"
   periodicity = "1m"
 }
+resource "service_notification" "n" {
+  provider_type = "email"
+  email {
+    email = "ops@example.com"
+  }
+}
 resource "service_status_page" "p" {
   title = "Status"
   slug  = "status"
@@ -42,6 +48,19 @@ async fn an_import_of_another_kind_names_the_resource_that_is_right() {
     world.terraform.forget().unwrap();
     let said = refused(&world, "service_http_monitor.m", &tcp).await.replace(&tcp, "mon_…");
     insta::assert_snapshot!(said, @"Cannot import the HTTP monitor: `mon_…` is a TCP monitor, which is a `service_tcp_monitor` and no `service_http_monitor`. Import it as a `service_tcp_monitor`.");
+    let mut said = Vec::new();
+    for (address, id) in [
+        ("service_notification.n", "mon_0000000000000"),
+        ("service_http_monitor.m", "page_0000000000000"),
+        ("service_status_page_component.c", "page_0000000000000/grp_0000000000000"),
+    ] {
+        said.push(refused(&world, address, id).await);
+    }
+    insta::assert_snapshot!(said.join("\n"), @r"
+    Cannot import the notification channel: `mon_0000000000000` is a monitor and no `service_notification`. Import it as the one of `service_http_monitor` or `service_tcp_monitor` or `service_dns_monitor` that it is.
+    Cannot import the HTTP monitor: `page_0000000000000` is a `service_status_page` and no `service_http_monitor`. Import it as a `service_status_page`.
+    Cannot import the component: `grp_0000000000000` is a `service_status_page_component_group` and no `service_status_page_component`. Import it as a `service_status_page_component_group`.
+    ");
 }
 
 #[tokio::test]

@@ -87,11 +87,22 @@ async fn a_secret_that_is_given_write_only_stands_in_no_file_and_changes_by_its_
         let pages = world.rpc(PAGES, "ListStatusPages", json!({})).await;
         pages["statusPages"][0]["password"].clone()
     };
+    let page_id = async || {
+        let pages = world.rpc(PAGES, "ListStatusPages", json!({})).await;
+        pages["statusPages"][0]["id"].clone()
+    };
     world.settle(&page("first", 1, "Status")).await;
     assert_eq!(stored().await, "first");
     // Another secret under the same version is nobody's business, also when the rest changes.
     world.settle(&page("second", 1, "Other")).await;
     assert_eq!(stored().await, "first");
+    world.settle(&page("second", 2, "Other")).await;
+    assert_eq!(stored().await, "second");
+    // Somebody opens the page to all and takes its password away: closing it sets the secret again.
+    let opened = json!({ "id": page_id().await, "accessType": "public" });
+    let request = json!({ "statusPage": opened, "updateMask": "accessType,password" });
+    world.rpc(PAGES, "UpdateStatusPage", request).await;
+    assert_eq!(stored().await, Value::Null);
     world.settle(&page("second", 2, "Other")).await;
     assert_eq!(stored().await, "second");
     let state =
@@ -101,10 +112,10 @@ async fn a_secret_that_is_given_write_only_stands_in_no_file_and_changes_by_its_
 
 #[tokio::test]
 async fn a_secret_moves_between_its_two_names_and_away() {
-    let ntfy = |token: &str| {
+    let ntfy = |name: &str, token: &str| {
         format!(
-            "resource \"service_notification\" \"c\" {{\n provider_type = \"ntfy\"\n ntfy {{\n \
-             topic = \"t\"\n{token}\n }}\n}}\n"
+            "resource \"service_notification\" \"c\" {{\n name = \"{name}\"\n \
+             provider_type = \"ntfy\"\n ntfy {{\n topic = \"t\"\n{token}\n }}\n}}\n"
         )
     };
     let world = World::start().await;
@@ -112,15 +123,17 @@ async fn a_secret_moves_between_its_two_names_and_away() {
         let channels = world.rpc(CHANNELS, "ListNotifications", json!({})).await;
         channels["notifications"][0]["ntfy"]["token"].clone()
     };
-    for (token, expected) in [
-        ("token = \"tk_1\"", json!("tk_1")),
-        ("token_wo = \"tk_2\"\n token_wo_version = 1", json!("tk_2")),
-        ("token_wo = \"tk_3\"\n token_wo_version = 2", json!("tk_3")),
-        ("token = \"tk_4\"", json!("tk_4")),
-        ("token_wo = \"tk_5\"\n token_wo_version = 1", json!("tk_5")),
-        ("", json!(null)),
+    for (name, token, expected) in [
+        ("a", "token = \"tk_1\"", json!("tk_1")),
+        ("a", "token_wo = \"tk_2\"\n token_wo_version = 1", json!("tk_2")),
+        ("a", "token_wo = \"tk_3\"\n token_wo_version = 2", json!("tk_3")),
+        // Another secret under the same version is nobody's business, also when the rest changes.
+        ("b", "token_wo = \"tk_0\"\n token_wo_version = 2", json!("tk_3")),
+        ("b", "token = \"tk_4\"", json!("tk_4")),
+        ("b", "token_wo = \"tk_5\"\n token_wo_version = 1", json!("tk_5")),
+        ("b", "", json!(null)),
     ] {
-        world.settle(&ntfy(token)).await;
+        world.settle(&ntfy(name, token)).await;
         assert_eq!(stored().await, expected, "{token}");
     }
 }

@@ -1,5 +1,6 @@
 //! Faults of the way to the server and of the server: answers that are lost, limits, changes meanwhile.
 
+use std::fmt::Write as _;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -78,11 +79,11 @@ async fn pass(mut stream: TcpStream, caller: Caller, left: Arc<AtomicUsize>) {
         return;
     }
     let mut answer = format!("HTTP/1.1 {}\r\nconnection: close\r\n", reply.status);
-    answer.push_str(&format!("content-length: {}\r\n", reply.body.len()));
+    write!(answer, "content-length: {}\r\n", reply.body.len()).unwrap();
     let framing = ["connection", "content-length", "transfer-encoding"];
     for (name, value) in reply.headers.iter().filter(|(name, _)| !framing.contains(&name.as_str()))
     {
-        answer.push_str(&format!("{name}: {}\r\n", value.to_str().unwrap()));
+        write!(answer, "{name}: {}\r\n", value.to_str().unwrap()).unwrap();
     }
     answer.push_str("\r\n");
     stream.write_all(&[answer.as_bytes(), &reply.body].concat()).await.unwrap();
@@ -153,7 +154,7 @@ async fn a_status_that_changes_between_plan_and_apply_is_no_fault() {
     while planned == status().await {
         tokio::task::yield_now().await;
     }
-    world.terraform.run(&["apply", "-input=false", "made.tfplan"]).await.unwrap();
+    world.apply_planned().await;
     world.must_be_settled().await;
 }
 

@@ -13,11 +13,8 @@ resource "terraform_data" "keys" {
 }
 "#;
 
-#[tokio::test]
-async fn arguments_blocks_and_their_number_may_be_unknown_while_planning() {
-    let body = format!(
-        "{LATER}{}",
-        r#"
+/// Resources in which everything that may be unknown is.
+const UNKNOWN: &str = r#"
         resource "service_http_monitor" "m" {
           name        = terraform_data.later.output
           url         = "https://example.com/${terraform_data.later.output}"
@@ -42,6 +39,12 @@ async fn arguments_blocks_and_their_number_may_be_unknown_while_planning() {
               comparator = "eq"
             }
           }
+        }
+        resource "service_tcp_monitor" "each" {
+          for_each    = { a = terraform_data.later.output, b = "known" }
+          name        = each.value
+          uri         = "${each.key}.example.com:443"
+          periodicity = "1m"
         }
         resource "service_dns_monitor" "m" {
           name        = "Zone"
@@ -74,8 +77,11 @@ async fn arguments_blocks_and_their_number_may_be_unknown_while_planning() {
           type       = terraform_data.later.output == "" ? "static" : "monitor"
           monitor_id = service_http_monitor.m.id
         }
-        "#
-    );
+        "#;
+
+#[tokio::test]
+async fn arguments_blocks_and_their_number_may_be_unknown_while_planning() {
+    let body = format!("{LATER}{UNKNOWN}");
     let world = World::start().await;
     let state = world.settle(&body).await;
     assert_eq!(state.value("service_http_monitor.m", "timeout"), 3);

@@ -29,6 +29,19 @@ const REGIONS: Argument = argument(
     ],
 );
 
+/// None, two, the same in another order, one, and as many as there may be.
+const HEADERS: Argument = argument(
+    "headers",
+    &[
+        "",
+        "\nheaders {\n key = \"B\"\n value = \"2\"\n}\nheaders {\n key = \"A\"\n value = \"\"\n}\n",
+        "\nheaders {\n key = \"A\"\n value = \"\"\n}\nheaders {\n key = \"B\"\n value = \"2\"\n}\n",
+        "\nheaders {\n key = \"A\"\n value = \"1\"\n}\n",
+        "\ndynamic \"headers\" {\n for_each = range(20)\n content {\n key = \"H${headers.value}\"\n value = \"v\"\n }\n}\n",
+        "",
+    ],
+);
+
 #[tokio::test]
 async fn every_argument_of_an_http_monitor_changes_in_place_and_leaves_nothing_to_do() {
     let sheet = Sheet {
@@ -57,17 +70,7 @@ async fn every_argument_of_an_http_monitor_changes_in_place_and_leaves_nothing_t
             PUBLIC,
             DESCRIPTION,
             REGIONS,
-            argument(
-                "headers",
-                &[
-                    "",
-                    "\nheaders {\n key = \"B\"\n value = \"2\"\n}\nheaders {\n key = \"A\"\n value = \"\"\n}\n",
-                    "\nheaders {\n key = \"A\"\n value = \"\"\n}\nheaders {\n key = \"B\"\n value = \"2\"\n}\n",
-                    "\nheaders {\n key = \"A\"\n value = \"1\"\n}\n",
-                    "\ndynamic \"headers\" {\n for_each = range(20)\n content {\n key = \"H${headers.value}\"\n value = \"v\"\n }\n}\n",
-                    "",
-                ],
-            ),
+            HEADERS,
             argument(
                 "status_code_assertions",
                 &[

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use domain::cadence::Missed;
 use domain::check::CheckResult;
 use domain::judge::{History, Transition};
-use rules::{MonitorId, MonitorStatus};
-use store::Batch;
+use rules::MonitorId;
+use store::{Batch, ProbeNote};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
@@ -19,6 +19,8 @@ pub(super) struct Pending {
     missed: Vec<Missed>,
     histories: HashMap<MonitorId, History>,
     transitions: Vec<(MonitorId, Transition)>,
+    /// What the owners of workspaces are told of probes.
+    notes: Vec<ProbeNote>,
     /// Who waits for the result at this place, once it is stored.
     replies: Vec<(usize, oneshot::Sender<CheckResult>)>,
     /// When the first of it came.
@@ -58,6 +60,15 @@ impl Pending {
         self.begin();
     }
 
+    pub(super) fn add_notes(&mut self, notes: impl Iterator<Item = ProbeNote>) {
+        self.notes.extend(notes);
+        self.begin();
+    }
+
+    pub(super) fn notes(&self) -> &[ProbeNote] {
+        &self.notes
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.since.is_none()
     }
@@ -66,9 +77,10 @@ impl Pending {
         self.results.len()
     }
 
-    /// Whether it is not to wait: a verdict changed, or somebody waits for a result.
+    /// Whether it is not to wait: a verdict changed, a probe doubts itself, or somebody waits for a
+    /// result.
     pub(super) fn is_urgent(&self) -> bool {
-        !self.transitions.is_empty() || !self.replies.is_empty()
+        !self.transitions.is_empty() || !self.replies.is_empty() || !self.notes.is_empty()
     }
 
     /// Ends when what is pending has waited long enough; never while nothing is.
@@ -79,7 +91,7 @@ impl Pending {
         }
     }
 
-    /// All of it as one transaction; the histories' verdicts and the replies stay until
+    /// All of it as one transaction; the histories, the notes and the replies stay until
     /// [`Self::answer`].
     pub(super) fn batch(&mut self) -> Batch {
         Batch {
@@ -90,11 +102,6 @@ impl Pending {
         }
     }
 
-    /// The verdicts that are stored now.
-    pub(super) fn statuses(&self) -> impl Iterator<Item = (MonitorId, MonitorStatus)> {
-        self.histories.iter().map(|(monitor, history)| (*monitor, history.status))
-    }
-
     /// Tells those who waited, and begins anew.
     pub(super) fn answer(&mut self, stored: &Batch) {
         for (place, reply) in self.replies.drain(..) {
@@ -102,6 +109,7 @@ impl Pending {
             let _ = reply.send(stored.results[place].clone());
         }
         self.histories.clear();
+        self.notes.clear();
         self.since = None;
     }
 

@@ -1,14 +1,17 @@
 //! Probes that doubt themselves, at work: results are heard for what they say of the probe, and when
-//! a doubt begins or ends, the log and the metrics say so and every monitor is judged anew. When
-//! that is the case is decided by `domain::judge`.
+//! a doubt begins or ends, the log, the metrics and the audit of every workspace concerned say so,
+//! and every monitor is judged anew. When that is the case is decided by `domain::judge`.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
 
 use domain::check::CheckResult;
-use domain::judge::DoubtChange;
-use rules::MonitorId;
+use domain::judge::{DoubtChange, ProbeSlot};
+use rules::{MonitorId, WorkspaceId};
+use store::{ProbeNote, ProbeTurn};
 use tracing::{error, warn};
 
 use super::Judge;
-use crate::pipeline::EMBEDDED;
 
 impl Judge {
     /// Hears a result for what it says of the probe that ran it.
@@ -20,30 +23,66 @@ impl Judge {
         }
     }
 
-    /// Says that a doubt began or ended, and judges every monitor anew.
+    /// Says that a doubt began or ended, asks the canaries as long as it lasts, and judges every
+    /// monitor anew.
     pub(super) fn follow_doubt(&mut self, change: DoubtChange) {
         match change {
-            DoubtChange::Doubts { failing, hosts, .. } => {
-                error!(
-                    probe.name = EMBEDDED,
-                    "probe `{EMBEDDED}` doubts itself: {failing} of {hosts} hosts failed within a \
-                     minute; its votes are void, look at its network"
-                );
-                self.metrics.doubts.inc();
-                self.metrics.probes_doubting.inc();
-            }
-            DoubtChange::Recovered { since, relief, .. } => {
-                warn!(
-                    probe.name = EMBEDDED,
-                    "probe `{EMBEDDED}` doubts itself no more, after {} s: {relief}",
-                    self.ctx.now().since(since).as_secs()
-                );
-                self.metrics.probes_doubting.dec();
+            DoubtChange::Doubts { probe, failing, hosts, .. } => self.begin(probe, failing, hosts),
+            DoubtChange::Recovered { probe, since, relief } => {
+                self.end(probe, &format!("after {}: {relief}", self.passed(since)));
             }
         }
         let monitors: Vec<MonitorId> = self.watched.keys().copied().collect();
         for monitor in monitors {
             self.judge_again(monitor);
         }
+    }
+
+    fn begin(&mut self, probe: ProbeSlot, failing: u32, hosts: u32) {
+        let name = self.canaries.probes.name(probe).to_owned();
+        let way_out = if self.canaries.are_none() {
+            "nobody is asked whether the network is well: name hosts with --canaries"
+        } else {
+            "its canaries are asked"
+        };
+        error!(
+            probe.name = name,
+            "probe `{name}` doubts itself: {failing} of {hosts} hosts failed within a minute; its \
+             votes are void, look at its network; {way_out}"
+        );
+        self.metrics.doubts.inc();
+        self.metrics.probes_doubting.inc();
+        self.canaries.begin(probe);
+        let detail =
+            format!("{failing} of {hosts} hosts failed within a minute; its votes are void");
+        self.tell_owners(probe, ProbeTurn::Doubts, &detail);
+    }
+
+    fn end(&mut self, probe: ProbeSlot, how: &str) {
+        let name = self.canaries.probes.name(probe).to_owned();
+        warn!(probe.name = name, "probe `{name}` doubts itself no more, {how}");
+        self.metrics.probes_doubting.dec();
+        self.canaries.end(probe);
+        self.tell_owners(probe, ProbeTurn::Recovered, how);
+    }
+
+    /// Notes it for every workspace whose monitors the probe checks.
+    fn tell_owners(&mut self, probe: ProbeSlot, turn: ProbeTurn, detail: &str) {
+        let concerned = self.watched.values().filter(|watched| watched.is_checked_by(probe));
+        let workspaces: BTreeSet<WorkspaceId> = concerned.map(|it| it.workspace).collect();
+        let (id, at) = (self.canaries.probes.known(probe).0.clone(), self.ctx.now());
+        let note = |workspace| ProbeNote {
+            workspace,
+            probe: id.clone(),
+            turn,
+            at,
+            detail: detail.to_owned(),
+        };
+        self.pending.add_notes(workspaces.into_iter().map(note));
+    }
+
+    fn passed(&self, since: rules::Timestamp) -> String {
+        let passed: Duration = self.ctx.now().since(since);
+        format!("{} s", passed.as_secs())
     }
 }

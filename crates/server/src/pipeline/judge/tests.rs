@@ -1,10 +1,14 @@
-//! What becomes of the judge when its store ends.
+//! What becomes of the judge when its store ends, or refuses.
 
 use domain::check::{Identity, Phases, ProbeId, Trigger};
-use rules::Region;
+use rules::{Region, Secret};
 use store::{Database, MasterKeySource, Settings};
+use testkit::line::Line;
 
 use super::*;
+use crate::pipeline::Probes;
+
+const NOW: Timestamp = Timestamp::from_millis(1_000);
 
 /// Longer than any end takes, and shorter than a person waits.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -34,15 +38,34 @@ fn a_result() -> CheckResult {
     }
 }
 
+/// A judge that watches nothing yet, what it is told with, and what makes it give up.
+struct Bench {
+    metrics: Metrics,
+    reports: mpsc::Sender<Report>,
+    heard: mpsc::Receiver<Report>,
+    judge: Judge,
+    abandon: CancellationToken,
+}
+
+fn a_judge(store: Store) -> Bench {
+    let (ctx, _clock) = Context::manual(NOW);
+    let (orders, _cadence) = mpsc::channel(8);
+    let (reports, heard) = mpsc::channel(8);
+    let abandon = CancellationToken::new();
+    let probes = Probes::embedded(probe::Probe::new(probe::Settings::default()), Vec::new());
+    let canaries = Canaries::new(ctx.clone(), probes, &[], reports.downgrade()).unwrap();
+    let metrics = Metrics::new();
+    let judge =
+        Judge::new(ctx, metrics.clone(), store, orders.downgrade(), canaries, abandon.clone());
+    Bench { metrics, reports, heard, judge, abandon }
+}
+
 #[tokio::test]
 async fn a_judge_whose_store_has_ended_ends_and_keeps_nobody_waiting() {
     let folder = tempfile::tempdir().unwrap();
     let store = a_store(folder.path()).await;
     store.clone().close().await.unwrap();
-    let (ctx, _clock) = Context::manual(Timestamp::from_millis(1_000));
-    let (orders, _cadence) = mpsc::channel(8);
-    let judge = Judge::new(ctx, Metrics::new(), store, Published::default(), orders.downgrade());
-    let (reports, heard) = mpsc::channel(8);
+    let Bench { judge, reports, heard, .. } = a_judge(store);
     let (commands, told) = mpsc::channel(8);
     let judging = tokio::spawn(judge.run(heard, told));
     let (reply, answer) = oneshot::channel();
@@ -51,4 +74,62 @@ async fn a_judge_whose_store_has_ended_ends_and_keeps_nobody_waiting() {
     ended.expect("it ends by itself").unwrap();
     assert!(answer.await.is_err(), "what is not stored is not answered as if it were");
     assert!(commands.is_closed(), "who asks hears that nobody is there");
+}
+
+/// A store whose database can be cut off.
+async fn a_store_at_a_distance(folder: &std::path::Path) -> (Store, Line) {
+    let line = Line::to(&testkit::postgres::database()).await;
+    let settings = Settings {
+        folder: folder.join("data"),
+        database: Database::Postgres(Secret::new(line.address())),
+        master_key: MasterKeySource::File,
+    };
+    (Store::open(settings).await.unwrap(), line)
+}
+
+async fn until_a_commit_failed(metrics: &Metrics) {
+    let failed = async {
+        while metrics.commits_failed.get() == 0 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, failed).await.expect("the store refuses");
+}
+
+// design: §2 "Memory never runs ahead of the database"
+#[tokio::test]
+async fn a_commit_that_failed_is_tried_again_until_it_is_stored() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, line) = a_store_at_a_distance(folder.path()).await;
+    let Bench { judge, metrics, reports, heard, .. } = a_judge(store.clone());
+    let (_commands, told) = mpsc::channel(8);
+    line.cut();
+    let judging = tokio::spawn(judge.run(heard, told));
+    let (reply, mut answer) = oneshot::channel();
+    reports.send(Report::Result(a_result(), Some(reply))).await.unwrap();
+    until_a_commit_failed(&metrics).await;
+    assert!(answer.try_recv().is_err(), "nobody hears of it before");
+    line.mend();
+    let answered = tokio::time::timeout(PATIENCE, answer).await.expect("it is stored in the end");
+    assert_eq!(answered.unwrap().identity, a_result().identity);
+    drop(reports);
+    judging.await.unwrap();
+    store.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_commit_that_always_fails_holds_no_stop_up_for_good() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, line) = a_store_at_a_distance(folder.path()).await;
+    let Bench { judge, metrics, reports, heard, abandon } = a_judge(store);
+    let (_commands, told) = mpsc::channel(8);
+    line.cut();
+    let judging = tokio::spawn(judge.run(heard, told));
+    let (reply, answer) = oneshot::channel();
+    reports.send(Report::Result(a_result(), Some(reply))).await.unwrap();
+    until_a_commit_failed(&metrics).await;
+    drop(reports);
+    abandon.cancel();
+    tokio::time::timeout(PATIENCE, judging).await.expect("it ends all the same").unwrap();
+    assert!(answer.await.is_err(), "what is not stored is not answered as if it were");
 }

@@ -4,16 +4,20 @@ use domain::check::{CheckResult, Outcome};
 use domain::judge::{
     self, Doubts, Effects, History, HostMark, HostReport, Moment, Policy, ProbeSlot, region_status,
 };
-use rules::{MonitorId, Region, Timestamp};
+use rules::monitor::Monitor;
+use rules::{MonitorId, Region, Timestamp, WorkspaceId};
 
-use super::super::{MonitorView, RegionView};
+use super::super::{MonitorView, Probes, RegionView};
 
 /// One monitor that runs.
 #[derive(Debug)]
 pub(in crate::pipeline) struct Watched {
     pub(in crate::pipeline) monitor: MonitorId,
+    pub(super) workspace: WorkspaceId,
     pub(in crate::pipeline) policy: Policy,
     pub(in crate::pipeline) history: History,
+    /// Since when this revision runs in this process.
+    pub(super) runs_since: Timestamp,
     /// The host it checks.
     host: HostMark,
     /// When the verdict may change although nothing is heard.
@@ -25,15 +29,18 @@ pub(in crate::pipeline) struct Watched {
 
 impl Watched {
     pub(in crate::pipeline) const fn new(
-        monitor: MonitorId,
+        monitor: &Monitor,
         policy: Policy,
         history: History,
         host: HostMark,
+        runs_since: Timestamp,
     ) -> Self {
         Self {
-            monitor,
+            monitor: monitor.id,
+            workspace: monitor.workspace,
             policy,
             history,
+            runs_since,
             host,
             wake_at: None,
             entry_in_wakes: None,
@@ -68,9 +75,10 @@ impl Watched {
             Outcome::Failure => true,
             Outcome::Skipped => return None,
         };
+        let probe = self.policy.probe_of(result.identity.region)?;
         let is_current = result.identity.revision == self.policy.revision;
         is_current.then_some(HostReport {
-            probe: ProbeSlot::EMBEDDED,
+            probe,
             host: self.host,
             failed,
             finished_at: result.finished_at,
@@ -83,7 +91,12 @@ impl Watched {
         judge::tick(&self.policy, &mut self.history, moment)
     }
 
-    pub(super) fn view(&self, doubts: &Doubts, now: Timestamp) -> MonitorView {
+    /// Whether `probe` checks the monitor, in one of its regions.
+    pub(super) fn is_checked_by(&self, probe: ProbeSlot) -> bool {
+        self.policy.regions.iter().any(|serving| serving.probe == probe)
+    }
+
+    pub(super) fn view(&self, probes: &Probes, doubts: &Doubts, now: Timestamp) -> MonitorView {
         let regions = self.history.regions.iter().map(|state| RegionView {
             region: state.region,
             status: region_status(&self.policy, &self.history, state.region, doubts, now),
@@ -93,7 +106,7 @@ impl Watched {
                 .iter()
                 .find(|(region, _)| *region == state.region)
                 .map(|(_, latency)| *latency),
-            served_by: super::super::EMBEDDED.to_owned(),
+            served_by: probes.name_of(state.region).to_owned(),
         });
         MonitorView {
             status: self.history.status,

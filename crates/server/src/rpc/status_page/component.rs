@@ -12,11 +12,12 @@ use rules::status_page::{Component, ComponentDraft};
 use rules::{ComponentId, PageId};
 use store::{NewComponent, StoreError};
 
+use super::asked;
 use super::page::NOUN as PAGE;
-use super::{TRIES, asked, busy, given, id, named, refused, total, wrong};
 use crate::app::{App, refusal};
 use crate::auth::Caller;
-use crate::rpc::call::{caller, change, idempotency};
+use crate::rpc::call::{caller, change, edited, given, id, idempotency, named, refused, wrong};
+use crate::rpc::list::total;
 
 /// The field of a request that holds a component.
 const RESOURCE: &str = "component";
@@ -82,12 +83,8 @@ pub(super) async fn update(
     let mut given = given(RESOURCE, request.component.into_option())?;
     let id: ComponentId = named(RESOURCE, NOUN, given.id.take())?;
     let (draft, mask) = (ComponentDraft::from(given), mask(request.update_mask.as_option()));
-    for _ in 0..TRIES {
-        if let Some(component) = try_update(app, caller, id, (draft.clone(), mask)).await? {
-            return Ok(UpdateComponentResponse { component: shown_component(&component).into() });
-        }
-    }
-    Err(busy(NOUN, id))
+    let component = edited(NOUN, id, || try_update(app, caller, id, (draft.clone(), mask))).await?;
+    Ok(UpdateComponentResponse { component: shown_component(&component).into() })
 }
 
 pub(super) async fn delete(

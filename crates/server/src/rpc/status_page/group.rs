@@ -13,11 +13,12 @@ use rules::status_page::{ComponentGroup, GroupDraft};
 use rules::{GroupId, PageId};
 use store::{NewGroup, StoreError};
 
+use super::asked;
 use super::page::NOUN as PAGE;
-use super::{TRIES, asked, busy, given, id, named, refused, total, wrong};
 use crate::app::{App, refusal};
 use crate::auth::Caller;
-use crate::rpc::call::{caller, change, idempotency};
+use crate::rpc::call::{caller, change, edited, given, id, idempotency, named, refused, wrong};
+use crate::rpc::list::total;
 
 /// The field of a request that holds a group.
 const RESOURCE: &str = "component_group";
@@ -83,14 +84,8 @@ pub(super) async fn update(
     let mut given = given(RESOURCE, request.component_group.into_option())?;
     let id: GroupId = named(RESOURCE, NOUN, given.id.take())?;
     let (draft, mask) = (GroupDraft::from(given), mask(request.update_mask.as_option()));
-    for _ in 0..TRIES {
-        if let Some(group) = try_update(app, caller, id, (draft.clone(), mask)).await? {
-            return Ok(UpdateComponentGroupResponse {
-                component_group: shown_group(&group).into(),
-            });
-        }
-    }
-    Err(busy(NOUN, id))
+    let group = edited(NOUN, id, || try_update(app, caller, id, (draft.clone(), mask))).await?;
+    Ok(UpdateComponentGroupResponse { component_group: shown_group(&group).into() })
 }
 
 pub(super) async fn delete(

@@ -14,10 +14,13 @@ use rules::status_page::{PageDraft, StatusPage};
 use rules::{PageId, Theme, Violation};
 use store::{NewPage, StoreError};
 
-use super::{TRIES, asked, busy, given, id, named, refused, total, wrong};
+use super::asked;
 use crate::app::{App, refusal};
 use crate::auth::Caller;
-use crate::rpc::call::{caller, change, idempotency, secrets};
+use crate::rpc::call::{
+    caller, change, edited, given, id, idempotency, named, refused, secrets, wrong,
+};
+use crate::rpc::list::total;
 
 /// The field of a request that holds a page.
 const RESOURCE: &str = "status_page";
@@ -77,13 +80,8 @@ pub(super) async fn update(
     let mut given = given(RESOURCE, request.status_page.into_option())?;
     let id: PageId = named(RESOURCE, NOUN, given.id.take())?;
     let (draft, mask) = (PageDraft::from(given), mask(request.update_mask.as_option()));
-    for _ in 0..TRIES {
-        if let Some(page) = try_update(app, caller, id, (draft.clone(), mask)).await? {
-            let status_page = shown_page(&page, secrets(caller)).into();
-            return Ok(UpdateStatusPageResponse { status_page });
-        }
-    }
-    Err(busy(NOUN, id))
+    let page = edited(NOUN, id, || try_update(app, caller, id, (draft.clone(), mask))).await?;
+    Ok(UpdateStatusPageResponse { status_page: shown_page(&page, secrets(caller)).into() })
 }
 
 pub(super) async fn delete(

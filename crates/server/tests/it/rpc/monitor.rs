@@ -162,6 +162,10 @@ async fn a_repeated_create_returns_the_first_ones_monitor() {
     assert_ne!(strangers["monitor"]["id"], first["monitor"]["id"]);
     let list = caller.rpc("ListMonitors", json!({})).await.json();
     assert_eq!(list["totalSize"], 2);
+    caller.rpc("DeleteMonitor", json!({ "id": first["monitor"]["id"] })).await;
+    let gone = create(&caller, "k1").await;
+    let id = first["monitor"]["id"].as_str().unwrap();
+    assert_snapshot!(gone.to_string().replace(id, "[id]"), @r#"409 {"code":"already_exists","message":"this idempotency key created monitor `[id]`, which was deleted since; send another key to create one anew"}"#);
     let refused = create(&caller, &"k".repeat(257)).await;
     assert_snapshot!(refused, @r#"400 {"code":"invalid_argument","message":"`idempotency-key` must be 1 to 256 characters of ASCII"}"#);
 }

@@ -10,6 +10,8 @@ use rules::{ProviderType, Scope};
 use serde_json::{Value, json};
 use testkit::server::{Caller, NOTIFICATIONS, Reply, TestServer};
 
+use super::camel;
+
 /// What no read key may see, wherever it may stand.
 const HIDDEN: &str = "hunter2";
 
@@ -38,13 +40,6 @@ fn a_channel(kind: ProviderType) -> Value {
         }),
     };
     json!({ "providerType": kind.as_str(), camel(kind.as_str()): block, "monitorIds": [] })
-}
-
-/// A name of the specification as JSON writes it.
-fn camel(name: &str) -> String {
-    let mut words = name.split('_');
-    let first = words.next().unwrap_or_default().to_owned();
-    words.fold(first, |all, word| all + &word[..1].to_uppercase() + &word[1..])
 }
 
 async fn call(caller: &Caller, method: &str, request: Value) -> Reply {

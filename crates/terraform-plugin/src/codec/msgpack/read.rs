@@ -34,7 +34,21 @@ enum Token<'a> {
     Ext(i8, &'a [u8]),
 }
 
-impl Token<'_> {
+impl<'a> Token<'a> {
+    fn bytes(&self) -> Option<&'a [u8]> {
+        match self {
+            Self::Bytes(bytes) => Some(bytes),
+            Self::Text(text) => Some(text.as_bytes()),
+            Self::Nil
+            | Self::Bool(_)
+            | Self::Int(_)
+            | Self::Float(_)
+            | Self::Array(_)
+            | Self::Map(_)
+            | Self::Ext(..) => None,
+        }
+    }
+
     fn kind(&self) -> &'static str {
         match self {
             Self::Nil => "null",
@@ -119,11 +133,9 @@ impl<'a> Reader<'a> {
     }
 
     fn dynamic(&mut self, depth: usize) -> Result<Value, CodecError> {
-        let json = match self.token()? {
-            Token::Bytes(bytes) => bytes,
-            Token::Text(text) => text.as_bytes(),
-            other => return Err(CodecError::mismatch("the JSON of a type", other.kind())),
-        };
+        let token = self.token()?;
+        let json = token.bytes();
+        let json = json.ok_or_else(|| CodecError::mismatch("the JSON of a type", token.kind()))?;
         let ty = serde_json::from_slice(json).ok().and_then(|json| Type::from_json(&json));
         let ty = ty.ok_or_else(|| CodecError::mismatch("the JSON of a type", "other text"))?;
         let value = self.value(&ty, depth)?;
@@ -131,12 +143,17 @@ impl<'a> Reader<'a> {
     }
 
     fn text(&mut self) -> Result<&'a str, CodecError> {
-        match self.token()? {
-            Token::Text(text) => Ok(text),
-            other => Err(CodecError::mismatch("a name", other.kind())),
-        }
+        let token = self.token()?;
+        let Token::Text(text) = token else {
+            return Err(CodecError::mismatch("a name", token.kind()));
+        };
+        Ok(text)
     }
 
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the rest are extensions, read by their own"
+    )]
     fn token(&mut self) -> Result<Token<'a>, CodecError> {
         let [first] = self.array()?;
         Ok(match Marker::from_u8(first) {
@@ -199,6 +216,10 @@ impl<'a> Reader<'a> {
         })
     }
 
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "a library's markers: the rest hold nothing"
+    )]
     fn extension(&mut self, marker: Marker) -> Result<Token<'a>, CodecError> {
         let length = match marker {
             Marker::FixExt1 => 1,

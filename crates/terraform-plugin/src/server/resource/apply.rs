@@ -5,6 +5,7 @@ use super::ResourceEntry;
 use crate::plan::applied;
 use crate::proto::tfplugin6 as proto;
 use crate::resource::{Create, State, Update};
+use crate::schema::salvage;
 use crate::server::answer::guarded;
 use crate::server::wire;
 use crate::value::Object;
@@ -12,6 +13,24 @@ use crate::{Context, Diagnostics, Outcome, Private};
 
 impl<C> ResourceEntry<C> {
     pub(in crate::server) async fn apply(
+        &self,
+        ctx: &Context<C>,
+        request: &proto::apply_resource_change::Request,
+    ) -> Outcome<proto::apply_resource_change::Response> {
+        let answer = self.change(ctx, request).await;
+        answer.or_else(|found| {
+            found.into_iter().for_each(|found| ctx.report(found));
+            // An answer without a state would read as "it is gone".
+            Ok(proto::apply_resource_change::Response {
+                new_state: request.prior_state.clone(),
+                private: request.planned_private.clone(),
+                new_identity: request.planned_identity.clone(),
+                ..Default::default()
+            })
+        })
+    }
+
+    async fn change(
         &self,
         ctx: &Context<C>,
         request: &proto::apply_resource_change::Request,
@@ -52,10 +71,11 @@ impl<C> ResourceEntry<C> {
         request: &proto::apply_resource_change::Request,
     ) -> Outcome<proto::apply_resource_change::Response> {
         let (ty, identity_type) = (&self.typed.ty, self.identity_type.as_ref());
+        let planned_identity = wire::identity(request.planned_identity.as_ref(), identity_type)?;
         let report = |found: Diagnostics| found.into_iter().for_each(|found| ctx.report(found));
         let state = match outcome {
             Ok(None) => None,
-            Ok(Some(state)) => Some(self.held(ctx, state, planned)?),
+            Ok(Some(state)) => Some(self.held(ctx, state, planned)),
             Err(found) => {
                 report(found);
                 prior
@@ -65,27 +85,36 @@ impl<C> ResourceEntry<C> {
             let new_state = wire::dynamic(None, ty)?;
             return Ok(proto::apply_resource_change::Response { new_state, ..Default::default() });
         };
-        let identity = wire::identity_data(state.identity.as_ref(), identity_type)?;
+        let identity = state.identity.or(planned_identity);
+        let identity = identity.or_else(|| self.identity_in(&state.values));
+        // The object exists, whatever is wrong with its identity.
+        let identity = wire::identity_data(identity.as_ref(), identity_type);
+        let new_identity = identity.unwrap_or_else(|found| {
+            report(found);
+            request.planned_identity.clone()
+        });
         Ok(proto::apply_resource_change::Response {
             new_state: wire::dynamic(Some(&state.values), ty)?,
-            private: state.private.to_bytes(),
-            new_identity: identity.or_else(|| request.planned_identity.clone()),
+            private: state.private.over(&request.planned_private),
+            new_identity,
             ..Default::default()
         })
     }
 
-    /// The new state, held to the schema and to the plan. What is wrong with it is reported.
-    fn held(&self, ctx: &Context<C>, state: State, planned: Option<&Object>) -> Outcome<State> {
-        let values = wire::conform(&self.typed.schema, state.values)?;
-        let kept = values.clone().without_unknown();
+    /// The new state, held to the schema and to the plan. What is wrong with it is reported, and what
+    /// is right is kept: the object exists.
+    fn held(&self, ctx: &Context<C>, state: State, planned: Option<&Object>) -> State {
+        let report = |found: Diagnostics| found.into_iter().for_each(|found| ctx.report(found));
+        let schema = &self.typed.schema;
+        let values = wire::conform(schema, state.values.clone()).unwrap_or_else(|found| {
+            report(found);
+            salvage(&schema.body, state.values)
+        });
         if let Err(found) = self.typed.settled(values.clone()) {
-            found.into_iter().for_each(|found| ctx.report(found));
+            report(found);
         }
-        if let Some(planned) = planned {
-            for found in applied(&self.typed.schema.body, planned, &values) {
-                ctx.report(found);
-            }
-        }
-        Ok(State { values: kept, ..state })
+        let planned = planned.map(|planned| applied(&schema.body, planned, &values));
+        report(planned.into_iter().flatten().collect());
+        State { values: values.without_unknown(), ..state }
     }
 }

@@ -49,8 +49,9 @@ impl<C> ResourceEntry<C> {
         interruptible(ctx, self.resource.plan(ctx, plan)).await?;
         plan.planned = wire::conform(&self.typed.schema, std::mem::take(&mut plan.planned))?;
         let Some(prior) = plan.prior.as_ref() else {
-            let found = planned(body, &plan.config, None, &plan.planned);
-            found.into_iter().for_each(|found| ctx.report(found));
+            for found in planned(body, &plan.config, None, &plan.planned) {
+                ctx.report(found);
+            }
             return Ok(());
         };
         // The provider's code made a change where the schema saw none: what is computed opens up,

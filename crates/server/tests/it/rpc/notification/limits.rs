@@ -6,7 +6,8 @@ use rules::{ProviderType, Scope, tables};
 use serde_json::{Value, json};
 use testkit::server::{Caller, TestServer};
 
-use super::{a_channel, call, camel, create};
+use super::{a_channel, call, create};
+use crate::rpc::camel;
 
 /// A place in a request: its path in the specification's names, and as a JSON pointer.
 struct Spot {

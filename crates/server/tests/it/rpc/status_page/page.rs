@@ -247,6 +247,18 @@ async fn edits_at_the_same_time_all_hold() {
 }
 
 #[tokio::test]
+async fn an_edit_among_many_others_gets_through() {
+    let (_server, caller) = start().await;
+    let page = a_page(&caller, "acme").await;
+    let edit = async |number: u8| {
+        let change = json!({ "id": page["id"], "description": format!("edit {number}") });
+        let request = json!({ "statusPage": change, "updateMask": "description" });
+        done(&caller, "UpdateStatusPage", "statusPage", request).await
+    };
+    futures_util::future::join_all((0..24).map(edit)).await;
+}
+
+#[tokio::test]
 async fn a_repeated_create_returns_the_first_ones_page() {
     // design: §4: creates take an idempotency key
     let (server, caller) = start().await;

@@ -1,5 +1,5 @@
 //! What `cargo xtask instructions` counts the instructions of: each hot path by its name, on work
-//! that is the same every time. `hot-paths NAME TIMES` prepares, then works TIMES times inside one
+//! that is the same every time. A crate of its own, so that the count builds nothing beside it. `hot-paths NAME TIMES` prepares, then works TIMES times inside one
 //! function whose name begins with `counted`; a path with threads of its own is counted whole.
 
 use std::sync::Arc;

@@ -1,0 +1,110 @@
+//! `aloft terraform export`: what a workspace holds, as a configuration of Terraform with import
+//! blocks. Reading belongs to `workspace`, what is written to `export`, how it looks to `hcl`.
+
+mod export;
+mod hcl;
+mod names;
+mod variables;
+mod workspace;
+
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context as _, Result, bail};
+use clap::{Args, Subcommand};
+use contract::rpc::{Client, DEFAULT_BASE_URL};
+use rules::Secret;
+use server::boot;
+
+use self::export::Export;
+use crate::output;
+
+/// Variables that hold the key, the first that is set: as the provider names it (spec §5.9), and as
+/// the clients do (spec §5.3).
+const KEY_VARIABLES: [&str; 2] = ["SERVICE_API_TOKEN", "SERVICE_API_KEY"];
+/// The variable that stands in for the address (spec §5.3).
+const URL_VARIABLE: &str = "SERVICE_API_URL";
+/// Where secrets are written: Terraform reads this file without being told.
+const SECRETS_FILE: &str = "terraform.tfvars";
+/// Who may read a file with secrets: its owner.
+const SECRETS_MODE: u32 = 0o600;
+/// Who may read the other files, before the umask.
+const FILE_MODE: u32 = 0o666;
+
+/// What to do for Terraform.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Action {
+    /// Write the workspace of a key as a configuration with import blocks
+    Export(Asked),
+}
+
+/// Where from, and where to. The key comes from the environment, where no list of processes shows it.
+#[derive(Debug, Args)]
+#[command(after_help = "The key is SERVICE_API_TOKEN, or SERVICE_API_KEY, of the environment.")]
+pub(crate) struct Asked {
+    #[arg(
+        long,
+        value_name = "URL",
+        help = "Address of the service [default: http://127.0.0.1:8080/rpc] [env: SERVICE_API_URL]"
+    )]
+    base_url: Option<String>,
+    /// Folder to write files into that are not there yet; else the standard output
+    #[arg(long, value_name = "FOLDER")]
+    out: Option<PathBuf>,
+    /// Write the values of secrets too, into terraform.tfvars, which only you may read
+    #[arg(long, requires = "out")]
+    with_secrets: bool,
+}
+
+pub(crate) async fn run(Action::Export(asked): Action) -> Result<ExitCode> {
+    let base_url = asked.base_url.or_else(|| variable(URL_VARIABLE));
+    let base_url = base_url.unwrap_or_else(|| DEFAULT_BASE_URL.to_owned());
+    let Some(key) = KEY_VARIABLES.into_iter().find_map(variable) else {
+        bail!("no key was given; set {} to one of the workspace", KEY_VARIABLES[0]);
+    };
+    let client = Client::new(&base_url, &Secret::new(key))?;
+    let workspace = workspace::read(&client).await.with_context(|| {
+        format!("reading the workspace at {}", crate::check::without_credentials(&base_url))
+    })?;
+    if asked.with_secrets && workspace.reads_only {
+        bail!("`--with-secrets` needs a key with the scope write; this one only reads");
+    }
+    let export = export::of(&workspace, &base_url);
+    match &asked.out {
+        Some(folder) => write(&export, folder, asked.with_secrets)?,
+        None => output::say(&export.text()),
+    }
+    output::complain(&export.summary(asked.with_secrets));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the files of a folder; none of them may be there, so that nobody's work is lost.
+fn write(export: &Export, folder: &Path, with_secrets: bool) -> Result<()> {
+    let files = export.files.iter().map(|(name, text)| (*name, text, FILE_MODE));
+    let secrets = export.secrets.expose();
+    let secrets =
+        (with_secrets && !secrets.is_empty()).then_some((SECRETS_FILE, secrets, SECRETS_MODE));
+    let files: Vec<_> = files.chain(secrets).filter(|(_, text, _)| !text.is_empty()).collect();
+    fs::create_dir_all(folder).with_context(|| format!("making `{}`", folder.display()))?;
+    for (name, ..) in &files {
+        let path = folder.join(name);
+        if path.exists() {
+            bail!("`{}` is there already; choose another folder", path.display());
+        }
+    }
+    for (name, text, mode) in files {
+        let path = folder.join(name);
+        let file = fs::OpenOptions::new().write(true).create_new(true).mode(mode).open(&path);
+        file.and_then(|mut file| file.write_all(text.as_bytes()))
+            .with_context(|| format!("writing `{}`", path.display()))?;
+    }
+    Ok(())
+}
+
+/// What a variable is set to; one that is empty says nothing.
+fn variable(name: &str) -> Option<String> {
+    boot::variable(name).filter(|value| !value.is_empty())
+}

@@ -1,0 +1,363 @@
+//! What a workspace is in HCL, by the tables of `rules`, so that no field is forgotten. What is absent
+//! or at its default is left out, what is in the export is referred to, and what a key that only reads
+//! would not see is a variable.
+
+use std::collections::HashMap;
+
+use rules::Secret;
+use rules::field::{Block, Field, Presence, Resource, Rule, Shape, Value};
+use rules::tables::RESOURCES;
+use serde_json::Value as Json;
+
+use super::hcl::{Body, Expression, quoted};
+use super::names::{Names, words};
+use super::variables::{Variable, Variables};
+use super::workspace::{Found, Workspace};
+
+/// What every name of a resource begins with.
+const PREFIX: &str = "service_";
+const PROVIDER: &str = r#"terraform {
+  required_providers {
+    service = {
+      source  = "aloft/service"
+      version = "~> 0.1"
+    }
+  }
+}
+
+# The key comes from SERVICE_API_TOKEN.
+"#;
+
+/// The texts of an export.
+#[derive(Debug)]
+pub(super) struct Export {
+    /// Files by their names, in the order in which they are read; one that is empty is none.
+    pub(super) files: [(&'static str, String); 4],
+    /// Values of the variables, as far as they are known, as a file of their own.
+    pub(super) secrets: Secret<String>,
+    resources: usize,
+    variables: usize,
+}
+
+/// What a field is in the configuration.
+enum Said {
+    Nothing,
+    Value(Expression),
+    Secret { value: Option<Secret<String>>, optional: bool },
+}
+
+struct Writer<'a> {
+    reads_only: bool,
+    /// Addresses by the ids of what is in the export.
+    addresses: &'a HashMap<String, String>,
+    variables: Variables,
+}
+
+/// Where in the configuration a body stands.
+struct Place<'a> {
+    address: &'a str,
+    /// What names of variables begin with.
+    name: String,
+    /// Path from the resource on, such as `webhook.`.
+    path: String,
+}
+
+/// The export of a workspace that was read at this address.
+pub(super) fn of(workspace: &Workspace, base_url: &str) -> Export {
+    let ordered = RESOURCES.iter().flat_map(|table| {
+        workspace.found.iter().filter(move |found| found.table.name == table.name)
+    });
+    let (whole, broken): (Vec<_>, Vec<_>) =
+        ordered.partition(|found| lacking(found.table, &found.json).is_none());
+    let labels = labels(&whole);
+    let addresses = whole.iter().zip(&labels).map(|(found, label)| {
+        (text(&found.json, "id").to_owned(), format!("{}.{label}", found.table.name))
+    });
+    let addresses = addresses.collect();
+    let reads_only = workspace.reads_only;
+    let mut writer = Writer { reads_only, addresses: &addresses, variables: Variables::default() };
+    let (mut resources, mut imports) = (Body::default(), Body::default());
+    for (found, label) in whole.iter().zip(&labels) {
+        resources.block("resource", &[found.table.name, label], writer.resource(found, label));
+        imports.block("import", &[], import(found, label));
+    }
+    let files = [
+        ("provider.tf", provider(base_url)),
+        ("variables.tf", writer.variables.declared()),
+        ("resources.tf", noted(&broken, reads_only) + &resources.text()),
+        ("imports.tf", imports.text()),
+    ];
+    let secrets = writer.variables.values();
+    Export { files, secrets, resources: whole.len(), variables: writer.variables.count() }
+}
+
+impl Export {
+    /// All in one.
+    pub(super) fn text(&self) -> String {
+        let texts = self.files.iter().map(|(_, text)| text.as_str());
+        texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n")
+    }
+
+    /// What was done, for the person who asked for it.
+    pub(super) fn summary(&self, with_secrets: bool) -> String {
+        let counted = format!("exported {} resources", self.resources);
+        match self.variables {
+            0 => counted,
+            secrets if with_secrets => format!("{counted} with {secrets} secrets"),
+            secrets => format!(
+                "{counted}; {secrets} secrets are variables without values: set them, or export with \
+                 --with-secrets"
+            ),
+        }
+    }
+}
+
+impl Writer<'_> {
+    fn resource(&mut self, found: &Found, label: &str) -> Body {
+        let noun = noun(found.table);
+        let address = format!("{}.{label}", found.table.name);
+        let place =
+            Place { address: &address, name: format!("{noun}_{label}"), path: String::new() };
+        self.body(found.table.fields, found.table.blocks, &found.json, &place, found.table.rules)
+    }
+
+    fn body(
+        &mut self,
+        fields: &[Field],
+        blocks: &[Block],
+        json: &Json,
+        place: &Place<'_>,
+        rules: &[Rule],
+    ) -> Body {
+        let mut body = Body::default();
+        for field in fields.iter().filter(|field| field.presence != Presence::Output) {
+            match self.said(field, &json[camel(field.name)], asked_for(rules, field, json)) {
+                Said::Nothing => {}
+                Said::Value(value) => body.set(field.name, value),
+                Said::Secret { value, optional } => {
+                    let variable = self.variable(field, place, value, optional);
+                    body.set(field.name, Expression::Word(format!("var.{variable}")));
+                }
+            }
+        }
+        for block in blocks {
+            for one in ones(&json[camel(block.name)]) {
+                let place = place.within(block, one);
+                let inner = self.body(block.fields, block.blocks, one, &place, &[]);
+                body.block(block.name, &[], inner);
+            }
+        }
+        body
+    }
+
+    fn said(&self, field: &Field, given: &Json, asked_for: bool) -> Said {
+        if let (true, Some(text)) = (is_secret(field, given), given.as_str()) {
+            return Said::Secret { value: Some(Secret::new(text.to_owned())), optional: false };
+        }
+        let may_be_hidden = may_be_hidden(field);
+        match expression(given) {
+            None if may_be_hidden && asked_for => Said::Secret { value: None, optional: false },
+            None if may_be_hidden && self.reads_only => {
+                Said::Secret { value: None, optional: true }
+            }
+            None => Said::Nothing,
+            Some(_) if is_default(field, given) => Said::Nothing,
+            Some(value) => Said::Value(match (field.shape, value) {
+                (Shape::Id(_) | Shape::SetOfIds(_), ids) => self.referred(ids),
+                (_, value) => value,
+            }),
+        }
+    }
+
+    /// Ids as references to what has them, where that is in the export.
+    fn referred(&self, value: Expression) -> Expression {
+        match value {
+            Expression::Text(id) => match self.addresses.get(&id) {
+                Some(address) => Expression::Word(format!("{address}.id")),
+                None => Expression::Text(id),
+            },
+            Expression::List(ids) => {
+                Expression::List(ids.into_iter().map(|id| self.referred(id)).collect())
+            }
+            Expression::Number(_) | Expression::Bool(_) | Expression::Word(_) => value,
+        }
+    }
+
+    fn variable(
+        &mut self,
+        field: &Field,
+        place: &Place<'_>,
+        value: Option<Secret<String>>,
+        optional: bool,
+    ) -> String {
+        self.variables.add(Variable {
+            name: format!("{}_{}", place.name, field.name),
+            description: format!("`{}{}` of {}.", place.path, field.name, place.address),
+            value,
+            sensitive: field.sensitive,
+            optional,
+        })
+    }
+}
+
+impl Place<'_> {
+    /// A block here. Of a header the name says which one it is.
+    fn within(&self, block: &Block, json: &Json) -> Self {
+        let mut name = format!("{}_{}", self.name, block.name);
+        let mut path = format!("{}{}.", self.path, block.name);
+        let key = text(json, "key");
+        if let Some(word) = words(key) {
+            name = format!("{name}_{}", word.trim_start_matches('_'));
+            path = format!("{}{}[{key}].", self.path, block.name);
+        }
+        Self { address: self.address, name, path }
+    }
+}
+
+/// A value of the wire; `None` where there is none, which an empty list is too.
+fn expression(json: &Json) -> Option<Expression> {
+    match json {
+        Json::String(text) => Some(Expression::Text(text.clone())),
+        Json::Number(number) => number.as_i64().map(Expression::Number),
+        Json::Bool(flag) => Some(Expression::Bool(*flag)),
+        Json::Array(elements) => {
+            let elements: Vec<_> = elements.iter().filter_map(expression).collect();
+            (!elements.is_empty()).then_some(Expression::List(elements))
+        }
+        Json::Null | Json::Object(_) => None,
+    }
+}
+
+/// What a key that only reads would not see: what the table says, values of headers, and credentials
+/// in a URL.
+fn is_secret(field: &Field, given: &Json) -> bool {
+    let is_url = matches!(field.shape, Shape::HttpUrl { .. });
+    may_be_hidden(field) || (is_url && given.as_str().is_some_and(has_credentials))
+}
+
+fn may_be_hidden(field: &Field) -> bool {
+    field.sensitive || matches!(field.shape, Shape::HeaderValue { .. })
+}
+
+fn has_credentials(url: &str) -> bool {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    rest.split(['/', '?', '#']).next().is_some_and(|authority| authority.contains('@'))
+}
+
+fn is_default(field: &Field, given: &Json) -> bool {
+    match field.presence {
+        Presence::Default(Value::Text(text)) => given == text,
+        Presence::Default(Value::Integer(number)) => given == number,
+        Presence::Default(Value::Bool(flag)) => given == flag,
+        Presence::Required | Presence::Optional | Presence::Computed | Presence::Output => false,
+    }
+}
+
+/// Whether the field must be given here.
+fn asked_for(rules: &[Rule], field: &Field, json: &Json) -> bool {
+    field.presence == Presence::Required
+        || rules.iter().any(|rule| match rule {
+            Rule::RequiredWhen { field: name, when, is } => {
+                *name == field.name && text(json, &camel(when)) == *is
+            }
+            Rule::ExactlyOneBlock { .. } => false,
+        })
+}
+
+/// The field without which a resource cannot be configured and that it has no more: what it named was
+/// deleted. Secrets are given as variables.
+fn lacking(table: &Resource, json: &Json) -> Option<&'static str> {
+    table
+        .fields
+        .iter()
+        .filter(|field| matches!(field.shape, Shape::Id(_)) && !field.sensitive)
+        .filter(|field| field.presence != Presence::Output)
+        .find(|field| asked_for(table.rules, field, json) && json[camel(field.name)].is_null())
+        .map(|field| field.name)
+}
+
+/// Names of resources, unique among those of their kind: as people named them, or what they show.
+fn labels(found: &[&Found]) -> Vec<String> {
+    let mut taken: HashMap<&str, Names> = HashMap::new();
+    let mut by_id: HashMap<&str, String> = HashMap::new();
+    let mut labels = Vec::new();
+    for Found { table, json } in found {
+        let named = ["name", "title", "slug"].iter().find_map(|field| words(text(json, field)));
+        let shown = || by_id.get(text(json, "monitorId")).cloned();
+        let kind = || words(text(json, "providerType"));
+        let wish = named.or_else(shown).or_else(kind).unwrap_or_else(|| noun(table).to_owned());
+        let label = taken.entry(table.name).or_default().unique(&wish);
+        by_id.insert(text(json, "id"), label.clone());
+        labels.push(label);
+    }
+    labels
+}
+
+fn import(found: &Found, label: &str) -> Body {
+    let id = text(&found.json, "id");
+    let id = match text(&found.json, "pageId") {
+        "" => id.to_owned(),
+        page => format!("{page}/{id}"),
+    };
+    let mut import = Body::default();
+    import.set("to", Expression::Word(format!("{}.{label}", found.table.name)));
+    import.set("id", Expression::Text(id));
+    import
+}
+
+fn provider(base_url: &str) -> String {
+    let mut provider = Body::default();
+    provider.set("base_url", Expression::Text(crate::check::without_credentials(base_url)));
+    let mut body = Body::default();
+    body.block("provider", &["service"], provider);
+    PROVIDER.to_owned() + &body.text()
+}
+
+/// What a reader should know, as comments.
+fn noted(broken: &[&Found], reads_only: bool) -> String {
+    let mut notes = String::new();
+    if reads_only {
+        notes += "# The key of this export only reads: credentials in URLs are not in it, and secrets \
+                  that may\n# be absent are variables that may be null.\n\n";
+    }
+    for Found { table, json } in broken {
+        let lacking = lacking(table, json).unwrap_or_default();
+        let name =
+            ["name", "title"].iter().map(|field| text(json, field)).find(|it| !it.is_empty());
+        let name = name.map(|name| format!(" {}", quoted(name))).unwrap_or_default();
+        let id = text(json, "id");
+        let why = format!("it needs `{lacking}`, and what that named was deleted");
+        notes.extend(["# ", table.name, " ", id, &name, " is left out: ", &why, ".\n\n"]);
+    }
+    notes
+}
+
+/// The blocks of a name: one, several or none.
+fn ones(json: &Json) -> &[Json] {
+    match json {
+        Json::Array(ones) => ones,
+        Json::Object(_) => std::slice::from_ref(json),
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => &[],
+    }
+}
+
+fn noun(table: &Resource) -> &'static str {
+    table.name.strip_prefix(PREFIX).unwrap_or(table.name)
+}
+
+fn text<'a>(json: &'a Json, name: &str) -> &'a str {
+    json[name].as_str().unwrap_or_default()
+}
+
+/// `snake_case` as the wire's JSON writes it.
+fn camel(name: &str) -> String {
+    let mut parts = name.split('_');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |camel, part| {
+        let (initial, rest) = part.split_at(part.len().min(1));
+        camel + &initial.to_ascii_uppercase() + rest
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,60 @@
+//! Names that Terraform takes and people read, made of names that people wrote.
+
+use std::collections::HashSet;
+
+/// Most characters that are taken over from a name.
+const CHARS_MAX: usize = 48;
+
+/// Names that were given away.
+#[derive(Debug, Default)]
+pub(super) struct Names(HashSet<String>);
+
+impl Names {
+    /// This name, with a number behind it where it is taken.
+    pub(super) fn unique(&mut self, wish: &str) -> String {
+        let numbered = (2_usize..).map(|number| format!("{wish}_{number}"));
+        let name = std::iter::once(wish.to_owned()).chain(numbered).find(|it| !self.0.contains(it));
+        let name = name.expect("there are more numbers than names");
+        self.0.insert(name.clone());
+        name
+    }
+}
+
+/// The words of a text in lower case, joined by underscores; `None` where it has no letter or digit of
+/// ASCII.
+pub(super) fn words(text: &str) -> Option<String> {
+    let words = text.split(|character: char| !character.is_ascii_alphanumeric());
+    let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
+    let joined: String = words.join("_").to_ascii_lowercase().chars().take(CHARS_MAX).collect();
+    let joined = joined.trim_end_matches('_');
+    let first = joined.chars().next()?;
+    // No name of Terraform begins with a digit.
+    Some(if first.is_ascii_digit() { format!("_{joined}") } else { joined.to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_words_in_lower_case() {
+        for (text, name) in [
+            ("API", Some("api")),
+            ("  On call <&> 24/7  ", Some("on_call_24_7")),
+            ("Zahlungen für Ü", Some("zahlungen_f_r")),
+            ("2xx only", Some("_2xx_only")),
+            ("監視", None),
+            ("", None),
+        ] {
+            assert_eq!(words(text).as_deref(), name, "{text}");
+        }
+        assert_eq!(words(&"ab ".repeat(99)).unwrap().len(), CHARS_MAX - 1);
+    }
+
+    #[test]
+    fn a_name_is_given_away_once() {
+        let mut names = Names::default();
+        let given = ["api", "api_2", "api", "api"].map(|wish| names.unique(wish));
+        assert_eq!(given, ["api", "api_2", "api_3", "api_4"]);
+    }
+}

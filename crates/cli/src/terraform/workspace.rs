@@ -1,0 +1,106 @@
+//! Reads everything of a workspace that Terraform manages, as the wire's JSON. What becomes of it
+//! belongs to `export`.
+
+use anyhow::{Result, anyhow, bail};
+use contract::monitor::wire::ListMonitorsRequest;
+use contract::notification::wire::ListNotificationsRequest;
+use contract::rpc::{Client, Error};
+use contract::status_page::wire::{
+    ListComponentGroupsRequest, ListComponentsRequest, ListStatusPagesRequest,
+};
+use rules::Scope;
+use rules::field::Resource;
+use rules::limits::LIST_LIMIT_MAX;
+use rules::tables;
+use serde::Serialize;
+use serde_json::Value as Json;
+
+/// What a workspace holds.
+#[derive(Debug)]
+pub(super) struct Workspace {
+    /// Resources of every kind, those of one kind in the order of their ids.
+    pub(super) found: Vec<Found>,
+    /// Whether the key reads only, so that secrets were left out.
+    pub(super) reads_only: bool,
+}
+
+/// A resource.
+#[derive(Debug)]
+pub(super) struct Found {
+    /// Its table.
+    pub(super) table: &'static Resource,
+    /// As it came.
+    pub(super) json: Json,
+}
+
+/// A part of a list, and the token of the next part; empty on the last.
+type Part = (Vec<Found>, String);
+
+/// Lists a service, part by part, with a request for as many as one part may have.
+macro_rules! all {
+    ($found:ident, $client:expr, $service:ident.$method:ident($Request:ident), $($table:ident: $list:ident),+) => {
+        all(&mut $found, async |token| {
+            let limit = Some(LIST_LIMIT_MAX as i32);
+            let request = $Request { limit, page_token: token, ..Default::default() };
+            let answer = $client.$service.$method(request).await.map_err(|error| said(&error))?;
+            let answer = answer.into_owned();
+            let mut found = Vec::new();
+            $(add(&mut found, &tables::$table, &answer.$list)?;)+
+            Ok((found, answer.next_page_token))
+        })
+        .await?;
+    };
+}
+
+/// Reads it.
+pub(super) async fn read(client: &Client) -> Result<Workspace> {
+    let who = client.whoami().await.map_err(|error| said(&error))?;
+    let writes = who.actor.scopes.iter().any(|scope| scope == Scope::Write.as_str());
+    let mut found = Vec::new();
+    all!(found, client, monitors.list_monitors(ListMonitorsRequest),
+        HTTP_MONITOR: http_monitors, TCP_MONITOR: tcp_monitors, DNS_MONITOR: dns_monitors);
+    all!(found, client, notifications.list_notifications(ListNotificationsRequest),
+        NOTIFICATION: notifications);
+    all!(found, client, status_pages.list_status_pages(ListStatusPagesRequest),
+        STATUS_PAGE: status_pages);
+    all!(found, client, status_pages.list_components(ListComponentsRequest),
+        STATUS_PAGE_COMPONENT: components);
+    all!(found, client, status_pages.list_component_groups(ListComponentGroupsRequest),
+        STATUS_PAGE_COMPONENT_GROUP: component_groups);
+    Ok(Workspace { found, reads_only: !writes })
+}
+
+/// Asks for part after part until the last.
+async fn all(
+    found: &mut Vec<Found>,
+    mut ask: impl AsyncFnMut(Option<String>) -> Result<Part>,
+) -> Result<()> {
+    let mut token = None;
+    loop {
+        let (part, next) = ask(token.clone()).await?;
+        found.extend(part);
+        if next.is_empty() {
+            return Ok(());
+        }
+        if token.as_ref() == Some(&next) {
+            bail!("the service answers the same part of a list again");
+        }
+        token = Some(next);
+    }
+}
+
+fn add<M: Serialize>(
+    found: &mut Vec<Found>,
+    table: &'static Resource,
+    messages: &[M],
+) -> Result<()> {
+    for message in messages {
+        found.push(Found { table, json: serde_json::to_value(message)? });
+    }
+    Ok(())
+}
+
+fn said(error: &Error) -> anyhow::Error {
+    let message = error.message.clone().unwrap_or_else(|| format!("{:?}", error.code));
+    anyhow!(message)
+}

@@ -1,0 +1,57 @@
+//! `aloft terraform export` as a command: what it asks for, and what it says. What Terraform makes of
+//! the export belongs to the provider's tests.
+
+use serde_json::json;
+
+use crate::process::Home;
+
+const EXPORT: [&str; 2] = ["terraform", "export"];
+
+#[test]
+fn an_export_has_every_part_of_a_list() {
+    let (home, key) = Home::with_key();
+    let server = home.serve();
+    for _ in 0..=rules::limits::LIST_LIMIT_MAX {
+        let monitor = json!({ "name": "m", "uri": "example.com:443", "periodicity": "1h" });
+        server.rpc(&key, "CreateTcpMonitor", &json!({ "monitor": monitor }));
+    }
+    let base_url = format!("http://{}/rpc", server.address);
+    let args = [&EXPORT[..], &["--base-url", &base_url]].concat();
+    let ran = home.run_with(&args, &[("SERVICE_API_KEY", &key)]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert_eq!(ran.out.matches("import {").count(), 101);
+    assert!(ran.out.contains("resource \"service_tcp_monitor\" \"m_101\" {"));
+    assert_eq!(ran.err, "exported 101 resources\n");
+}
+
+#[test]
+fn an_export_says_what_it_needs() {
+    let (home, _) = Home::with_key();
+    let server = home.serve();
+    let base_url = format!("http://user:pw@{}/rpc", server.address);
+    let said = |args: &[&str], variables: &[(&str, &str)]| {
+        let ran = home.run_with(&[&EXPORT[..], args].concat(), variables);
+        assert_ne!(ran.code, Some(0), "{}", ran.out);
+        ran.err.lines().next().unwrap().replace(&server.address.to_string(), "HOST")
+    };
+    let read = home.new_key(&["--scope", "read"]);
+    let read = read["key"].as_str().unwrap();
+    let said = [
+        said(&[], &[]),
+        said(&["--base-url", &base_url], &[("SERVICE_API_TOKEN", "unknown")]),
+        said(&["--base-url", "nowhere"], &[("SERVICE_API_TOKEN", read)]),
+        said(&["--with-secrets"], &[("SERVICE_API_TOKEN", read)]),
+        said(
+            &["--with-secrets", "--out", "exported"],
+            &[("SERVICE_API_TOKEN", read), ("SERVICE_API_URL", &base_url)],
+        ),
+    ];
+    insta::assert_snapshot!(said.join("\n"), @r"
+    error: no key was given; set SERVICE_API_TOKEN to one of the workspace
+    error: reading the workspace at http://HOST/rpc: this key is unknown; check that it was copied whole
+    error: `nowhere` is no base URL; one looks like http://127.0.0.1:8080/rpc
+    error: the following required arguments were not provided:
+    error: `--with-secrets` needs a key with the scope write; this one only reads
+    ");
+    assert!(!home.path().join("exported").exists());
+}

@@ -1,0 +1,156 @@
+//! Errors that the RPC library answers before any interceptor sees the call: a message that is too
+//! large or cannot be unpacked, a content type or a verb it does not speak. They are read back from
+//! the answer, in whichever protocol it is, so that they can be given the reason they lack.
+
+use http::header::HeaderMap;
+use http::{Method, StatusCode};
+use serde::Deserialize;
+
+use super::error::{Code, Error, Reason, reasoned, with_reason};
+
+/// What stands before each message of a stream: a byte of flags and the length.
+const ENVELOPE_BYTES: usize = 5;
+/// The content types that a message may have.
+const SPOKEN: &str =
+    "application/json, application/proto, application/grpc or application/grpc-web";
+
+/// An answer as it came from the library.
+#[derive(Clone, Copy, Debug)]
+pub struct Answered<'a> {
+    /// Its status.
+    pub status: StatusCode,
+    /// Its headers.
+    pub headers: &'a HeaderMap,
+    /// Its trailers, where it had some.
+    pub trailers: Option<&'a HeaderMap>,
+    /// Its body.
+    pub body: &'a [u8],
+}
+
+/// The end of a stream of Connect.
+#[derive(Deserialize)]
+struct End {
+    error: Option<Error>,
+}
+
+/// The error in the answer to a call that came to no method, with its reason; `None` where the
+/// answer is no error.
+pub fn refused(verb: &Method, answered: Answered<'_>) -> Option<Error> {
+    let Answered { status, headers, trailers, body } = answered;
+    let error = match status {
+        StatusCode::METHOD_NOT_ALLOWED => not_allowed(verb, headers),
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => {
+            let message = format!("this content type is not spoken here; send {SPOKEN}");
+            reasoned(Code::InvalidArgument, Reason::MediaType, message)
+                .with_http_status(StatusCode::UNSUPPORTED_MEDIA_TYPE)
+        }
+        StatusCode::OK => {
+            let error = of_headers(headers).or_else(|| of_headers(trailers?));
+            with_reason(error.or_else(|| of_web(body)).or_else(|| of_stream(body))?)
+        }
+        status => {
+            let error: Error = serde_json::from_slice(body).ok()?;
+            let error = with_reason(error);
+            // The status of the code may be another than the library chose, and than we do.
+            let is_ours = error.http_status() == StatusCode::PAYLOAD_TOO_LARGE;
+            if is_ours { error } else { error.with_http_status(status) }
+        }
+    };
+    Some(error)
+}
+
+fn not_allowed(verb: &Method, headers: &HeaderMap) -> Error {
+    let allowed = headers.get(http::header::ALLOW).and_then(|allow| allow.to_str().ok());
+    let message = format!("{verb} does not call this method; use {}", allowed.unwrap_or("POST"));
+    reasoned(Code::InvalidArgument, Reason::Verb, message)
+        .with_http_status(StatusCode::METHOD_NOT_ALLOWED)
+}
+
+/// The error of gRPC in headers or trailers.
+fn of_headers(headers: &HeaderMap) -> Option<Error> {
+    let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
+    of_grpc(text("grpc-status")?, text("grpc-message").unwrap_or_default())
+}
+
+/// The error of gRPC-Web, whose trailers are the last message of the body.
+fn of_web(body: &[u8]) -> Option<Error> {
+    let text = str::from_utf8(body.get(ENVELOPE_BYTES..)?).ok()?;
+    let field = |name: &str| {
+        text.lines().find_map(|line| Some(line.split_once(':')?).filter(|it| it.0 == name))
+    };
+    let message = field("grpc-message").map_or("", |(_, message)| message.trim());
+    of_grpc(field("grpc-status")?.1.trim(), message)
+}
+
+/// The error of a stream of Connect, in its last message.
+fn of_stream(body: &[u8]) -> Option<Error> {
+    serde_json::from_slice::<End>(body.get(ENVELOPE_BYTES..)?).ok()?.error
+}
+
+fn of_grpc(status: &str, message: &str) -> Option<Error> {
+    let code = Code::from_grpc_code(status.parse().ok()?)?;
+    Some(Error::new(code, unescaped(message)))
+}
+
+/// The text of `grpc-message`, whose bytes beyond the visible ones are `%XX`.
+fn unescaped(message: &str) -> String {
+    let mut bytes = Vec::with_capacity(message.len());
+    let mut rest = message.as_bytes();
+    while let Some((&first, after)) = rest.split_first() {
+        let digits = after.get(..2).and_then(|digits| str::from_utf8(digits).ok());
+        let byte = digits.filter(|_| first == b'%').and_then(|it| u8::from_str_radix(it, 16).ok());
+        bytes.push(byte.unwrap_or(first));
+        rest = if byte.is_some() { &after[2..] } else { after };
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::error::reason;
+    use super::*;
+
+    fn read(status: u16, header: Option<(&'static str, &str)>, body: &[u8]) -> Option<Error> {
+        let mut headers = HeaderMap::new();
+        for (name, value) in header.into_iter().chain([("grpc-message", "it is 5%25 %C3%BC")]) {
+            headers.insert(name, value.parse().unwrap());
+        }
+        let status = StatusCode::from_u16(status).unwrap();
+        let answered = Answered { status, headers: &headers, trailers: None, body };
+        refused(&Method::PUT, answered)
+    }
+
+    #[test]
+    fn an_error_is_found_wherever_its_protocol_puts_it_and_gets_a_reason() {
+        let json = br#"{"code":"invalid_argument","message":"missing"}"#;
+        let web = b"\x80\0\0\0\x2agrpc-status: 8\r\ngrpc-message: too large\r\n";
+        let stream = b"\x02\0\0\0\x01{\"error\":{\"code\":\"unimplemented\"}}";
+        for (answer, status, expected) in [
+            (read(400, None, json), 400, "MALFORMED_MESSAGE"),
+            (read(415, None, b""), 415, "UNSUPPORTED_MEDIA_TYPE"),
+            (read(405, Some(("allow", "POST")), b""), 405, "METHOD_NOT_ALLOWED"),
+            (read(200, Some(("grpc-status", "3")), b""), 400, "MALFORMED_MESSAGE"),
+            (read(200, None, web), 413, "TOO_LARGE"),
+            (read(200, None, stream), 501, "UNKNOWN_METHOD"),
+            (read(429, None, br#"{"code":"resource_exhausted"}"#), 413, "TOO_LARGE"),
+        ] {
+            let error = answer.unwrap_or_else(|| panic!("no {expected}"));
+            assert_eq!(reason(&error).as_deref(), Some(expected));
+            assert_eq!(error.http_status(), status, "{expected}");
+        }
+        let grpc = read(200, Some(("grpc-status", "3")), b"").unwrap();
+        assert_eq!(grpc.message.as_deref(), Some("it is 5% ü"));
+        let verb = read(405, Some(("allow", "GET, POST")), b"").unwrap();
+        let said = verb.message.unwrap();
+        assert_eq!(said, "PUT does not call this method; use GET, POST");
+    }
+
+    #[test]
+    fn what_is_no_error_is_none() {
+        for body in [&b""[..], b"{}", b"\0\0\0\0\x02{}", b"\x02\0\0\0\x02{}"] {
+            assert!(read(200, None, body).is_none(), "{body:?}");
+        }
+        assert!(read(200, Some(("grpc-status", "0")), b"").is_none());
+        assert!(read(502, None, b"<html>").is_none());
+    }
+}

@@ -1,0 +1,62 @@
+//! Anything happens for twenty minutes; then all is well again.
+
+use std::time::Duration;
+
+use aloft_domain::check::Trigger;
+
+use super::{CALM, all_are_active, pass};
+use crate::world::{Event, Mode, Target, World};
+
+pub(super) fn play(world: &mut World) {
+    pass(world, Duration::from_mins(20));
+    world.disturbed = false;
+    world.probes.fill(Mode::Honest);
+    for watched in &mut world.monitors {
+        watched.target = Target::Up;
+    }
+    pass(world, CALM);
+    all_are_active(world);
+}
+
+/// One thing that happens in a disturbed world.
+pub(crate) fn disturb(world: &mut World) {
+    let place = world.chance.place(world.monitors.len());
+    let (active, deleted) = (world.monitors[place].policy.active, world.monitors[place].deleted);
+    match world.chance.below(100) {
+        0..45 => {
+            let there = rules::Region::ALL[world.chance.place(7)];
+            let targets =
+                [Target::Up, Target::Down, Target::Slow, Target::DownIn(there), Target::Up];
+            let target = targets[world.chance.place(targets.len())];
+            world.monitors[place].target = target;
+            world.note(|| format!("the target of monitor {place} is {target:?}"));
+        }
+        45..70 => {
+            let probe = world.chance.place(world.probes.len());
+            let modes = [Mode::Honest, Mode::Honest, Mode::Lies, Mode::Stalls, Mode::Gone];
+            let mode = modes[world.chance.place(modes.len())];
+            world.probes[probe] = mode;
+            world.note(|| format!("probe {probe} is {mode:?}"));
+        }
+        _ if deleted => {}
+        70..80 if active => world.edit(place),
+        80..84 if active => world.pause(place),
+        80..90 if !active => world.resume(place),
+        90..92 => world.delete(place),
+        92..94 => {
+            world.create();
+        }
+        94..98 => world.restart(),
+        _ if active => ask_by_hand(world, place),
+        _ => {}
+    }
+}
+
+/// Somebody has all regions of a monitor checked now.
+pub(super) fn ask_by_hand(world: &mut World, place: usize) {
+    let now = world.now;
+    for serving in world.monitors[place].policy.regions.clone() {
+        let result = world.result(place, (serving.region, now), Trigger::Manual, now);
+        world.at(now + Duration::from_millis(100), Event::Deliver { place, result });
+    }
+}

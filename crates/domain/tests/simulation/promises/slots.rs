@@ -1,0 +1,95 @@
+//! What is promised of slots: each is run, skipped or missed, and that once.
+
+use aloft_domain::cadence::{Missed, Regions, Slots};
+use aloft_domain::judge::Policy;
+use rules::{MonitorId, Region, Timestamp};
+
+use super::{Fate, Place, Witness};
+
+impl Witness {
+    pub(crate) fn decide(&mut self, place: usize, slot: Place, fate: Fate) {
+        if self.looks_away {
+            return;
+        }
+        let before = self.monitors[place].fates.insert(slot, fate);
+        self.hold("a slot is run, skipped or missed once", before.is_none(), || {
+            format!("monitor {place} {slot:?} was {before:?} and is {fate:?}")
+        });
+    }
+
+    pub(crate) fn miss(
+        &mut self,
+        place: usize,
+        id: MonitorId,
+        policy: &Policy,
+        regions: Regions,
+        missed: Missed,
+    ) {
+        let slots = Slots::of(id, policy.period, regions, missed.region);
+        let (mut slot, mut count) = (missed.first_slot, 0);
+        while slot <= missed.last_slot {
+            self.decide(place, (policy.revision, missed.region, slot), Fate::Missed);
+            count += 1;
+            slot = slots.after(slot);
+        }
+        self.hold("missed slots are counted", count == missed.count, || {
+            format!("{missed:?} are {count}")
+        });
+    }
+
+    /// The process ended: what it ran lately and did not store is decided by the next one.
+    pub(crate) fn undecide(
+        &mut self,
+        place: usize,
+        revision: u32,
+        since: Timestamp,
+        stored: impl Fn(Region, Timestamp) -> bool,
+    ) {
+        self.monitors[place].fates.retain(|(of, region, slot), fate| {
+            *fate == Fate::Missed || *of != revision || *slot <= since || stored(*region, *slot)
+        });
+    }
+
+    pub(crate) fn is_decided(
+        &self,
+        place: usize,
+        revision: u32,
+        region: Region,
+        slot: Timestamp,
+    ) -> bool {
+        self.monitors[place].fates.contains_key(&(revision, region, slot))
+    }
+
+    /// A revision ran from `since` to `until`: these were its slots.
+    pub(crate) fn expect(
+        &mut self,
+        place: usize,
+        id: MonitorId,
+        policy: &Policy,
+        regions: Regions,
+        since: Timestamp,
+        until: Timestamp,
+    ) {
+        for region in regions.iter() {
+            let slots = Slots::of(id, policy.period, regions, region);
+            let mut slot = since;
+            while slot <= until {
+                self.monitors[place].expected.insert((policy.revision, region, slot));
+                slot = slots.after(slot);
+            }
+        }
+    }
+
+    /// At the end no slot is lost, and none was invented.
+    pub(crate) fn watch_slots(&mut self) {
+        for place in 0..self.monitors.len() {
+            let seen = &self.monitors[place];
+            let lost = seen.expected.iter().find(|slot| !seen.fates.contains_key(*slot)).copied();
+            let invented = seen.fates.keys().find(|slot| !seen.expected.contains(*slot)).copied();
+            self.hold("no slot is lost", lost.is_none(), || format!("monitor {place}: {lost:?}"));
+            self.hold("no slot is invented", invented.is_none(), || {
+                format!("monitor {place}: {invented:?}")
+            });
+        }
+    }
+}

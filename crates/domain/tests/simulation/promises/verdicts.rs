@@ -1,0 +1,203 @@
+//! What is promised of verdicts: votes, statuses, transitions, incidents.
+
+use aloft_domain::check::Outcome;
+use aloft_domain::judge::{Doubts, Effects, IncidentChange, Standing, region_status};
+use rules::{IncidentId, MonitorStatus, Timestamp};
+
+use super::Witness;
+use super::count::Count;
+use crate::world::Watched;
+
+impl Witness {
+    /// Holds every promise about verdicts after a step of a monitor.
+    pub(crate) fn watch(
+        &mut self,
+        place: usize,
+        watched: &Watched,
+        effects: &Effects,
+        doubts: &Doubts,
+        now: Timestamp,
+    ) {
+        if self.looks_away {
+            return self.watch_incidents_alone(place, effects);
+        }
+        let count = self.monitors[place].count(&watched.policy, doubts, now);
+        self.watch_transition(place, watched, effects, &count);
+        self.watch_status(place, watched, &count, now);
+        self.watch_opinions(place, watched, effects, now);
+        for serving in &watched.policy.regions {
+            let found =
+                region_status(&watched.policy, &watched.history, serving.region, doubts, now);
+            let voided = doubts.standing(serving.probe) != Standing::Sound;
+            let latest = self.monitors[place].latest(serving.region).filter(|(finished_at, _)| {
+                watched.policy.active && now.since(*finished_at) <= watched.policy.window()
+            });
+            let expected = match latest.map(|(_, outcome)| outcome) {
+                None | Some(Outcome::Skipped) => MonitorStatus::Unknown,
+                Some(Outcome::Success) => MonitorStatus::Active,
+                Some(Outcome::Degraded) => MonitorStatus::Degraded,
+                Some(Outcome::Failure) => MonitorStatus::Error,
+            };
+            self.hold(
+                "a region votes with its latest result while that is young enough",
+                voided || found == expected,
+                || format!("monitor {place} in `{}` is {found}, not {expected}", serving.region),
+            );
+        }
+    }
+
+    fn watch_transition(
+        &mut self,
+        place: usize,
+        watched: &Watched,
+        effects: &Effects,
+        count: &Count,
+    ) {
+        let (was, open) = (self.monitors[place].status, self.monitors[place].open);
+        let was = was.unwrap_or(MonitorStatus::Unknown);
+        let Some(transition) = effects.transition else {
+            return self.hold(
+                "a status changes by a transition",
+                was == watched.history.status,
+                || format!("monitor {place} was {was} and is {}", watched.history.status),
+            );
+        };
+        let what = || {
+            format!(
+                "monitor {place} went from {} to {} ({}), of {count:?}",
+                transition.from, transition.to, transition.why
+            )
+        };
+        let tied = count.votes > 0 && 2 * count.failing == count.votes;
+        self.hold("a transition begins where the last one ended", transition.from == was, what);
+        let running = watched.policy.active;
+        match transition.to {
+            MonitorStatus::Error => {
+                let majority = 2 * count.failing > count.votes;
+                self.hold("no error without a majority of votes failing", majority, what);
+                let thin = 2 * (count.regions - count.voting) >= count.regions;
+                self.hold(
+                    "few voices are believed when they repeat it",
+                    !thin || count.twice,
+                    what,
+                );
+            }
+            MonitorStatus::Degraded => {
+                let tie = tied && was == MonitorStatus::Error;
+                let slow = 2 * count.slow > count.votes;
+                self.hold(
+                    "degraded has one of its three reasons",
+                    tie || count.twice || slow,
+                    what,
+                );
+            }
+            MonitorStatus::Active => {
+                let fine = count.votes > 0 && 2 * count.failing <= count.votes && !count.twice;
+                self.hold("active has votes, and no region that failed twice", fine, what);
+            }
+            MonitorStatus::Unknown => {
+                self.hold(
+                    "unknown is who has no vote, or is inactive",
+                    !running || count.votes == 0,
+                    what,
+                );
+            }
+        }
+        if open.is_some()
+            && matches!(transition.to, MonitorStatus::Active | MonitorStatus::Degraded)
+        {
+            self.hold("recovery needs a new result", count.renewed, what);
+        }
+        self.watch_incident(place, open, transition.incident, what());
+        self.monitors[place].status = Some(transition.to);
+    }
+
+    fn watch_incidents_alone(&mut self, place: usize, effects: &Effects) {
+        if let Some(transition) = effects.transition {
+            let open = self.monitors[place].open;
+            self.watch_incident(place, open, transition.incident, transition.why);
+            self.monitors[place].status = Some(transition.to);
+        }
+    }
+
+    fn watch_incident(
+        &mut self,
+        place: usize,
+        open: Option<IncidentId>,
+        change: IncidentChange,
+        what: impl std::fmt::Display,
+    ) {
+        let seen = &mut self.monitors[place];
+        let holds = match change {
+            IncidentChange::None => open.is_none(),
+            IncidentChange::Opened(id) => {
+                seen.opened += 1;
+                seen.open.replace(id).is_none()
+            }
+            IncidentChange::Suspended(id) | IncidentChange::Resumed(id) => open == Some(id),
+            IncidentChange::Closed { id, .. } => {
+                seen.closed += 1;
+                seen.open.take() == Some(id)
+            }
+        };
+        self.hold(
+            "an incident opens once, goes on through unknown, and closes once",
+            holds,
+            || format!("{change:?}: {what}"),
+        );
+    }
+
+    /// Once no hold lasts, the status is what the table makes of the votes.
+    fn watch_status(&mut self, place: usize, watched: &Watched, count: &Count, now: Timestamp) {
+        let (history, policy) = (&watched.history, &watched.policy);
+        let status = history.status;
+        let what = || format!("monitor {place} is {status}, of {count:?}");
+        self.hold(
+            "a status says what the incident says",
+            status != MonitorStatus::Error || history.incident.is_some(),
+            what,
+        );
+        if history.hold.is_some() || !policy.active {
+            self.monitors[place].tied_since = None;
+            return self.hold(
+                "an inactive monitor is unknown",
+                policy.active || status == MonitorStatus::Unknown,
+                what,
+            );
+        }
+        let majority = 2 * count.failing > count.votes;
+        let thin = 2 * (count.regions - count.voting) >= count.regions;
+        let tied = count.votes > 0 && 2 * count.failing == count.votes;
+        self.hold(
+            "without votes nothing is known",
+            count.votes > 0 || status == MonitorStatus::Unknown,
+            what,
+        );
+        self.hold(
+            "a majority that fails is an error",
+            !majority || thin || status == MonitorStatus::Error,
+            what,
+        );
+        let well = count.votes > 0 && !majority && !tied && count.renewed;
+        self.hold(
+            "without a majority or a tie no error stands",
+            !well || status != MonitorStatus::Error,
+            what,
+        );
+        self.hold(
+            "with votes that do not fail something is known",
+            !well || status != MonitorStatus::Unknown,
+            what,
+        );
+        self.hold(
+            "a region that failed twice is not active",
+            !count.twice || status != MonitorStatus::Active,
+            what,
+        );
+        let waits = tied && status == MonitorStatus::Error && count.renewed;
+        let since = &mut self.monitors[place].tied_since;
+        *since = waits.then(|| since.unwrap_or(now));
+        let young = since.is_none_or(|since| now.since(since) < 2 * policy.period);
+        self.hold("a tie stays error for two periods at most", young, what);
+    }
+}

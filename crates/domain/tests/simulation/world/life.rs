@@ -1,0 +1,214 @@
+//! The life of monitors and of the process: created, edited, paused, resumed, deleted, ended and
+//! started again.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use aloft_domain::cadence::{Budget, Downtime, First, Regions, Schedule, missed_while_down};
+use aloft_domain::check::{Identity, Trigger};
+use aloft_domain::judge::{self, Doubts, History, Moment, Policy, ProbeSlot, Serving};
+use rules::{MonitorId, Region, Timestamp};
+
+use super::{Event, OPINIONS, Target, Watched, World, regions};
+
+/// What a process that starts looks back over, as the pipeline does.
+const UNDER_WAY: Duration = Duration::from_secs(150);
+
+impl World {
+    pub(crate) fn create(&mut self) -> usize {
+        let policy = self.policy(1);
+        self.create_as(policy)
+    }
+
+    /// A new monitor with this policy.
+    pub(crate) fn create_as(&mut self, policy: Policy) -> usize {
+        let place = self.monitors.len();
+        let id = MonitorId::at(self.now, self.chance.bits());
+        let history = History::new(&policy, self.now);
+        let kept = history.clone();
+        self.monitors.push(Watched {
+            id,
+            policy,
+            history,
+            kept,
+            results: BTreeMap::new(),
+            wake_at: None,
+            target: Target::Up,
+            deleted: false,
+            updated_at: self.now,
+            in_flight: BTreeSet::new(),
+        });
+        self.witness.add();
+        self.revised(place, "created");
+        place
+    }
+
+    /// A policy of chance: one to five regions, each served by one of the probes.
+    pub(super) fn policy(&mut self, revision: u32) -> Policy {
+        let chance = &mut self.chance;
+        let period = Duration::from_secs([30, 60][chance.place(2)]);
+        let longest = Duration::from_secs([5, 45][chance.place(2)]);
+        let count = 1 + chance.place(5);
+        let mut regions = Regions::default();
+        while (regions.len() as usize) < count {
+            regions.insert(Region::ALL[chance.place(7)]);
+        }
+        let regions = regions.iter().map(|region| self.serving(region)).collect();
+        Policy { revision, active: true, period, longest, regions }
+    }
+
+    /// The policy of a new monitor with quick checks in so many regions, each of another probe as
+    /// far as there are others.
+    pub(crate) fn plain_policy(&self, period: Duration, count: usize) -> Policy {
+        let regions = Region::ALL[..count].iter().map(|region| self.serving(*region)).collect();
+        Policy { revision: 1, active: true, period, longest: Duration::from_secs(5), regions }
+    }
+
+    /// A region is served by the same probe for all monitors, as in life.
+    fn serving(&self, region: Region) -> Serving {
+        Serving { region, probe: ProbeSlot((region as usize % self.probes.len()) as u16) }
+    }
+
+    pub(crate) fn edit(&mut self, place: usize) {
+        let policy = self.policy(1);
+        self.edit_to(place, policy);
+    }
+
+    /// An edit that leads to this policy, in the revision that follows.
+    pub(crate) fn edit_to(&mut self, place: usize, mut policy: Policy) {
+        policy.revision = self.monitors[place].policy.revision + 1;
+        self.call_due();
+        self.end_regime(place);
+        self.monitors[place].policy = policy;
+        self.revised(place, "edited");
+    }
+
+    pub(crate) fn pause(&mut self, place: usize) {
+        self.call_due();
+        self.end_regime(place);
+        let watched = &mut self.monitors[place];
+        watched.policy.active = false;
+        watched.policy.revision += 1;
+        self.schedule.remove(watched.id);
+        self.revised(place, "paused");
+    }
+
+    pub(crate) fn resume(&mut self, place: usize) {
+        let watched = &mut self.monitors[place];
+        watched.policy.active = true;
+        watched.policy.revision += 1;
+        self.revised(place, "resumed");
+    }
+
+    pub(crate) fn delete(&mut self, place: usize) {
+        self.call_due();
+        self.end_regime(place);
+        let watched = &mut self.monitors[place];
+        watched.deleted = true;
+        watched.policy.active = false;
+        self.schedule.remove(watched.id);
+        let effects = judge::delete(&mut watched.history, self.now);
+        self.witness.forget(place);
+        self.follow(place, &effects, "deleted");
+    }
+
+    /// The process ends in the middle of everything, and another one takes up what is stored.
+    pub(crate) fn restart(&mut self) {
+        let longest_ms = if self.chance.percent(80) { 5_000 } else { 400_000 };
+        let down = self.chance.millis(longest_ms);
+        self.call_due();
+        self.note(|| format!("the process ends, and starts after {down:?}"));
+        self.now = self.now + down;
+        self.process += 1;
+        self.schedule = Schedule::default();
+        self.budget = Budget::new(OPINIONS.0, OPINIONS.1, self.now);
+        self.witness.new_process();
+        self.doubts = Doubts::default();
+        self.witness.forget_doubts();
+        let late = self.chance.percent(50);
+        // Read once, before what is missed is written.
+        let worked_until = self.worked_until;
+        self.events.retain(|_, event| match event {
+            Event::Deliver { .. } => late,
+            Event::Ended { .. } | Event::Canaries { .. } => false,
+            Event::Disturb => true,
+        });
+        for place in 0..self.monitors.len() {
+            if self.monitors[place].policy.active {
+                self.take_up(place, worked_until);
+            }
+        }
+    }
+
+    fn take_up(&mut self, place: usize, worked_until: Timestamp) {
+        let since = worked_until - UNDER_WAY;
+        let watched = &mut self.monitors[place];
+        watched.in_flight.clear();
+        let stored = serde_json::to_string(&watched.kept).expect("the world knows its own");
+        watched.history = serde_json::from_str(&stored).expect("the world knows its own");
+        for (identity, (finished_at, outcome)) in &watched.results {
+            if identity.slot >= since {
+                watched.history.recall(identity, *finished_at, *outcome);
+            }
+        }
+        let (id, period, regions) = (watched.id, watched.policy.period, regions(&watched.policy));
+        let looked_at_since = since.max(watched.updated_at);
+        let revision = watched.policy.revision;
+        self.witness.undecide(place, revision, looked_at_since, |region, slot| {
+            let trigger = Trigger::Scheduled;
+            watched.results.contains_key(&Identity { monitor: id, revision, region, slot, trigger })
+        });
+        let time = Downtime { looked_at_since, worked_until, now: self.now };
+        let known = |region, slot| self.witness.is_decided(place, revision, region, slot);
+        for missed in missed_while_down(id, period, regions, time, known) {
+            self.miss(place, missed);
+        }
+        self.schedule.put(id, period, regions, self.now, First::Regular);
+        let watched = &mut self.monitors[place];
+        let moment = Moment { now: self.now, chance: self.sequence, doubts: &self.doubts };
+        let effects = judge::revise(&watched.policy, &mut watched.history, moment);
+        self.follow(place, &effects, "started");
+    }
+
+    /// The machine's clock is set back. What waits for a time waits from then on.
+    pub(crate) fn set_back(&mut self, by: Duration) {
+        self.call_due();
+        self.now = self.now - by;
+        self.note(|| format!("the clock is set back by {by:?}"));
+        self.schedule.set_back(self.now);
+        let events = std::mem::take(&mut self.events);
+        self.events = events.into_iter().map(|((_, of), event)| ((self.now, of), event)).collect();
+        self.witness.look_away();
+    }
+
+    fn end_regime(&mut self, place: usize) {
+        let watched = &self.monitors[place];
+        if watched.policy.active {
+            let regions = regions(&watched.policy);
+            let (policy, since) = (&watched.policy, watched.updated_at);
+            self.witness.expect(place, watched.id, policy, regions, since, self.now);
+        }
+    }
+
+    /// Every monitor's expected slots up to now.
+    pub(crate) fn end(&mut self) {
+        self.call_due();
+        for place in 0..self.monitors.len() {
+            self.end_regime(place);
+        }
+    }
+
+    fn revised(&mut self, place: usize, what: &'static str) {
+        let watched = &mut self.monitors[place];
+        watched.updated_at = self.now;
+        watched.in_flight.clear();
+        self.witness.align(place, &watched.policy);
+        let moment = Moment { now: self.now, chance: self.sequence, doubts: &self.doubts };
+        let effects = judge::revise(&watched.policy, &mut watched.history, moment);
+        if watched.policy.active {
+            let regions = regions(&watched.policy);
+            self.schedule.put(watched.id, watched.policy.period, regions, self.now, First::AtOnce);
+        }
+        self.follow(place, &effects, what);
+    }
+}

@@ -1,0 +1,116 @@
+//! The provider's documentation: everything has a page and an example, every argument a sentence, and
+//! the pages are what the schemas say. `cargo xtask provider docs` writes them.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests, which clippy takes for the product's")]
+
+use std::path::{Path, PathBuf};
+
+use aloft_provider::ServiceProvider;
+use terraform_plugin::Provider as _;
+use terraform_plugin::docs::{Documentation, Files, examples};
+use terraform_plugin::schema::Presence;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/terraform")
+}
+
+fn all_examples() -> Files {
+    examples(&root().join("examples")).unwrap()
+}
+
+fn documentation() -> Documentation {
+    Documentation::of("service", &ServiceProvider::default(), &all_examples())
+}
+
+/// `service_status_page` as its page calls it.
+fn short(name: &str) -> &str {
+    name.strip_prefix("service_").unwrap_or(name)
+}
+
+#[test]
+fn the_documentation_is_what_the_schemas_say() {
+    let outdated = documentation().outdated(&root()).unwrap();
+    assert_eq!(outdated, [""; 0], "run `cargo xtask provider docs`");
+}
+
+#[test]
+fn every_resource_data_source_function_list_and_action_has_a_page_and_an_example() {
+    let documentation = documentation();
+    let offered = ServiceProvider::default().catalog().described();
+    let named = [
+        ("resources", offered.resources.keys().collect::<Vec<_>>()),
+        ("data-sources", offered.data_sources.keys().collect()),
+        ("functions", offered.functions.keys().collect()),
+        ("list-resources", offered.lists.keys().collect()),
+        ("ephemeral-resources", offered.ephemerals.keys().collect()),
+        ("actions", offered.actions.keys().collect()),
+    ];
+    let pages = named.iter().flat_map(|(folder, names)| {
+        names.iter().map(move |name| format!("{folder}/{}.md", short(name)))
+    });
+    let mut pages: Vec<_> = pages.chain(["index.md".to_owned()]).collect();
+    pages.sort();
+    assert_eq!(documentation.pages.keys().cloned().collect::<Vec<_>>(), pages);
+    for (path, page) in &documentation.pages {
+        assert!(page.contains("## Example Usage\n\n```terraform\n"), "{path} has no example");
+    }
+    assert_eq!(documentation.missing, [""; 0]);
+    assert_eq!(documentation.unused, [""; 0]);
+}
+
+#[test]
+fn every_argument_is_described() {
+    for (path, text) in documentation().pages {
+        for line in text.lines().filter(|line| line.starts_with("- `")) {
+            let (_, described) = line.split_once(") ").unwrap_or_else(|| panic!("{path}: {line}"));
+            assert!(described.ends_with(['.', ')']), "{path}: {line}");
+        }
+    }
+}
+
+#[test]
+fn every_way_to_import_names_the_same_object() {
+    let examples = all_examples();
+    for (name, identity) in ServiceProvider::default().catalog().described().identities {
+        let file = |file: &str| examples[&format!("resources/{name}/{file}")].as_str();
+        let (_, command) = file("import.sh").trim().split_once("import ").unwrap();
+        let (to, id) = command.split_once(' ').unwrap();
+        assert!(file("resource.tf").contains(&to.replace('.', "\" \"")), "{name}: {to}");
+        let by_id = format!("import {{\n  to = {to}\n  id = \"{id}\"\n}}\n");
+        assert_eq!(file("import-by-string-id.tf"), by_id);
+        // An id of several parts has that of the object at its end.
+        let mut parts = id.rsplit('/');
+        let by_identity = file("import-by-identity.tf");
+        assert!(by_identity.contains(&format!("  to = {to}\n")), "{by_identity}");
+        for attribute in identity.attributes.keys() {
+            let part = parts.next().unwrap();
+            let named = |line: &&str| line.split(" = ").next().map(str::trim) == Some(attribute);
+            let line = by_identity.lines().find(named).unwrap();
+            assert!(line.ends_with(&format!(" = \"{part}\"")), "{line}");
+        }
+        assert_eq!(parts.next(), None, "{name}");
+    }
+}
+
+/// Terraform 1.11 cannot read these; the schema can.
+#[test]
+fn examples_of_lists_and_actions_say_what_the_schema_has() {
+    let examples = all_examples();
+    let offered = ServiceProvider::default().catalog().described();
+    let lists = offered.lists.iter().map(|it| ("list-resources", "list-resource.tfquery.hcl", it));
+    let actions = offered.actions.iter().map(|it| ("actions", "action.tf", it));
+    for (folder, file, (name, schema)) in lists.chain(actions) {
+        let example = &examples[&format!("{folder}/{name}/{file}")];
+        assert!(example.contains(&format!(" \"{name}\" \"")), "{example}");
+        let config = example.split_once("config {\n").map_or("", |(_, rest)| rest);
+        let config = config.split_once("\n  }\n").map_or(config, |(config, _)| config);
+        let said: Vec<_> =
+            config.lines().map(|line| line.split(" = ").next().unwrap().trim()).collect();
+        let known = &schema.body.attributes;
+        assert!(said.iter().all(|argument| known.contains_key(*argument)), "{name}: {said:?}");
+        let required = known.iter().filter(|(_, it)| it.presence == Presence::Required);
+        for (argument, _) in required {
+            assert!(said.contains(&argument.as_str()), "{name}: `{argument}` is missing");
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! What the `terraform` on the PATH is too old for, over the wire by a client on go-plugin's own
+//! module: identity (1.12), list resources and actions (1.14).
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on ends")]
+
+#[expect(dead_code, reason = "the framework's own client, of which its tests use more")]
+#[path = "../../../terraform-plugin/tests/it/host.rs"]
+mod host;
+mod notebook;
+
+use rules::Scope;
+use serde_json::{Value, json};
+use testkit::server::TestServer;
+use tokio::net::TcpListener;
+
+use crate::host::{Host, value};
+
+const MONITORS: &str = "monitor.v1.MonitorService";
+const PAGES: &str = "status_page.v1.StatusPageService";
+
+/// The provider, configured for a server.
+fn host(server: &TestServer) -> Host {
+    let mut host = Host::of("service");
+    let config = json!({
+        "api_token": server.caller(Scope::Write).key(),
+        "base_url": format!("http://{}/rpc", server.address()),
+        "request_timeout": null,
+        "max_retries": null,
+    });
+    assert_eq!(host.call("ConfigureProvider", json!({ "config": value(config) })), json!({}));
+    host
+}
+
+async fn made(server: &TestServer, service: &str, method: &str, request: Value) -> String {
+    let member = request.as_object().unwrap().keys().next().unwrap().clone();
+    let reply = server.caller(Scope::Write).call(service, method, request).await;
+    assert_eq!(reply.status, 200, "{reply}");
+    reply.json()[member]["id"].as_str().unwrap().to_owned()
+}
+
+async fn tcp(server: &TestServer, name: &str, uri: &str) -> String {
+    let monitor = json!({ "name": name, "uri": uri, "periodicity": "1m", "active": true });
+    made(server, MONITORS, "CreateTcpMonitor", json!({ "monitor": monitor })).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_search_finds_what_the_workspace_has_of_a_kind_as_an_import_would_read_it() {
+    let server = TestServer::start().await;
+    let dns = json!({ "name": "Zone", "uri": "example.com", "periodicity": "1m" });
+    made(&server, MONITORS, "CreateDnsMonitor", json!({ "monitor": dns })).await;
+    for at in 0..120 {
+        tcp(&server, &format!("m{at}"), "example.com:443").await;
+    }
+    let mut host = host(&server);
+    let mut search = |resource: &str, config: Value, limit: u64| {
+        let request = json!({
+            "type_name": resource, "config": value(config), "limit": limit,
+            "include_resource_object": true,
+        });
+        host.stream("ListResource", request)
+    };
+    // More than one page of the service, which lists all kinds together.
+    let found = search("service_tcp_monitor", json!({}), 1_000);
+    assert_eq!(found.len(), 120);
+    assert!(found[0]["display_name"].as_str().unwrap().starts_with('m'));
+    let object = &found[0]["resource_object"];
+    assert_eq!(object["id"], found[0]["identity"]["identity_data"]["id"]);
+    assert_eq!((&object["degraded_at"], &object["regions"]), (&json!(30_000), &json!(null)));
+    assert_eq!(search("service_tcp_monitor", json!({}), 105).len(), 105);
+    assert_eq!(search("service_http_monitor", json!({}), 10).len(), 0);
+    assert_eq!(search("service_dns_monitor", json!({}), 10).len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn components_are_found_by_their_page() {
+    let server = TestServer::start().await;
+    let mut pages = Vec::new();
+    for slug in ["one", "two"] {
+        let page = json!({ "statusPage": { "title": slug, "slug": slug } });
+        let page = made(&server, PAGES, "CreateStatusPage", page).await;
+        let component = json!({ "pageId": page, "type": "static", "name": slug });
+        made(&server, PAGES, "CreateComponent", json!({ "component": component })).await;
+        pages.push(page);
+    }
+    let mut host = host(&server);
+    let mut search = |page: Value| {
+        let request = json!({
+            "type_name": "service_status_page_component",
+            "config": value(json!({ "page_id": page })), "limit": 100,
+        });
+        host.stream("ListResource", request)
+    };
+    assert_eq!(search(Value::Null).len(), 2);
+    let found = search(json!(pages[1]));
+    assert_eq!((found.len(), &found[0]["display_name"]), (1, &json!("two")));
+    assert_eq!(found[0]["identity"]["identity_data"]["page_id"], json!(pages[1]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_resource_has_an_identity_and_a_list() {
+    let server = TestServer::start().await;
+    let mut host = host(&server);
+    let identities = host.call("GetResourceIdentitySchemas", json!({}));
+    let schemas = host.call("GetProviderSchema", json!({}));
+    for table in rules::tables::RESOURCES {
+        let attributes = &identities["identity_schemas"][table.name]["identity_attributes"];
+        let names: Vec<_> = attributes.as_array().unwrap().iter().map(|it| &it["name"]).collect();
+        let of_a_page = table.fields.iter().any(|field| field.name == "page_id");
+        let expected = if of_a_page { vec!["id", "page_id"] } else { vec!["id"] };
+        assert_eq!(names, expected, "{}", table.name);
+        assert!(schemas["list_resource_schemas"][table.name].is_object(), "{}", table.name);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_resource_is_imported_by_its_identity() {
+    let server = TestServer::start().await;
+    let page = json!({ "statusPage": { "title": "Status", "slug": "status" } });
+    let page = made(&server, PAGES, "CreateStatusPage", page).await;
+    let group = json!({ "componentGroup": { "pageId": page, "name": "Shop" } });
+    let group = made(&server, PAGES, "CreateComponentGroup", group).await;
+    let mut host = host(&server);
+    let identity = json!({ "identity_data": value(json!({ "page_id": page, "id": group })) });
+    let imported = host.call(
+        "ImportResourceState",
+        json!({ "type_name": "service_status_page_component_group", "identity": identity }),
+    );
+    let imported = &imported["imported_resources"][0];
+    assert_eq!(imported["state"]["name"], "Shop");
+    assert_eq!(imported["identity"]["identity_data"], json!({ "page_id": page, "id": group }));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_monitor_is_triggered_and_what_came_back_is_said() {
+    let server = TestServer::start_on_system_clock().await;
+    let target = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let fine = tcp(&server, "fine", &target.local_addr().unwrap().to_string()).await;
+    let broken = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+    let broken = tcp(&server, "broken", &broken.to_string()).await;
+    let mut host = host(&server);
+    let mut trigger = |id: &str, must_succeed: Value| {
+        let config = value(json!({ "id": id, "must_succeed": must_succeed }));
+        let request = json!({ "action_type": "service_monitor_trigger", "config": config });
+        host.stream("InvokeAction", request)
+    };
+    let said = trigger(&fine, json!(true));
+    let line = said[0]["progress"]["message"].as_str().unwrap();
+    assert!(line.contains(": success in "), "{line}");
+    assert_eq!(said.last().unwrap()["completed"], json!({}));
+    assert_eq!(trigger(&broken, Value::Null).last().unwrap()["completed"], json!({}));
+    let failed = trigger(&broken, json!(true));
+    let diagnostic = &failed.last().unwrap()["completed"]["diagnostics"][0];
+    assert_eq!(diagnostic["summary"], "The check failed");
+    let gone = trigger("mon_0000000000000", Value::Null);
+    let diagnostic = &gone.last().unwrap()["completed"]["diagnostics"][0];
+    assert_eq!(diagnostic["summary"], "Cannot trigger the monitor");
+}

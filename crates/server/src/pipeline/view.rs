@@ -1,0 +1,45 @@
+//! What the judge knows, for those who ask from outside, and how long they wait for its answer. What
+//! it knows is `judge`'s.
+
+use std::time::Duration;
+
+use rules::MonitorId;
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+
+use super::judge::Command;
+use super::{MonitorView, Pipeline, PipelineError, RegionHealth};
+
+/// How long somebody waits for an answer: while the judge stores what it heard it answers nobody, and
+/// where the database takes nothing that may be for good.
+const ANSWERED_WITHIN: Duration = Duration::from_secs(5);
+
+impl Pipeline {
+    /// What is known of a monitor that runs; of one that does not, that it is not found. Where one
+    /// of the stages has ended, nothing is known any more: no monitor is shown as fine that is not
+    /// looked at.
+    pub async fn view(&self, monitor: MonitorId) -> Result<MonitorView, PipelineError> {
+        if self.orders.is_closed() || self.jobs.is_closed() {
+            return Err(PipelineError::Stopping);
+        }
+        self.asked(|answer| Command::View { monitor, answer }).await?
+    }
+
+    /// How the regions are, as far as the checks that ended tell.
+    pub async fn health(&self) -> Result<Vec<RegionHealth>, PipelineError> {
+        self.asked(|answer| Command::Regions { answer }).await
+    }
+
+    async fn asked<T>(
+        &self,
+        question: impl FnOnce(oneshot::Sender<T>) -> Command,
+    ) -> Result<T, PipelineError> {
+        let (answer, answered) = oneshot::channel();
+        let asked = async {
+            let sent = self.commands.send(question(answer)).await;
+            sent.map_err(|_| PipelineError::Stopping)?;
+            answered.await.map_err(|_| PipelineError::Stopping)
+        };
+        timeout(ANSWERED_WITHIN, asked).await.map_err(|_| PipelineError::Busy)?
+    }
+}

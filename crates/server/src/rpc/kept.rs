@@ -1,0 +1,173 @@
+//! kept: whole answers of reads that are asked again and again, given once more without asking the
+//! store, as long as nothing that they show has changed (docs/decisions/0011). Stands behind the
+//! gate, so that keys and limits hold for each call; what an answer depends on is read in
+//! `question`, where answers lie is `shelf`'s.
+
+mod question;
+mod shelf;
+
+use std::fmt;
+use std::sync::Arc;
+
+use axum::body::{Body, HttpBody as _};
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::Response;
+use bytes::Bytes;
+use contract::rpc;
+use http::{HeaderMap, StatusCode};
+use http_body_util::{BodyExt as _, Full};
+use store::Store;
+use tokio::time::Instant;
+
+use self::question::Question;
+pub(crate) use self::shelf::Shelf;
+use super::whole::Course;
+use crate::auth::Caller;
+use crate::context::Context;
+use crate::edge::Protocol;
+use crate::observe::Metrics;
+
+/// The methods whose answers are kept: of the request they read nothing but its message, of the
+/// caller its workspace and its scope, and of the world resources and their status. What shows
+/// results, or the time, is not among them.
+const METHODS: [&str; 2] =
+    ["/monitor.v1.MonitorService/GetMonitor", "/monitor.v1.MonitorService/ListMonitors"];
+
+/// Largest answer that is kept, in bytes: a full page of large monitors.
+const ANSWER_BYTES_MAX: u64 = 1_048_576;
+
+/// The layer that gives answers again.
+#[derive(Clone, Debug)]
+pub(crate) struct Kept {
+    pub(crate) ctx: Context,
+    pub(crate) store: Store,
+    pub(crate) metrics: Metrics,
+    pub(crate) shelf: Arc<Shelf>,
+}
+
+/// An answer as it goes over the wire, without what differs from call to call. It may hold secrets,
+/// and shows none of what it holds.
+#[derive(Clone)]
+struct Answer {
+    headers: HeaderMap,
+    body: Bytes,
+    trailers: Option<HeaderMap>,
+}
+
+impl Kept {
+    /// The layer between gate and services.
+    pub(crate) async fn before(State(kept): State<Self>, request: Request, next: Next) -> Response {
+        let began = Instant::now();
+        let path = request.uri().path();
+        let path = path.strip_prefix("/rpc").unwrap_or(path);
+        let Some(method) = METHODS.iter().find(|method| **method == path) else {
+            return next.run(request).await;
+        };
+        let extensions = request.extensions();
+        let caller = extensions.get::<Caller>().copied();
+        let (Some(caller), Some(course)) = (caller, extensions.get::<Course>().cloned()) else {
+            return next.run(request).await;
+        };
+        let question = Question::read(caller, method, &request);
+        // Asked before anything is read: what changes from here on makes it another one.
+        let generation = kept.store.generation(caller.workspace);
+        let (Some(question), Some(generation)) = (question, generation) else {
+            return next.run(request).await;
+        };
+        let now = kept.ctx.now();
+        if let Some(answer) = kept.shelf.get(&question, generation, now) {
+            course.succeeded();
+            kept.count(method, began);
+            return answer.into_response();
+        }
+        let response = next.run(request).await;
+        if !course.has_succeeded() || response.status() != StatusCode::OK {
+            return response;
+        }
+        let answer = match Answer::read(response).await {
+            Ok(answer) => answer,
+            Err(response) => return response,
+        };
+        kept.shelf.put(question, answer.clone(), generation, now);
+        answer.into_response()
+    }
+
+    /// Counts an answer from the shelf as the interceptor counts the others.
+    fn count(&self, method: &str, began: Instant) {
+        let name = rpc::method(method).map_or("other", |method| &method.name);
+        self.metrics.call_seconds.observe(began.elapsed().as_secs_f64());
+        self.metrics.called(name, "ok");
+        self.metrics.calls_from_memory.inc();
+    }
+}
+
+impl Answer {
+    /// The whole of a response, or the response itself where it is too large to be kept.
+    async fn read(response: Response) -> Result<Self, Response> {
+        // The length of what the services answer is known; a stream's would not be.
+        if response.body().size_hint().lower() > ANSWER_BYTES_MAX {
+            return Err(response);
+        }
+        let (parts, body) = response.into_parts();
+        let Ok(whole) = body.collect().await else {
+            // The form of an error follows from the content type, which is that of the request.
+            return Err(Protocol::Rpc.answer(rpc::internal(), &parts.headers));
+        };
+        let trailers = whole.trailers().cloned();
+        Ok(Self { headers: parts.headers, body: whole.to_bytes(), trailers })
+    }
+
+    fn into_response(self) -> Response {
+        let whole = Full::new(self.body);
+        let body = match self.trailers {
+            None => Body::new(whole),
+            Some(trailers) => {
+                Body::new(whole.with_trailers(std::future::ready(Some(Ok(trailers)))))
+            }
+        };
+        let mut response = Response::new(body);
+        *response.headers_mut() = self.headers;
+        response
+    }
+}
+
+impl fmt::Debug for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "an answer of {} bytes", self.body.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_are_answers_of_methods_without_side_effects() {
+        for path in METHODS {
+            assert!(rpc::method(path).is_some_and(|it| it.reads_only && !it.streams), "{path}");
+        }
+    }
+
+    #[tokio::test]
+    async fn an_answer_is_given_again_with_its_headers_its_body_and_its_trailers() {
+        let headers = HeaderMap::from_iter([(http::header::CONTENT_TYPE, "a/b".parse().unwrap())]);
+        let trailers =
+            HeaderMap::from_iter([("grpc-status".parse().unwrap(), "0".parse().unwrap())]);
+        for trailers in [None, Some(trailers)] {
+            let body = Bytes::from_static(b"whole");
+            let answer = Answer { headers: headers.clone(), body, trailers: trailers.clone() };
+            let again = Answer::read(answer.into_response()).await.unwrap();
+            assert_eq!((again.headers, again.trailers), (headers.clone(), trailers));
+            assert_eq!(again.body, "whole");
+        }
+    }
+
+    #[test]
+    fn an_answer_with_secrets_is_not_shown_by_debug() {
+        let body = Bytes::from_static(b"hunter2");
+        let answer = Answer { headers: HeaderMap::new(), body: body.clone(), trailers: None };
+        let shown = format!("{answer:?} {:?}", super::super::whole::Message(body));
+        assert_eq!(shown, "an answer of 7 bytes a message of 7 bytes");
+    }
+}

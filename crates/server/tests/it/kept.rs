@@ -1,0 +1,209 @@
+//! Answers that are given again: never one that something changed since, never somebody else's.
+
+use std::time::Duration;
+
+use contract::rpc::{Method, method};
+use rules::Scope;
+use serde_json::{Value, json};
+use testkit::server::{Caller, Reply, TestServer};
+use tokio::net::TcpListener;
+
+use crate::protocols::{Wire, a_monitor};
+
+const READS: [&str; 2] =
+    ["/monitor.v1.MonitorService/GetMonitor", "/monitor.v1.MonitorService/ListMonitors"];
+
+/// The read about the monitor `id`.
+async fn read(wire: Wire, caller: &Caller, method: &'static Method, id: &str) -> Reply {
+    let id = (method.name == "GetMonitor").then_some(id);
+    let reply = wire.call(caller, method, id).await;
+    assert_eq!(wire.code(&reply), 0, "{wire:?} {}: {reply}", method.name);
+    reply
+}
+
+async fn create(caller: &Caller, name: &str) -> String {
+    let mut monitor = a_monitor("http");
+    monitor["name"] = json!(name);
+    monitor["headers"] = json!([{ "key": "X-Team", "value": "hunter2" }]);
+    let reply = caller.rpc("CreateHttpMonitor", json!({ "monitor": monitor })).await.json();
+    reply["monitor"]["id"].as_str().unwrap().to_owned()
+}
+
+/// How many answers came from memory since the server started.
+async fn from_memory(server: &TestServer) -> u64 {
+    count(server, "aloft_calls_from_memory_total ").await
+}
+
+async fn count(server: &TestServer, series: &str) -> u64 {
+    let page = server.nobody().get("/metrics").await;
+    let page = String::from_utf8(page.body.to_vec()).unwrap();
+    let value = page.lines().find_map(|line| line.strip_prefix(series));
+    value.map_or(0, |value| value.trim().parse().unwrap())
+}
+
+/// The body with what a reader of any protocol finds in it as it is: names and values of headers.
+fn has(reply: &Reply, text: &str) -> bool {
+    reply.body.windows(text.len()).any(|window| window == text.as_bytes())
+}
+
+#[tokio::test]
+async fn a_change_is_seen_by_the_next_read_in_every_protocol() {
+    let server = TestServer::start().await;
+    let caller = server.caller(Scope::Write);
+    let id = create(&caller, "name 0").await;
+    let mut edits = 0;
+    for path in READS {
+        let method = method(path).unwrap();
+        for wire in Wire::ALL {
+            // One read that is kept, and one that is given from what was kept.
+            let before = from_memory(&server).await;
+            let first = read(wire, &caller, method, &id).await;
+            let again = read(wire, &caller, method, &id).await;
+            assert_eq!(first.body, again.body, "{wire:?} {path}");
+            assert_eq!(first.trailers, again.trailers, "{wire:?} {path}");
+            assert!(from_memory(&server).await > before, "{wire:?} {path} was read twice");
+            edits += 1;
+            let request = json!({ "monitor": { "id": id, "name": format!("name {edits}") }, "updateMask": "name" });
+            assert_eq!(caller.rpc("UpdateHttpMonitor", request).await.status, 200);
+            let after = read(wire, &caller, method, &id).await;
+            assert!(has(&after, &format!("name {edits}")), "{wire:?} {path}: {after}");
+        }
+    }
+    let list = method(READS[1]).unwrap();
+    let other = create(&caller, "another").await;
+    assert!(has(&read(Wire::ConnectJson, &caller, list, &id).await, "another"));
+    caller.rpc("DeleteMonitor", json!({ "id": other })).await;
+    assert!(!has(&read(Wire::ConnectJson, &caller, list, &id).await, "another"));
+    let gone = caller.rpc("GetMonitor", json!({ "id": other })).await;
+    assert_eq!(gone.status, 404, "errors are not kept, and neither is what was deleted");
+}
+
+#[tokio::test]
+async fn a_read_key_is_never_answered_what_a_write_key_was() {
+    // design: §4, secrets are left out of answers to read keys
+    let server = TestServer::start().await;
+    let (write, other) = (server.caller(Scope::Write), server.stranger());
+    let id = create(&write, "ours").await;
+    for path in READS {
+        let method = method(path).unwrap();
+        for wire in Wire::ALL {
+            for _ in 0..2 {
+                assert!(has(&read(wire, &write, method, &id).await, "hunter2"), "{wire:?} {path}");
+                let reader = server.caller(Scope::Read);
+                let shown = read(wire, &reader, method, &id).await;
+                assert!(has(&shown, "ours") && !has(&shown, "hunter2"), "{wire:?} {path}");
+            }
+        }
+        let theirs = other.rpc(&method.name, json!({ "id": id })).await;
+        assert!(!has(&theirs, "ours"), "another workspace reads {theirs}");
+    }
+}
+
+#[tokio::test]
+async fn each_form_of_an_answer_is_kept_for_itself() {
+    let server = TestServer::start().await;
+    let caller = server.caller(Scope::Write);
+    for number in 0..4 {
+        create(&caller, &format!("name {number}")).await;
+    }
+    let ask = async |accepts: Option<&'static str>, body: &'static str| {
+        let mut request = http::Request::post(format!("/rpc{}", READS[1]))
+            .header("host", "localhost")
+            .header("content-type", "application/json");
+        if let Some(accepts) = accepts {
+            request = request.header("accept-encoding", accepts);
+        }
+        caller.request(request.body(bytes::Bytes::from(body).into()).unwrap()).await
+    };
+    for _ in 0..2 {
+        let plain = ask(None, "{}").await;
+        assert!(has(&plain, "name 3") && !plain.headers.contains_key("content-encoding"));
+        let small = ask(Some("gzip"), "{}").await;
+        assert_eq!(small.headers["content-encoding"], "gzip");
+        let one = ask(None, r#"{"limit":1}"#).await.json();
+        assert_eq!(one["httpMonitors"].as_array().unwrap().len(), 1);
+        assert_eq!(ask(None, r#"{"limit":0}"#).await.status, 400);
+    }
+    assert_eq!(from_memory(&server).await, 3, "each but the refused one");
+}
+
+#[tokio::test]
+async fn an_answer_from_memory_is_a_call_like_any_other() {
+    let server = TestServer::start().await;
+    let caller = server.caller(Scope::Read);
+    let series = "aloft_calls_total{method=\"ListMonitors\",code=\"ok\"} ";
+    let mut ids = Vec::new();
+    let mut remaining = Vec::new();
+    for calls in 1..=3_u64 {
+        let reply = caller.rpc("ListMonitors", json!({})).await;
+        assert_eq!(count(&server, series).await, calls);
+        assert_eq!(count(&server, "aloft_call_seconds_count ").await, calls);
+        assert_eq!(reply.headers["cache-control"], "no-store");
+        ids.push(reply.headers["x-request-id"].clone());
+        let left: Value = reply.headers["ratelimit-remaining"].to_str().unwrap().parse().unwrap();
+        remaining.push(left.as_u64().unwrap());
+    }
+    assert_eq!(from_memory(&server).await, 2);
+    assert!(ids[0] != ids[1] && ids[1] != ids[2], "{ids:?}");
+    assert_eq!(remaining, [remaining[0], remaining[0] - 1, remaining[0] - 2]);
+    let key = format!("/v1/api-key/{}", server.key_id(Scope::Read));
+    let revoked = caller.send(http::Method::DELETE, &key, "application/json", "").await;
+    assert_eq!(revoked.status, 204);
+    assert_eq!(caller.rpc("ListMonitors", json!({})).await.status, 401);
+}
+
+#[tokio::test]
+async fn a_change_of_a_status_is_seen_although_nobody_called() {
+    let target = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = target.local_addr().unwrap().to_string();
+    let server = TestServer::start().await;
+    let caller = server.caller(Scope::Write);
+    let monitor = json!({ "name": "local", "uri": address, "periodicity": "30s", "retry": 0, "active": true });
+    let created = caller.rpc("CreateTcpMonitor", json!({ "monitor": monitor })).await.json();
+    let id = created["monitor"]["id"].as_str().unwrap();
+    // The clock stands still, so that no answer is too old: only the change itself ends them.
+    for (method, status) in [("GetMonitor", "active"), ("ListMonitors", "error")] {
+        let request = if method == "GetMonitor" { json!({ "id": id }) } else { json!({}) };
+        let text = format!(r#""status":"{status}""#);
+        let seen = async { while !has(&caller.rpc(method, request.clone()).await, &text) {} };
+        tokio::time::timeout(Duration::from_secs(20), seen).await.expect("the status is seen");
+        if status == "active" {
+            caller.rpc("ListMonitors", json!({})).await;
+            let gone = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+            let edit =
+                json!({ "monitor": { "id": id, "uri": gone.to_string() }, "updateMask": "uri" });
+            assert_eq!(caller.rpc("UpdateTcpMonitor", edit).await.status, 200);
+        }
+    }
+}
+
+#[tokio::test]
+async fn many_readers_and_writers_at_once_see_every_change_that_was_answered_before_they_asked() {
+    let server = TestServer::start().await;
+    let caller = server.caller(Scope::Write);
+    let id = create(&caller, "0").await;
+    let name = async || {
+        let shown = caller.rpc("GetMonitor", json!({ "id": id })).await.json();
+        shown["monitor"]["http"]["name"].as_str().unwrap().parse::<u64>().unwrap()
+    };
+    let written = std::sync::atomic::AtomicU64::new(0);
+    let writes = async {
+        for number in 1..=60_u64 {
+            let monitor = json!({ "id": id, "name": number.to_string() });
+            let request = json!({ "monitor": monitor, "updateMask": "name" });
+            assert_eq!(caller.rpc("UpdateHttpMonitor", request).await.status, 200);
+            written.store(number, std::sync::atomic::Ordering::SeqCst);
+        }
+    };
+    let reads = async || {
+        let mut seen = 0;
+        while seen < 60 {
+            let before = written.load(std::sync::atomic::Ordering::SeqCst);
+            let now = name().await;
+            assert!(now >= before, "{now} was read after {before} was answered");
+            assert!(now >= seen, "{now} was read after {seen} was");
+            seen = now;
+        }
+    };
+    tokio::join!(writes, reads(), reads(), reads(), reads());
+}

@@ -1,0 +1,156 @@
+//! Probes that doubt themselves: their votes are void, their canaries are asked, and the owners of
+//! the workspaces concerned find it in the audit.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use http::Method;
+use rules::monitor::TcpCheck;
+use rules::{MonitorId, Scope, limits};
+use store::AuditEntry;
+use testkit::server::TestServer;
+use testkit::target::{Answer, DnsTarget, HttpTarget, TcpTarget};
+
+use super::{PERIOD, Watched, until};
+
+/// Hosts of the tests, each with a monitor: more than a probe must have to doubt itself.
+const HOSTS: usize = 6;
+
+/// Six hosts that are fine, as a server sees them that has these canaries.
+struct Story {
+    watched: Watched,
+    target: HttpTarget,
+    monitors: Vec<MonitorId>,
+    _names: DnsTarget,
+}
+
+impl Story {
+    async fn of(canaries: &[SocketAddr]) -> Self {
+        let (target, names) = (HttpTarget::start().await, DnsTarget::start().await);
+        target.on("/", Answer::ok("fine"));
+        let canary = |address: &SocketAddr| TcpCheck { uri: address.to_string() };
+        let server = TestServer::start_with(|settings| {
+            settings.nameservers = vec![names.address()];
+            settings.canaries = canaries.iter().map(canary).collect();
+        })
+        .await;
+        let watched = Watched::on(server).await;
+        let mut monitors = Vec::new();
+        for number in 0..HOSTS {
+            let host = format!("h{number}.test");
+            names.address_of(&host, "127.0.0.1");
+            monitors.push(watched.monitor(&target.url_as(&host, "/")).await);
+        }
+        for monitor in &monitors {
+            watched.stored.at_least(1, *monitor).await;
+        }
+        Self { watched, target, monitors, _names: names }
+    }
+
+    /// A period passes, and every host answers so.
+    async fn all(&self, answer: Answer) {
+        self.target.on("/", answer);
+        let mut before = Vec::new();
+        for monitor in &self.monitors {
+            before.push(self.watched.stored.results(*monitor).await.len());
+        }
+        self.watched.server.advance(PERIOD);
+        for (monitor, before) in self.monitors.iter().zip(before) {
+            self.watched.stored.at_least(before + 1, *monitor).await;
+        }
+    }
+
+    /// What the audit says of probes, once there are so many rows, the oldest first.
+    async fn told(&self, rows: usize) -> Vec<AuditEntry> {
+        until(async || {
+            let audit = self.watched.stored.store.audit();
+            let mut told = audit.newest(self.watched.stored.workspace, 1_000).await.unwrap();
+            told.retain(|entry| entry.action.starts_with("probe."));
+            told.reverse();
+            (told.len() >= rows).then_some(told)
+        })
+        .await
+    }
+
+    async fn statuses(&self) -> Vec<String> {
+        let mut statuses = Vec::new();
+        for monitor in &self.monitors {
+            statuses.push(self.watched.status(*monitor).await);
+        }
+        statuses
+    }
+
+    /// How the first region is.
+    async fn health(&self) -> String {
+        let path = "/rpc/region.v1.RegionService/ListRegions";
+        let caller = self.watched.server.caller(Scope::Read);
+        let reply = caller.send(Method::POST, path, "application/json", "{}").await;
+        reply.json()["regions"][0]["health"].as_str().unwrap().to_owned()
+    }
+
+    async fn figure(&self, series: &str) -> bool {
+        let page = self.watched.server.nobody().get("/metrics").await;
+        String::from_utf8_lossy(&page.body).lines().any(|line| line == series)
+    }
+}
+
+fn shown(told: &[AuditEntry]) -> Vec<String> {
+    let line =
+        |it: &AuditEntry| format!("{} {} {}: {}", it.actor, it.action, it.resource_id, it.detail);
+    told.iter().map(line).collect()
+}
+
+// design: §5 "the probe doubts itself: its votes are void until its canaries answer, and one alert to
+// the workspace's owners says so"
+#[tokio::test]
+async fn a_probe_whose_canaries_are_silent_has_no_vote_until_they_answer() {
+    let (canary, silent) = (TcpTarget::accepting().await, TcpTarget::refusing());
+    let story = Story::of(&[canary.address(), silent.address(), silent.address()]).await;
+    story.all(Answer::status(503)).await;
+    let told = shown(&story.told(1).await);
+    insta::assert_snapshot!(told.join("\n"), @"server probe.doubt embedded: 4 of 6 hosts failed within a minute; its votes are void");
+    assert!(story.figure("aloft_probes_doubting 1").await);
+    assert_eq!(story.health().await, "doubting");
+    assert_eq!(story.statuses().await, ["unknown"; HOSTS]);
+    until(async || (canary.taken() > 0).then_some(())).await;
+    // One canary of three is no majority: the doubt lasts, and they are asked again.
+    let asked = canary.taken();
+    story.watched.server.advance(limits::CANARIES_ASKED_EVERY);
+    until(async || (canary.taken() > asked).then_some(())).await;
+    assert_eq!(story.statuses().await, ["unknown"; HOSTS]);
+    // Half of the hosts or more are back.
+    story.all(Answer::ok("fine")).await;
+    let told = shown(&story.told(2).await);
+    assert_eq!(told.len(), 2, "each is told once: {told:?}");
+    assert!(story.figure("aloft_probes_doubting 0").await);
+    assert_eq!(story.health().await, "healthy");
+    assert_eq!(story.statuses().await, ["active"; HOSTS]);
+}
+
+#[tokio::test]
+async fn canaries_that_answer_say_that_the_hosts_are_down() {
+    let canary = TcpTarget::accepting().await;
+    let story = Story::of(&[canary.address()]).await;
+    story.all(Answer::status(503)).await;
+    let told = shown(&story.told(2).await);
+    insta::assert_snapshot!(told.join("\n"), @"
+    server probe.doubt embedded: 4 of 6 hosts failed within a minute; its votes are void
+    server probe.recover embedded: after 0 s: its canaries answer
+    ");
+    assert_eq!(story.statuses().await, ["error"; HOSTS]);
+    let asked = canary.taken();
+    story.all(Answer::status(503)).await;
+    assert_eq!((canary.taken(), asked), (1, 1), "a probe without doubt asks nobody");
+}
+
+#[tokio::test]
+async fn without_canaries_a_doubt_that_nothing_confirms_ends_by_itself() {
+    let story = Story::of(&[]).await;
+    story.all(Answer::status(503)).await;
+    story.told(1).await;
+    assert_eq!(story.statuses().await, ["unknown"; HOSTS]);
+    let rest = limits::SELF_DOUBT_UNCONFIRMED_MAX + Duration::from_secs(1);
+    story.watched.server.advance(rest);
+    let told = story.told(2).await;
+    assert_eq!(told[1].detail, "after 301 s: nothing confirmed it in time");
+}

@@ -1,0 +1,149 @@
+//! Second opinions: where a region turns, those that other probes serve are asked at once. A server
+//! has one probe, so that these tests put a pipeline with two of them together themselves.
+
+use domain::check::{CheckResult, Outcome, Trigger};
+use rules::monitor::{Check, HttpCheck, Monitor, MonitorSettings};
+use rules::{Method, MonitorStatus, Periodicity, Region};
+use server::observe::Metrics;
+use server::pipeline::{Parts, Pipeline, Probes, Running};
+use store::{Actor, Change, Created, NewMonitor};
+use testkit::server::TestServer;
+use testkit::target::{Answer, HttpTarget};
+
+use super::{PERIOD, Stored, until};
+use server::context::{Context, ManualClock};
+use testkit::server::START;
+
+/// A monitor in two regions and the pipeline that runs it.
+struct Story {
+    target: HttpTarget,
+    stored: Stored,
+    monitor: Monitor,
+    pipeline: Pipeline,
+    stages: Running,
+    clock: ManualClock,
+    metrics: Metrics,
+    /// Its database; its own pipeline has no monitor to run.
+    _server: TestServer,
+}
+
+fn a_probe() -> probe::Probe {
+    let egress = probe::Egress::new(true, []);
+    probe::Probe::new(probe::Settings { egress, ..probe::Settings::default() })
+}
+
+fn settings(target: &HttpTarget) -> MonitorSettings {
+    MonitorSettings {
+        name: "API".to_owned(),
+        periodicity: Periodicity::ThirtySeconds,
+        timeout_ms: 10_000,
+        degraded_at_ms: None,
+        retry: 0,
+        active: true,
+        public: false,
+        description: None,
+        regions: vec![Region::FlyAms, Region::FlySin],
+        check: Check::Http(HttpCheck {
+            url: target.url("/"),
+            method: Method::Get,
+            body: String::new(),
+            follow_redirects: true,
+            headers: Vec::new(),
+            status_code_assertions: Vec::new(),
+            body_assertions: Vec::new(),
+            header_assertions: Vec::new(),
+        }),
+    }
+}
+
+impl Story {
+    async fn of(probes: Probes) -> Self {
+        let (server, target) = (TestServer::start().await, HttpTarget::start().await);
+        target.on("/", Answer::ok("fine"));
+        let stored = Stored::of(server.running().app().store.clone()).await;
+        let (ctx, clock) = Context::manual(START);
+        let new = NewMonitor {
+            id: ctx.new_id(),
+            workspace: stored.workspace,
+            settings: settings(&target),
+            idempotency: None,
+        };
+        let change = Change { actor: Actor::Server, at: START };
+        let created = stored.store.monitors().create(new, change).await.unwrap();
+        let Created::Now(monitor) = created else { panic!("it is the first") };
+        let metrics = Metrics::new();
+        let parts = Parts {
+            ctx,
+            store: stored.store.clone(),
+            probes,
+            canaries: Vec::new(),
+            metrics: metrics.clone(),
+            default_regions: [Region::FlyAms].into(),
+            in_flight_max: 8,
+        };
+        let (pipeline, stages) = Pipeline::start(parts).await.unwrap();
+        let story =
+            Self { target, stored, monitor, pipeline, stages, clock, metrics, _server: server };
+        story.stored.at_least(2, story.monitor.id).await;
+        story
+    }
+
+    /// Half a period passes, in which one of the two regions has a slot.
+    async fn half_a_period(&self, results: usize) -> Vec<CheckResult> {
+        let before = self.stored.results(self.monitor.id).await.len();
+        self.clock.advance(PERIOD / 2);
+        let mut found = self.stored.at_least(before + results, self.monitor.id).await;
+        found.truncate(found.len() - before);
+        found
+    }
+
+    async fn status(&self) -> MonitorStatus {
+        self.pipeline.view(self.monitor.id).await.unwrap().status
+    }
+
+    async fn stop(self) {
+        drop(self.pipeline);
+        self.stages.stop().await;
+    }
+}
+
+// design: §5 "When a region turns from fine to failing, the regions served by other probes are asked at
+// once: one round per monitor and period"
+#[tokio::test]
+async fn a_region_that_turns_has_the_other_probes_region_asked_at_once() {
+    let probes =
+        Probes::embedded(a_probe(), Vec::new()).and("singapore", a_probe(), &[Region::FlySin]);
+    let story = Story::of(probes).await;
+    assert_eq!(story.status().await, MonitorStatus::Active);
+    story.target.on("/", Answer::status(503));
+    let found = story.half_a_period(2).await;
+    let scheduled = found.iter().find(|it| it.identity.trigger == Trigger::Scheduled).unwrap();
+    let opinion = found.iter().find(|it| it.identity.trigger == Trigger::Opinion).unwrap();
+    assert_ne!(opinion.identity.region, scheduled.identity.region);
+    assert_eq!(opinion.identity.slot, START + PERIOD / 2, "at once, not at its next slot");
+    assert_eq!([scheduled.outcome, opinion.outcome], [Outcome::Failure; 2]);
+    for result in [scheduled, opinion] {
+        let singapore = result.identity.region == Region::FlySin;
+        let name = if singapore { "singapore" } else { "embedded" };
+        assert_eq!(result.probe.0.as_ref(), name, "a result says who served it");
+    }
+    until(async || (story.status().await == MonitorStatus::Error).then_some(())).await;
+    let found = story.half_a_period(1).await;
+    assert!(found.iter().all(|result| result.identity.trigger == Trigger::Scheduled), "{found:?}");
+    assert_eq!(story.metrics.opinions_asked.get(), 1, "one round in a period");
+    story.stop().await;
+}
+
+#[tokio::test]
+async fn regions_of_the_same_probe_are_not_asked() {
+    let story = Story::of(Probes::embedded(a_probe(), Vec::new())).await;
+    story.target.on("/", Answer::status(503));
+    for _ in 0..2 {
+        let found = story.half_a_period(1).await;
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(found[0].identity.trigger, Trigger::Scheduled);
+    }
+    until(async || (story.status().await == MonitorStatus::Error).then_some(())).await;
+    assert_eq!(story.metrics.opinions_asked.get(), 0);
+    story.stop().await;
+}

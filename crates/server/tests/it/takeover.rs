@@ -1,0 +1,93 @@
+//! A server whose database is lost: it goes on when it is back, and ends where another server took it
+//! over meanwhile.
+
+use domain::check::Outcome;
+use rules::{MonitorKind, Secret};
+use server::boot::{self, Signals};
+use server::context::Context;
+use server::pipeline::PipelineError;
+use store::{Database, MasterKeySource, Store};
+use testkit::line::Line;
+use testkit::postgres;
+use testkit::server::{START, TestServer};
+use testkit::target::{Answer, HttpTarget};
+
+use crate::pipeline::Watched;
+
+/// Periods that pass while the database cannot be reached.
+const PERIODS: usize = 3;
+
+#[tokio::test]
+async fn checks_go_on_while_the_database_is_lost_and_their_results_are_stored_after() {
+    let target = HttpTarget::start().await;
+    target.on("/", Answer::ok("fine"));
+    let line = Line::to(&postgres::database()).await;
+    let address = line.address();
+    let server = TestServer::start_with(|settings| {
+        settings.database = Database::Postgres(Secret::new(address));
+    })
+    .await;
+    let watched = Watched::on(server).await;
+    let monitor = watched.monitor(&target.url("/")).await;
+    watched.stored.at_least(1, monitor).await;
+    line.cut();
+    let metrics = watched.server.running().app().metrics.clone();
+    let ended = || metrics.checks(MonitorKind::Http, Outcome::Success).get();
+    for period in 1..=PERIODS {
+        watched.server.advance(crate::pipeline::PERIOD);
+        // Not only begun: a slot that is due while the check before still runs is skipped.
+        crate::pipeline::until(async || (ended() > period as u64).then_some(())).await;
+        assert_eq!(target.hits(), 1 + period, "one check in a period");
+    }
+    let refused = || metrics.commits_failed.get();
+    crate::pipeline::until(async || (refused() > 0).then_some(())).await;
+    // Who asks meanwhile is told so, instead of waiting as long as the database does.
+    let asked = watched.server.running().app().pipeline.view(monitor).await;
+    assert!(matches!(asked, Err(PipelineError::Busy)), "{asked:?}");
+    line.mend();
+    crate::pipeline::until(async || watched.server.running().app().store.ready().await.ok()).await;
+    let results = watched.stored.at_least(1 + PERIODS, monitor).await;
+    assert!(results.iter().all(|result| result.outcome == Outcome::Success), "{results:?}");
+}
+
+#[tokio::test]
+async fn a_server_whose_database_was_taken_over_ends_and_says_so() {
+    let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let database = postgres::database();
+    let line = Line::to(&database).await;
+    let (ctx, _clock) = Context::manual(START);
+    let settings = server::config::Settings {
+        listen: ([127, 0, 0, 1], 0).into(),
+        data: folder.path().join("data"),
+        database: Database::Postgres(Secret::new(line.address())),
+        ..server::config::Settings::defaults()
+    };
+    let running = boot::start(&settings, ctx).await.unwrap();
+    let desk = running.desk();
+    let ended = tokio::spawn(running.run(Signals::listen().unwrap()));
+
+    line.cut();
+    std::fs::copy(settings.data.join("aloft.key"), other.path().join("aloft.key")).unwrap();
+    let next = store::Settings {
+        folder: other.path().to_owned(),
+        database: Database::Postgres(Secret::new(database)),
+        master_key: MasterKeySource::File,
+    };
+    // It runs, and goes on running.
+    let next = Store::open(next).await.unwrap();
+    line.mend();
+    // Whatever it writes next finds that out.
+    let new = server::control::CreateWorkspace { slug: "acme".into(), name: "Acme".into() };
+    crate::pipeline::until(async || {
+        let refused = desk.create_workspace(new.clone()).await.unwrap_err();
+        let told = ["another server took", "closed"];
+        told.iter().any(|why| refused.to_string().contains(why)).then_some(())
+    })
+    .await;
+    let why = ended.await.unwrap().unwrap_err().to_string();
+    assert_eq!(
+        why,
+        "another server took the database over while the connection was lost; start this one anew"
+    );
+    next.close().await.unwrap();
+}

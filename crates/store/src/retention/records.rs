@@ -1,0 +1,127 @@
+//! Retention of what is written rarely and kept long: changes of status, incidents that are closed,
+//! the audit, and keys that hold no more. What is past its time is looked for beside the writer, who
+//! only takes it away. Of deleted monitors nothing is kept any longer than of others; their row stays,
+//! so that no other monitor ever gets their number.
+
+use rules::{Timestamp, limits};
+
+use super::{Retention, STEP_ROWS};
+use crate::StoreError;
+use crate::db::{Connection, query};
+
+/// What a step took away.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PrunedRecords {
+    /// Changes of status.
+    pub status_changes: u64,
+    /// Incidents.
+    pub incidents: u64,
+    /// Rows of the audit.
+    pub audit: u64,
+    /// Keys.
+    pub keys: u64,
+}
+
+/// A statement that finds what is past its time, given until when and how much of it, and the one that
+/// takes one of these away.
+struct Kind {
+    find: &'static str,
+    take: &'static str,
+}
+
+/// The last change of a monitor says what it is today, however long ago it was; a deleted one is
+/// nothing any more.
+const STATUS_CHANGES: Kind = Kind {
+    find: "SELECT c.number FROM status_changes c WHERE c.at < $1 AND (EXISTS \
+           (SELECT 1 FROM status_changes n WHERE n.monitor = c.monitor AND n.number > c.number \
+           AND n.at < $1) OR EXISTS (SELECT 1 FROM monitors m WHERE m.number = c.monitor \
+           AND m.deleted_at IS NOT NULL)) ORDER BY c.number LIMIT $2",
+    take: "DELETE FROM status_changes WHERE number = $1",
+};
+const AUDIT: Kind = Kind {
+    find: "SELECT number FROM audit WHERE at < $1 ORDER BY number LIMIT $2",
+    take: "DELETE FROM audit WHERE number = $1",
+};
+const INCIDENTS: Kind = Kind {
+    find: "SELECT id FROM incidents WHERE closed_at < $1 ORDER BY id LIMIT $2",
+    take: "DELETE FROM incidents WHERE id = $1",
+};
+const KEYS: Kind = Kind {
+    find: "SELECT id FROM keys WHERE revoked_at < $1 OR expires_at < $1 ORDER BY id LIMIT $2",
+    take: "DELETE FROM keys WHERE id = $1",
+};
+
+/// What is past its time.
+#[derive(Default)]
+struct Found {
+    status_changes: Vec<i64>,
+    audit: Vec<i64>,
+    incidents: Vec<String>,
+    keys: Vec<String>,
+}
+
+impl PrunedRecords {
+    /// Whether the step found its room full: then there is more.
+    pub const fn is_there_more(&self) -> bool {
+        let step = STEP_ROWS as u64;
+        self.status_changes >= step
+            || self.incidents >= step
+            || self.audit >= step
+            || self.keys >= step
+    }
+}
+
+impl Retention<'_> {
+    /// Takes away one step's worth of the records that are past their time.
+    pub async fn records(&self, now: Timestamp) -> Result<PrunedRecords, StoreError> {
+        let mut db = self.store.read().await?;
+        let found = Found {
+            status_changes: numbers(&mut db, &STATUS_CHANGES, now - limits::STATUS_CHANGES_KEPT)
+                .await?,
+            audit: numbers(&mut db, &AUDIT, now - limits::AUDIT_KEPT).await?,
+            incidents: ids(&mut db, &INCIDENTS, now - limits::INCIDENTS_KEPT).await?,
+            keys: ids(&mut db, &KEYS, now - limits::ENDED_KEYS_KEPT).await?,
+        };
+        drop(db);
+        if found.is_empty() {
+            return Ok(PrunedRecords::default());
+        }
+        self.store.write(move |session| Box::pin(take(&mut session.db, found))).await
+    }
+}
+
+impl Found {
+    fn is_empty(&self) -> bool {
+        self.status_changes.is_empty()
+            && self.audit.is_empty()
+            && self.incidents.is_empty()
+            && self.keys.is_empty()
+    }
+}
+
+async fn take(db: &mut Connection, found: Found) -> Result<PrunedRecords, StoreError> {
+    let mut taken = PrunedRecords::default();
+    for number in found.status_changes {
+        taken.status_changes += query(STATUS_CHANGES.take).bind(number).execute(db).await?;
+    }
+    for number in found.audit {
+        taken.audit += query(AUDIT.take).bind(number).execute(db).await?;
+    }
+    for id in found.incidents {
+        taken.incidents += query(INCIDENTS.take).bind(id).execute(db).await?;
+    }
+    for id in found.keys {
+        taken.keys += query(KEYS.take).bind(id).execute(db).await?;
+    }
+    Ok(taken)
+}
+
+async fn numbers(db: &mut Connection, kind: &Kind, end: Timestamp) -> Result<Vec<i64>, StoreError> {
+    let found = query(kind.find).bind(end.as_millis()).bind(STEP_ROWS).fetch_all(db).await?;
+    found.iter().map(|row| Ok(row.try_get(0)?)).collect()
+}
+
+async fn ids(db: &mut Connection, kind: &Kind, end: Timestamp) -> Result<Vec<String>, StoreError> {
+    let found = query(kind.find).bind(end.as_millis()).bind(STEP_ROWS).fetch_all(db).await?;
+    found.iter().map(|row| Ok(row.try_get(0)?)).collect()
+}

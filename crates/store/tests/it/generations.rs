@@ -1,0 +1,155 @@
+//! Generations: what callers read is known to be the same as long as their workspace's generation is.
+
+use std::sync::Arc;
+
+use rules::monitor::MonitorSettings;
+use rules::{MonitorStatus, Region, WorkspaceId};
+use store::{Batch, Generation, NewMonitor, StoreError};
+
+use crate::channels;
+use crate::commit::opened;
+use crate::components;
+use crate::harness::{
+    Home, a_history, a_result, a_workspace, at, for_each_engine, monitor_id, settings, workspace_id,
+};
+
+/// The generations of the home's workspace, which the tests change, and of another.
+fn generations(home: &Home) -> (Generation, Generation) {
+    let of = |workspace: WorkspaceId| home.store.generation(workspace).unwrap();
+    (of(home.workspace), of(workspace_id(2)))
+}
+
+/// Whether `(ours, theirs)` are others after `change`, by the time it is answered.
+async fn changes<T>(home: &Home, change: impl Future<Output = T>) -> (T, (bool, bool)) {
+    let before = generations(home);
+    let answer = change.await;
+    let after = generations(home);
+    (answer, (before.0 != after.0, before.1 != after.1))
+}
+
+#[tokio::test]
+async fn each_change_of_a_monitor_changes_its_workspace_and_no_other_before_it_is_answered() {
+    for_each_engine(async |home| {
+        home.store.workspaces().create(a_workspace(2), at(0)).await.unwrap();
+        let (monitor, changed) = changes(home, home.monitor(1)).await;
+        assert_eq!(changed, (true, false));
+        let other = MonitorSettings { name: "other".to_owned(), ..settings() };
+        let monitors = home.store.monitors();
+        let id = monitor.id;
+        let (updated, changed) = changes(home, monitors.update(monitor, other, at(1))).await;
+        updated.unwrap();
+        assert_eq!(changed, (true, false));
+        let delete = monitors.delete(home.workspace, id, at(2));
+        let (deleted, changed) = changes(home, delete).await;
+        deleted.unwrap();
+        assert_eq!(changed, (true, false));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_channel_and_what_stands_on_a_page_change_their_workspace_and_no_other() {
+    for_each_engine(async |home| {
+        home.store.workspaces().create(a_workspace(2), at(0)).await.unwrap();
+        let monitor = home.monitor(1).await.id;
+        let (channel, changed) = changes(home, channels::create(home, 1, &[monitor])).await;
+        assert_eq!(changed, (true, false));
+        let made = components::a_full_page_with_one(home, monitor);
+        let (component, changed) = changes(home, made).await;
+        assert_eq!(changed, (true, false));
+        let page = component.settings.page_id;
+        let (workspace, store) = (home.workspace, &home.store);
+        let pages = store.pages();
+        let hide = pages.set_published(workspace, page, false, at(1));
+        let (hidden, changed) = changes(home, hide).await;
+        assert_eq!((hidden.unwrap().published, changed), (false, (true, false)));
+        let gone = [
+            changes(home, store.components().delete(workspace, component.id, at(2))).await,
+            changes(home, pages.delete(workspace, page, at(3))).await,
+            changes(home, store.channels().delete(workspace, channel.id, at(4))).await,
+        ];
+        for (deleted, changed) in gone {
+            deleted.unwrap();
+            assert_eq!(changed, (true, false));
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn results_change_nothing_and_a_status_changes_the_workspace_of_its_monitor() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        let results = vec![a_result(monitor, Region::FlyAms, 10)];
+        let plain = Arc::new(Batch { results, ..Batch::default() });
+        let (stored, changed) = changes(home, home.store.commit(plain)).await;
+        assert_eq!((stored.unwrap().stored, changed), (1, (false, false)));
+        let turned = Arc::new(Batch {
+            histories: vec![(monitor, a_history(MonitorStatus::Error, 20))],
+            transitions: vec![(monitor, opened(1, 20))],
+            ..Batch::default()
+        });
+        let (stored, changed) = changes(home, home.store.commit(turned)).await;
+        stored.unwrap();
+        assert_eq!(changed, (true, false));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_change_that_is_refused_alone_changes_nothing() {
+    for_each_engine(async |home| {
+        let monitors = home.store.monitors();
+        let gone = monitors.delete(home.workspace, monitor_id(9), at(1));
+        let (refused, changed) = changes(home, gone).await;
+        assert!(matches!(refused, Err(StoreError::NotFound { .. })));
+        assert_eq!(changed, (false, false));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_change_whose_aggregate_does_not_say_whose_it_is_changes_all() {
+    for_each_engine(async |home| {
+        let workspaces = home.store.workspaces();
+        let create = workspaces.create(a_workspace(3), at(1));
+        let (created, changed) = changes(home, create).await;
+        created.unwrap();
+        assert_eq!(changed, (true, true));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn who_sees_a_change_in_the_database_never_holds_a_generation_of_before() {
+    // A reader that asks for the generation, reads, and then looks at what it remembers: what it
+    // read first must not come back under the same generation once something newer was seen.
+    for_each_engine(async |home| {
+        let store = &home.store;
+        let count = async || {
+            let page = store::Page { limit: 100, offset: 0, after: None };
+            store.monitors().list(home.workspace, page).await.unwrap().total
+        };
+        let writes = async {
+            for number in 1..=40 {
+                let (id, workspace) = (monitor_id(number), home.workspace);
+                let new = NewMonitor { id, workspace, settings: settings(), idempotency: None };
+                store.monitors().create(new, at(1)).await.unwrap();
+            }
+        };
+        let reads = async {
+            let mut seen = 0;
+            let mut remembered: Option<(Generation, u32)> = None;
+            while seen < 40 {
+                let now = store.generation(home.workspace);
+                let still = remembered.filter(|(then, _)| Some(*then) == now);
+                let total = still.map_or(seen, |(_, total)| total);
+                assert!(total >= seen, "{total} was remembered after {seen} was seen");
+                seen = count().await;
+                remembered = now.map(|generation| (generation, seen));
+            }
+        };
+        tokio::join!(writes, reads);
+    })
+    .await;
+}

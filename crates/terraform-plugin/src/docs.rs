@@ -1,0 +1,226 @@
+//! A provider's documentation in the registry's layout: Markdown pages made of its schemas and of the
+//! examples beside them. Guides are written by hand, and left alone.
+//! Layout: <https://developer.hashicorp.com/terraform/registry/providers/docs>
+//!
+//! ```no_run
+//! # use terraform_plugin::{Catalog, Context, Object, Outcome, Provider, schema::Schema};
+//! # struct Files;
+//! # impl Provider for Files {
+//! #     type Client = ();
+//! #     fn schema(&self) -> Schema { Schema::default() }
+//! #     fn catalog(&self) -> Catalog<()> { Catalog::new() }
+//! #     async fn configure(&self, _: &Context<()>, _: Object) -> Outcome<()> { Ok(()) }
+//! # }
+//! use std::path::Path;
+//! use terraform_plugin::docs::{Documentation, examples};
+//!
+//! let examples = examples(Path::new("examples"))?;
+//! let documentation = Documentation::of("files", &Files, &examples);
+//! assert_eq!(documentation.missing, [""; 0]);
+//! documentation.write(Path::new("docs"))?;
+//! # Ok::<(), std::io::Error>(())
+//! ```
+
+mod arguments;
+mod page;
+mod shelf;
+mod words;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::{fs, io};
+
+use shelf::Shelf;
+
+use crate::Provider;
+
+/// The page of the provider itself.
+const INDEX: &str = "index.md";
+
+/// Texts by their paths below a folder, with `/`.
+pub type Files = BTreeMap<String, String>;
+
+/// The documentation of a provider.
+#[derive(Clone, Debug, Default)]
+pub struct Documentation {
+    /// Every page by its path below the folder of documentation, such as `resources/disk.md`.
+    pub pages: Files,
+    /// Paths of examples that should be there: one for the provider and for each thing it offers, and
+    /// an import by identity for each resource that has one.
+    pub missing: Vec<String>,
+    /// Paths of examples that no page shows.
+    pub unused: Vec<String>,
+}
+
+/// A kind of thing that a provider offers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Resource,
+    DataSource,
+    Function,
+    List,
+    Ephemeral,
+    Action,
+}
+
+impl Documentation {
+    /// The pages of a provider by the name that its resources begin with.
+    ///
+    /// Examples lie as the registry's own tool expects them: `provider/provider.tf`;
+    /// `resources/<name>/resource.tf` and beside it `import.sh`, `import-by-string-id.tf` and
+    /// `import-by-identity.tf`; `data-sources/<name>/data-source.tf`;
+    /// `functions/<name>/function.tf`; `list-resources/<name>/list-resource.tfquery.hcl`;
+    /// `ephemeral-resources/<name>/ephemeral-resource.tf`; `actions/<name>/action.tf`.
+    ///
+    /// Beside its description an attribute has what its validators say, its default unless the
+    /// description has the words "by default", and whether a change replaces the resource.
+    pub fn of(name: &str, provider: &impl Provider, examples: &Files) -> Self {
+        let mut shelf = Shelf::new(name, examples);
+        shelf.provider(&provider.schema());
+        let offered = provider.catalog().described();
+        for (name, schema) in &offered.resources {
+            shelf.resource(name, schema, offered.identities.get(name));
+        }
+        for (kind, schemas) in [
+            (Kind::DataSource, &offered.data_sources),
+            (Kind::List, &offered.lists),
+            (Kind::Ephemeral, &offered.ephemerals),
+            (Kind::Action, &offered.actions),
+        ] {
+            for (name, schema) in schemas {
+                shelf.other(kind, name, schema);
+            }
+        }
+        for (name, signature) in &offered.functions {
+            shelf.function(name, signature);
+        }
+        shelf.finish()
+    }
+
+    /// Writes what differs into a folder, and removes pages of what is no longer offered. Returns the
+    /// paths of both.
+    ///
+    /// # Errors
+    /// When the folder cannot be read or written.
+    pub fn write(&self, folder: &Path) -> io::Result<Vec<String>> {
+        let outdated = self.outdated(folder)?;
+        for name in &outdated {
+            let path = folder.join(name);
+            let Some(text) = self.pages.get(name) else {
+                fs::remove_file(path)?;
+                continue;
+            };
+            if let Some(parent) = path.parent() {
+                fs::create_dir_all(parent)?;
+            }
+            fs::write(path, text)?;
+        }
+        Ok(outdated)
+    }
+
+    /// Paths of the pages that are not in a folder as they should be, or should not be there.
+    ///
+    /// # Errors
+    /// When the folder cannot be read.
+    pub fn outdated(&self, folder: &Path) -> io::Result<Vec<String>> {
+        let mut present = Files::new();
+        for kind in Kind::ALL {
+            read(&folder.join(kind.folder()), kind.folder(), &mut present)?;
+        }
+        if let Some(index) = text_of(&folder.join(INDEX))? {
+            present.insert(INDEX.to_owned(), index);
+        }
+        let wanted = self.pages.iter().filter(|(name, text)| present.get(*name) != Some(*text));
+        let left_over = present.keys().filter(|name| !self.pages.contains_key(*name));
+        Ok(wanted.map(|(name, _)| name).chain(left_over).cloned().collect())
+    }
+}
+
+impl Kind {
+    const ALL: [Self; 6] = [
+        Self::Resource,
+        Self::DataSource,
+        Self::Function,
+        Self::List,
+        Self::Ephemeral,
+        Self::Action,
+    ];
+
+    /// The folder of its pages and examples.
+    const fn folder(self) -> &'static str {
+        match self {
+            Self::Resource => "resources",
+            Self::DataSource => "data-sources",
+            Self::Function => "functions",
+            Self::List => "list-resources",
+            Self::Ephemeral => "ephemeral-resources",
+            Self::Action => "actions",
+        }
+    }
+
+    /// The file of its example.
+    const fn example(self) -> &'static str {
+        match self {
+            Self::Resource => "resource.tf",
+            Self::DataSource => "data-source.tf",
+            Self::Function => "function.tf",
+            Self::List => "list-resource.tfquery.hcl",
+            Self::Ephemeral => "ephemeral-resource.tf",
+            Self::Action => "action.tf",
+        }
+    }
+
+    /// What headlines call it.
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Resource => "Resource",
+            Self::DataSource => "Data Source",
+            Self::Function => "function",
+            Self::List => "List Resource",
+            Self::Ephemeral => "Ephemeral Resource",
+            Self::Action => "Action",
+        }
+    }
+}
+
+/// All examples in a folder and below.
+///
+/// # Errors
+/// When it cannot be read; a folder that is not there has none.
+pub fn examples(folder: &Path) -> io::Result<Files> {
+    let mut found = Files::new();
+    read(folder, "", &mut found)?;
+    Ok(found)
+}
+
+/// Reads all texts of a folder and below, under their paths from `above` on.
+fn read(folder: &Path, above: &str, found: &mut Files) -> io::Result<()> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(why) if why.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(why) => return Err(why),
+    };
+    for entry in entries {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let name = if above.is_empty() { name } else { format!("{above}/{name}") };
+        if entry.file_type()?.is_dir() {
+            read(&entry.path(), &name, found)?;
+        } else if let Some(text) = text_of(&entry.path())? {
+            found.insert(name, text);
+        }
+    }
+    Ok(())
+}
+
+/// The text of a file, if it is there; lines end as on every system.
+fn text_of(path: &Path) -> io::Result<Option<String>> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text.replace("\r\n", "\n"))),
+        Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(why) => Err(why),
+    }
+}
+
+#[cfg(test)]
+mod tests;

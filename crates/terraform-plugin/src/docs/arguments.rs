@@ -1,0 +1,165 @@
+//! The part of a page that says what may be given and what comes back: of a schema, an identity, a
+//! function.
+
+use std::fmt::Write as _;
+
+use super::words;
+use crate::function::{Parameter, Signature};
+use crate::resource::Identity;
+use crate::schema::{Attribute, Block, Body, Presence, Shape};
+
+/// Who says a value, in the order of the page.
+#[derive(Clone, Copy, PartialEq)]
+enum Group {
+    Required,
+    Optional,
+    ReadOnly,
+}
+
+/// The schema: three groups, and each nested one under an anchor of its own.
+pub(super) fn schema(body: &Body) -> String {
+    let top = groups(body, "", |title| format!("### {title}"));
+    if top.is_empty() {
+        return "## Schema\n\nIt has no arguments.".to_owned();
+    }
+    let mut text = format!("## Schema\n\n{top}");
+    nested(body, "", &mut text);
+    text
+}
+
+/// What an import by identity names.
+pub(super) fn identity(identity: &Identity) -> String {
+    let mut groups = Vec::new();
+    for (required, title) in [(true, "Required"), (false, "Optional")] {
+        let attributes = identity.attributes.iter().filter(|(_, it)| it.required == required);
+        let lines: Vec<_> = attributes
+            .map(|(name, it)| {
+                item(name, &words::of_type(&it.ty), &words::one_line(&it.description))
+            })
+            .collect();
+        if !lines.is_empty() {
+            groups.push(format!("#### {title}\n\n{}", lines.join("\n")));
+        }
+    }
+    format!("### Identity Schema\n\n{}", groups.join("\n\n"))
+}
+
+/// A function's signature and arguments.
+pub(super) fn function(name: &str, signature: &Signature) -> String {
+    let mut listed: Vec<_> = signature.parameters.iter().map(typed).collect();
+    listed.extend(signature.variadic.as_ref().map(|it| format!("{}...", typed(it))));
+    let mut text = format!(
+        "## Signature\n\n```text\n{name}({}) {}\n```",
+        listed.join(", "),
+        words::of_type(&signature.returns).to_lowercase().replace('`', ""),
+    );
+    let rest = signature.variadic.iter().map(|it| (it, "Variadic, "));
+    let all = signature.parameters.iter().map(|it| (it, "")).chain(rest);
+    let lines: Vec<_> = all.enumerate().map(|(at, it)| numbered(at, it)).collect();
+    if !lines.is_empty() {
+        let _ = write!(text, "\n\n## Arguments\n\n{}", lines.join("\n"));
+    }
+    text
+}
+
+fn typed(parameter: &Parameter) -> String {
+    let ty = words::of_type(&parameter.ty).to_lowercase().replace('`', "");
+    format!("{} {ty}", parameter.name)
+}
+
+fn numbered(at: usize, (parameter, mark): (&Parameter, &str)) -> String {
+    let null = if parameter.allow_null { ", Nullable" } else { "" };
+    let ty = words::of_type(&parameter.ty);
+    let said = words::one_line(&parameter.description);
+    format!("{}. `{}` ({mark}{ty}{null}) {said}", at + 1, parameter.name).trim_end().to_owned()
+}
+
+/// Attributes and blocks by who says them; `headline` makes the line above a group.
+fn groups(body: &Body, path: &str, headline: impl Fn(&str) -> String) -> String {
+    let mut text = Vec::new();
+    for (group, title) in [
+        (Group::Required, "Required"),
+        (Group::Optional, "Optional"),
+        (Group::ReadOnly, "Read-Only"),
+    ] {
+        let attributes = body.attributes.iter().filter(|(_, it)| of_attribute(it) == group);
+        let attributes = attributes.map(|(name, it)| attribute_line(name, it, path));
+        let blocks = body.blocks.iter().filter(|(_, it)| of_block(it) == group);
+        let blocks = blocks.map(|(name, it)| block_line(name, it, path));
+        let lines: Vec<_> = attributes.chain(blocks).collect();
+        if !lines.is_empty() {
+            text.push(format!("{}\n\n{}", headline(title), lines.join("\n")));
+        }
+    }
+    text.join("\n\n")
+}
+
+const fn of_attribute(attribute: &Attribute) -> Group {
+    match attribute.presence {
+        Presence::Required => Group::Required,
+        Presence::Optional | Presence::OptionalComputed => Group::Optional,
+        Presence::Computed => Group::ReadOnly,
+    }
+}
+
+/// A block that only comes back is one whose every part does.
+fn of_block(block: &Block) -> Group {
+    if block.min_items > 0 {
+        return Group::Required;
+    }
+    let parts = block.body.attributes.values().map(of_attribute);
+    let mut parts = parts.chain(block.body.blocks.values().map(of_block)).peekable();
+    let given = parts.peek().is_none() || parts.any(|group| group != Group::ReadOnly);
+    if given { Group::Optional } else { Group::ReadOnly }
+}
+
+fn attribute_line(name: &str, attribute: &Attribute, path: &str) -> String {
+    let mut said = words::said(attribute);
+    if let Shape::Nested(..) = &attribute.shape {
+        said = format!("{said} {}", below("nestedatt", &joined(path, name)));
+    }
+    item(name, &words::of_attribute(attribute), &said)
+}
+
+fn block_line(name: &str, block: &Block, path: &str) -> String {
+    let link = below("nestedblock", &joined(path, name));
+    item(name, &words::of_block(block), &format!("{} {link}", words::said_of_block(block)))
+}
+
+fn item(name: &str, ty: &str, said: &str) -> String {
+    format!("- `{name}` ({ty}) {}", said.trim()).trim_end().to_owned()
+}
+
+fn below(kind: &str, path: &str) -> String {
+    format!("(see [below for nested schema](#{}))", anchor(kind, path))
+}
+
+/// Each nested body after the one around it.
+fn nested(body: &Body, path: &str, text: &mut String) {
+    let attributes = body.attributes.iter().filter_map(|(name, it)| match &it.shape {
+        Shape::Plain(_) => None,
+        Shape::Nested(_, inner) => Some(("nestedatt", name, inner)),
+    });
+    let blocks = body.blocks.iter().map(|(name, it)| ("nestedblock", name, &it.body));
+    for (kind, name, inner) in attributes.chain(blocks) {
+        let path = joined(path, name);
+        let _ = write!(
+            text,
+            "\n\n<a id=\"{}\"></a>\n### Nested Schema for `{path}`",
+            anchor(kind, &path)
+        );
+        let inside = groups(inner, &path, |title| format!("{title}:"));
+        if !inside.is_empty() {
+            let _ = write!(text, "\n\n{inside}");
+        }
+        nested(inner, &path, text);
+    }
+}
+
+fn joined(path: &str, name: &str) -> String {
+    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
+}
+
+fn anchor(kind: &str, path: &str) -> String {
+    format!("{kind}--{}", path.replace('.', "--"))
+}

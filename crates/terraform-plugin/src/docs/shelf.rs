@@ -1,0 +1,135 @@
+//! Pages as they come together: each with its example, and examples that nobody took.
+
+use std::collections::BTreeSet;
+
+use super::page::{Page, fenced};
+use super::{Documentation, Files, INDEX, Kind, arguments};
+use crate::function::Signature;
+use crate::resource::Identity;
+use crate::schema::Schema;
+
+/// The example of the provider.
+const PROVIDER: &str = "provider/provider.tf";
+/// Ways to import by an id: the file of the example, its language, and how it is introduced.
+const IMPORTS: [(&str, &str, &str); 2] = [
+    (
+        "import-by-string-id.tf",
+        "terraform",
+        "By an [`import` block](https://developer.hashicorp.com/terraform/language/block/import):",
+    ),
+    ("import.sh", "shell", "By the command line:"),
+];
+/// How an import by identity is introduced.
+const BY_IDENTITY: &str = "By an `import` block with its identity, from Terraform 1.12 on:";
+
+pub(super) struct Shelf<'a> {
+    provider: &'a str,
+    examples: &'a Files,
+    used: BTreeSet<String>,
+    missing: Vec<String>,
+    pages: Files,
+}
+
+impl<'a> Shelf<'a> {
+    pub(super) fn new(provider: &'a str, examples: &'a Files) -> Self {
+        let (used, missing, pages) = (BTreeSet::new(), Vec::new(), Files::new());
+        Self { provider, examples, used, missing, pages }
+    }
+
+    /// The page of the provider itself.
+    pub(super) fn provider(&mut self, schema: &Schema) {
+        let title = format!("{} Provider", self.provider);
+        let mut sections = self.usage(PROVIDER.to_owned());
+        sections.push(arguments::schema(&schema.body));
+        self.pages.insert(INDEX.to_owned(), of_schema(title.clone(), title, schema, sections));
+    }
+
+    /// The page of a resource, with the ways to import it that have an example.
+    pub(super) fn resource(&mut self, name: &str, schema: &Schema, identity: Option<&Identity>) {
+        let mut ways = Vec::new();
+        let folder = format!("{}/{name}", Kind::Resource.folder());
+        for (file, language, how) in IMPORTS {
+            let example = self.take(&format!("{folder}/{file}"));
+            ways.extend(example.map(|example| format!("{how}\n\n{}", fenced(language, example))));
+        }
+        if let Some(identity) = identity {
+            let example = self.wanted(format!("{folder}/import-by-identity.tf"));
+            ways.extend(example.map(|example| {
+                let example = fenced("terraform", example);
+                format!("{BY_IDENTITY}\n\n{example}\n\n{}", arguments::identity(identity))
+            }));
+        }
+        let import = (!ways.is_empty()).then(|| format!("## Import\n\n{}", ways.join("\n\n")));
+        self.add(Kind::Resource, name, schema, import);
+    }
+
+    /// The page of anything else that has a schema.
+    pub(super) fn other(&mut self, kind: Kind, name: &str, schema: &Schema) {
+        self.add(kind, name, schema, None);
+    }
+
+    /// The page of a function.
+    pub(super) fn function(&mut self, name: &str, signature: &Signature) {
+        let mut sections = self.usage(example_of(Kind::Function, name));
+        sections.push(arguments::function(name, signature));
+        let described = Some(&signature.description).filter(|text| !text.is_empty());
+        let page = Page {
+            title: format!("{name} function - {}", self.provider),
+            headline: format!("function: {name}"),
+            summary: &signature.summary,
+            description: described.unwrap_or(&signature.summary),
+            deprecated: signature.deprecated.as_deref(),
+            sections,
+        };
+        self.pages.insert(format!("{}/{name}.md", Kind::Function.folder()), page.text());
+    }
+
+    pub(super) fn finish(self) -> Documentation {
+        let unused = self.examples.keys().filter(|path| !self.used.contains(*path));
+        let unused = unused.cloned().collect();
+        Documentation { pages: self.pages, missing: self.missing, unused }
+    }
+
+    fn add(&mut self, kind: Kind, name: &str, schema: &Schema, last: Option<String>) {
+        let mut sections = self.usage(example_of(kind, name));
+        sections.push(arguments::schema(&schema.body));
+        sections.extend(last);
+        let title = format!("{name} {} - {}", kind.word(), self.provider);
+        let headline = format!("{name} ({})", kind.word());
+        let prefix = format!("{}_", self.provider);
+        let path = format!("{}/{}.md", kind.folder(), name.strip_prefix(&prefix).unwrap_or(name));
+        self.pages.insert(path, of_schema(title, headline, schema, sections));
+    }
+
+    /// The section with the example, if there is one.
+    fn usage(&mut self, path: String) -> Vec<String> {
+        let example = self.wanted(path);
+        let usage = |text| format!("## Example Usage\n\n{}", fenced("terraform", text));
+        example.map(usage).into_iter().collect()
+    }
+
+    /// An example that should be there.
+    fn wanted(&mut self, path: String) -> Option<&'a str> {
+        let found = self.take(&path);
+        if found.is_none() {
+            self.missing.push(path);
+        }
+        found
+    }
+
+    /// An example that may be there.
+    fn take(&mut self, path: &str) -> Option<&'a str> {
+        let found = self.examples.get(path)?;
+        self.used.insert(path.to_owned());
+        Some(found)
+    }
+}
+
+fn example_of(kind: Kind, name: &str) -> String {
+    format!("{}/{name}/{}", kind.folder(), kind.example())
+}
+
+fn of_schema(title: String, headline: String, schema: &Schema, sections: Vec<String>) -> String {
+    let (summary, deprecated) = (schema.description.as_str(), schema.deprecated.as_deref());
+    Page { title, headline, summary, description: summary, deprecated, sections }.text()
+}

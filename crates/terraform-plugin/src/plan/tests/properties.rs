@@ -1,0 +1,56 @@
+//! Whatever is configured: what was applied plans empty, and no plan contradicts itself.
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+
+use super::{schema, settle};
+use crate::plan::{applied, planned, propose, replacements};
+use crate::value::{IntoValue, Object, Value};
+
+/// A part: left out arguments are null.
+fn part(key: String, weight: Option<i64>) -> Value {
+    Value::object([("key", key.into_value()), ("weight", weight.into_value()), ("id", Value::Null)])
+}
+
+/// Any configuration of the schema: each argument absent, or of any value.
+fn configurations() -> impl Strategy<Value = Object> {
+    let number = || prop::option::of(-2..3_i64);
+    let rows = prop::collection::vec(("[ab]", number()), 0..4);
+    let keys = prop::collection::btree_set("[a-f]", 0..4);
+    let text = || prop::option::of("[xy]{0,2}");
+    let rest = (number(), number(), rows, keys, number());
+    (("[xy]", "[xy]", text(), text()), rest).prop_map(
+        |((name, kind, description, secret), rest)| {
+            let (columns, lines, rows, keys, weight): (_, _, Vec<_>, BTreeSet<String>, _) = rest;
+            let rows = rows.into_iter().map(|(key, weight)| part(key, weight));
+            let parts = keys.into_iter().map(|key| part(key, weight));
+            Object::new()
+                .with("name", name)
+                .with("kind", kind)
+                .with("description", description)
+                .with("secret", secret)
+                .with("columns", columns)
+                .with("lines", lines)
+                .with("rows", Value::list(rows))
+                .with("parts", Value::set(parts))
+        },
+    )
+}
+
+proptest! {
+    #[test]
+    fn what_was_applied_plans_empty(first in configurations(), second in configurations()) {
+        let body = schema().body;
+        let mut state: Option<Object> = None;
+        for config in [&first, &second] {
+            let plan = propose(&body, config, state.as_ref());
+            prop_assert_eq!(planned(&body, config, state.as_ref(), &plan), []);
+            let new = settle(&plan);
+            prop_assert_eq!(applied(&body, &plan, &new), []);
+            prop_assert_eq!(&propose(&body, config, Some(&new)), &new);
+            prop_assert_eq!(replacements(&body, config, &new, &new), []);
+            state = Some(new);
+        }
+    }
+}

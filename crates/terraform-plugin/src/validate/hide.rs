@@ -1,0 +1,91 @@
+//! Takes secrets out of what is said of them. Which values are secret, the schema says.
+
+use crate::Diagnostic;
+use crate::value::{Number, Value};
+
+/// What stands instead of a secret.
+const HIDDEN: &str = "the value";
+
+/// Takes a value, and every part of it, out of what a rule says of it.
+pub(super) fn hide(found: &mut Diagnostic, value: &Value) {
+    match value {
+        Value::Null | Value::Unknown(_) => {}
+        Value::Bool(flag) => hide_text(found, &flag.to_string()),
+        Value::Number(number) => {
+            for said in [&mut found.summary, &mut found.detail] {
+                *said = without_number(said, number);
+            }
+        }
+        Value::String(text) => hide_text(found, text),
+        Value::List(elements) | Value::Tuple(elements) => {
+            for element in elements {
+                hide(found, element);
+            }
+        }
+        Value::Set(elements) => elements.iter().for_each(|element| hide(found, element)),
+        // Keys are of the configuration too, as the names of an object's attributes are not.
+        Value::Map(elements) => elements.iter().for_each(|(key, element)| {
+            hide_text(found, key);
+            hide(found, element);
+        }),
+        Value::Object(object) => object.iter().for_each(|(_, value)| hide(found, value)),
+        Value::Dynamic(_, inner) => hide(found, inner),
+    }
+}
+
+/// Only where it is quoted: a short secret may be a word of the sentence.
+fn hide_text(found: &mut Diagnostic, text: &str) {
+    for quoted in [format!("`{text}`"), format!("{text:?}")] {
+        for said in [&mut found.summary, &mut found.detail] {
+            *said = said.replace(&quoted, HIDDEN);
+        }
+    }
+}
+
+/// A number stands in sentences as it is: whole numbers that are the same go, and `11` stays in `110`.
+fn without_number(said: &str, number: &Number) -> String {
+    let shown = number.to_string();
+    if shown.contains('e') {
+        return said.replace(&shown, HIDDEN);
+    }
+    let digits = shown.trim_start_matches('-');
+    let apart = |c: char| !(c.is_ascii_digit() || c == '.');
+    let words = said.split_inclusive(apart).map(|word| {
+        let bare = word.trim_end_matches(|c| apart(c) || c == '.');
+        if bare == digits { word.replacen(bare, HIDDEN, 1) } else { word.to_owned() }
+    });
+    let hidden: String = words.collect();
+    if digits == shown { hidden } else { hidden.replace(&format!("-{HIDDEN}"), HIDDEN) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::{IntoValue, Object};
+
+    #[test]
+    fn every_part_of_a_secret_goes_and_the_rest_stays() {
+        let key = |value: Value| Value::Map([("key".to_owned(), value)].into());
+        let cases = [
+            (
+                11.into_value(),
+                "11 is more than 110, by 11ms: (11).",
+                "the value is more than 110, by the valuems: (the value).",
+            ),
+            ((-5).into_value(), "-5 is below 0", "the value is below 0"),
+            (Value::Number("0.5".parse().unwrap()), "is 0.5.", "is the value."),
+            (true.into_value(), "`true` is not so", "the value is not so"),
+            (Value::list(["a", "b"]), "`a` or \"b\"", "the value or the value"),
+            (Value::set(["a"]), "a is no `a`", "a is no the value"),
+            (key("x".into_value()), "`key` has `x`", "the value has the value"),
+            (Object::new().with("key", 7).into_value(), "`key` is 7", "`key` is the value"),
+            (Value::Tuple(vec![1.into_value()]), "1 of 10", "the value of 10"),
+            (Value::UNKNOWN, "`a` is 1", "`a` is 1"),
+        ];
+        for (value, said, left) in cases {
+            let mut found = Diagnostic::error(said, said);
+            hide(&mut found, &value);
+            assert_eq!((found.summary.as_str(), found.detail.as_str()), (left, left), "{value:?}");
+        }
+    }
+}

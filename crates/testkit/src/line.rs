@@ -1,0 +1,104 @@
+//! A line to a test's PostgreSQL that the test has in its hand: it can be cut, as when the network
+//! breaks, or fall silent, as when a machine hangs; and be mended.
+
+use std::net::SocketAddr;
+
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, split};
+use tokio::net::{TcpListener, TcpStream, UnixStream};
+use tokio::sync::watch;
+use tokio::task::AbortHandle;
+
+/// Bytes that are carried at a time.
+const CHUNK: usize = 16 * 1024;
+
+/// A line. It ends with the test.
+#[derive(Debug)]
+pub struct Line {
+    near: SocketAddr,
+    database: String,
+    state: watch::Sender<State>,
+    task: AbortHandle,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Carries,
+    Silent,
+    Cut,
+}
+
+impl Line {
+    /// A line to the database at this address, which is one of `postgres::database`.
+    pub async fn to(address: &str) -> Self {
+        let (name, rest) = address
+            .strip_prefix("postgres:///")
+            .and_then(|rest| rest.split_once('?'))
+            .expect("the tests' own addresses are of this form");
+        let folder = rest.split_once("host=").expect("they name a folder").1;
+        let socket = format!("{folder}/.s.PGSQL.5432");
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has a free port");
+        let near = listener.local_addr().expect("it is bound");
+        let (state, seen) = watch::channel(State::Carries);
+        let task = tokio::spawn(async move {
+            while let Ok((near, _)) = listener.accept().await {
+                let far = UnixStream::connect(&socket).await.expect("the server is there");
+                tokio::spawn(carry(near, far, seen.clone()));
+            }
+        });
+        Self { near, database: name.to_owned(), state, task: task.abort_handle() }
+    }
+
+    /// The address of the database at the near end.
+    pub fn address(&self) -> String {
+        format!("postgres://aloft@{}/{}?sslmode=disable", self.near, self.database)
+    }
+
+    /// Breaks every connection, and those that are made from now on.
+    pub fn cut(&self) {
+        self.state.send_replace(State::Cut);
+    }
+
+    /// Nothing arrives any more, and nothing breaks.
+    pub fn silence(&self) {
+        self.state.send_replace(State::Silent);
+    }
+
+    /// New connections are carried again, and those that were silent go on.
+    pub fn mend(&self) {
+        self.state.send_replace(State::Carries);
+    }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        self.state.send_replace(State::Cut);
+        self.task.abort();
+    }
+}
+
+async fn carry(near: TcpStream, far: UnixStream, state: watch::Receiver<State>) {
+    let mut cut = state.clone();
+    let (near_end, far_end) = (split(near), split(far));
+    tokio::select! {
+        () = forward(near_end.0, far_end.1, state.clone()) => {}
+        () = forward(far_end.0, near_end.1, state) => {}
+        _ = cut.wait_for(|it| *it == State::Cut) => {}
+    }
+}
+
+async fn forward(
+    mut from: impl AsyncRead + Unpin,
+    mut to: impl AsyncWrite + Unpin,
+    mut state: watch::Receiver<State>,
+) {
+    let mut chunk = vec![0; CHUNK];
+    loop {
+        let Ok(count @ 1..) = from.read(&mut chunk).await else { return };
+        if state.wait_for(|it| *it != State::Silent).await.is_err() {
+            return;
+        }
+        if to.write_all(&chunk[..count]).await.is_err() {
+            return;
+        }
+    }
+}

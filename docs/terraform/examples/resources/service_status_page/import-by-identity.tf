@@ -1,0 +1,6 @@
+import {
+  to = service_status_page.public
+  identity = {
+    id = "page_0de1m9fvnhq2s"
+  }
+}

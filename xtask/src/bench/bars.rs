@@ -1,0 +1,94 @@
+//! What the figures must reach on two cores, target and service together: the bars that releases are
+//! held to. A figure without a bar is there to explain another.
+
+use serde_json::{Value, json};
+
+use super::Figure;
+
+/// How far a figure must come.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Bar {
+    AtLeast(f64),
+    AtMost(f64),
+}
+
+/// A figure's name, how many monitors it is about where that matters, and its bar.
+type Row = (&'static str, Option<usize>, Bar);
+
+const BARS: &[Row] = &[
+    ("start to first answer, median", None, Bar::AtMost(50.0)),
+    ("memory at rest", None, Bar::AtMost(20.0)),
+    ("100/s: CPU per check", None, Bar::AtMost(130.0)),
+    ("30 s, one region: memory", Some(10_000), Bar::AtMost(60.0)),
+    ("30 s, one region: lateness p99", Some(10_000), Bar::AtMost(5.0)),
+    ("30 s, one region: memory", Some(100_000), Bar::AtMost(400.0)),
+    ("30 s, one region: lateness p99", Some(100_000), Bar::AtMost(100.0)),
+    ("saturated: checks", None, Bar::AtLeast(10_000.0)),
+    ("saturated: CPU per check", None, Bar::AtMost(75.0)),
+    ("saturated, TLS: checks", None, Bar::AtLeast(3_500.0)),
+    ("history: bytes on disk for each", None, Bar::AtMost(50.0)),
+    ("history: newest 25 logs, middle", None, Bar::AtMost(10.0)),
+    ("history: newest 25 logs, worst", None, Bar::AtMost(10.0)),
+    ("history: summary of 90 days, middle", None, Bar::AtMost(10.0)),
+    ("history: summary of 90 days, worst", None, Bar::AtMost(10.0)),
+    ("ListMonitors of 50, SQLite: calls", None, Bar::AtLeast(8_000.0)),
+    ("ListMonitors of 50, PostgreSQL: calls", None, Bar::AtLeast(4_000.0)),
+];
+
+/// The bar of a figure, where it has one.
+pub(super) fn of(figure: &Figure) -> Option<Bar> {
+    let is_of =
+        |row: &&Row| row.0 == figure.name && row.1.is_none_or(|it| figure.monitors == Some(it));
+    BARS.iter().find(is_of).map(|row| row.2)
+}
+
+impl Bar {
+    pub(super) fn is_met(self, value: f64) -> bool {
+        match self {
+            Self::AtLeast(bar) => value >= bar,
+            Self::AtMost(bar) => value <= bar,
+        }
+    }
+
+    pub(super) fn to_json(self) -> Value {
+        match self {
+            Self::AtLeast(bar) => json!({ "at_least": bar }),
+            Self::AtMost(bar) => json!({ "at_most": bar }),
+        }
+    }
+}
+
+impl std::fmt::Display for Bar {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let text = match self {
+            Self::AtLeast(bar) => format!("≥ {bar}"),
+            Self::AtMost(bar) => format!("≤ {bar}"),
+        };
+        f.pad(&text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figure(name: &str, monitors: Option<usize>) -> Figure {
+        Figure { name: name.to_owned(), monitors, value: 0.0, unit: "" }
+    }
+
+    #[test]
+    fn a_bar_that_depends_on_the_monitors_holds_for_as_many_only() {
+        let memory = |monitors| of(&figure("30 s, one region: memory", monitors));
+        assert_eq!(memory(Some(10_000)), Some(Bar::AtMost(60.0)));
+        assert_eq!(memory(Some(100_000)), Some(Bar::AtMost(400.0)));
+        assert_eq!(memory(Some(3_000)), None);
+        assert_eq!(of(&figure("memory at rest", Some(0))), Some(Bar::AtMost(20.0)));
+        assert_eq!(of(&figure("saturated, TCP: checks", Some(1))), None);
+    }
+
+    #[test]
+    fn a_bar_is_met_by_what_is_exactly_as_good() {
+        assert!(Bar::AtLeast(10.0).is_met(10.0) && !Bar::AtLeast(10.0).is_met(9.9));
+        assert!(Bar::AtMost(10.0).is_met(10.0) && !Bar::AtMost(10.0).is_met(10.1));
+    }
+}
