@@ -111,6 +111,12 @@ ids! {
     ComponentId = "cmp_";
     /// A group of components of a status page.
     GroupId = "grp_";
+    /// A delivery: one event for one channel.
+    DeliveryId = "dlv_";
+    /// A planned maintenance.
+    MaintenanceId = "mnt_";
+    /// A secret that a workspace's webhooks are signed with; not the secret itself.
+    SigningSecretId = "sgn_";
 }
 
 fn compose(now: crate::Timestamp, chance: u64) -> u64 {

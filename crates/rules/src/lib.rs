@@ -21,8 +21,8 @@ mod violation;
 
 pub use form::{CONNECTION_HEADERS, DomainName, Host, HostPort, Refusal};
 pub use id::{
-    ChannelId, ComponentId, GroupId, IncidentId, KeyId, MonitorId, PageId, UnreadableId,
-    WorkspaceId,
+    ChannelId, ComponentId, DeliveryId, GroupId, IncidentId, KeyId, MaintenanceId, MonitorId,
+    PageId, SigningSecretId, UnreadableId, WorkspaceId,
 };
 pub use place::Place;
 pub use reader::Reader;

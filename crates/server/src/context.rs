@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rules::{
-    ChannelId, ComponentId, GroupId, IncidentId, KeyId, MonitorId, PageId, Timestamp, WorkspaceId,
+    ChannelId, ComponentId, GroupId, IncidentId, KeyId, MaintenanceId, MonitorId, PageId,
+    SigningSecretId, Timestamp, WorkspaceId,
 };
 use tokio::sync::watch;
 
@@ -113,7 +114,18 @@ macro_rules! fresh {
     )+};
 }
 
-fresh!(WorkspaceId, MonitorId, KeyId, IncidentId, ChannelId, PageId, ComponentId, GroupId);
+fresh!(
+    WorkspaceId,
+    MonitorId,
+    KeyId,
+    IncidentId,
+    ChannelId,
+    PageId,
+    ComponentId,
+    GroupId,
+    MaintenanceId,
+    SigningSecretId
+);
 
 #[expect(clippy::disallowed_methods, reason = "this is where the clock is read")]
 fn system_now() -> Timestamp {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use domain::cadence::Missed;
 use domain::check::CheckResult;
 use domain::judge::{History, IncidentChange, Transition};
+use domain::notify::Grounds;
 use rules::MonitorId;
 
 use crate::writer::Session;
@@ -23,6 +24,8 @@ pub struct Batch {
     /// Every change of status with what it means for incidents, in their order: one without is not
     /// seen by those who remember what they read (see [`Store::generation`]).
     pub transitions: Vec<(MonitorId, Transition)>,
+    /// Why, with what each region saw last, of the monitors in `transitions`: what people are told.
+    pub grounds: Vec<(MonitorId, Grounds)>,
 }
 
 /// What became of a batch. What belongs to monitors deleted meanwhile is dropped, and counted for

@@ -41,6 +41,26 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/sqlite/0004_status_pages.sql"),
         postgres: include_str!("../migrations/postgres/0004_status_pages.sql"),
     },
+    Migration {
+        version: 5,
+        sqlite: include_str!("../migrations/sqlite/0005_outbox.sql"),
+        postgres: include_str!("../migrations/postgres/0005_outbox.sql"),
+    },
+    Migration {
+        version: 6,
+        sqlite: include_str!("../migrations/sqlite/0006_incidents.sql"),
+        postgres: include_str!("../migrations/postgres/0006_incidents.sql"),
+    },
+    Migration {
+        version: 7,
+        sqlite: include_str!("../migrations/sqlite/0007_maintenance.sql"),
+        postgres: include_str!("../migrations/postgres/0007_maintenance.sql"),
+    },
+    Migration {
+        version: 8,
+        sqlite: include_str!("../migrations/sqlite/0008_channel_wishes.sql"),
+        postgres: include_str!("../migrations/postgres/0008_channel_wishes.sql"),
+    },
 ];
 
 impl Migration {

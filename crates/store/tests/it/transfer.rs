@@ -155,6 +155,7 @@ async fn filled_everywhere() -> Home {
         missed: vec![missed],
         histories: vec![(monitor, a_history(MonitorStatus::Error, 10))],
         transitions: vec![(monitor, opened(1, 10))],
+        ..Batch::default()
     };
     home.commit(batch).await.unwrap();
     channels::create(&home, 1, &[monitor]).await;

@@ -99,6 +99,7 @@ impl Pending {
             missed: std::mem::take(&mut self.missed),
             histories: self.histories.iter().map(|(id, history)| (*id, history.clone())).collect(),
             transitions: std::mem::take(&mut self.transitions),
+            grounds: Vec::new(),
         }
     }
 

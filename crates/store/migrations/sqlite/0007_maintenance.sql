@@ -1,0 +1,40 @@
+-- Planned maintenance: once, or again and again. Its windows are written ahead, so that whether one is
+-- on is a question for an index; those that have passed stay as they were, also when it is edited or
+-- deleted, because uptime was counted without them.
+
+CREATE TABLE maintenances (
+    id             TEXT PRIMARY KEY,
+    workspace_id   TEXT NOT NULL REFERENCES workspaces (id),
+    title          TEXT NOT NULL,
+    description    TEXT,
+    starts_at      INTEGER NOT NULL,
+    duration_s     INTEGER NOT NULL,
+    time_zone      TEXT NOT NULL,
+    recurrence     TEXT,
+    windows_until  INTEGER NOT NULL,
+    created_at     INTEGER NOT NULL,
+    updated_at     INTEGER NOT NULL,
+    deleted_at     INTEGER
+) STRICT, WITHOUT ROWID;
+CREATE INDEX maintenances_by_workspace ON maintenances (workspace_id, id) WHERE deleted_at IS NULL;
+
+CREATE TABLE maintenance_monitors (
+    maintenance  TEXT NOT NULL REFERENCES maintenances (id),
+    monitor      INTEGER NOT NULL REFERENCES monitors (number),
+    PRIMARY KEY (maintenance, monitor)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX maintenance_monitors_by_monitor ON maintenance_monitors (monitor);
+
+CREATE TABLE maintenance_components (
+    maintenance  TEXT NOT NULL REFERENCES maintenances (id),
+    component    TEXT NOT NULL REFERENCES components (id),
+    PRIMARY KEY (maintenance, component)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX maintenance_components_by_component ON maintenance_components (component);
+
+CREATE TABLE maintenance_windows (
+    maintenance  TEXT NOT NULL REFERENCES maintenances (id),
+    from_at      INTEGER NOT NULL,
+    until_at     INTEGER NOT NULL,
+    PRIMARY KEY (maintenance, from_at)
+) STRICT, WITHOUT ROWID;
