@@ -30,9 +30,19 @@ CREATE TABLE maintenance_components (
 );
 CREATE INDEX maintenance_components_by_component ON maintenance_components (component);
 
+CREATE TABLE maintenance_covers (
+    maintenance  TEXT COLLATE "C" NOT NULL REFERENCES maintenances (id),
+    monitor      BIGINT NOT NULL REFERENCES monitors (number),
+    since        BIGINT NOT NULL,
+    until        BIGINT,
+    PRIMARY KEY (maintenance, monitor, since)
+);
+CREATE INDEX maintenance_covers_by_monitor ON maintenance_covers (monitor);
+
 CREATE TABLE maintenance_windows (
     maintenance  TEXT COLLATE "C" NOT NULL REFERENCES maintenances (id),
     from_at      BIGINT NOT NULL,
     until_at     BIGINT NOT NULL,
     PRIMARY KEY (maintenance, from_at)
 );
+CREATE INDEX maintenance_windows_by_end ON maintenance_windows (until_at);

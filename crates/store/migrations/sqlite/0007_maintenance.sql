@@ -32,9 +32,22 @@ CREATE TABLE maintenance_components (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX maintenance_components_by_component ON maintenance_components (component);
 
+-- Whom it covers, of itself or through a component that shows it, and for how long that was so: what
+-- components show is changed, and uptime was counted with what they showed then.
+CREATE TABLE maintenance_covers (
+    maintenance  TEXT NOT NULL REFERENCES maintenances (id),
+    monitor      INTEGER NOT NULL REFERENCES monitors (number),
+    since        INTEGER NOT NULL,
+    until        INTEGER,
+    PRIMARY KEY (maintenance, monitor, since)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX maintenance_covers_by_monitor ON maintenance_covers (monitor);
+
+-- Windows of one maintenance neither overlap nor touch.
 CREATE TABLE maintenance_windows (
     maintenance  TEXT NOT NULL REFERENCES maintenances (id),
     from_at      INTEGER NOT NULL,
     until_at     INTEGER NOT NULL,
     PRIMARY KEY (maintenance, from_at)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX maintenance_windows_by_end ON maintenance_windows (until_at);
