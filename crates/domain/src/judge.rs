@@ -14,7 +14,7 @@ mod votes;
 pub use doubt::{Canaries, DoubtChange, Doubts, HostMark, HostReport, Relief, Standing};
 pub use history::{Ballot, Heard, History, Hold, RegionState};
 pub use policy::{Policy, ProbeSlot, Serving};
-pub use step::{Changed, Effects, Moment, delete, receive, revise, tick};
+pub use step::{Changed, Effects, Moment, delete, receive, resolve, revise, tick};
 pub use transition::{ClosedAs, IncidentChange, Transition};
 pub use verdict::{Share, Why};
 pub use votes::region_status;

@@ -152,7 +152,7 @@ fn read(row: &Row) -> Result<Incident, StoreError> {
 }
 
 fn closed_as(word: &str) -> Result<ClosedAs, String> {
-    [ClosedAs::Recovered, ClosedAs::Degraded, ClosedAs::Paused, ClosedAs::Deleted]
+    ClosedAs::ALL
         .into_iter()
         .find(|how| how.as_str() == word)
         .ok_or_else(|| format!("`{word}` ends no incident"))

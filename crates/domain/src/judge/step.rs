@@ -1,5 +1,6 @@
 //! The steps of the state machine: a result comes in, time passes, the monitor is edited, paused,
-//! resumed or deleted, the process starts. Each changes the history and says what follows.
+//! resumed or deleted, the process starts, a person resolves the incident. Each changes the history and
+//! says what follows.
 
 use rules::{IncidentId, MonitorStatus, Region, Timestamp};
 
@@ -35,6 +36,9 @@ pub struct Effects {
     /// Second opinion: the regions to ask at once, all served by other probes than the one that
     /// turned. The pipeline leaves those out where a check is in flight.
     pub ask: Vec<Region>,
+    /// The incident that was open before and still is, where the region that reported began to fail
+    /// with this result.
+    pub joined: Option<IncidentId>,
 }
 
 /// How much of the history changed.
@@ -64,7 +68,7 @@ pub fn receive(
     let (Some(heard), Ok(place)) = (heard, place) else {
         return unchanged(policy, history, moment);
     };
-    let before = history.regions[place];
+    let (before, open) = (history.regions[place], history.incident);
     if !history.regions[place].hear(heard) {
         return unchanged(policy, history, moment);
     }
@@ -78,6 +82,10 @@ pub fn receive(
     if turned(&before, &after) {
         effects.ask = second_opinion(policy, history, region, moment);
     }
+    let joins = before.ballots().0 != Some(Ballot::Failing)
+        && after.ballots().0 == Some(Ballot::Failing)
+        && open == history.incident;
+    effects.joined = open.filter(|_| joins);
     effects
 }
 
@@ -110,6 +118,30 @@ pub fn delete(history: &mut History, now: Timestamp) -> Effects {
     end(history, ClosedAs::Deleted, now)
 }
 
+/// A person says that an incident is over, whatever the checks say: it closes, and the status stays
+/// what it is. A later recovery is silent, and another incident opens once the status has left
+/// `error` and comes back. One that is not open changes nothing.
+pub fn resolve(
+    policy: &Policy,
+    history: &mut History,
+    incident: IncidentId,
+    moment: Moment<'_>,
+) -> Effects {
+    if history.incident != Some(incident) {
+        return unchanged(policy, history, moment);
+    }
+    history.incident = None;
+    let transition = Transition {
+        from: history.status,
+        to: history.status,
+        at: moment.now,
+        incident: IncidentChange::Closed { id: incident, how: ClosedAs::Resolved },
+        why: Why::Resolved,
+    };
+    let unchanged = unchanged(policy, history, moment);
+    Effects { changed: Changed::Status, transition: Some(transition), ..unchanged }
+}
+
 /// Nothing is decided; what was to be decided later still is.
 fn unchanged(policy: &Policy, history: &History, moment: Moment<'_>) -> Effects {
     let tally = Tally::of(policy, history, moment.doubts, moment.now);
@@ -118,6 +150,7 @@ fn unchanged(policy: &Policy, history: &History, moment: Moment<'_>) -> Effects 
         transition: None,
         wake_at: wake_at(policy, history, &tally, moment.now),
         ask: Vec::new(),
+        joined: None,
     }
 }
 
@@ -150,14 +183,14 @@ fn settle(policy: &Policy, history: &mut History, moment: Moment<'_>) -> Effects
         (None, true) => Changed::Nothing,
     };
     let wake_at = wake_at(policy, history, &tally, now);
-    Effects { changed, transition, wake_at, ask: Vec::new() }
+    Effects { changed, transition, wake_at, ask: Vec::new(), joined: None }
 }
 
 /// Recovery needs a new result: regions that an edit takes away, and votes that a longer period
 /// brings back, are no reason to be well again.
 fn may_turn(history: &History, to: MonitorStatus) -> bool {
-    let recovers =
-        matches!(to, MonitorStatus::Active | MonitorStatus::Degraded) && history.incident.is_some();
+    let is_down = history.incident.is_some() || history.status == MonitorStatus::Error;
+    let recovers = matches!(to, MonitorStatus::Active | MonitorStatus::Degraded) && is_down;
     !recovers || history.is_renewed()
 }
 
@@ -211,7 +244,7 @@ fn end(history: &mut History, how: ClosedAs, now: Timestamp) -> Effects {
         why: if how == ClosedAs::Deleted { Why::Deleted } else { Why::Paused },
     });
     let changed = if transition.is_some() { Changed::Status } else { Changed::Nothing };
-    Effects { changed, transition, wake_at: None, ask: Vec::new() }
+    Effects { changed, transition, wake_at: None, ask: Vec::new(), joined: None }
 }
 
 fn holds(policy: &Policy, history: &History, hold: Hold, moment: Moment<'_>) -> bool {

@@ -8,7 +8,7 @@ mod transitions;
 
 use std::time::Duration;
 
-use rules::{MonitorId, MonitorStatus, Region, Timestamp};
+use rules::{IncidentId, MonitorId, MonitorStatus, Region, Timestamp};
 
 use super::*;
 use crate::check::{CheckResult, Identity, Outcome, Phases, ProbeId, Trigger};
@@ -185,6 +185,15 @@ impl Story {
 
     fn deleted(mut self) -> Self {
         self.effects = delete(&mut self.history, self.now);
+        self.note();
+        self
+    }
+
+    /// A person resolves the incident that is open, or one that is not there.
+    fn resolved(mut self) -> Self {
+        let moment = moment(&self.doubts, self.now, &self.transitions);
+        let incident = self.history.incident.unwrap_or(IncidentId::from_bits(0));
+        self.effects = resolve(&self.policy, &mut self.history, incident, moment);
         self.note();
         self
     }

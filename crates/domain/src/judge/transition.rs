@@ -4,8 +4,8 @@ use rules::{IncidentId, MonitorStatus, Timestamp};
 
 use super::Why;
 
-/// A change of a monitor's status. With a pause or a deletion `from` and `to` may be the same,
-/// where the incident of a monitor that was `unknown` is closed.
+/// A change of a monitor's status. `from` and `to` may be the same where only the incident changes:
+/// a person resolves it, or a pause or a deletion closes it of a monitor that was `unknown`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transition {
     /// The status before.
@@ -51,9 +51,15 @@ pub enum ClosedAs {
     Paused,
     /// The monitor was deleted.
     Deleted,
+    /// A person said that it is over, whatever the checks say.
+    Resolved,
 }
 
 impl ClosedAs {
+    /// Each of them.
+    pub const ALL: [Self; 5] =
+        [Self::Recovered, Self::Degraded, Self::Paused, Self::Deleted, Self::Resolved];
+
     /// The word that is stored and shown.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -61,6 +67,7 @@ impl ClosedAs {
             Self::Degraded => "degraded",
             Self::Paused => "paused",
             Self::Deleted => "deleted",
+            Self::Resolved => "resolved",
         }
     }
 }

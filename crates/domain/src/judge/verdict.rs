@@ -26,6 +26,8 @@ pub enum Why {
     Paused,
     /// The monitor is deleted.
     Deleted,
+    /// A person resolved the incident: the status is what it was.
+    Resolved,
     /// More than half of the votes fail.
     Failing(Share),
     /// Half of the votes fail after more did.
@@ -102,6 +104,7 @@ impl fmt::Display for Why {
             Self::NoVotes => f.write_str("no region has reported lately"),
             Self::Paused => f.write_str("the monitor is paused"),
             Self::Deleted => f.write_str("the monitor is deleted"),
+            Self::Resolved => f.write_str("somebody resolved the incident"),
             Self::Failing(share) => write!(f, "fails in {share}"),
             Self::Tie(share) => write!(f, "still fails in {share}, after it did in more"),
             Self::RegionFailing(region) => write!(f, "fails in `{region}`, two slots in a row"),

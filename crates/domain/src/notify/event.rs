@@ -135,6 +135,7 @@ impl From<ClosedAs> for Ended {
             ClosedAs::Degraded => Self::Degraded,
             ClosedAs::Paused => Self::Paused,
             ClosedAs::Deleted => Self::Deleted,
+            ClosedAs::Resolved => Self::Resolved,
         }
     }
 }

@@ -20,9 +20,10 @@ const CALM: Duration = Duration::from_mins(9);
 
 /// Plays all acts; says which promise was broken.
 pub(crate) fn all(world: &mut World) -> Option<String> {
-    let acts: [fn(&mut World); 9] = [
+    let acts: [fn(&mut World); 10] = [
         disturbance::play,
         troubles::outage,
+        troubles::resolved_by_hand,
         troubles::liar,
         troubles::cut_off,
         stories::edited_to_a_longer_period,

@@ -48,6 +48,8 @@ pub(crate) struct Seen {
     fates: BTreeMap<Place, Fate>,
     expected: BTreeSet<Place>,
     open: Option<IncidentId>,
+    /// A person resolved the last incident, and the status has not left `error` since.
+    resolved: bool,
     status: Option<MonitorStatus>,
     pub(crate) asked_at: Option<Timestamp>,
     tied_since: Option<Timestamp>,

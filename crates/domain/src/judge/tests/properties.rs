@@ -26,6 +26,7 @@ enum Happening {
     Pause,
     Resume,
     Restart,
+    Resolve,
 }
 
 fn outcomes() -> impl Strategy<Value = Outcome> {
@@ -62,6 +63,7 @@ fn happenings() -> impl Strategy<Value = Vec<Happening>> {
         1 => Just(Happening::Pause),
         1 => Just(Happening::Resume),
         1 => Just(Happening::Restart),
+        1 => Just(Happening::Resolve),
     ];
     prop::collection::vec(happening, 1..80)
 }
@@ -125,6 +127,7 @@ fn happen(story: Story, happening: &Happening) -> Story {
         Happening::Pause => story.paused(),
         Happening::Resume => story.resumed(),
         Happening::Restart => story.restarted(),
+        Happening::Resolve => story.resolved(),
     }
 }
 
@@ -229,10 +232,13 @@ proptest! {
             story = happen(story, happening);
         }
         let story = story.deleted();
-        let (mut open, mut status) = (None, MonitorStatus::Unknown);
+        let (mut open, mut status, mut resolved) = (None, MonitorStatus::Unknown, false);
         for transition in &story.transitions {
             prop_assert_eq!(transition.from, status);
             status = transition.to;
+            let is_by_hand = transition.why == Why::Resolved;
+            prop_assert!(!is_by_hand || transition.from == transition.to);
+            resolved = status == MonitorStatus::Error && (resolved || is_by_hand);
             match transition.incident {
                 IncidentChange::None => prop_assert_eq!(open, None),
                 IncidentChange::Opened(id) => prop_assert_eq!(open.replace(id), None),
@@ -241,7 +247,7 @@ proptest! {
                 }
                 IncidentChange::Closed { id, how: _ } => prop_assert_eq!(open.take(), Some(id)),
             }
-            prop_assert!(status != MonitorStatus::Error || open.is_some());
+            prop_assert!(status != MonitorStatus::Error || open.is_some() != resolved);
             prop_assert!(status == MonitorStatus::Error || status == MonitorStatus::Unknown || open.is_none());
         }
         prop_assert_eq!(open, None);
@@ -256,7 +262,9 @@ proptest! {
             let before = story.transitions.len();
             story = happen(story, happening);
             for transition in &story.transitions[before..] {
-                if let (MonitorStatus::Error, Why::Failing(share)) = (transition.to, transition.why) {
+                if transition.why == Why::Resolved {
+                    prop_assert_eq!(transition.from, transition.to);
+                } else if let (MonitorStatus::Error, Why::Failing(share)) = (transition.to, transition.why) {
                     prop_assert!(2 * share.votes > share.of_votes);
                 } else {
                     prop_assert!(transition.to != MonitorStatus::Error, "{}", told(transition));

@@ -147,3 +147,71 @@ fn a_pause_forgets_what_was_heard() {
     let story = a_settled_monitor_in(1).fails("fly-ams").paused().resumed();
     assert_eq!(story.history.region(Region::FlyAms).unwrap().latest, None);
 }
+
+// issue 6: "acknowledged and resolved by people"
+#[test]
+fn who_resolves_an_incident_changes_no_status_and_hears_no_more_of_its_outage() {
+    let resolved = a_settled_monitor_in(1).fails("fly-ams").resolved();
+    assert_eq!(resolved.status(), Error);
+    assert_eq!(resolved.history.incident, None);
+    let told = |story: &Story| story.told().split_off(2);
+    let closed = "error → error, closed as resolved: somebody resolved the incident";
+    assert_eq!(told(&resolved), [closed]);
+    let failing = resolved.clone().fails("fly-ams").restarted().fails("fly-ams").edited(|_| ());
+    assert_eq!(told(&failing.fails("fly-ams")), [closed]);
+    let silent = "error → active, silently: fails nowhere";
+    assert_eq!(told(&resolved.clone().succeeds("fly-ams")), [closed, silent]);
+    let again = resolved.succeeds("fly-ams").fails("fly-ams");
+    let opened = "active → error, opened: fails in 1 of 1 regions";
+    assert_eq!(told(&again), [closed, silent, opened]);
+}
+
+#[test]
+fn what_fails_again_after_nothing_was_known_of_a_resolved_outage_is_news() {
+    let story = a_settled_monitor_in(1).fails("fly-ams").resolved().after(3 * PERIOD);
+    assert_eq!(
+        story.fails("fly-ams").told()[3..],
+        [
+            "error → unknown, silently: no region has reported lately",
+            "unknown → error, opened: fails in 1 of 1 regions"
+        ]
+    );
+}
+
+#[test]
+fn an_incident_that_is_not_open_is_not_resolved() {
+    let down = a_settled_monitor_in(1).fails("fly-ams");
+    for story in
+        [down.clone().resolved(), down.clone().succeeds("fly-ams"), a_settled_monitor_in(1)]
+    {
+        let again = story.clone().resolved();
+        assert_eq!(again.history, story.history);
+        assert_eq!(
+            (again.effects.changed, again.transitions),
+            (Changed::Nothing, story.transitions)
+        );
+    }
+    let mut other = down.clone();
+    let moment = moment(&other.doubts, other.now, &other.transitions);
+    let effects = resolve(&other.policy, &mut other.history, IncidentId::from_bits(9), moment);
+    assert_eq!((effects.transition, other.history), (None, down.history));
+}
+
+#[test]
+fn a_resolve_forgets_nothing_that_was_to_be_decided_later() {
+    let down = a_settled_monitor_in(1).fails("fly-ams");
+    assert_eq!(down.clone().resolved().effects.wake_at, down.effects.wake_at);
+}
+
+#[test]
+fn a_region_that_begins_to_fail_joins_the_incident_that_is_open() {
+    let opened = a_settled_monitor_in(5).fails("fly-ams").fails("fly-arn").fails("fly-bom");
+    assert_eq!(opened.status(), Error);
+    assert_eq!(opened.effects.joined, None, "it opened with this one");
+    let joined = opened.clone().fails(policy_of(&[0; 4]).regions[3].region.as_str());
+    assert_eq!(joined.effects.joined, opened.history.incident);
+    let known = opened.clone().fails("fly-ams");
+    assert_eq!(known.effects.joined, None, "it failed before");
+    let fine = opened.succeeds("fly-ams");
+    assert_eq!(fine.effects.joined, None);
+}

@@ -31,7 +31,13 @@ pub(crate) fn disturb(world: &mut World) {
             world.monitors[place].target = target;
             world.note(|| format!("the target of monitor {place} is {target:?}"));
         }
-        45..70 => {
+        45..50 => {
+            let open = |place: &usize| world.monitors[*place].history.incident.is_some();
+            if let Some(place) = (0..world.monitors.len()).find(open) {
+                world.resolve(place);
+            }
+        }
+        50..70 => {
             let probe = world.chance.place(world.probes.len());
             let modes = [Mode::Honest, Mode::Honest, Mode::Lies, Mode::Stalls, Mode::Gone];
             let mode = modes[world.chance.place(modes.len())];

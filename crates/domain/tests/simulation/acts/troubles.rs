@@ -38,6 +38,34 @@ pub(super) fn outage(world: &mut World) {
     all_are_active(world);
 }
 
+/// An outage that a person calls over while it lasts: one incident, whose end is that word, and a
+/// recovery in silence.
+pub(super) fn resolved_by_hand(world: &mut World) {
+    let Some(place) = any_active(world) else { return };
+    let counted =
+        |world: &World| (world.witness.seen(place).opened, world.witness.seen(place).closed);
+    let before = counted(world);
+    let window = world.monitors[place].policy.window();
+    world.monitors[place].target = Target::Down;
+    world.note(|| format!("the target of monitor {place} is down"));
+    pass(world, window + limits::SETTLE_MAX);
+    world.resolve(place);
+    let resolved = (before.0 + 1, before.1 + 1);
+    let mut seen = vec![counted(world)];
+    pass(world, window);
+    // Where its probe doubts itself meanwhile, nothing is known, and what comes after is news.
+    let is_known = world.monitors[place].history.status == MonitorStatus::Error;
+    seen.push(counted(world));
+    world.monitors[place].target = Target::Up;
+    pass(world, 2 * window + limits::SETTLE_MAX);
+    seen.push(counted(world));
+    if is_known && seen.iter().any(|seen| *seen != resolved) {
+        let what = format!("monitor {place}: {before:?}, then {seen:?}");
+        world.witness.fail("who resolves an incident hears no more of its outage", what);
+    }
+    all_are_active(world);
+}
+
 /// One probe says that everything fails: where it is a minority, nothing opens.
 pub(super) fn liar(world: &mut World) {
     let liar = world.chance.place(world.probes.len());

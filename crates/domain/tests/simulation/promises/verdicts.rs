@@ -1,7 +1,9 @@
 //! What is promised of verdicts: votes, statuses, transitions, incidents.
 
 use aloft_domain::check::Outcome;
-use aloft_domain::judge::{Doubts, Effects, IncidentChange, Standing, region_status};
+use aloft_domain::judge::{
+    ClosedAs, Doubts, Effects, IncidentChange, Standing, Transition, region_status,
+};
 use rules::{IncidentId, MonitorStatus, Timestamp};
 
 use super::Witness;
@@ -68,8 +70,29 @@ impl Witness {
                 transition.from, transition.to, transition.why
             )
         };
-        let tied = count.votes > 0 && 2 * count.failing == count.votes;
         self.hold("a transition begins where the last one ended", transition.from == was, what);
+        if is_by_hand(&transition) {
+            let same = transition.to == was;
+            self.hold("who resolves an incident changes no status", same, what);
+        } else {
+            self.watch_verdict(watched, &transition, count, what);
+        }
+        if open.is_some()
+            && matches!(transition.to, MonitorStatus::Active | MonitorStatus::Degraded)
+        {
+            self.hold("recovery needs a new result", count.renewed, what);
+        }
+        self.watch_incident(place, open, &transition, what());
+    }
+
+    fn watch_verdict(
+        &mut self,
+        watched: &Watched,
+        transition: &Transition,
+        count: &Count,
+        what: impl Fn() -> String + Copy,
+    ) {
+        let tied = count.votes > 0 && 2 * count.failing == count.votes;
         let running = watched.policy.active;
         match transition.to {
             MonitorStatus::Error => {
@@ -83,7 +106,7 @@ impl Witness {
                 );
             }
             MonitorStatus::Degraded => {
-                let tie = tied && was == MonitorStatus::Error;
+                let tie = tied && transition.from == MonitorStatus::Error;
                 let slow = 2 * count.slow > count.votes;
                 self.hold(
                     "degraded has one of its three reasons",
@@ -103,20 +126,12 @@ impl Witness {
                 );
             }
         }
-        if open.is_some()
-            && matches!(transition.to, MonitorStatus::Active | MonitorStatus::Degraded)
-        {
-            self.hold("recovery needs a new result", count.renewed, what);
-        }
-        self.watch_incident(place, open, transition.incident, what());
-        self.monitors[place].status = Some(transition.to);
     }
 
     fn watch_incidents_alone(&mut self, place: usize, effects: &Effects) {
         if let Some(transition) = effects.transition {
             let open = self.monitors[place].open;
-            self.watch_incident(place, open, transition.incident, transition.why);
-            self.monitors[place].status = Some(transition.to);
+            self.watch_incident(place, open, &transition, transition.why);
         }
     }
 
@@ -124,15 +139,20 @@ impl Witness {
         &mut self,
         place: usize,
         open: Option<IncidentId>,
-        change: IncidentChange,
+        transition: &Transition,
         what: impl std::fmt::Display,
     ) {
         let seen = &mut self.monitors[place];
+        let resolved =
+            transition.to == MonitorStatus::Error && (seen.resolved || is_by_hand(transition));
+        seen.resolved = resolved;
+        seen.status = Some(transition.to);
+        let change = transition.incident;
         let holds = match change {
             IncidentChange::None => open.is_none(),
             IncidentChange::Opened(id) => {
                 seen.opened += 1;
-                seen.open.replace(id).is_none()
+                !resolved && seen.open.replace(id).is_none()
             }
             IncidentChange::Suspended(id) | IncidentChange::Resumed(id) => open == Some(id),
             IncidentChange::Closed { id, .. } => {
@@ -154,7 +174,8 @@ impl Witness {
         let what = || format!("monitor {place} is {status}, of {count:?}");
         self.hold(
             "a status says what the incident says",
-            status != MonitorStatus::Error || history.incident.is_some(),
+            status != MonitorStatus::Error
+                || history.incident.is_some() != self.monitors[place].resolved,
             what,
         );
         if history.hold.is_some() || !policy.active {
@@ -200,4 +221,9 @@ impl Witness {
         let young = since.is_none_or(|since| now.since(since) < 2 * policy.period);
         self.hold("a tie stays error for two periods at most", young, what);
     }
+}
+
+/// Whether a person resolved the incident.
+fn is_by_hand(transition: &Transition) -> bool {
+    matches!(transition.incident, IncidentChange::Closed { how: ClosedAs::Resolved, .. })
 }

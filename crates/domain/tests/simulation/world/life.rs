@@ -100,6 +100,15 @@ impl World {
         self.revised(place, "resumed");
     }
 
+    /// A person says that the incident is over.
+    pub(crate) fn resolve(&mut self, place: usize) {
+        let watched = &mut self.monitors[place];
+        let Some(incident) = watched.history.incident else { return };
+        let moment = Moment { now: self.now, chance: self.sequence, doubts: &self.doubts };
+        let effects = judge::resolve(&watched.policy, &mut watched.history, incident, moment);
+        self.follow(place, &effects, "resolved");
+    }
+
     pub(crate) fn delete(&mut self, place: usize) {
         self.call_due();
         self.end_regime(place);
