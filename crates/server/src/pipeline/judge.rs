@@ -6,6 +6,7 @@ mod batch;
 mod canaries;
 mod doubt;
 mod health;
+mod troubles;
 mod watched;
 
 use std::cmp::Reverse;
@@ -260,7 +261,8 @@ impl Judge {
                 monitor.id = %monitor,
                 "monitor `{monitor}` went from {} to {}: {}", transition.from, transition.to, transition.why
             );
-            self.pending.add_transition(monitor, transition);
+            let grounds = watched.grounds(&transition, &self.doubts, transition.at);
+            self.pending.add_transition(monitor, transition, grounds);
         }
     }
 

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use domain::cadence::Missed;
 use domain::check::CheckResult;
 use domain::judge::{History, Transition};
+use domain::notify::Grounds;
 use rules::MonitorId;
 use store::{Batch, ProbeNote};
 use tokio::sync::oneshot;
@@ -19,6 +20,8 @@ pub(super) struct Pending {
     missed: Vec<Missed>,
     histories: HashMap<MonitorId, History>,
     transitions: Vec<(MonitorId, Transition)>,
+    /// Why, of each transition.
+    grounds: Vec<(MonitorId, Grounds)>,
     /// What the owners of workspaces are told of probes.
     notes: Vec<ProbeNote>,
     /// Who waits for the result at this place, once it is stored.
@@ -55,8 +58,14 @@ impl Pending {
         self.histories.remove(&monitor);
     }
 
-    pub(super) fn add_transition(&mut self, monitor: MonitorId, transition: Transition) {
+    pub(super) fn add_transition(
+        &mut self,
+        monitor: MonitorId,
+        transition: Transition,
+        grounds: Grounds,
+    ) {
         self.transitions.push((monitor, transition));
+        self.grounds.push((monitor, grounds));
         self.begin();
     }
 
@@ -99,7 +108,7 @@ impl Pending {
             missed: std::mem::take(&mut self.missed),
             histories: self.histories.iter().map(|(id, history)| (*id, history.clone())).collect(),
             transitions: std::mem::take(&mut self.transitions),
-            grounds: Vec::new(),
+            grounds: std::mem::take(&mut self.grounds),
         }
     }
 

@@ -1,13 +1,17 @@
-//! One monitor as the judge holds it: its policy, its history, and what views show of its regions.
+//! One monitor as the judge holds it: its policy, its history, and what views and messages show of
+//! its regions.
 
 use domain::check::{CheckResult, Outcome};
 use domain::judge::{
-    self, Doubts, Effects, History, HostMark, HostReport, Moment, Policy, ProbeSlot, region_status,
+    self, Doubts, Effects, History, HostMark, HostReport, Moment, Policy, ProbeSlot, Transition,
+    region_status,
 };
+use domain::notify::Grounds;
 use rules::monitor::Monitor;
 use rules::{MonitorId, Region, Timestamp, WorkspaceId};
 
 use super::super::{MonitorView, Probes, RegionView};
+use super::troubles::Troubles;
 
 /// One monitor that runs.
 #[derive(Debug)]
@@ -25,6 +29,7 @@ pub(in crate::pipeline) struct Watched {
     /// The time under which the judge's heap will look at it.
     pub(super) entry_in_wakes: Option<Timestamp>,
     latencies: Vec<(Region, u32)>,
+    troubles: Troubles,
 }
 
 impl Watched {
@@ -45,6 +50,7 @@ impl Watched {
             wake_at: None,
             entry_in_wakes: None,
             latencies: Vec::new(),
+            troubles: Troubles::none(),
         }
     }
 
@@ -53,6 +59,8 @@ impl Watched {
         self.history = before.history;
         self.entry_in_wakes = before.entry_in_wakes;
         self.latencies = before.latencies;
+        self.troubles = before.troubles;
+        self.troubles.keep(|region| self.policy.probe_of(region).is_some());
     }
 
     pub(super) fn hear(&mut self, result: &CheckResult, moment: Moment<'_>) -> Effects {
@@ -65,7 +73,25 @@ impl Watched {
         }
         // Where the clock was set back, what is remembered would be later than all that comes.
         self.history.set_back(moment.now);
-        judge::receive(&self.policy, &mut self.history, result, moment)
+        let effects = judge::receive(&self.policy, &mut self.history, result, moment);
+        if self.is_latest(result) {
+            self.troubles.note(result);
+        }
+        effects
+    }
+
+    /// Why a transition is: what people are told with it.
+    pub(super) fn grounds(
+        &self,
+        transition: &Transition,
+        doubts: &Doubts,
+        at: Timestamp,
+    ) -> Grounds {
+        let seen = self.history.regions.iter().map(|state| {
+            let status = region_status(&self.policy, &self.history, state.region, doubts, at);
+            (state.region, status, self.latency(state.region))
+        });
+        self.troubles.grounds(transition.why, seen)
     }
 
     /// What a result says of the host that is checked; `None` where it says nothing of that.
@@ -101,11 +127,7 @@ impl Watched {
             region: state.region,
             status: region_status(&self.policy, &self.history, state.region, doubts, now),
             checked_at: state.latest.map(|heard| heard.finished_at),
-            latency_us: self
-                .latencies
-                .iter()
-                .find(|(region, _)| *region == state.region)
-                .map(|(_, latency)| *latency),
+            latency_us: self.latency(state.region),
             served_by: probes.name_of(state.region).to_owned(),
         });
         MonitorView {
@@ -113,5 +135,20 @@ impl Watched {
             since: self.history.since,
             regions: regions.collect(),
         }
+    }
+
+    /// Whether the last thing that is remembered of its region is this result.
+    fn is_latest(&self, result: &CheckResult) -> bool {
+        let identity = &result.identity;
+        let latest = self.history.region(identity.region).and_then(|state| state.latest);
+        latest.is_some_and(|latest| {
+            (latest.revision, latest.slot, latest.trigger)
+                == (identity.revision, identity.slot, identity.trigger)
+        })
+    }
+
+    /// Whole exchange of the region's latest check since the process started, in microseconds.
+    fn latency(&self, region: Region) -> Option<u32> {
+        self.latencies.iter().find(|(known, _)| *known == region).map(|(_, latency)| *latency)
     }
 }

@@ -1,0 +1,211 @@
+//! What failing regions saw, for the words that people are told: kept of results that are no
+//! success, so that a monitor that is well costs one empty list. Of what a process before this one
+//! saw only the votes are known, not the words.
+
+use domain::check::{CheckResult, Outcome};
+use domain::judge::Why;
+use domain::notify::{Grounds, RegionSeen};
+use rules::{MonitorStatus, Region};
+
+/// The regions whose last result was no success, in the order in which that began.
+#[derive(Debug)]
+pub(super) struct Troubles(Vec<Trouble>);
+
+/// What one region saw last that was no success.
+#[derive(Debug)]
+struct Trouble {
+    region: Region,
+    /// Why, as the evidence says it: without credentials, and of bounded length.
+    reason: Option<Box<str>>,
+    status: Option<u16>,
+}
+
+impl Troubles {
+    /// All is well.
+    pub(super) const fn none() -> Self {
+        Self(Vec::new())
+    }
+
+    /// Notes what a region saw last.
+    pub(super) fn note(&mut self, result: &CheckResult) {
+        let region = result.identity.region;
+        match result.outcome {
+            Outcome::Skipped => {}
+            Outcome::Success => self.keep(|known| known != region),
+            Outcome::Degraded | Outcome::Failure => {
+                let trouble = Trouble { region, reason: reason(result), status: result.status };
+                match self.0.iter_mut().find(|known| known.region == region) {
+                    Some(known) => *known = trouble,
+                    None => self.0.push(trouble),
+                }
+            }
+        }
+    }
+
+    /// Forgets the regions that are not wanted.
+    pub(super) fn keep(&mut self, is_wanted: impl Fn(Region) -> bool) {
+        self.0.retain(|known| is_wanted(known.region));
+        if self.0.is_empty() {
+            self.0 = Vec::new();
+        }
+    }
+
+    /// What people are told: of the regions that have a vote with their status and latency in
+    /// microseconds, failing ones first, and of these the one first that began first.
+    pub(super) fn grounds(
+        &self,
+        why: Why,
+        seen: impl Iterator<Item = (Region, MonitorStatus, Option<u32>)>,
+    ) -> Grounds {
+        let mut ranked: Vec<((u8, usize), RegionSeen)> = seen
+            .filter_map(|(region, status, latency_us)| {
+                let rank = match status {
+                    MonitorStatus::Unknown => return None,
+                    MonitorStatus::Error => 0,
+                    MonitorStatus::Degraded => 1,
+                    MonitorStatus::Active => 2,
+                };
+                let place = self.0.iter().position(|known| known.region == region);
+                let trouble = place.and_then(|place| self.0.get(place)).filter(|_| rank < 2);
+                let seen = RegionSeen {
+                    region,
+                    failing: status == MonitorStatus::Error,
+                    reason: trouble
+                        .and_then(|trouble| trouble.reason.as_deref().map(str::to_owned)),
+                    status: trouble.and_then(|trouble| trouble.status),
+                    latency_ms: latency_us.map(|us| us.div_ceil(1_000)),
+                };
+                Some(((rank, place.unwrap_or(usize::MAX)), seen))
+            })
+            .collect();
+        ranked.sort_by_key(|(rank, _)| *rank);
+        let regions: Vec<RegionSeen> = ranked.into_iter().map(|(_, seen)| seen).collect();
+        let why = match why {
+            Why::Failing(_) | Why::Tie(_) | Why::RegionFailing(_) | Why::Slow(_) => {
+                regions.iter().find_map(|seen| seen.reason.clone())
+            }
+            Why::NoVotes | Why::Paused | Why::Deleted | Why::Resolved | Why::Fine(_) => None,
+        }
+        .unwrap_or_else(|| why.to_string());
+        Grounds { why, regions }
+    }
+}
+
+/// Why the last attempt was no success: its first reason.
+fn reason(result: &CheckResult) -> Option<Box<str>> {
+    let attempt = result.evidence.as_ref()?.attempts.last()?;
+    attempt.reasons.first().map(|reason| reason.as_str().into())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use domain::check::{AttemptEvidence, Evidence, Identity, Phases, ProbeId, Trigger};
+    use domain::judge::Share;
+    use rules::{MonitorId, Timestamp};
+
+    use super::*;
+
+    fn result(region: Region, outcome: Outcome, reason: &str, status: Option<u16>) -> CheckResult {
+        let (monitor, slot) = (MonitorId::from_bits(1), Timestamp::from_millis(1_000));
+        let attempt = AttemptEvidence {
+            started_at: slot,
+            latency_us: 1,
+            failure: None,
+            reasons: vec![reason.to_owned(), "and more".to_owned()],
+            assertions: Vec::new(),
+            hops: Vec::new(),
+            body: None,
+            body_truncated: false,
+            answers: Vec::new(),
+        };
+        let trigger = Trigger::Scheduled;
+        CheckResult {
+            identity: Identity { monitor, revision: 1, region, slot, trigger },
+            finished_at: slot,
+            outcome,
+            latency_us: 1,
+            phases: Phases::default(),
+            status,
+            attempts: 1,
+            probe: ProbeId("embedded".into()),
+            evidence: Some(Arc::new(Evidence { attempts: vec![attempt] })),
+        }
+    }
+
+    const FAILING: Why = Why::Failing(Share { votes: 2, of_votes: 3, regions: 2, of_regions: 3 });
+
+    fn seen(
+        regions: [(Region, MonitorStatus); 3],
+    ) -> impl Iterator<Item = (Region, MonitorStatus, Option<u32>)> {
+        regions.into_iter().map(|(region, status)| (region, status, Some(1_500)))
+    }
+
+    fn told(grounds: &Grounds) -> Vec<String> {
+        let region = |seen: &RegionSeen| {
+            let word = if seen.failing { "failing" } else { "not failing" };
+            format!("{} {word} {:?} {:?}", seen.region, seen.reason, seen.status)
+        };
+        std::iter::once(grounds.why.clone()).chain(grounds.regions.iter().map(region)).collect()
+    }
+
+    // issue 6: "reaches its people once, with the evidence"
+    #[test]
+    fn the_first_sentence_is_that_of_the_region_that_began_to_fail_first() {
+        let mut troubles = Troubles::none();
+        troubles.note(&result(Region::FlySin, Outcome::Failure, "status is 503", Some(503)));
+        troubles.note(&result(Region::FlyBom, Outcome::Degraded, "took 900 ms", Some(200)));
+        troubles.note(&result(Region::FlyAms, Outcome::Failure, "nobody listens", None));
+        troubles.note(&result(Region::FlySin, Outcome::Failure, "status is 502", Some(502)));
+        let regions = [
+            (Region::FlyAms, MonitorStatus::Error),
+            (Region::FlyBom, MonitorStatus::Degraded),
+            (Region::FlySin, MonitorStatus::Error),
+        ];
+        assert_eq!(
+            told(&troubles.grounds(FAILING, seen(regions))),
+            [
+                "status is 502",
+                "fly-sin failing Some(\"status is 502\") Some(502)",
+                "fly-ams failing Some(\"nobody listens\") None",
+                "fly-bom not failing Some(\"took 900 ms\") Some(200)",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_recovery_says_so_and_regions_without_a_vote_say_nothing() {
+        let mut troubles = Troubles::none();
+        troubles.note(&result(Region::FlyAms, Outcome::Failure, "status is 503", Some(503)));
+        troubles.note(&result(Region::FlyAms, Outcome::Skipped, "", None));
+        let regions = [
+            (Region::FlyAms, MonitorStatus::Unknown),
+            (Region::FlyBom, MonitorStatus::Active),
+            (Region::FlySin, MonitorStatus::Error),
+        ];
+        let fine = Why::Fine(Share { votes: 1, of_votes: 3, regions: 1, of_regions: 3 });
+        assert_eq!(
+            told(&troubles.grounds(fine, seen(regions))),
+            [
+                "fails in no more than 1 of 3 regions",
+                "fly-sin failing None None",
+                "fly-bom not failing None None",
+            ]
+        );
+        troubles.note(&result(Region::FlyAms, Outcome::Success, "", Some(200)));
+        assert_eq!(troubles.0.capacity(), 0, "what is well again costs nothing");
+    }
+
+    #[test]
+    fn what_only_a_process_before_saw_is_told_without_its_words() {
+        let regions = [
+            (Region::FlyAms, MonitorStatus::Error),
+            (Region::FlyBom, MonitorStatus::Active),
+            (Region::FlySin, MonitorStatus::Error),
+        ];
+        let grounds = Troubles::none().grounds(FAILING, seen(regions));
+        assert_eq!(grounds.why, "fails in 2 of 3 regions");
+        assert_eq!(grounds.regions[0].latency_ms, Some(2));
+    }
+}
