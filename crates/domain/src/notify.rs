@@ -32,9 +32,8 @@ pub use event::{Ended, Event, EventKind, Grounds, Notice, RegionSeen, Subject};
 pub use identity::{event_key, storm_key, thread};
 pub use message::{Answer, Delivered, Envelope, HttpMessage, Mail, Message, Refusal};
 pub use policy::{
-    ASKED_WAIT_MAX, Deaf, GIVE_UP_AFTER, Hears, Held, NextTry, Opening, QuietHours, REMINDER_MIN,
-    STORM_EVENTS_MAX, Turn, Window, Wishes, degraded_due, group, hears, held_until, next_reminder,
-    next_try, superseded,
+    ASKED_WAIT_MAX, Deaf, GIVE_UP_AFTER, Hears, NextTry, Opening, STORM_EVENTS_MAX, Turn, Window,
+    degraded_due, group, hears, held_until, next_reminder, next_try, superseded,
 };
 pub use servers::{BotAccount, Servers, TelephoneAccount, Unconfigured, setting};
 pub use webhook::signing_secret_text;

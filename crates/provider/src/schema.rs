@@ -65,6 +65,9 @@ fn of_shape(field: &Field) -> Attribute {
         | Shape::Slug { .. }
         | Shape::EmailAddress { .. }
         | Shape::PhoneNumber
+        | Shape::TimeOfDay
+        | Shape::TimeZone
+        | Shape::Interval { .. }
         | Shape::OneOf(_)
         | Shape::Id(_)
         | Shape::Instant => plain(Type::String),
@@ -150,6 +153,9 @@ fn bounds(field: &Field) -> Option<String> {
         Shape::ListOfDomains { max } => (0, i64::from(max), " domains"),
         Shape::Integer { min, max } => (i64::from(min), i64::from(max), ""),
         Shape::PhoneNumber
+        | Shape::TimeOfDay
+        | Shape::TimeZone
+        | Shape::Interval { .. }
         | Shape::Bool
         | Shape::OneOf(_)
         | Shape::SetOf(_)

@@ -156,6 +156,9 @@ fn value(shape: Shape, json: &Json) -> Value {
         | Shape::Slug { .. }
         | Shape::EmailAddress { .. }
         | Shape::PhoneNumber
+        | Shape::TimeOfDay
+        | Shape::TimeZone
+        | Shape::Interval { .. }
         | Shape::OneOf(_)
         | Shape::Id(_)
         | Shape::Instant => {

@@ -1,6 +1,7 @@
 //! Tables of fields: what a resource holds, written as data, so that RPC validation, forms, the
 //! Terraform schema, the reference and the TypeScript client all read the same limits.
 
+use crate::form::clock::CLOCK_CHARS_MAX;
 use crate::form::contact::PHONE_CHARS_MAX;
 
 /// Longest identifier that is looked at, in characters (ours).
@@ -111,6 +112,12 @@ pub enum Shape {
     EmailAddress { max: u32 },
     /// A telephone number in international form.
     PhoneNumber,
+    /// A time of the day, such as `22:00`.
+    TimeOfDay,
+    /// A name of the IANA time zone database.
+    TimeZone,
+    /// A time of so many minutes, written in whole minutes or hours, such as `30m` or `1h`.
+    Interval { min: u32, max: u32 },
     /// A whole number within these bounds.
     Integer { min: i32, max: i32 },
     /// Yes or no.
@@ -214,6 +221,7 @@ impl Shape {
             | Self::EmailAddress { max } => Some((1, max)),
             Self::HeaderValue { max } => Some((0, max)),
             Self::PhoneNumber => Some((1, PHONE_CHARS_MAX)),
+            Self::TimeOfDay | Self::TimeZone | Self::Interval { .. } => Some((1, CLOCK_CHARS_MAX)),
             Self::Id(_) => Some((1, ID_CHARS_MAX)),
             Self::Integer { .. }
             | Self::Bool

@@ -1,6 +1,7 @@
 //! The forms that a text may have, one function a form. Which field has which form, and how long it
 //! may be, stands in the tables; reading a whole input belongs to `reader`.
 
+pub(crate) mod clock;
 pub(crate) mod contact;
 mod header;
 mod host;
@@ -8,6 +9,7 @@ mod url;
 
 use std::borrow::Cow;
 
+pub use clock::{Interval, TimeOfDay, TimeZone};
 pub use header::CONNECTION_HEADERS;
 pub(crate) use host::authority;
 pub use host::{DomainName, Host, HostPort};
@@ -48,6 +50,9 @@ pub(crate) fn check(shape: Shape, text: &str) -> Result<(), Refusal> {
         Shape::Slug { .. } => contact::slug(text),
         Shape::EmailAddress { .. } => contact::email(text),
         Shape::PhoneNumber => contact::phone(text),
+        Shape::TimeOfDay => TimeOfDay::parse(text).map(drop),
+        Shape::TimeZone => TimeZone::parse(text).map(drop),
+        Shape::Interval { min, max } => clock::within(min, max, text),
         Shape::Id(prefix) => id(prefix, text),
         Shape::Integer { .. }
         | Shape::Bool

@@ -19,7 +19,9 @@ pub mod status_page;
 pub mod tables;
 mod violation;
 
-pub use form::{CONNECTION_HEADERS, DomainName, Host, HostPort, Refusal};
+pub use form::{
+    CONNECTION_HEADERS, DomainName, Host, HostPort, Interval, Refusal, TimeOfDay, TimeZone,
+};
 pub use id::{
     ChannelId, ComponentId, DeliveryId, GroupId, IncidentId, KeyId, MaintenanceId, MonitorId,
     PageId, SigningSecretId, UnreadableId, WorkspaceId,

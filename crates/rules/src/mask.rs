@@ -6,7 +6,12 @@ use crate::{Violation, Violations};
 
 /// Refuses a mask with a name that no argument or block of the resource has.
 pub(crate) fn check(table: &Resource, mask: &[String]) -> Result<(), Violations> {
-    let known: Vec<_> = table.writable().collect();
+    check_all(&[table], mask)
+}
+
+/// The same of a resource that several tables describe together.
+pub(crate) fn check_all(tables: &[&Resource], mask: &[String]) -> Result<(), Violations> {
+    let known: Vec<_> = tables.iter().flat_map(|table| table.writable()).collect();
     let unknown: Vec<_> =
         mask.iter().map(String::as_str).filter(|name| !known.contains(name)).collect();
     if unknown.is_empty() {

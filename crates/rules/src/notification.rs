@@ -5,6 +5,7 @@ mod draft;
 mod mask;
 mod parse;
 mod sealed;
+mod wishes;
 
 use std::net::IpAddr;
 
@@ -15,6 +16,7 @@ pub use draft::{
     TelegramDraft, WebhookDraft,
 };
 pub use parse::{MONITORS, MONITORS_ALLOWED};
+pub use wishes::{Held, QuietHours, QuietHoursDraft, WishedEvent, Wishes, WishesDraft};
 
 use crate::{ChannelId, MonitorId, OpsgenieRegion, ProviderType, Secret, Timestamp, WorkspaceId};
 
@@ -33,7 +35,7 @@ pub struct Channel {
     pub updated_at: Timestamp,
 }
 
-/// The arguments of §2.4, valid. Only [`ChannelDraft::parse`] and the store make one.
+/// The arguments of §2.4 and the wishes of ours, valid. Only [`ChannelDraft::parse`] and the store make one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChannelSettings {
     /// Name as written, at most 256 characters.
@@ -42,6 +44,8 @@ pub struct ChannelSettings {
     pub monitor_ids: Vec<MonitorId>,
     /// Whom it tells, and how.
     pub provider: Provider,
+    /// What it wants to hear, and when; ours, beside §2.4.
+    pub wishes: Wishes,
 }
 
 /// Whom a channel tells, and how: the one block of §2.4. Its JSON has the secrets, for the store's

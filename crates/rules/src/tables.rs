@@ -11,6 +11,7 @@ mod notification;
 mod provider;
 mod status_page;
 mod tcp_monitor;
+mod wishes;
 
 pub use access::{KEY, WORKSPACE};
 pub use component::{STATUS_PAGE_COMPONENT, STATUS_PAGE_COMPONENT_GROUP};
@@ -22,6 +23,7 @@ pub use notification::NOTIFICATION;
 pub use provider::PROVIDER;
 pub use status_page::STATUS_PAGE;
 pub use tcp_monitor::TCP_MONITOR;
+pub use wishes::NOTIFICATION_WISHES;
 
 use crate::MonitorKind;
 use crate::field::Resource;

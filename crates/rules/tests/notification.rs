@@ -7,7 +7,7 @@ use aloft_rules::field::Presence;
 use aloft_rules::monitor::HeaderDraft;
 use aloft_rules::notification::{
     ChannelDraft, EmailDraft, HookDraft, NtfyDraft, OpsgenieDraft, PagerdutyDraft, PhoneDraft,
-    Provider, TelegramDraft, WebhookDraft,
+    Provider, QuietHoursDraft, TelegramDraft, WebhookDraft, Wishes, WishesDraft,
 };
 use aloft_rules::{ProviderType, Secret, Violations, tables};
 
@@ -55,6 +55,16 @@ fn full() -> ChannelDraft {
             server_url: text("https://ntfy.example"),
             token: secret(HIDDEN),
         }),
+        wishes: WishesDraft {
+            events: vec!["recovered".to_owned(), "error".to_owned()],
+            remind_every: text("90m"),
+            quiet_hours: Some(QuietHoursDraft {
+                from: text("22:00"),
+                until: text("07:00"),
+                time_zone: text("Europe/Berlin"),
+                held: text("all_but_errors"),
+            }),
+        },
     }
 }
 
@@ -87,8 +97,9 @@ fn every_kind_parses_to_settings_that_are_written_as_the_same_draft() {
 fn every_writable_field_is_taken_by_its_name_and_nothing_else_is() {
     // design: §4 update_mask
     let bare = ChannelDraft::default();
-    let names: Vec<_> = tables::NOTIFICATION.writable().collect();
-    assert_eq!(names.len(), 15);
+    let wishes = tables::NOTIFICATION_WISHES.writable();
+    let names: Vec<_> = tables::NOTIFICATION.writable().chain(wishes).collect();
+    assert_eq!(names.len(), 18);
     for name in &names {
         let mut one = bare.clone();
         one.take(full(), &mask(&[name])).unwrap();
@@ -100,6 +111,60 @@ fn every_writable_field_is_taken_by_its_name_and_nothing_else_is() {
         all_but_one.take(full(), &mask(&[name])).unwrap();
         assert_eq!(all_but_one, full(), "all but `{name}` are taken by the others' names");
     }
+}
+
+#[test]
+fn an_update_without_a_mask_leaves_wishes_alone() {
+    // design: §4 "leaves everything else (theme, published, later additions) alone"
+    let mut channel = full();
+    channel.take_arguments(ChannelDraft { name: text("renamed"), ..ChannelDraft::default() });
+    let renamed = ChannelDraft { name: text("renamed"), ..ChannelDraft::default() };
+    assert_eq!(channel, ChannelDraft { wishes: full().wishes, ..renamed });
+}
+
+#[test]
+fn wishes_that_were_parsed_are_drafted_as_they_were_written() {
+    let mut written = full().wishes;
+    let wishes = written.clone().parse().unwrap();
+    written.events.sort();
+    assert_eq!(WishesDraft::from(&wishes), written);
+    let json = serde_json::to_string(&wishes).unwrap();
+    assert_eq!(serde_json::from_str::<Wishes>(&json).unwrap(), wishes);
+    assert_eq!(serde_json::from_str::<Wishes>("{}").unwrap(), Wishes::default());
+}
+
+#[test]
+fn wishes_are_refused_by_their_path() {
+    // issue 6, point 4
+    let wrong = |change: fn(&mut WishesDraft, &mut QuietHoursDraft)| {
+        let mut draft = draft(ProviderType::Email);
+        let mut hours = full().wishes.quiet_hours.unwrap();
+        change(&mut draft.wishes, &mut hours);
+        draft.wishes.quiet_hours = Some(hours);
+        draft.parse().unwrap_err().to_string()
+    };
+    let said = [
+        wrong(|wishes, _| wishes.events = vec!["test".to_owned()]),
+        wrong(|wishes, _| wishes.remind_every = text("4m")),
+        wrong(|wishes, _| wishes.remind_every = text("25h")),
+        wrong(|wishes, _| wishes.remind_every = text("hourly")),
+        wrong(|_, hours| hours.from = text("22")),
+        wrong(|_, hours| hours.until = text("22:00")),
+        wrong(|_, hours| hours.time_zone = text("Mars/Olympus")),
+        wrong(|_, hours| hours.held = text("none")),
+        wrong(|_, hours| *hours = QuietHoursDraft::default()),
+    ];
+    insta::assert_snapshot!(said.join("\n"), @"
+    `events` may only hold the 3 values error, degraded, recovered (given: `test`)
+    `remind_every` must be from 5m to 24h (given: `4m`)
+    `remind_every` must be from 5m to 24h (given: `25h`)
+    `remind_every` must be whole minutes or hours, such as 30m or 1h (given: `hourly`)
+    `quiet_hours.from` must be a time of the day from 00:00 to 23:59 (given: `22`)
+    `quiet_hours.until` must be another time than `from` (given: `22:00`)
+    `quiet_hours.time_zone` must be a name of the IANA time zones, such as Europe/Berlin (given: `Mars/Olympus`)
+    `quiet_hours.held` must be one of all, all_but_errors (given: `none`)
+    `quiet_hours.from` must be given; `quiet_hours.until` must be given; `quiet_hours.time_zone` must be given
+    ");
 }
 
 #[test]

@@ -94,6 +94,9 @@ fn of_length(shape: Shape, length: u32) -> String {
         | Shape::AnswerHeaderName { .. }
         | Shape::HeaderValue { .. }
         | Shape::Slug { .. }
+        | Shape::TimeOfDay
+        | Shape::TimeZone
+        | Shape::Interval { .. }
         | Shape::Integer { .. }
         | Shape::Bool
         | Shape::OneOf(_)

@@ -5,7 +5,7 @@ mod change;
 
 use std::collections::BTreeMap;
 
-use rules::notification::{Channel, ChannelSettings};
+use rules::notification::{Channel, ChannelSettings, Wishes};
 use rules::{ChannelId, MonitorId, WorkspaceId};
 
 use crate::db::{Connection, Query, Row, query};
@@ -28,9 +28,9 @@ macro_rules! select {
     ($which:literal) => {
         concat!(
             "SELECT c.id, NULL, c.workspace_id, c.name, c.provider_sealed, c.created_at, ",
-            "c.updated_at FROM channels c WHERE c.id IN (",
+            "c.updated_at, c.wishes FROM channels c WHERE c.id IN (",
             $which,
-            ") UNION ALL SELECT cm.channel, m.id, NULL, NULL, NULL, NULL, NULL ",
+            ") UNION ALL SELECT cm.channel, m.id, NULL, NULL, NULL, NULL, NULL, NULL ",
             "FROM channel_monitors cm JOIN monitors m ON m.number = cm.monitor ",
             "WHERE cm.channel IN (",
             $which,
@@ -111,6 +111,7 @@ fn read(vault: &Vault, row: &Row, monitor_ids: Vec<MonitorId>) -> Result<Channel
         name: row.try_get(3)?,
         monitor_ids,
         provider: vault.open(provider_of(&channel_id.to_string()), row.try_get(4)?)?,
+        wishes: wishes(row.try_get(7)?, channel_id)?,
     };
     Ok(Channel {
         id: channel_id,
@@ -119,6 +120,19 @@ fn read(vault: &Vault, row: &Row, monitor_ids: Vec<MonitorId>) -> Result<Channel
         created_at: instant(row, 5)?,
         updated_at: instant(row, 6)?,
     })
+}
+
+/// What a channel wishes; nothing where it says nothing.
+fn wishes(json: Option<String>, id: ChannelId) -> Result<Wishes, StoreError> {
+    let Some(json) = json else { return Ok(Wishes::default()) };
+    serde_json::from_str(&json).map_err(|error| {
+        StoreError::corrupt(format!("wishes of channel `{id}`"), error.to_string())
+    })
+}
+
+/// Wishes as they are kept: nothing where nothing was wished.
+fn wishes_json(wishes: &Wishes) -> Option<String> {
+    (!wishes.is_empty()).then(|| serde_json::to_string(wishes).expect("wishes are plain texts"))
 }
 
 /// Where the provider of a channel is sealed.

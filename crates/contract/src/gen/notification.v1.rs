@@ -138,6 +138,34 @@ pub struct Notification {
         skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
     )]
     pub ntfy: ::buffa::MessageField<Ntfy, ::buffa::Inline<Ntfy>>,
+    /// What the channel hears of: a set of `error`, `degraded` and `recovered`. Absent: everything. Tests
+    /// it hears always. In an update, this and the two below change only where the mask names them.
+    ///
+    /// Field 17: `events`
+    #[serde(
+        rename = "events",
+        deserialize_with = "::buffa::json_helpers::null_as_default"
+    )]
+    pub events: ::buffa::alloc::vec::Vec<::buffa::alloc::string::String>,
+    /// How often the channel is told that a monitor is still down, until the incident is acknowledged or
+    /// over: `5m` to `24h`, in whole minutes or hours. Absent: never.
+    ///
+    /// Field 18: `remind_every`
+    #[serde(
+        rename = "remindEvery",
+        alias = "remind_every",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub remind_every: ::core::option::Option<::buffa::alloc::string::String>,
+    /// A part of every day in which the channel is told nothing, or only the worst. Absent: never.
+    ///
+    /// Field 19: `quiet_hours`
+    #[serde(
+        rename = "quietHours",
+        alias = "quiet_hours",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub quiet_hours: ::buffa::MessageField<QuietHours, ::buffa::Inline<QuietHours>>,
     /// Output: when it was created.
     ///
     /// Field 30: `created_at`
@@ -182,6 +210,9 @@ impl ::core::fmt::Debug for Notification {
             .field("google_chat", &self.google_chat)
             .field("grafana_oncall", &self.grafana_oncall)
             .field("ntfy", &self.ntfy)
+            .field("events", &self.events)
+            .field("remind_every", &self.remind_every)
+            .field("quiet_hours", &self.quiet_hours)
             .field("created_at", &self.created_at)
             .field("updated_at", &self.updated_at)
             .finish()
@@ -322,6 +353,20 @@ impl ::buffa::Message for Notification {
                 += 2u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                     + inner_size as u64;
         }
+        for v in &self.events {
+            size += 2u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        if let Some(ref v) = self.remind_every {
+            size += 2u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        if self.quiet_hours.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.quiet_hours.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 2u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
         if self.created_at.is_set() {
             let __slot = __cache.reserve();
             let inner_size = self.created_at.compute_size(__cache);
@@ -454,6 +499,20 @@ impl ::buffa::Message for Notification {
                 buf,
             );
             self.ntfy.write_to(__cache, buf);
+        }
+        for v in &self.events {
+            ::buffa::types::put_string_field(17u32, v, buf);
+        }
+        if let Some(ref v) = self.remind_every {
+            ::buffa::types::put_string_field(18u32, v, buf);
+        }
+        if self.quiet_hours.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                19u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.quiet_hours.write_to(__cache, buf);
         }
         if self.created_at.is_set() {
             ::buffa::types::put_len_delimited_header(
@@ -658,6 +717,40 @@ impl ::buffa::Message for Notification {
                     ctx,
                 )?;
             }
+            17u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                let __elem = ::buffa::types::decode_string(buf)?;
+                ctx.register_element_memory(
+                    ::buffa::__private::element_footprint(&__elem),
+                )?;
+                self.events.push(__elem);
+            }
+            18u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self
+                        .remind_every
+                        .get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
+            19u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.quiet_hours.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
             30u32 => {
                 ::buffa::encoding::check_wire_type(
                     tag,
@@ -703,6 +796,9 @@ impl ::buffa::Message for Notification {
         self.google_chat = ::buffa::MessageField::none();
         self.grafana_oncall = ::buffa::MessageField::none();
         self.ntfy = ::buffa::MessageField::none();
+        self.events.clear();
+        self.remind_every = ::core::option::Option::None;
+        self.quiet_hours = ::buffa::MessageField::none();
         self.created_at = ::buffa::MessageField::none();
         self.updated_at = ::buffa::MessageField::none();
     }
@@ -725,6 +821,194 @@ pub const __NOTIFICATION_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buff
     type_url: "type.googleapis.com/notification.v1.Notification",
     to_json: ::buffa::type_registry::any_to_json::<Notification>,
     from_json: ::buffa::type_registry::any_from_json::<Notification>,
+    is_wkt: false,
+};
+/// A part of every day, over midnight where it ends before it begins. What waits is told when it ends.
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct QuietHours {
+    /// When they begin, such as `22:00`. Required.
+    ///
+    /// Field 1: `from`
+    #[serde(rename = "from", skip_serializing_if = "::core::option::Option::is_none")]
+    pub from: ::core::option::Option<::buffa::alloc::string::String>,
+    /// When they end, such as `07:00`; another time than `from`. Required.
+    ///
+    /// Field 2: `until`
+    #[serde(rename = "until", skip_serializing_if = "::core::option::Option::is_none")]
+    pub until: ::core::option::Option<::buffa::alloc::string::String>,
+    /// Whose clock that is: a name of the IANA time zones, such as `Europe/Berlin`. Required.
+    ///
+    /// Field 3: `time_zone`
+    #[serde(
+        rename = "timeZone",
+        alias = "time_zone",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub time_zone: ::core::option::Option<::buffa::alloc::string::String>,
+    /// What waits: `all`, or `all_but_errors` for everything but that a monitor is down, and that it is
+    /// no longer. Tests never wait. Default `all`.
+    ///
+    /// Field 4: `held`
+    #[serde(rename = "held", skip_serializing_if = "::core::option::Option::is_none")]
+    pub held: ::core::option::Option<::buffa::alloc::string::String>,
+}
+impl ::core::fmt::Debug for QuietHours {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("QuietHours")
+            .field("from", &self.from)
+            .field("until", &self.until)
+            .field("time_zone", &self.time_zone)
+            .field("held", &self.held)
+            .finish()
+    }
+}
+impl QuietHours {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/notification.v1.QuietHours";
+}
+::buffa::impl_default_instance!(QuietHours);
+impl ::buffa::MessageName for QuietHours {
+    const PACKAGE: &'static str = "notification.v1";
+    const NAME: &'static str = "QuietHours";
+    const FULL_NAME: &'static str = "notification.v1.QuietHours";
+    const TYPE_URL: &'static str = "type.googleapis.com/notification.v1.QuietHours";
+}
+impl ::buffa::Message for QuietHours {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, _cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if let Some(ref v) = self.from {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        if let Some(ref v) = self.until {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        if let Some(ref v) = self.time_zone {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        if let Some(ref v) = self.held {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        _cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if let Some(ref v) = self.from {
+            ::buffa::types::put_string_field(1u32, v, buf);
+        }
+        if let Some(ref v) = self.until {
+            ::buffa::types::put_string_field(2u32, v, buf);
+        }
+        if let Some(ref v) = self.time_zone {
+            ::buffa::types::put_string_field(3u32, v, buf);
+        }
+        if let Some(ref v) = self.held {
+            ::buffa::types::put_string_field(4u32, v, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self.from.get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self.until.get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
+            3u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self
+                        .time_zone
+                        .get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
+            4u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self.held.get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.from = ::core::option::Option::None;
+        self.until = ::core::option::Option::None;
+        self.time_zone = ::core::option::Option::None;
+        self.held = ::core::option::Option::None;
+    }
+}
+impl ::buffa::json_helpers::ProtoElemJson for QuietHours {
+    fn serialize_proto_json<S: ::serde::Serializer>(
+        v: &Self,
+        s: S,
+    ) -> ::core::result::Result<S::Ok, S::Error> {
+        ::serde::Serialize::serialize(v, s)
+    }
+    fn deserialize_proto_json<'de, D: ::serde::Deserializer<'de>>(
+        d: D,
+    ) -> ::core::result::Result<Self, D::Error> {
+        <Self as ::serde::Deserialize>::deserialize(d)
+    }
+}
+#[doc(hidden)]
+pub const __QUIET_HOURS_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/notification.v1.QuietHours",
+    to_json: ::buffa::type_registry::any_to_json::<QuietHours>,
+    from_json: ::buffa::type_registry::any_from_json::<QuietHours>,
     is_wkt: false,
 };
 /// A Discord channel, through a webhook.
@@ -3432,7 +3716,8 @@ pub struct UpdateNotificationRequest {
     /// What changes, by the names of Notification's arguments and blocks, for example
     /// `name,monitor_ids`. A named field that `notification` leaves out is cleared; a block is replaced
     /// as a whole. Where `provider_type` is named and changes, the block of the kind before leaves
-    /// by itself. Absent: all arguments are replaced.
+    /// by itself. Absent: all arguments are replaced but `events`, `remind_every` and `quiet_hours`,
+    /// which stay as they are.
     ///
     /// Field 2: `update_mask`
     #[serde(
@@ -4055,6 +4340,22 @@ pub mod __buffa {
             pub ntfy: ::buffa::MessageFieldView<
                 super::super::__buffa::view::NtfyView<'a>,
             >,
+            /// What the channel hears of: a set of `error`, `degraded` and `recovered`. Absent: everything. Tests
+            /// it hears always. In an update, this and the two below change only where the mask names them.
+            ///
+            /// Field 17: `events`
+            pub events: ::buffa::RepeatedView<'a, &'a str>,
+            /// How often the channel is told that a monitor is still down, until the incident is acknowledged or
+            /// over: `5m` to `24h`, in whole minutes or hours. Absent: never.
+            ///
+            /// Field 18: `remind_every`
+            pub remind_every: ::core::option::Option<&'a str>,
+            /// A part of every day in which the channel is told nothing, or only the worst. Absent: never.
+            ///
+            /// Field 19: `quiet_hours`
+            pub quiet_hours: ::buffa::MessageFieldView<
+                super::super::__buffa::view::QuietHoursView<'a>,
+            >,
             /// Output: when it was created.
             ///
             /// Field 30: `created_at`
@@ -4425,6 +4726,38 @@ pub mod __buffa {
                             }
                         }
                     }
+                    18u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.remind_every = Some(::buffa::types::borrow_str(&mut cur)?);
+                    }
+                    19u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        match view.quiet_hours.as_mut() {
+                            Some(existing) => {
+                                ::buffa::MessageView::merge_into_view(
+                                    existing,
+                                    sub,
+                                    __sub_ctx,
+                                )?
+                            }
+                            None => {
+                                view.quiet_hours = ::buffa::MessageFieldView::set(
+                                    <super::super::__buffa::view::QuietHoursView as ::buffa::MessageView>::decode_view_ctx(
+                                        sub,
+                                        __sub_ctx,
+                                    )?,
+                                );
+                            }
+                        }
+                    }
                     30u32 => {
                         ::buffa::encoding::check_wire_type(
                             tag,
@@ -4485,6 +4818,17 @@ pub mod __buffa {
                             ::buffa::__private::element_footprint(&__elem),
                         )?;
                         view.monitor_ids.push(__elem);
+                    }
+                    17u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __elem = ::buffa::types::borrow_str(&mut cur)?;
+                        ctx.register_element_memory(
+                            ::buffa::__private::element_footprint(&__elem),
+                        )?;
+                        view.events.push(__elem);
                     }
                     _ => {
                         ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
@@ -4628,6 +4972,17 @@ pub mod __buffa {
                         }
                         None => ::buffa::MessageField::none(),
                     },
+                    events: self.events.iter().map(|s| s.to_string()).collect(),
+                    remind_every: self.remind_every.map(|s| s.to_string()),
+                    quiet_hours: match self.quiet_hours.as_option() {
+                        Some(v) => {
+                            ::buffa::MessageField::<
+                                super::super::QuietHours,
+                                ::buffa::Inline<super::super::QuietHours>,
+                            >::some(v.to_owned_from_source(__buffa_src)?)
+                        }
+                        None => ::buffa::MessageField::none(),
+                    },
                     created_at: match self.created_at.as_option() {
                         Some(v) => {
                             ::buffa::MessageField::<
@@ -4759,6 +5114,20 @@ pub mod __buffa {
                 if self.ntfy.is_set() {
                     let __slot = __cache.reserve();
                     let inner_size = self.ntfy.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 2u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                for v in &self.events {
+                    size += 2u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
+                if let Some(ref v) = self.remind_every {
+                    size += 2u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
+                if self.quiet_hours.is_set() {
+                    let __slot = __cache.reserve();
+                    let inner_size = self.quiet_hours.compute_size(__cache);
                     __cache.set(__slot, inner_size);
                     size
                         += 2u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
@@ -4898,6 +5267,20 @@ pub mod __buffa {
                     );
                     self.ntfy.write_to(__cache, buf);
                 }
+                for v in &self.events {
+                    ::buffa::types::put_string_field(17u32, v, buf);
+                }
+                if let Some(ref v) = self.remind_every {
+                    ::buffa::types::put_string_field(18u32, v, buf);
+                }
+                if self.quiet_hours.is_set() {
+                    ::buffa::types::put_len_delimited_header(
+                        19u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    self.quiet_hours.write_to(__cache, buf);
+                }
                 if self.created_at.is_set() {
                     ::buffa::types::put_len_delimited_header(
                         30u32,
@@ -5014,6 +5397,20 @@ pub mod __buffa {
                 {
                     if let ::core::option::Option::Some(__v) = self.ntfy.as_option() {
                         __map.serialize_entry("ntfy", __v)?;
+                    }
+                }
+                if !self.events.is_empty() {
+                    __map.serialize_entry("events", &*self.events)?;
+                }
+                if let ::core::option::Option::Some(__v) = self.remind_every {
+                    __map.serialize_entry("remindEvery", __v)?;
+                }
+                {
+                    if let ::core::option::Option::Some(__v) = self
+                        .quiet_hours
+                        .as_option()
+                    {
+                        __map.serialize_entry("quietHours", __v)?;
                     }
                 }
                 {
@@ -5279,6 +5676,33 @@ pub mod __buffa {
             ) -> &::buffa::MessageFieldView<super::super::__buffa::view::NtfyView<'_>> {
                 &self.0.reborrow().ntfy
             }
+            /// What the channel hears of: a set of `error`, `degraded` and `recovered`. Absent: everything. Tests
+            /// it hears always. In an update, this and the two below change only where the mask names them.
+            ///
+            /// Field 17: `events`
+            #[must_use]
+            pub fn events(&self) -> &::buffa::RepeatedView<'_, &'_ str> {
+                &self.0.reborrow().events
+            }
+            /// How often the channel is told that a monitor is still down, until the incident is acknowledged or
+            /// over: `5m` to `24h`, in whole minutes or hours. Absent: never.
+            ///
+            /// Field 18: `remind_every`
+            #[must_use]
+            pub fn remind_every(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().remind_every
+            }
+            /// A part of every day in which the channel is told nothing, or only the worst. Absent: never.
+            ///
+            /// Field 19: `quiet_hours`
+            #[must_use]
+            pub fn quiet_hours(
+                &self,
+            ) -> &::buffa::MessageFieldView<
+                super::super::__buffa::view::QuietHoursView<'_>,
+            > {
+                &self.0.reborrow().quiet_hours
+            }
             /// Output: when it was created.
             ///
             /// Field 30: `created_at`
@@ -5325,6 +5749,344 @@ pub mod __buffa {
             type ViewHandle = NotificationOwnedView;
         }
         impl ::serde::Serialize for NotificationOwnedView {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::serde::Serialize::serialize(&self.0, __s)
+            }
+        }
+        /// A part of every day, over midnight where it ends before it begins. What waits is told when it ends.
+        #[derive(Clone, Debug, Default)]
+        pub struct QuietHoursView<'a> {
+            /// When they begin, such as `22:00`. Required.
+            ///
+            /// Field 1: `from`
+            pub from: ::core::option::Option<&'a str>,
+            /// When they end, such as `07:00`; another time than `from`. Required.
+            ///
+            /// Field 2: `until`
+            pub until: ::core::option::Option<&'a str>,
+            /// Whose clock that is: a name of the IANA time zones, such as `Europe/Berlin`. Required.
+            ///
+            /// Field 3: `time_zone`
+            pub time_zone: ::core::option::Option<&'a str>,
+            /// What waits: `all`, or `all_but_errors` for everything but that a monitor is down, and that it is
+            /// no longer. Tests never wait. Default `all`.
+            ///
+            /// Field 4: `held`
+            pub held: ::core::option::Option<&'a str>,
+        }
+        impl<'a> ::buffa::MessageView<'a> for QuietHoursView<'a> {
+            type Owned = super::super::QuietHours;
+            fn decode_view(
+                buf: &'a [u8],
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                let __limit = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_UNKNOWN_FIELD_LIMIT,
+                );
+                let __elem = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_ELEMENT_MEMORY_LIMIT,
+                );
+                <Self as ::buffa::MessageView>::decode_view_ctx(
+                    buf,
+                    ::buffa::DecodeContext::new(::buffa::RECURSION_LIMIT, &__limit)
+                        .with_element_memory(&__elem),
+                )
+            }
+            fn decode_view_with_ctx(
+                buf: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                <Self as ::buffa::MessageView>::decode_view_ctx(buf, ctx)
+            }
+            #[inline]
+            fn merge_view_field(
+                &mut self,
+                tag: ::buffa::encoding::Tag,
+                cur: &'a [u8],
+                _before_tag: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<&'a [u8], ::buffa::DecodeError> {
+                let _ = ctx;
+                #[allow(unused_variables)]
+                let view = self;
+                let mut cur = cur;
+                match tag.field_number() {
+                    1u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.from = Some(::buffa::types::borrow_str(&mut cur)?);
+                    }
+                    2u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.until = Some(::buffa::types::borrow_str(&mut cur)?);
+                    }
+                    3u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.time_zone = Some(::buffa::types::borrow_str(&mut cur)?);
+                    }
+                    4u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.held = Some(::buffa::types::borrow_str(&mut cur)?);
+                    }
+                    _ => {
+                        ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
+                    }
+                }
+                ::core::result::Result::Ok(cur)
+            }
+            fn to_owned_message(
+                &self,
+            ) -> ::core::result::Result<super::super::QuietHours, ::buffa::DecodeError> {
+                self.to_owned_from_source(None)
+            }
+            #[allow(clippy::useless_conversion, clippy::needless_update)]
+            fn to_owned_from_source(
+                &self,
+                __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
+            ) -> ::core::result::Result<super::super::QuietHours, ::buffa::DecodeError> {
+                #[allow(unused_imports)]
+                use ::buffa::alloc::string::ToString as _;
+                let _ = __buffa_src;
+                ::core::result::Result::Ok(super::super::QuietHours {
+                    from: self.from.map(|s| s.to_string()),
+                    until: self.until.map(|s| s.to_string()),
+                    time_zone: self.time_zone.map(|s| s.to_string()),
+                    held: self.held.map(|s| s.to_string()),
+                    ..::core::default::Default::default()
+                })
+            }
+        }
+        impl<'a> ::buffa::ViewEncode<'a> for QuietHoursView<'a> {
+            #[allow(clippy::needless_borrow, clippy::let_and_return)]
+            fn compute_size(&self, _cache: &mut ::buffa::SizeCache) -> u32 {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                let mut size = 0u64;
+                if let Some(ref v) = self.from {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
+                if let Some(ref v) = self.until {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
+                if let Some(ref v) = self.time_zone {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
+                if let Some(ref v) = self.held {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
+                ::buffa::saturate_size(size)
+            }
+            #[allow(clippy::needless_borrow)]
+            fn write_to(
+                &self,
+                _cache: &mut ::buffa::SizeCache,
+                buf: &mut impl ::buffa::EncodeSink,
+            ) {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                if let Some(ref v) = self.from {
+                    ::buffa::types::put_string_field(1u32, v, buf);
+                }
+                if let Some(ref v) = self.until {
+                    ::buffa::types::put_string_field(2u32, v, buf);
+                }
+                if let Some(ref v) = self.time_zone {
+                    ::buffa::types::put_string_field(3u32, v, buf);
+                }
+                if let Some(ref v) = self.held {
+                    ::buffa::types::put_string_field(4u32, v, buf);
+                }
+            }
+        }
+        /// Serializes this view as protobuf JSON.
+        ///
+        /// Implicit-presence fields with default values are omitted, `required`
+        /// fields are always emitted, explicit-presence (`optional`) fields are
+        /// emitted only when set, bytes fields are base64-encoded, and enum
+        /// values are their proto name strings.
+        ///
+        /// This impl uses `serialize_map(None)` because the number of emitted
+        /// fields depends on default-omission rules; serializers that require
+        /// known map lengths (e.g. `bincode`) will return a runtime error.
+        /// Use the owned message type for those formats.
+        impl<'__a> ::serde::Serialize for QuietHoursView<'__a> {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut __map = __s.serialize_map(::core::option::Option::None)?;
+                if let ::core::option::Option::Some(__v) = self.from {
+                    __map.serialize_entry("from", __v)?;
+                }
+                if let ::core::option::Option::Some(__v) = self.until {
+                    __map.serialize_entry("until", __v)?;
+                }
+                if let ::core::option::Option::Some(__v) = self.time_zone {
+                    __map.serialize_entry("timeZone", __v)?;
+                }
+                if let ::core::option::Option::Some(__v) = self.held {
+                    __map.serialize_entry("held", __v)?;
+                }
+                __map.end()
+            }
+        }
+        impl<'a> ::buffa::MessageName for QuietHoursView<'a> {
+            const PACKAGE: &'static str = "notification.v1";
+            const NAME: &'static str = "QuietHours";
+            const FULL_NAME: &'static str = "notification.v1.QuietHours";
+            const TYPE_URL: &'static str = "type.googleapis.com/notification.v1.QuietHours";
+        }
+        ::buffa::impl_default_view_instance!(QuietHoursView);
+        ::buffa::impl_view_reborrow!(QuietHoursView);
+        /** Self-contained, `'static` owned view of a `QuietHours` message.
+
+ Wraps [`::buffa::OwnedView`]`<`[`QuietHoursView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`QuietHoursView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+        #[derive(Clone, Debug)]
+        pub struct QuietHoursOwnedView(::buffa::OwnedView<QuietHoursView<'static>>);
+        impl QuietHoursOwnedView {
+            /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
+            ///
+            /// The view borrows directly from the buffer's data; the buffer is
+            /// retained inside the returned handle.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer contains invalid
+            /// protobuf data.
+            pub fn decode(
+                bytes: ::buffa::bytes::Bytes,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    QuietHoursOwnedView(::buffa::OwnedView::decode(bytes)?),
+                )
+            }
+            /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
+            /// max message size).
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer is invalid or
+            /// exceeds the configured limits.
+            pub fn decode_with_options(
+                bytes: ::buffa::bytes::Bytes,
+                opts: &::buffa::DecodeOptions,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    QuietHoursOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
+                )
+            }
+            /// Build from an owned message via an encode → decode round-trip.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError::MessageTooLarge`] if the
+            /// message's encoded size exceeds the 2 GiB protobuf limit, or
+            /// another [`::buffa::DecodeError`] if the re-encoded bytes are
+            /// somehow invalid (should not happen for well-formed messages).
+            pub fn from_owned(
+                msg: &super::super::QuietHours,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    QuietHoursOwnedView(::buffa::OwnedView::from_owned(msg)?),
+                )
+            }
+            /// Borrow the full [`QuietHoursView`] with its lifetime tied to `&self`.
+            #[must_use]
+            pub fn view(&self) -> &QuietHoursView<'_> {
+                self.0.reborrow()
+            }
+            /// Convert to the owned message type.
+            ///
+            /// Infallible: this type's constructors wire-decode their
+            /// buffer, and a view produced by wire decoding always
+            /// converts. Delegates to [`::buffa::OwnedView::to_owned_message`],
+            /// whose contract also governs handles converted from a raw
+            /// [`::buffa::OwnedView`].
+            #[must_use]
+            pub fn to_owned_message(&self) -> super::super::QuietHours {
+                self.0.to_owned_message()
+            }
+            /// The underlying bytes buffer.
+            #[must_use]
+            pub fn bytes(&self) -> &::buffa::bytes::Bytes {
+                self.0.bytes()
+            }
+            /// Consume the handle, returning the underlying bytes buffer.
+            #[must_use]
+            pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
+                self.0.into_bytes()
+            }
+            /// When they begin, such as `22:00`. Required.
+            ///
+            /// Field 1: `from`
+            #[must_use]
+            pub fn from(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().from
+            }
+            /// When they end, such as `07:00`; another time than `from`. Required.
+            ///
+            /// Field 2: `until`
+            #[must_use]
+            pub fn until(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().until
+            }
+            /// Whose clock that is: a name of the IANA time zones, such as `Europe/Berlin`. Required.
+            ///
+            /// Field 3: `time_zone`
+            #[must_use]
+            pub fn time_zone(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().time_zone
+            }
+            /// What waits: `all`, or `all_but_errors` for everything but that a monitor is down, and that it is
+            /// no longer. Tests never wait. Default `all`.
+            ///
+            /// Field 4: `held`
+            #[must_use]
+            pub fn held(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().held
+            }
+        }
+        impl ::core::convert::From<::buffa::OwnedView<QuietHoursView<'static>>>
+        for QuietHoursOwnedView {
+            fn from(inner: ::buffa::OwnedView<QuietHoursView<'static>>) -> Self {
+                QuietHoursOwnedView(inner)
+            }
+        }
+        impl ::core::convert::From<QuietHoursOwnedView>
+        for ::buffa::OwnedView<QuietHoursView<'static>> {
+            fn from(wrapper: QuietHoursOwnedView) -> Self {
+                wrapper.0
+            }
+        }
+        impl ::core::convert::AsRef<::buffa::OwnedView<QuietHoursView<'static>>>
+        for QuietHoursOwnedView {
+            fn as_ref(&self) -> &::buffa::OwnedView<QuietHoursView<'static>> {
+                &self.0
+            }
+        }
+        impl ::buffa::HasMessageView for super::super::QuietHours {
+            type View<'a> = QuietHoursView<'a>;
+            type ViewHandle = QuietHoursOwnedView;
+        }
+        impl ::serde::Serialize for QuietHoursOwnedView {
             fn serialize<__S: ::serde::Serializer>(
                 &self,
                 __s: __S,
@@ -11147,7 +11909,8 @@ pub mod __buffa {
             /// What changes, by the names of Notification's arguments and blocks, for example
             /// `name,monitor_ids`. A named field that `notification` leaves out is cleared; a block is replaced
             /// as a whole. Where `provider_type` is named and changes, the block of the kind before leaves
-            /// by itself. Absent: all arguments are replaced.
+            /// by itself. Absent: all arguments are replaced but `events`, `remind_every` and `quiet_hours`,
+            /// which stay as they are.
             ///
             /// Field 2: `update_mask`
             pub update_mask: ::buffa::MessageFieldView<
@@ -11485,7 +12248,8 @@ pub mod __buffa {
             /// What changes, by the names of Notification's arguments and blocks, for example
             /// `name,monitor_ids`. A named field that `notification` leaves out is cleared; a block is replaced
             /// as a whole. Where `provider_type` is named and changes, the block of the kind before leaves
-            /// by itself. Absent: all arguments are replaced.
+            /// by itself. Absent: all arguments are replaced but `events`, `remind_every` and `quiet_hours`,
+            /// which stay as they are.
             ///
             /// Field 2: `update_mask`
             #[must_use]
@@ -12433,6 +13197,10 @@ pub mod __buffa {
 pub use self::__buffa::view::NotificationView;
 #[doc(inline)]
 pub use self::__buffa::view::NotificationOwnedView;
+#[doc(inline)]
+pub use self::__buffa::view::QuietHoursView;
+#[doc(inline)]
+pub use self::__buffa::view::QuietHoursOwnedView;
 #[doc(inline)]
 pub use self::__buffa::view::DiscordView;
 #[doc(inline)]

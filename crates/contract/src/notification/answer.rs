@@ -3,7 +3,7 @@
 
 use rules::Secret;
 use rules::notification::{
-    Channel, Email, Hook, Ntfy, Opsgenie, Pagerduty, Phone, Provider, Telegram, Webhook,
+    Channel, Email, Hook, Ntfy, Opsgenie, Pagerduty, Phone, Provider, QuietHours, Telegram, Webhook,
 };
 
 use super::wire;
@@ -12,6 +12,7 @@ use crate::monitor::{Secrets, instant, shown_url};
 /// The channel as its answer shows it.
 pub fn shown(channel: &Channel, secrets: Secrets) -> wire::Notification {
     let settings = &channel.settings;
+    let wishes = &settings.wishes;
     let mut shown = wire::Notification {
         id: Some(channel.id.to_string()),
         name: settings.name.clone(),
@@ -19,10 +20,22 @@ pub fn shown(channel: &Channel, secrets: Secrets) -> wire::Notification {
         monitor_ids: settings.monitor_ids.iter().map(ToString::to_string).collect(),
         created_at: instant(channel.created_at),
         updated_at: instant(channel.updated_at),
+        events: wishes.events.iter().map(ToString::to_string).collect(),
+        remind_every: wishes.remind_every.map(|every| every.to_string()),
+        quiet_hours: wishes.quiet_hours.as_ref().map(quiet_hours).into(),
         ..wire::Notification::default()
     };
     put(&mut shown, &settings.provider, secrets);
     shown
+}
+
+fn quiet_hours(hours: &QuietHours) -> wire::QuietHours {
+    wire::QuietHours {
+        from: Some(hours.from.to_string()),
+        until: Some(hours.until.to_string()),
+        time_zone: Some(hours.time_zone.to_string()),
+        held: Some(hours.held.to_string()),
+    }
 }
 
 /// A secret as this caller reads it: as it was written, or not at all.

@@ -5,7 +5,7 @@ use rules::Secret;
 use rules::monitor::HeaderDraft;
 use rules::notification::{
     ChannelDraft, EmailDraft, HookDraft, NtfyDraft, OpsgenieDraft, PagerdutyDraft, PhoneDraft,
-    TelegramDraft, WebhookDraft,
+    QuietHoursDraft, TelegramDraft, WebhookDraft, WishesDraft,
 };
 
 use super::wire;
@@ -28,6 +28,11 @@ impl From<wire::Notification> for ChannelDraft {
             google_chat: given.google_chat.into_option().map(Into::into),
             grafana_oncall: given.grafana_oncall.into_option().map(Into::into),
             ntfy: given.ntfy.into_option().map(Into::into),
+            wishes: WishesDraft {
+                events: given.events,
+                remind_every: given.remind_every,
+                quiet_hours: given.quiet_hours.into_option().map(Into::into),
+            },
         }
     }
 }
@@ -59,6 +64,7 @@ drafts! {
     GrafanaOncall => HookDraft {} secret { webhook_url };
     Ntfy => NtfyDraft { topic, server_url } secret { token };
     Header => HeaderDraft { key, value };
+    QuietHours => QuietHoursDraft { from, until, time_zone, held };
 }
 
 impl From<wire::Webhook> for WebhookDraft {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use rules::notification::{
     Channel, ChannelDraft, ChannelSettings, Email, Hook, Ntfy, Opsgenie, Pagerduty, Phone,
-    Provider, Telegram, Webhook, WebhookHeader,
+    Provider, QuietHoursDraft, Telegram, Webhook, WebhookHeader, Wishes, WishesDraft,
 };
 use rules::{
     ChannelId, MonitorId, OpsgenieRegion, ProviderType, Secret, Timestamp, WorkspaceId, tables,
@@ -48,6 +48,20 @@ fn provider(kind: ProviderType) -> Provider {
     }
 }
 
+fn wishes() -> Wishes {
+    let draft = WishesDraft {
+        events: vec!["error".to_owned()],
+        remind_every: Some("60m".to_owned()),
+        quiet_hours: Some(QuietHoursDraft {
+            from: Some("22:00".to_owned()),
+            until: Some("07:00".to_owned()),
+            time_zone: Some("Europe/Berlin".to_owned()),
+            held: None,
+        }),
+    };
+    draft.parse().unwrap()
+}
+
 fn channel(provider: Provider) -> Channel {
     Channel {
         id: ChannelId::from_bits(7),
@@ -56,6 +70,7 @@ fn channel(provider: Provider) -> Channel {
             name: Some("On call".to_owned()),
             monitor_ids: vec![MonitorId::from_bits(1), MonitorId::from_bits(2)],
             provider,
+            wishes: wishes(),
         },
         created_at: Timestamp::from_millis(1_500),
         updated_at: Timestamp::from_millis(-1),
@@ -81,6 +96,7 @@ fn the_same_holds_for_the_least_that_can_be_written() {
         let mut channel = channel(provider);
         channel.settings.name = None;
         channel.settings.monitor_ids = Vec::new();
+        channel.settings.wishes = Wishes::default();
         let answered = ChannelDraft::from(shown(&channel, Secrets::Shown));
         assert_eq!(answered, ChannelDraft::from(&channel.settings));
     }
@@ -141,6 +157,16 @@ fn an_answer_in_json_has_every_argument_and_output() {
           }
         ]
       },
+      "events": [
+        "error"
+      ],
+      "remindEvery": "60m",
+      "quietHours": {
+        "from": "22:00",
+        "until": "07:00",
+        "timeZone": "Europe/Berlin",
+        "held": "all"
+      },
       "createdAt": "1970-01-01T00:00:01.500Z",
       "updatedAt": "1969-12-31T23:59:59.999Z"
     }
@@ -150,17 +176,19 @@ fn an_answer_in_json_has_every_argument_and_output() {
 #[test]
 fn the_fields_on_the_wire_are_those_of_the_table() {
     // spec: §2.4: a field added to one side and forgotten on the other fails here
-    let table = &tables::NOTIFICATION;
-    let own = table.fields.iter().chain(table.beyond).map(|field| field.name);
-    let blocks = table.blocks.iter().map(|block| block.name);
-    assert_eq!(wire_fields("Notification"), own.chain(blocks).collect());
-    for block in table.blocks {
+    let tables = [&tables::NOTIFICATION, &tables::NOTIFICATION_WISHES];
+    let names = tables.iter().flat_map(|table| {
+        let own = table.fields.iter().chain(table.beyond).map(|field| field.name);
+        own.chain(table.blocks.iter().map(|block| block.name))
+    });
+    assert_eq!(wire_fields("Notification"), names.collect());
+    for block in tables.iter().flat_map(|table| table.blocks) {
         let own = block.fields.iter().map(|field| field.name);
         let inner = block.blocks.iter().map(|block| block.name);
         assert_eq!(wire_fields(&camel(block.name)), own.chain(inner).collect(), "{}", block.name);
     }
     let header: BTreeSet<_> =
-        table.block("webhook").blocks[0].fields.iter().map(|field| field.name).collect();
+        tables[0].block("webhook").blocks[0].fields.iter().map(|field| field.name).collect();
     assert_eq!(wire_fields("Header"), header);
 }
 

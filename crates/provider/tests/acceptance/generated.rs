@@ -85,6 +85,11 @@ fn of_shape(shape: Shape) -> BoxedStrategy<String> {
             .prop_map(|text| quoted(text.replace("..", ".").trim_start_matches('.')))
             .boxed(),
         Shape::PhoneNumber => "\\+[1-9][0-9]{1,14}".prop_map(quoted).boxed(),
+        Shape::TimeOfDay => "(0[0-9]|1[0-9]|2[0-3]):[0-5][0-9]".prop_map(quoted).boxed(),
+        Shape::TimeZone => words(&["UTC", "Europe/Berlin"]).prop_map(quoted).boxed(),
+        Shape::Interval { min, max } => {
+            (min..=max).prop_map(|minutes| quoted(format!("{minutes}m"))).boxed()
+        }
         Shape::SetOfIds(_) => proptest::sample::subsequence(vec![0, 1, 2], 0..=3)
             .prop_shuffle()
             .prop_map(|which| {

@@ -3,6 +3,7 @@
 
 use super::{
     ChannelSettings, Email, Hook, Ntfy, Opsgenie, Pagerduty, Phone, Provider, Telegram, Webhook,
+    WishesDraft,
 };
 use crate::Secret;
 use crate::monitor::HeaderDraft;
@@ -40,6 +41,8 @@ pub struct ChannelDraft {
     pub grafana_oncall: Option<HookDraft>,
     /// A topic of an ntfy server.
     pub ntfy: Option<NtfyDraft>,
+    /// What the channel wants to hear, and when.
+    pub wishes: WishesDraft,
 }
 
 /// A URL that a provider gave out, as written.
@@ -113,6 +116,7 @@ impl From<&ChannelSettings> for ChannelDraft {
             name: settings.name.clone(),
             provider_type: Some(settings.provider.kind().to_string()),
             monitor_ids: settings.monitor_ids.iter().map(ToString::to_string).collect(),
+            wishes: (&settings.wishes).into(),
             ..Self::default()
         };
         match &settings.provider {

@@ -1,17 +1,23 @@
 //! Partial updates: what an `update_mask` names is taken over, everything else stays as it is
 //! (design §4). Whether the outcome is valid is asked afterwards, by `parse`.
 
-use super::ChannelDraft;
-use crate::mask::{check, replace};
+use super::{ChannelDraft, WishesDraft};
+use crate::mask::{check_all, replace};
 use crate::{ProviderType, Violations, tables};
 
 impl ChannelDraft {
+    /// Takes from `other` the arguments of §2.4, and leaves what is ours alone: an update without a
+    /// mask (design §4).
+    pub fn take_arguments(&mut self, other: Self) {
+        *self = Self { wishes: std::mem::take(&mut self.wishes), ..other };
+    }
+
     /// Takes from `other` the fields and blocks that `mask` names (the specification's names), also
     /// where `other` leaves them out: that clears them. A kind changes together with its block (§2.4):
     /// where `provider_type` is named and changes, the block of the kind before leaves by itself. A
     /// name that no channel has is refused; nothing is taken then.
     pub fn take(&mut self, other: Self, mask: &[String]) -> Result<(), Violations> {
-        check(&tables::NOTIFICATION, mask)?;
+        check_all(&[&tables::NOTIFICATION, &tables::NOTIFICATION_WISHES], mask)?;
         let named = |name: &str| mask.iter().any(|named| named == name);
         let before = self.provider_type.clone();
         self.take_named(other, named);
@@ -42,6 +48,7 @@ impl ChannelDraft {
             google_chat,
             grafana_oncall,
             ntfy,
+            wishes: WishesDraft { events, remind_every, quiet_hours },
         } = other;
         replace(&mut self.name, name, named("name"));
         replace(&mut self.provider_type, provider_type, named("provider_type"));
@@ -58,6 +65,9 @@ impl ChannelDraft {
         replace(&mut self.google_chat, google_chat, named("google_chat"));
         replace(&mut self.grafana_oncall, grafana_oncall, named("grafana_oncall"));
         replace(&mut self.ntfy, ntfy, named("ntfy"));
+        replace(&mut self.wishes.events, events, named("events"));
+        replace(&mut self.wishes.remind_every, remind_every, named("remind_every"));
+        replace(&mut self.wishes.quiet_hours, quiet_hours, named("quiet_hours"));
     }
 
     fn clear(&mut self, kind: ProviderType) {

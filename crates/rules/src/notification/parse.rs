@@ -3,10 +3,10 @@
 use super::{
     ChannelDraft, ChannelSettings, Email, EmailDraft, Hook, HookDraft, Ntfy, NtfyDraft, Opsgenie,
     OpsgenieDraft, Pagerduty, PagerdutyDraft, Phone, PhoneDraft, Provider, Telegram, TelegramDraft,
-    Webhook, WebhookDraft, WebhookHeader,
+    Webhook, WebhookDraft, WebhookHeader, Wishes,
 };
 use crate::monitor::{header, one_host};
-use crate::{MonitorId, ProviderType, Reader, Secret, Violations, tables};
+use crate::{MonitorId, ProviderType, Reader, Secret, Violations, limits, tables};
 
 /// The field of a channel that names monitors.
 pub const MONITORS: &str = "monitor_ids";
@@ -16,10 +16,18 @@ pub const MONITORS_ALLOWED: &str = "may only name monitors of this workspace";
 impl ChannelDraft {
     /// The settings this draft describes, or all that is wrong with it. Whether its monitors are
     /// there is not looked at.
-    pub fn parse(self) -> Result<ChannelSettings, Violations> {
+    pub fn parse(mut self) -> Result<ChannelSettings, Violations> {
+        let wishes = std::mem::take(&mut self.wishes).parse();
         let mut reader = Reader::new(&tables::NOTIFICATION);
         let settings = settings(&mut reader, self);
-        reader.finish(settings)
+        match (reader.finish(settings), wishes) {
+            (Ok(settings), Ok(wishes)) => Ok(ChannelSettings { wishes, ..settings }),
+            (Ok(_), Err(wrong)) | (Err(wrong), Ok(_)) => Err(wrong),
+            (Err(first), Err(second)) => {
+                let all = first.0.into_iter().chain(second.0);
+                Err(Violations(all.take(limits::VIOLATIONS_MAX).collect()))
+            }
+        }
     }
 
     /// Whether a block of this name was given.
@@ -48,7 +56,7 @@ fn settings(reader: &mut Reader, draft: ChannelDraft) -> Option<ChannelSettings>
     let name = reader.text("name", draft.name.clone());
     let monitor_ids = monitors(reader, draft.monitor_ids.clone());
     let provider = provider(reader, kind, draft);
-    Some(ChannelSettings { name, monitor_ids, provider: provider? })
+    Some(ChannelSettings { name, monitor_ids, provider: provider?, wishes: Wishes::default() })
 }
 
 /// A text in the form of an identifier that is none is the identifier of no monitor.

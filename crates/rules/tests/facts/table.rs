@@ -109,6 +109,9 @@ fn kind(shape: Shape) -> &'static str {
         | Shape::Slug { .. }
         | Shape::EmailAddress { .. }
         | Shape::PhoneNumber
+        | Shape::TimeOfDay
+        | Shape::TimeZone
+        | Shape::Interval { .. }
         | Shape::OneOf(_)
         | Shape::Id(_)
         | Shape::Instant => "string",
@@ -128,6 +131,9 @@ fn form(shape: Shape) -> Option<String> {
         Shape::Slug { .. } => "slug",
         Shape::EmailAddress { .. } => "email address",
         Shape::PhoneNumber => "phone number",
+        Shape::TimeOfDay => "time of day",
+        Shape::TimeZone => "time zone",
+        Shape::Interval { .. } => "interval",
         Shape::Instant => "instant",
         Shape::ListOfDomains { .. } => "domain names",
         Shape::Id(prefix) | Shape::SetOfIds(prefix) => return Some(format!("id {prefix}")),

@@ -128,14 +128,13 @@ impl Notifications {
         mask: Option<&[String]>,
     ) -> Result<Option<Channel>, Error> {
         let seen = self.find(caller, id).await?;
-        let draft = match mask {
-            None => wanted,
+        let mut draft = ChannelDraft::from(&seen.settings);
+        match mask {
+            None => draft.take_arguments(wanted),
             Some(mask) => {
-                let mut draft = ChannelDraft::from(&seen.settings);
                 draft.take(wanted, mask).map_err(|violations| rpc::invalid(&violations))?;
-                draft
             }
-        };
+        }
         let settings = draft.parse().map_err(wrong(RESOURCE))?;
         if settings == seen.settings {
             return Ok(Some(seen));

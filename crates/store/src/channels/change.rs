@@ -8,7 +8,7 @@ use rules::notification::{Channel, ChannelSettings, MONITORS, MONITORS_ALLOWED};
 use rules::{ChannelId, MonitorId, Timestamp, Violation, WorkspaceId};
 use sqlx::AssertSqlSafe;
 
-use super::{Channels, one, provider_of};
+use super::{Channels, one, provider_of, wishes_json};
 use crate::audit::{self, Note};
 use crate::db::{Connection, Query, query};
 use crate::writer::Session;
@@ -182,7 +182,7 @@ async fn insert(session: &mut Session, channel: &Channel) -> Result<(), StoreErr
     let id = channel.id.to_string();
     query(
         "INSERT INTO channels (id, workspace_id, kind, name, provider_sealed, created_at, \
-         updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7)",
+         updated_at, wishes) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
     )
     .bind(&id)
     .bind(channel.workspace.to_string())
@@ -191,6 +191,7 @@ async fn insert(session: &mut Session, channel: &Channel) -> Result<(), StoreErr
     .bind(session.vault.seal(provider_of(&id), &settings.provider)?)
     .bind(channel.created_at.as_millis())
     .bind(channel.updated_at.as_millis())
+    .bind(wishes_json(&settings.wishes))
     .execute(&mut session.db)
     .await
     .map_err(|error| {
@@ -208,13 +209,14 @@ async fn replace(
     let settings = &channel.settings;
     let id = channel.id.to_string();
     let replaced = query(
-        "UPDATE channels SET kind = $1, name = $2, provider_sealed = $3, updated_at = $4 \
-         WHERE workspace_id = $5 AND id = $6 AND updated_at = $7",
+        "UPDATE channels SET kind = $1, name = $2, provider_sealed = $3, updated_at = $4, \
+         wishes = $5 WHERE workspace_id = $6 AND id = $7 AND updated_at = $8",
     )
     .bind(settings.provider.kind().as_str())
     .bind(&settings.name)
     .bind(session.vault.seal(provider_of(&id), &settings.provider)?)
     .bind(channel.updated_at.as_millis())
+    .bind(wishes_json(&settings.wishes))
     .bind(channel.workspace.to_string())
     .bind(&id)
     .bind(seen_at.as_millis())

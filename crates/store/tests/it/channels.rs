@@ -2,7 +2,7 @@
 //! that are there.
 
 use rules::notification::{
-    Channel, ChannelSettings, Hook, Ntfy, Opsgenie, Provider, Webhook, WebhookHeader,
+    Channel, ChannelSettings, Hook, Ntfy, Opsgenie, Provider, Webhook, WebhookHeader, Wishes,
 };
 use rules::{ChannelId, MonitorId, OpsgenieRegion, Secret, WorkspaceId};
 use store::{Created, Idempotency, NewChannel, Page, StoreError};
@@ -23,6 +23,7 @@ pub(crate) fn settings(monitors: &[MonitorId]) -> ChannelSettings {
         name: Some("On call".to_owned()),
         monitor_ids: monitors.to_vec(),
         provider: Provider::Slack(Hook { webhook_url }),
+        wishes: Wishes::default(),
     }
 }
 

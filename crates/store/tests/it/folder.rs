@@ -6,7 +6,7 @@ use std::path::Path;
 
 use domain::check::Outcome;
 use rules::monitor::MonitorSettings;
-use rules::notification::{ChannelSettings, Hook, Provider};
+use rules::notification::{ChannelSettings, Hook, Provider, Wishes};
 use rules::{ChannelId, Region, Secret};
 use store::{Batch, Database, MasterKeySource, NewChannel, Settings, Store, StoreError};
 use tempfile::TempDir;
@@ -44,8 +44,12 @@ async fn no_secret_stands_in_the_files_as_it_is() {
     let results = vec![with_evidence(answer, Outcome::Failure, SECRET)];
     home.commit(Batch { results, ..Batch::default() }).await.unwrap();
     let hook = Hook { webhook_url: Secret::new(format!("https://hooks.example/{SECRET}")) };
-    let settings =
-        ChannelSettings { name: None, monitor_ids: Vec::new(), provider: Provider::Slack(hook) };
+    let settings = ChannelSettings {
+        name: None,
+        monitor_ids: Vec::new(),
+        provider: Provider::Slack(hook),
+        wishes: Wishes::default(),
+    };
     let (id, workspace) = (ChannelId::from_bits(1), home.workspace);
     let channel = NewChannel { id, workspace, settings, idempotency: None };
     home.store.channels().create(channel, at(2)).await.unwrap();

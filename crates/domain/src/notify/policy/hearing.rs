@@ -2,36 +2,13 @@
 
 use std::time::Duration;
 
+use rules::notification::{WishedEvent, Wishes};
 use rules::{ProviderType, Timestamp};
-use serde::{Deserialize, Serialize};
 
-use super::quiet::QuietHours;
 use crate::notify::{Event, EventKind, Grounds, keeps_alerts};
 
 /// Periods that a monitor is degraded before it is told.
 const DEGRADED_PERIODS: u32 = 2;
-
-/// What a channel wants to hear; what it does not name is as by default.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Wishes {
-    /// That a monitor is down.
-    pub error: bool,
-    /// That a monitor is slow or partly failing.
-    pub degraded: bool,
-    /// That what was told before is over.
-    pub recovered: bool,
-    /// How often it is told that something lasts; `None` is never.
-    pub remind_every: Option<Duration>,
-    /// When nothing is told; `None` is never.
-    pub quiet: Option<QuietHours>,
-}
-
-impl Default for Wishes {
-    fn default() -> Self {
-        Self { error: true, degraded: true, recovered: true, remind_every: None, quiet: None }
-    }
-}
 
 /// Whether the channel heard before of what the event belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,20 +41,21 @@ pub enum Deaf {
 
 /// Whether a channel with these wishes hears of `event`.
 pub fn hears(wishes: &Wishes, event: &Event, opening: Opening) -> Hears {
-    let wished = |wish: bool| if wish { Hears::Yes } else { Hears::Not(Deaf::NotWished) };
+    let when = |wish: bool| if wish { Hears::Yes } else { Hears::Not(Deaf::NotWished) };
+    let wished = |event| when(wishes.want(event));
     match (event.kind, opening) {
         (EventKind::Test, _) => Hears::Yes,
         (EventKind::Recovered, Opening::NotHeard) => Hears::Not(Deaf::OpeningNotHeard),
-        (EventKind::Recovered, Opening::Heard) => wished(wishes.recovered),
+        (EventKind::Recovered, Opening::Heard) => wished(WishedEvent::Recovered),
         (EventKind::Error | EventKind::Degraded, Opening::NotHeard) if event.reminder > 0 => {
             Hears::Not(Deaf::OpeningNotHeard)
         }
         (EventKind::Error | EventKind::Degraded, _) if event.reminder > 0 => {
-            wished(wishes.remind_every.is_some())
+            when(wishes.remind_every.is_some())
         }
-        (EventKind::Error, _) => wished(wishes.error),
+        (EventKind::Error, _) => wished(WishedEvent::Error),
         (EventKind::Degraded, Opening::Heard) => Hears::Not(Deaf::Known),
-        (EventKind::Degraded, Opening::NotHeard) => wished(wishes.degraded),
+        (EventKind::Degraded, Opening::NotHeard) => wished(WishedEvent::Degraded),
     }
 }
 
@@ -129,12 +107,11 @@ mod tests {
     }
 
     #[test]
-    fn a_channel_that_wants_nothing_still_hears_tests() {
-        let wishes =
-            Wishes { error: false, degraded: false, recovered: false, ..Wishes::default() };
+    fn a_channel_hears_what_it_wishes_and_tests() {
+        let wishes = Wishes { events: vec![WishedEvent::Degraded], ..Wishes::default() };
         for (kind, opening, expected) in [
             (EventKind::Error, Opening::NotHeard, NOT_WISHED),
-            (EventKind::Degraded, Opening::NotHeard, NOT_WISHED),
+            (EventKind::Degraded, Opening::NotHeard, YES),
             (EventKind::Recovered, Opening::Heard, NOT_WISHED),
             (EventKind::Test, Opening::NotHeard, YES),
         ] {
@@ -156,10 +133,5 @@ mod tests {
         assert_eq!(closing.kind, EventKind::Recovered);
         assert_eq!(thread(&closing), thread(&degraded));
         assert_eq!(superseded(ProviderType::Slack, &error, degraded.began_at), None);
-    }
-
-    #[test]
-    fn wishes_that_name_nothing_are_the_default() {
-        assert_eq!(serde_json::from_str::<Wishes>("{}").unwrap(), Wishes::default());
     }
 }

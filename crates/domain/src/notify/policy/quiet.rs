@@ -1,10 +1,10 @@
 //! Quiet hours: a part of every day in which a channel is told nothing, or only that something is
-//! down. What waits is told when they end. Which zone a channel is in is known to those who ask.
+//! down. What waits is told when they end.
 
 use std::time::Duration;
 
 use rules::Timestamp;
-use serde::{Deserialize, Serialize};
+use rules::notification::{Held, QuietHours};
 
 use crate::notify::EventKind;
 
@@ -12,55 +12,42 @@ const DAY: i64 = 24 * 60 * MINUTE;
 /// In milliseconds, as a timestamp counts.
 const MINUTE: i64 = 60_000;
 
-/// A part of every day, by the clock of a zone; over midnight where it ends before it begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct QuietHours {
-    /// Minute of the day in which they begin, 0 to 1439.
-    pub from: u16,
-    /// Minute of the day in which they end, 0 to 1439; the same as `from` is never.
-    pub until: u16,
-    /// What waits.
-    pub held: Held,
-}
-
-/// What waits for the end of quiet hours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Held {
-    /// Everything but tests.
-    All,
-    /// Everything but tests, and that something is down or no longer.
-    AllButErrors,
-}
-
-/// Until when an event of this kind waits; `None` where it is told now. `utc_offset` is the zone's at
-/// `now`, in seconds east of UTC: where clocks change in the night, an event may wait an hour more
-/// or less.
-pub fn held_until(
-    hours: &QuietHours,
-    kind: EventKind,
-    now: Timestamp,
-    utc_offset: i32,
-) -> Option<Timestamp> {
+/// Until when an event of this kind waits; `None` where it is told now.
+pub fn held_until(hours: &QuietHours, kind: EventKind, now: Timestamp) -> Option<Timestamp> {
     let waits = match (kind, hours.held) {
         (EventKind::Test, _) | (EventKind::Error | EventKind::Recovered, Held::AllButErrors) => {
             false
         }
         (EventKind::Error | EventKind::Recovered, Held::All) | (EventKind::Degraded, _) => true,
     };
-    let (from, until) = (i64::from(hours.from) * MINUTE, i64::from(hours.until) * MINUTE);
-    let local = now.as_millis().saturating_add(i64::from(utc_offset) * 1_000).rem_euclid(DAY);
+    let minutes = |time: rules::TimeOfDay| i64::from(time.minutes()) * MINUTE;
+    let (from, until) = (minutes(hours.from), minutes(hours.until));
+    let offset = |at| i64::from(hours.time_zone.utc_offset(at)) * 1_000;
+    let local = now.as_millis().saturating_add(offset(now)).rem_euclid(DAY);
     let since_from = (local - from).rem_euclid(DAY);
     let long = (until - from).rem_euclid(DAY);
-    let left = u64::try_from(long - since_from).unwrap_or(0);
-    (waits && left > 0).then(|| now + Duration::from_millis(left))
+    let left = u64::try_from(long - since_from).ok().filter(|left| waits && *left > 0)?;
+    let end = now + Duration::from_millis(left);
+    // Clocks may change in between; where they show `until` twice or never, it is the later moment.
+    let corrected = end.as_millis().saturating_sub(offset(end) - offset(now));
+    Some(Timestamp::from_millis(corrected))
 }
 
 #[cfg(test)]
 mod tests {
+    use rules::{TimeOfDay, TimeZone};
+
     use super::*;
 
-    const NIGHT: QuietHours = QuietHours { from: 22 * 60, until: 7 * 60, held: Held::All };
+    /// From ten in the evening until seven in the morning.
+    fn night(zone: &str) -> QuietHours {
+        QuietHours {
+            from: TimeOfDay::parse("22:00").unwrap(),
+            until: TimeOfDay::parse("07:00").unwrap(),
+            time_zone: TimeZone::parse(zone).unwrap(),
+            held: Held::All,
+        }
+    }
 
     /// An instant on the first day, at this hour and minute of UTC.
     fn at(hour: i64, minute: i64) -> Timestamp {
@@ -76,35 +63,39 @@ mod tests {
             (at(7, 0), None),
             (at(12, 0), None),
         ] {
-            assert_eq!(held_until(&NIGHT, EventKind::Error, now, 0), expected, "{now}");
+            assert_eq!(held_until(&night("UTC"), EventKind::Error, now), expected, "{now}");
         }
     }
 
     #[test]
     fn hours_are_those_of_the_zone() {
-        let hour = 3_600;
-        assert_eq!(held_until(&NIGHT, EventKind::Error, at(21, 0), 2 * hour), Some(at(29, 0)));
-        assert_eq!(held_until(&NIGHT, EventKind::Error, at(23, 0), -5 * hour), None);
+        let (east, west) = (night("Etc/GMT-2"), night("Etc/GMT+5"));
+        assert_eq!(held_until(&east, EventKind::Error, at(21, 0)), Some(at(29, 0)));
+        assert_eq!(held_until(&west, EventKind::Error, at(23, 0)), None);
+    }
+
+    #[test]
+    fn the_morning_is_the_zone_s_also_after_a_night_in_which_clocks_change() {
+        // 2026-03-28 22:00 UTC is 23:00 in Berlin; the next morning's 07:00 is 05:00 UTC.
+        let (evening, morning) = (1_774_735_200_000, 1_774_760_400_000);
+        let held =
+            held_until(&night("Europe/Berlin"), EventKind::Error, Timestamp::from_millis(evening));
+        assert_eq!(held, Some(Timestamp::from_millis(morning)));
     }
 
     #[test]
     fn errors_and_their_end_may_come_through_and_tests_always_do() {
-        let but_errors = QuietHours { held: Held::AllButErrors, ..NIGHT };
+        let all = night("UTC");
+        let but_errors = QuietHours { held: Held::AllButErrors, ..all.clone() };
         for (hours, kind, waits) in [
-            (NIGHT, EventKind::Error, true),
-            (NIGHT, EventKind::Recovered, true),
-            (NIGHT, EventKind::Test, false),
-            (but_errors, EventKind::Error, false),
-            (but_errors, EventKind::Recovered, false),
-            (but_errors, EventKind::Degraded, true),
+            (&all, EventKind::Error, true),
+            (&all, EventKind::Recovered, true),
+            (&all, EventKind::Test, false),
+            (&but_errors, EventKind::Error, false),
+            (&but_errors, EventKind::Recovered, false),
+            (&but_errors, EventKind::Degraded, true),
         ] {
-            assert_eq!(held_until(&hours, kind, at(23, 0), 0).is_some(), waits, "{kind:?}");
+            assert_eq!(held_until(hours, kind, at(23, 0)).is_some(), waits, "{kind:?}");
         }
-    }
-
-    #[test]
-    fn hours_that_begin_when_they_end_are_never() {
-        let never = QuietHours { until: NIGHT.from, ..NIGHT };
-        assert_eq!(held_until(&never, EventKind::Error, at(22, 0), 0), None);
     }
 }

@@ -1,22 +1,17 @@
 //! Reminders of what lasts: off unless a channel wants them.
 
-use std::time::Duration;
-
-use rules::Timestamp;
-
-/// Shortest time between two reminders (ours): a channel that asks for less gets this.
-pub const REMINDER_MIN: Duration = Duration::from_mins(5);
+use rules::{Interval, Timestamp};
 
 /// When the reminder after `told` others is due, of what began at `began`, and its number. Counted
 /// from the beginning, so that none moves because another came late; those that a pause of the
 /// server left out are skipped.
 pub fn next_reminder(
     began: Timestamp,
-    every: Duration,
+    every: Interval,
     told: u32,
     now: Timestamp,
 ) -> (Timestamp, u32) {
-    let every = every.max(REMINDER_MIN);
+    let every = every.duration();
     let passed = now.since(began).as_millis() / every.as_millis();
     let passed = u32::try_from(passed).unwrap_or(u32::MAX);
     // The one that is due now is told, the ones before it are not.
@@ -26,11 +21,14 @@ pub fn next_reminder(
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]
     fn reminders_are_counted_from_the_beginning() {
         let began = Timestamp::from_millis(1_000);
+        let hour = Interval::parse("1h").unwrap();
         let minutes = |minutes| began + Duration::from_mins(minutes);
         for (told, now, expected) in [
             (0, minutes(0), (minutes(60), 1)),
@@ -38,14 +36,7 @@ mod tests {
             (1, minutes(61), (minutes(120), 2)),
             (1, minutes(250), (minutes(240), 4)),
         ] {
-            assert_eq!(next_reminder(began, Duration::from_hours(1), told, now), expected);
+            assert_eq!(next_reminder(began, hour, told, now), expected);
         }
-    }
-
-    #[test]
-    fn nobody_is_reminded_more_often_than_every_five_minutes() {
-        let began = Timestamp::from_millis(0);
-        let (due, _) = next_reminder(began, Duration::ZERO, 0, began);
-        assert_eq!(due, began + REMINDER_MIN);
     }
 }

@@ -85,6 +85,9 @@ fn of_length(shape: Shape, length: u32) -> String {
         | Shape::ContactUrl { .. }
         | Shape::AnswerHeaderName { .. }
         | Shape::Slug { .. }
+        | Shape::TimeOfDay
+        | Shape::TimeZone
+        | Shape::Interval { .. }
         | Shape::Integer { .. }
         | Shape::Bool
         | Shape::OneOf(_)
