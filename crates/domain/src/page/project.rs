@@ -1,0 +1,221 @@
+//! From what is stored to what is shown.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use rules::{GroupId, MonitorId, MonitorStatus, Timestamp};
+
+use super::day::{DAY_MS, Day, day_of, days};
+use super::facts::{ComponentFacts, Facts, IncidentFacts, MaintenanceFacts, MonitorFacts};
+use super::state::State;
+use super::verdict::verdict;
+use super::view::{
+    ComponentView, GroupView, HistoryDay, IncidentView, MaintenanceView, PageView, Section,
+};
+use super::{DAYS, HISTORY_DAYS};
+use crate::history::{Span, uptime};
+
+/// What visitors of the page are shown at the moment of which the facts are.
+pub fn project(facts: &Facts) -> PageView {
+    let order = order(facts);
+    let now = facts.read_at;
+    let views: Vec<ComponentView> = order.iter().map(|place| component(facts, *place)).collect();
+    let verdict = verdict(facts, &views);
+    let names = Names::of(facts, &order, &views);
+    let mut incidents: Vec<IncidentView> =
+        facts.incidents.iter().filter_map(|incident| names.incident(incident)).collect();
+    incidents.sort_unstable_by_key(|incident| (Reverse(incident.opened_at), incident.id));
+    let mut windows: Vec<MaintenanceView> =
+        facts.maintenances.iter().map(|window| names.maintenance(window, now)).collect();
+    windows.sort_unstable_by_key(|window| (window.window.from, window.id));
+    let history = history(&incidents, &windows, now);
+    PageView {
+        at: now,
+        verdict,
+        open: incidents.into_iter().filter(|incident| incident.closed.is_none()).collect(),
+        sections: sections(facts, &order, views),
+        planned: windows.into_iter().filter(|window| now < window.window.to).collect(),
+        history,
+    }
+}
+
+/// Places of the components in the order of the page: by `order`, those without one last; within a
+/// group by `group_order`. A group stands where its first component would.
+fn order(facts: &Facts) -> Vec<usize> {
+    let last = i64::from(i32::MAX) + 1;
+    let place = |order: Option<i32>| order.map_or(last, i64::from);
+    let own = |it: &ComponentFacts| (place(it.component.settings.order), it.component.id);
+    let mut first: HashMap<GroupId, _> = HashMap::new();
+    for it in &facts.components {
+        if let Some(group) = it.component.settings.group_id {
+            let begins = first.entry(group).or_insert_with(|| own(it));
+            *begins = own(it).min(*begins);
+        }
+    }
+    let mut order: Vec<usize> = (0..facts.components.len()).collect();
+    order.sort_by_key(|index| {
+        let it = &facts.components[*index];
+        let settings = &it.component.settings;
+        match settings.group_id {
+            Some(group) => (first[&group], place(settings.group_order), own(it)),
+            None => (own(it), 0, own(it)),
+        }
+    });
+    order
+}
+
+fn component(facts: &Facts, place: usize) -> ComponentView {
+    let ComponentFacts { component, monitor } = &facts.components[place];
+    let (settings, now) = (&component.settings, facts.read_at);
+    let of_this = facts.maintenances.iter().filter(|it| it.components.contains(&place));
+    let windows: Vec<Span> = of_this.map(|it| it.window).collect();
+    let on = windows.iter().filter(|window| window.from <= now && now < window.to);
+    let under_maintenance = on.map(|window| window.from).min();
+    let monitor = monitor.as_deref();
+    let status = match monitor {
+        Some(monitor) if monitor.runs => monitor.status(),
+        Some(_) => MonitorStatus::Unknown,
+        // A component without a monitor is as its owner says, and well where nothing is said.
+        None => MonitorStatus::Active,
+    };
+    let state = match under_maintenance {
+        Some(_) => State::Maintenance,
+        None => State::of(status),
+    };
+    let range = Span { from: first_day(now), to: now };
+    let name = settings.name.clone().or_else(|| monitor.map(|monitor| monitor.name.clone()));
+    ComponentView {
+        id: component.id,
+        name: name.unwrap_or_else(|| component.id.to_string()),
+        description: settings.description.clone(),
+        state,
+        since: under_maintenance.or_else(|| monitor.and_then(MonitorFacts::since)),
+        is_stale: monitor.is_some_and(|monitor| is_stale(monitor, now)),
+        uptime: monitor.and_then(|it| uptime(it.before, &it.changes, &windows, range)),
+        days: monitor.map(|it| days(it.before, &it.changes, &windows, now)),
+    }
+}
+
+/// The first instant that bars show.
+fn first_day(now: Timestamp) -> Timestamp {
+    Timestamp::from_millis(day_of(now).as_millis() - (DAYS as i64 - 1) * DAY_MS)
+}
+
+/// Whether what is known of a monitor that runs is older than two of its periods (issue "Status
+/// pages"); one that was never checked has no knowledge that could be old.
+fn is_stale(monitor: &MonitorFacts, now: Timestamp) -> bool {
+    let is_old = |checked: Timestamp| now.since(checked) > 2 * monitor.period;
+    monitor.runs && monitor.checked_at.is_some_and(is_old)
+}
+
+fn sections(facts: &Facts, order: &[usize], views: Vec<ComponentView>) -> Vec<Section> {
+    let mut sections: Vec<Section> = Vec::new();
+    for (place, view) in order.iter().zip(views) {
+        let group = facts.components[*place].component.settings.group_id;
+        let known = group.and_then(|id| facts.groups.iter().find(|group| group.id == id));
+        match (known, sections.last_mut()) {
+            (None, _) => sections.push(Section::Single(view)),
+            (Some(group), Some(Section::Group(last))) if last.id == group.id => {
+                last.components.push(view);
+            }
+            (Some(group), _) => sections.push(Section::Group(GroupView {
+                id: group.id,
+                name: group.settings.name.clone(),
+                state: view.state,
+                days: None,
+                components: vec![view],
+            })),
+        }
+    }
+    for section in &mut sections {
+        if let Section::Group(group) = section {
+            let states = group.components.iter().map(|component| component.state);
+            group.state = states.max().expect("a group begins with a component");
+            group.days = worst_days(&group.components);
+        }
+    }
+    sections
+}
+
+/// Of each day the one of the component that was worst off: longest down, then longest degraded.
+fn worst_days(components: &[ComponentView]) -> Option<Vec<Day>> {
+    let mut worst: Option<Vec<Day>> = None;
+    let badness = |day: &Day| (day.down_ms, day.degraded_ms, day.maintenance_ms, day.up_ms);
+    for days in components.iter().filter_map(|component| component.days.as_ref()) {
+        match &mut worst {
+            None => worst = Some(days.clone()),
+            Some(worst) => {
+                for (known, day) in worst.iter_mut().zip(days) {
+                    if badness(day) > badness(known) {
+                        *known = *day;
+                    }
+                }
+            }
+        }
+    }
+    worst
+}
+
+/// The last [`HISTORY_DAYS`], today first.
+fn history(
+    incidents: &[IncidentView],
+    windows: &[MaintenanceView],
+    now: Timestamp,
+) -> Vec<HistoryDay> {
+    let today = day_of(now).as_millis();
+    let begins = (0..HISTORY_DAYS as i64).map(|back| today - back * DAY_MS);
+    let day = |begins: Timestamp| HistoryDay {
+        begins,
+        incidents: incidents.iter().filter(|it| day_of(it.opened_at) == begins).cloned().collect(),
+        maintenances: windows
+            .iter()
+            .rev()
+            .filter(|it| it.window.to <= now && day_of(it.window.from) == begins)
+            .cloned()
+            .collect(),
+    };
+    begins.map(|begins| day(Timestamp::from_millis(begins))).collect()
+}
+
+/// What components are called, by what incidents and maintenances know of them.
+struct Names<'a> {
+    /// In the order of the page: place in the facts, monitor, name.
+    components: Vec<(usize, Option<MonitorId>, &'a str)>,
+}
+
+impl<'a> Names<'a> {
+    fn of(facts: &Facts, order: &[usize], views: &'a [ComponentView]) -> Self {
+        let monitor = |place: usize| facts.components[place].monitor.as_ref().map(|it| it.id);
+        let named = order.iter().zip(views);
+        Self {
+            components: named
+                .map(|(place, view)| (*place, monitor(*place), view.name.as_str()))
+                .collect(),
+        }
+    }
+
+    /// The incident with its components; `None` where no component shows its monitor.
+    fn incident(&self, incident: &IncidentFacts) -> Option<IncidentView> {
+        let shown = self.components.iter().filter(|it| it.1 == Some(incident.monitor));
+        let components: Vec<String> = shown.map(|it| it.2.to_owned()).collect();
+        (!components.is_empty()).then(|| IncidentView {
+            id: incident.id,
+            components,
+            opened_at: incident.opened_at,
+            closed: incident.closed,
+            acknowledged_at: incident.acknowledged_at,
+        })
+    }
+
+    fn maintenance(&self, it: &MaintenanceFacts, now: Timestamp) -> MaintenanceView {
+        let about = self.components.iter().filter(|known| it.components.contains(&known.0));
+        MaintenanceView {
+            id: it.id,
+            title: it.title.clone(),
+            description: it.description.clone(),
+            window: it.window,
+            is_on: it.window.from <= now && now < it.window.to,
+            components: about.map(|known| known.2.to_owned()).collect(),
+        }
+    }
+}
