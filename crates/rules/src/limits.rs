@@ -79,5 +79,7 @@ pub const CANARIES_MAX: usize = 16;
 pub const OPINIONS_PER_SECOND: u32 = 200;
 /// Second opinions that the whole server asks for at once after a pause (ours).
 pub const OPINIONS_BURST: u32 = 1_000;
+/// Most secrets of a workspace that sign its webhooks at once (ours): each adds a signature to a header.
+pub const SIGNING_SECRETS_MAX: u32 = 5;
 /// Time for which the delivery of a message is retried (design §5).
 pub const DELIVERY_RETRIED_FOR: Duration = Duration::from_hours(24);

@@ -13,7 +13,7 @@ mod status_page;
 mod tcp_monitor;
 mod wishes;
 
-pub use access::{KEY, WORKSPACE};
+pub use access::{KEY, SIGNING_SECRET, WORKSPACE};
 pub use component::{STATUS_PAGE_COMPONENT, STATUS_PAGE_COMPONENT_GROUP};
 pub use data_source::{MONITOR_DATA, MONITORS_DATA, NOTIFICATION_DATA, STATUS_PAGE_DATA};
 pub use dns_monitor::DNS_MONITOR;
