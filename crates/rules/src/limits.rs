@@ -55,6 +55,8 @@ pub const RESULTS_KEPT_DAYS_DEFAULT: u32 = 30;
 pub const STATUS_CHANGES_KEPT: Duration = DAY_SUMS_KEPT;
 /// Time for which an incident is kept after it was closed (ours).
 pub const INCIDENTS_KEPT: Duration = DAY_SUMS_KEPT;
+/// Most comments of one incident (ours).
+pub const INCIDENT_COMMENTS_MAX: u32 = 500;
 /// Time for which the audit is kept (ours).
 pub const AUDIT_KEPT: Duration = DAY_SUMS_KEPT;
 /// Time for which a key is still listed after it was revoked or ended by itself (ours).

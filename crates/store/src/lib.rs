@@ -51,7 +51,10 @@ pub use generations::Generation;
 pub use groups::{Groups, NewGroup};
 pub use history::{Gathered, HistoryStore, PrunedHistory};
 pub use idempotency::{Created, Idempotency};
-pub use incidents::{Closed, Incident, Incidents};
+pub use incidents::{
+    Acknowledged, Closed, Entry, Happened, Incident, IncidentFilter, Incidents, Joined, NewComment,
+    Person, Told, WholeIncident,
+};
 pub use judge_states::{JudgeStates, StatusChange};
 pub use keys::{ApiKey, KeyHash, Keys, Revoked};
 pub use logs::{LogFilter, LogPage, LogPlace, Logs};
