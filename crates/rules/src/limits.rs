@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use crate::Timestamp;
+
 /// Fewest records that one page of a list may hold (§2.8, §8.1).
 pub const LIST_LIMIT_MIN: u32 = 1;
 /// Most records that one page of a list may hold (§2.8, §8.1).
@@ -85,3 +87,9 @@ pub const OPINIONS_BURST: u32 = 1_000;
 pub const SIGNING_SECRETS_MAX: u32 = 5;
 /// Time for which the delivery of a message is retried (design §5).
 pub const DELIVERY_RETRIED_FOR: Duration = Duration::from_hours(24);
+/// Earliest beginning of a maintenance (ours): 2000-01-01.
+pub const MAINTENANCE_STARTS_MIN: Timestamp = Timestamp::from_millis(946_684_800_000);
+/// Latest beginning of a maintenance (ours): 2100-01-01.
+pub const MAINTENANCE_STARTS_MAX: Timestamp = Timestamp::from_millis(4_102_444_800_000);
+/// Time for which the windows of a maintenance are written ahead (ours).
+pub const MAINTENANCE_AHEAD: Duration = Duration::from_hours(24 * 400);
