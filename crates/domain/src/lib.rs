@@ -6,4 +6,5 @@ pub mod cadence;
 pub mod check;
 pub mod history;
 pub mod judge;
+pub mod maintenance;
 pub mod notify;
