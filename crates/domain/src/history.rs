@@ -9,6 +9,7 @@ pub mod varint;
 
 pub use sketch::{LATENCY_MAX_US, LATENCY_MIN_US, RELATIVE_ERROR, Sketch};
 pub use sum::Sum;
+pub(crate) use uptime::joined;
 pub use uptime::{Span, StatusFrom, Uptime, uptime};
 
 /// Bytes that are no history, or one of a newer program.

@@ -6,5 +6,6 @@ pub mod cadence;
 pub mod check;
 pub mod history;
 pub mod judge;
+pub mod maintenance;
 pub mod notify;
 pub mod page;

@@ -10,6 +10,7 @@ mod words;
 pub mod field;
 mod form;
 pub mod limits;
+pub mod maintenance;
 mod mask;
 pub mod monitor;
 pub mod notification;

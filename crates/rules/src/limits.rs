@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use crate::Timestamp;
+
 /// Fewest records that one page of a list may hold (§2.8, §8.1).
 pub const LIST_LIMIT_MIN: u32 = 1;
 /// Most records that one page of a list may hold (§2.8, §8.1).
@@ -55,6 +57,8 @@ pub const RESULTS_KEPT_DAYS_DEFAULT: u32 = 30;
 pub const STATUS_CHANGES_KEPT: Duration = DAY_SUMS_KEPT;
 /// Time for which an incident is kept after it was closed (ours).
 pub const INCIDENTS_KEPT: Duration = DAY_SUMS_KEPT;
+/// Most comments of one incident (ours).
+pub const INCIDENT_COMMENTS_MAX: u32 = 500;
 /// Time for which the audit is kept (ours).
 pub const AUDIT_KEPT: Duration = DAY_SUMS_KEPT;
 /// Time for which a key is still listed after it was revoked or ended by itself (ours).
@@ -79,5 +83,13 @@ pub const CANARIES_MAX: usize = 16;
 pub const OPINIONS_PER_SECOND: u32 = 200;
 /// Second opinions that the whole server asks for at once after a pause (ours).
 pub const OPINIONS_BURST: u32 = 1_000;
+/// Most secrets of a workspace that sign its webhooks at once (ours): each adds a signature to a header.
+pub const SIGNING_SECRETS_MAX: u32 = 5;
 /// Time for which the delivery of a message is retried (design §5).
 pub const DELIVERY_RETRIED_FOR: Duration = Duration::from_hours(24);
+/// Earliest beginning of a maintenance (ours): 2000-01-01.
+pub const MAINTENANCE_STARTS_MIN: Timestamp = Timestamp::from_millis(946_684_800_000);
+/// Latest beginning of a maintenance (ours): 2100-01-01.
+pub const MAINTENANCE_STARTS_MAX: Timestamp = Timestamp::from_millis(4_102_444_800_000);
+/// Time for which the windows of a maintenance are written ahead (ours).
+pub const MAINTENANCE_AHEAD: Duration = Duration::from_hours(24 * 400);

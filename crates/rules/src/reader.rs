@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use crate::field::{Block, Field, Presence, Resource, Rule, Shape, Value};
 use crate::form::{self, without_credentials};
-use crate::{Secret, UnknownWord, Violation, Violations, limits};
+use crate::{Secret, Timestamp, UnknownWord, Violation, Violations, limits};
 
 /// Longest domain name of a list, in characters (RFC 1035).
 const DOMAIN_NAME_CHARS_MAX: u32 = 253;
@@ -128,6 +128,18 @@ impl Reader {
         match self.present(field, given)? {
             Given::Written(value) | Given::Default(Value::Bool(value)) => Some(value),
             Given::Default(Value::Text(_) | Value::Integer(_)) => not_a(field, "bool"),
+        }
+    }
+
+    /// An instant.
+    pub fn instant(&mut self, name: &str, given: Option<Timestamp>) -> Option<Timestamp> {
+        let field = self.field(name);
+        if field.shape != Shape::Instant {
+            return not_a(field, "instant");
+        }
+        match self.present(field, given)? {
+            Given::Written(at) => Some(at),
+            Given::Default(_) => not_a(field, "instant"),
         }
     }
 

@@ -130,7 +130,7 @@ fn facts_are_those_of_the_specification_s_own_tables() {
 #[test]
 fn every_field_says_what_it_is() {
     let all = tables::RESOURCES.iter().chain(&tables::DATA_SOURCES);
-    for resource in all.chain([&&tables::WORKSPACE, &&tables::KEY]) {
+    for resource in all.chain([&&tables::WORKSPACE, &&tables::KEY, &&tables::MAINTENANCE]) {
         let blocks =
             resource.blocks.iter().flat_map(|block| std::iter::once(block).chain(block.blocks));
         let fields = resource.fields.iter().chain(resource.beyond);

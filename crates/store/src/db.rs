@@ -41,6 +41,7 @@ pub(crate) struct Query {
 }
 
 /// A value of a statement.
+#[derive(Clone)]
 pub(crate) enum Value {
     Integer(Option<i64>),
     Text(Option<String>),

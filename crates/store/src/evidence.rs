@@ -94,7 +94,12 @@ pub(crate) async fn insert(
     Ok(())
 }
 
-fn read(vault: &Vault, monitor: MonitorId, row: &Row) -> Result<EvidenceEntry, StoreError> {
+/// Reads slot, region, trigger, revision, outcome, number of the monitor, and what is sealed.
+pub(crate) fn read(
+    vault: &Vault,
+    monitor: MonitorId,
+    row: &Row,
+) -> Result<EvidenceEntry, StoreError> {
     let identity = Identity {
         monitor,
         revision: narrow(row, 3)?,

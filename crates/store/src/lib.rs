@@ -32,6 +32,7 @@ mod pages;
 mod results;
 mod retention;
 mod row;
+mod signing_secrets;
 mod store;
 mod transfer;
 mod vault;
@@ -50,7 +51,10 @@ pub use generations::Generation;
 pub use groups::{Groups, NewGroup};
 pub use history::{Gathered, HistoryStore, PrunedHistory};
 pub use idempotency::{Created, Idempotency};
-pub use incidents::{Closed, Incident, Incidents};
+pub use incidents::{
+    Acknowledged, Closed, Entry, Happened, Incident, IncidentFilter, Incidents, Joined, NewComment,
+    Person, Told, WholeIncident,
+};
 pub use judge_states::{JudgeStates, StatusChange};
 pub use keys::{ApiKey, KeyHash, Keys, Revoked};
 pub use logs::{LogFilter, LogPage, LogPlace, Logs};
@@ -62,6 +66,7 @@ pub use pages::{NewPage, Pages};
 pub use results::{BootResult, Results};
 pub use retention::{KeepFor, Pruned, PrunedRecords, Retention};
 pub use row::Listed;
+pub use signing_secrets::{Rotated, SigningSecret, SigningSecrets};
 pub use store::{Settings, Store};
 pub use transfer::{Transferred, transfer};
 pub use vault::MasterKeySource;

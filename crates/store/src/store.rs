@@ -17,7 +17,7 @@ use crate::vault::{MasterKeySource, Place, Vault};
 use crate::writer::{Session, Work, Writer};
 use crate::{
     Audit, Channels, Components, EvidenceStore, Groups, Incidents, JudgeStates, Keys, Logs, Missed,
-    Monitors, Pages, Results, Retention, StoreError, Workspaces,
+    Monitors, Pages, Results, Retention, SigningSecrets, StoreError, Workspaces, signing_secrets,
 };
 
 /// A database that takes longer than this for nothing at all is not ready.
@@ -61,6 +61,7 @@ impl Store {
         let mut db = engine.writer().await?;
         migrate::migrate(&mut db, &settings.folder, MIGRATIONS).await?;
         let vault = Arc::new(unlock_vault(&settings, &mut db).await?);
+        signing_secrets::give_to_all(&mut db, &vault).await?;
         let readers = engine.readers();
         let owner = engine.claim(&mut db).await?;
         let tail = Tail::after(history::latest_slot(&mut db).await?);
@@ -137,6 +138,11 @@ impl Store {
     /// Component groups of status pages.
     pub const fn groups(&self) -> Groups<'_> {
         Groups { store: self }
+    }
+
+    /// What webhooks are signed with.
+    pub const fn signing_secrets(&self) -> SigningSecrets<'_> {
+        SigningSecrets { store: self }
     }
 
     /// Who changed what.

@@ -112,6 +112,11 @@ impl Vault {
     }
 }
 
+/// A secret of chance alone, for others to sign with.
+pub(crate) fn fresh_secret() -> Secret<Vec<u8>> {
+    Secret::new(<[u8; KEY_BYTES]>::generate().to_vec())
+}
+
 impl Place<'_> {
     fn bound(self) -> Vec<u8> {
         let mut bound = Vec::with_capacity(self.column.len() + 1 + self.row.len());

@@ -5,7 +5,7 @@ use rules::{Timestamp, WorkspaceId};
 use crate::audit::{self, Note};
 use crate::db::{Row, query};
 use crate::row::{id, instant};
-use crate::{Change, Store, StoreError};
+use crate::{Change, Store, StoreError, signing_secrets};
 
 /// The plan of a workspace that was given none.
 pub const FREE_PLAN: &str = "free";
@@ -32,7 +32,7 @@ pub struct Workspaces<'s> {
 }
 
 impl Workspaces<'_> {
-    /// Stores a new workspace, created at the time of the change.
+    /// Stores a new workspace, created at the time of the change, with its first signing secret.
     pub async fn create(&self, workspace: Workspace, change: Change) -> Result<(), StoreError> {
         self.store
             .write(move |session| {
@@ -53,6 +53,8 @@ impl Workspaces<'_> {
                         let taken = StoreError::AlreadyExists { what: "workspace", name };
                         StoreError::of_insert(error, taken, None)
                     })?;
+                    let (id, made_at) = (workspace.id, workspace.created_at);
+                    signing_secrets::give(&mut session.db, &session.vault, id, made_at).await?;
                     let note = Note {
                         workspace: workspace.id,
                         change,

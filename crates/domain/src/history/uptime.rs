@@ -80,7 +80,7 @@ impl fmt::Display for Uptime {
 }
 
 /// The spans within `range` in the order of time, those that touch as one.
-fn joined(spans: &[Span], range: Span) -> Vec<Span> {
+pub(crate) fn joined(spans: &[Span], range: Span) -> Vec<Span> {
     let mut within: Vec<Span> = spans
         .iter()
         .map(|span| Span { from: span.from.max(range.from), to: span.to.min(range.to) })

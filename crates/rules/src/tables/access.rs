@@ -1,8 +1,8 @@
-//! What the service itself has beside the resources of §2: workspaces (§1, §4.1) and keys (§5).
-//! They are no Terraform resources and stand in no list of them.
+//! What the service itself has beside the resources of §2: workspaces (§1, §4.1), keys (§5), and the
+//! secrets that webhooks are signed with (issue 6, point 6). They are no Terraform resources and stand in no list of them.
 
-use crate::field::{Field, Resource, Shape};
-use crate::{KeyId, Scope, WorkspaceId};
+use crate::field::{Field, Resource, Shape, Value};
+use crate::{KeyId, Scope, SigningSecretId, WorkspaceId};
 
 /// A workspace: a name, a slug and a plan (§1).
 pub static WORKSPACE: Resource = Resource {
@@ -46,6 +46,27 @@ pub static KEY: Resource = Resource {
         )
         .replaces(),
         Field::output("id", Shape::Id(KeyId::PREFIX), "Identifier of the key; not the key itself."),
+    ],
+    beyond: &[],
+    blocks: &[],
+    rules: &[],
+    import: None,
+};
+
+/// A secret that a workspace's webhooks are signed with (issue 6, point 6).
+pub static SIGNING_SECRET: Resource = Resource {
+    name: "signing_secret",
+    description: "Signs the webhooks of its workspace.",
+    fields: &[
+        Field::default(
+            "overlap_hours",
+            Shape::Integer { min: 0, max: 7 * 24 },
+            Value::Integer(24),
+            "Hours for which the secrets before sign beside a new one, 0 to 168.",
+        ),
+        Field::output("id", Shape::Id(SigningSecretId::PREFIX), "Identifier of the secret."),
+        Field::output("created_at", Shape::Instant, "When the secret was made."),
+        Field::output("expires_at", Shape::Instant, "Until when it signs beside the newest."),
     ],
     beyond: &[],
     blocks: &[],

@@ -6,8 +6,8 @@
 use rules::{Timestamp, limits};
 
 use super::{Retention, STEP_ROWS};
-use crate::StoreError;
 use crate::db::{Connection, query};
+use crate::{StoreError, incidents};
 
 /// What a step took away.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,6 +20,8 @@ pub struct PrunedRecords {
     pub audit: u64,
     /// Keys.
     pub keys: u64,
+    /// Signing secrets.
+    pub signing_secrets: u64,
 }
 
 /// A statement that finds what is past its time, given until when and how much of it, and the one that
@@ -42,6 +44,7 @@ const AUDIT: Kind = Kind {
     find: "SELECT number FROM audit WHERE at < $1 ORDER BY number LIMIT $2",
     take: "DELETE FROM audit WHERE number = $1",
 };
+/// They go with their timeline and evidence.
 const INCIDENTS: Kind = Kind {
     find: "SELECT id FROM incidents WHERE closed_at < $1 ORDER BY id LIMIT $2",
     take: "DELETE FROM incidents WHERE id = $1",
@@ -49,6 +52,11 @@ const INCIDENTS: Kind = Kind {
 const KEYS: Kind = Kind {
     find: "SELECT id FROM keys WHERE revoked_at < $1 OR expires_at < $1 ORDER BY id LIMIT $2",
     take: "DELETE FROM keys WHERE id = $1",
+};
+/// A secret that was replaced signs no more from then on.
+const SIGNING_SECRETS: Kind = Kind {
+    find: "SELECT id FROM signing_secrets WHERE expires_at <= $1 ORDER BY id LIMIT $2",
+    take: "DELETE FROM signing_secrets WHERE id = $1",
 };
 
 /// What is past its time.
@@ -58,6 +66,7 @@ struct Found {
     audit: Vec<i64>,
     incidents: Vec<String>,
     keys: Vec<String>,
+    signing_secrets: Vec<String>,
 }
 
 impl PrunedRecords {
@@ -68,6 +77,7 @@ impl PrunedRecords {
             || self.incidents >= step
             || self.audit >= step
             || self.keys >= step
+            || self.signing_secrets >= step
     }
 }
 
@@ -81,6 +91,7 @@ impl Retention<'_> {
             audit: numbers(&mut db, &AUDIT, now - limits::AUDIT_KEPT).await?,
             incidents: ids(&mut db, &INCIDENTS, now - limits::INCIDENTS_KEPT).await?,
             keys: ids(&mut db, &KEYS, now - limits::ENDED_KEYS_KEPT).await?,
+            signing_secrets: ids(&mut db, &SIGNING_SECRETS, now).await?,
         };
         drop(db);
         if found.is_empty() {
@@ -96,6 +107,7 @@ impl Found {
             && self.audit.is_empty()
             && self.incidents.is_empty()
             && self.keys.is_empty()
+            && self.signing_secrets.is_empty()
     }
 }
 
@@ -108,10 +120,14 @@ async fn take(db: &mut Connection, found: Found) -> Result<PrunedRecords, StoreE
         taken.audit += query(AUDIT.take).bind(number).execute(db).await?;
     }
     for id in found.incidents {
+        incidents::empty(db, &id).await?;
         taken.incidents += query(INCIDENTS.take).bind(id).execute(db).await?;
     }
     for id in found.keys {
         taken.keys += query(KEYS.take).bind(id).execute(db).await?;
+    }
+    for id in found.signing_secrets {
+        taken.signing_secrets += query(SIGNING_SECRETS.take).bind(id).execute(db).await?;
     }
     Ok(taken)
 }

@@ -2,7 +2,8 @@
 //! that are there.
 
 use rules::notification::{
-    Channel, ChannelSettings, Hook, Ntfy, Opsgenie, Provider, Webhook, WebhookHeader, Wishes,
+    Channel, ChannelSettings, Hook, Ntfy, Opsgenie, Provider, QuietHoursDraft, Webhook,
+    WebhookHeader, Wishes, WishesDraft,
 };
 use rules::{ChannelId, MonitorId, OpsgenieRegion, Secret, WorkspaceId};
 use store::{Created, Idempotency, NewChannel, Page, StoreError};
@@ -47,6 +48,40 @@ async fn made(home: &Home, new: NewChannel) -> Channel {
 
 async fn read(home: &Home, number: u64) -> Result<Channel, StoreError> {
     home.store.channels().get(home.workspace, channel_id(number)).await
+}
+
+fn wishes() -> Wishes {
+    let text = |text: &str| Some(text.to_owned());
+    let quiet_hours = QuietHoursDraft {
+        from: text("22:00"),
+        until: text("07:00"),
+        time_zone: text("Europe/Berlin"),
+        held: text("all_but_errors"),
+    };
+    let draft = WishesDraft {
+        events: vec!["recovered".to_owned(), "error".to_owned()],
+        remind_every: text("60m"),
+        quiet_hours: Some(quiet_hours),
+    };
+    draft.parse().unwrap()
+}
+
+#[tokio::test]
+async fn wishes_are_read_as_they_were_written_and_taken_back() {
+    for_each_engine(async |home| {
+        let wished = ChannelSettings { wishes: wishes(), ..settings(&[]) };
+        let channel = made(home, a_channel(1, wished.clone())).await;
+        assert_eq!(read(home, 1).await.unwrap(), channel);
+        assert_eq!(channel.settings, wished);
+        let without = ChannelSettings { wishes: Wishes::default(), ..wished };
+        let channel = home.store.channels().update(channel, without.clone(), at(5)).await.unwrap();
+        assert_eq!(channel.settings, without);
+        assert_eq!(home.count("channels WHERE wishes IS NULL").await, 1);
+        let wished = ChannelSettings { wishes: wishes(), ..without };
+        home.store.channels().update(channel, wished.clone(), at(6)).await.unwrap();
+        assert_eq!(read(home, 1).await.unwrap().settings, wished);
+    })
+    .await;
 }
 
 #[tokio::test]

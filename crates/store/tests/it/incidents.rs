@@ -1,5 +1,9 @@
 //! Incidents: one open at most, closed under a name, kept when their monitor is deleted.
 
+mod evidence;
+mod list;
+mod people;
+
 use domain::judge::ClosedAs;
 use rules::monitor::MonitorSettings;
 use rules::{IncidentId, MonitorStatus};
@@ -17,7 +21,9 @@ async fn an_incident_opens_and_closes_with_its_transitions() {
         let incident = |id, opened_at, closed| Incident {
             id: IncidentId::from_bits(id),
             monitor,
+            monitor_name: "API".to_owned(),
             opened_at: instant(opened_at),
+            acknowledged: None,
             closed,
         };
         home.commit(of(opened(1, 10))).await.unwrap();

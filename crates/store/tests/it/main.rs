@@ -36,6 +36,7 @@ mod pages;
 mod postgres;
 mod results;
 mod retention;
+mod signing_secrets;
 mod transfer;
 mod upgrade;
 mod workspaces;

@@ -236,7 +236,7 @@ async fn a_row_that_arrives_otherwise_is_found_by_its_sum_and_nothing_is_left_be
     let home = filled_everywhere().await;
     let target = Home::new(Engine::Postgres).await;
     target.store.clone().close().await.unwrap();
-    target.execute("DELETE FROM audit; DELETE FROM workspaces").await;
+    target.execute("DELETE FROM audit; DELETE FROM signing_secrets; DELETE FROM workspaces").await;
     // The target's own doing: it writes another name than it is given.
     target
         .execute(

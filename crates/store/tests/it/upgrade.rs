@@ -60,6 +60,8 @@ async fn a_database_of_the_first_schema_is_read_by_todays_store_on_each_engine()
         assert_eq!(changes.len(), 1, "{engine:?}");
         assert_eq!(store.missed().since(workspace, monitor, since, 10).await.unwrap()[0].count, 2);
         assert_eq!(store.audit().newest(workspace, 10).await.unwrap().len(), 1);
+        // Made since then: every workspace signs what it sends.
+        assert_eq!(store.signing_secrets().of(workspace, since).await.unwrap().len(), 1);
         store.close().await.unwrap();
         // What was brought up to date is opened again as it is.
         Store::open(settings).await.unwrap().close().await.unwrap();

@@ -1,0 +1,102 @@
+//! What each region saw that failed in an incident: copied, as it is sealed, of the evidence of its
+//! monitor, which is kept for a shorter time. A region has one in an incident, of its first failure.
+
+use std::time::Duration;
+
+use rules::{IncidentId, Timestamp};
+
+use super::Incident;
+use crate::db::{Connection, query};
+use crate::vault::Vault;
+use crate::{EvidenceEntry, StoreError, evidence};
+
+/// How far back evidence is looked for of regions whose failing was never noted: they still fail when
+/// the incident closes, and the longest period is an hour.
+const LOOKED_BACK: Duration = Duration::from_hours(2);
+
+/// The columns that are copied, after the incident, and where to.
+macro_rules! copy {
+    ($which:literal) => {
+        concat!(
+            "INSERT INTO incident_evidence ",
+            "(incident, region, monitor, slot, trigger, revision, outcome, sealed) ",
+            "SELECT $1, e.region, e.monitor, e.slot, e.trigger, e.revision, e.outcome, e.sealed ",
+            "FROM evidence e WHERE e.monitor = $2 AND e.outcome = 2 ",
+            $which,
+            " ON CONFLICT (incident, region) DO NOTHING"
+        )
+    };
+}
+
+/// Copies of each region whose newest evidence since `since` is that of a failure.
+pub(super) async fn copy_failing(
+    db: &mut Connection,
+    incident: IncidentId,
+    monitor: i64,
+    since: Timestamp,
+) -> Result<(), StoreError> {
+    query(copy!(
+        "AND e.slot >= $3 AND NOT EXISTS (SELECT 1 FROM evidence n \
+         WHERE n.monitor = e.monitor AND n.region = e.region AND n.slot > e.slot)"
+    ))
+    .bind(incident.to_string())
+    .bind(monitor)
+    .bind(since.as_millis())
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+/// Copies the newest failure of one region, given by the monitor's number and its code.
+pub(super) async fn copy_newest(
+    db: &mut Connection,
+    incident: IncidentId,
+    (monitor, region): (i64, i64),
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    query(copy!("AND e.region = $3 AND e.slot >= $4 ORDER BY e.slot DESC LIMIT 1"))
+        .bind(incident.to_string())
+        .bind(monitor)
+        .bind(region)
+        .bind((at - LOOKED_BACK).as_millis())
+        .execute(db)
+        .await?;
+    Ok(())
+}
+
+/// Copies of the regions that have none yet, when the incident closes: those of one that a process
+/// before this one opened.
+pub(super) async fn complete(
+    db: &mut Connection,
+    incident: IncidentId,
+    monitor: i64,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    query(copy!(
+        "AND e.slot >= $3 AND e.slot >= (SELECT opened_at FROM incidents WHERE id = $1) \
+         AND NOT EXISTS (SELECT 1 FROM evidence n WHERE n.monitor = e.monitor \
+         AND n.region = e.region AND n.outcome = 2 AND n.slot > e.slot)"
+    ))
+    .bind(incident.to_string())
+    .bind(monitor)
+    .bind((at - LOOKED_BACK).as_millis())
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+/// What is kept of an incident, by region.
+pub(super) async fn of(
+    db: &mut Connection,
+    vault: &Vault,
+    incident: &Incident,
+) -> Result<Vec<EvidenceEntry>, StoreError> {
+    let rows = query(
+        "SELECT slot, region, trigger, revision, outcome, monitor, sealed \
+         FROM incident_evidence WHERE incident = $1 ORDER BY region",
+    )
+    .bind(incident.id.to_string())
+    .fetch_all(db)
+    .await?;
+    rows.iter().map(|row| evidence::read(vault, incident.monitor, row)).collect()
+}

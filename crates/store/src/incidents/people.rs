@@ -1,0 +1,159 @@
+//! What people do with an incident: take it up, write what they found, and say that it is over. The
+//! last is only asked for here: the judge, who holds the incident, closes it, so that its memory never
+//! says anything else than the database.
+
+use rules::{IncidentId, Violation, WorkspaceId, limits};
+
+use super::{Entry, Incident, Incidents, one, timeline};
+use crate::audit::{self, Note};
+use crate::db::{Connection, query};
+use crate::{Change, Created, Idempotency, StoreError, idempotency};
+
+/// A comment to write.
+#[derive(Clone, Debug)]
+pub struct NewComment {
+    /// Whose incident it is.
+    pub workspace: WorkspaceId,
+    /// Which incident.
+    pub incident: IncidentId,
+    /// What somebody wrote.
+    pub text: String,
+    /// What makes a repetition of the call one with it.
+    pub idempotency: Option<Idempotency>,
+}
+
+impl Incidents<'_> {
+    /// Somebody takes the incident up. One that was taken up before, or is closed, stays as it is.
+    pub async fn acknowledge(
+        &self,
+        workspace: WorkspaceId,
+        id: IncidentId,
+        change: Change,
+    ) -> Result<Incident, StoreError> {
+        self.store
+            .write_in(workspace, move |session| {
+                Box::pin(async move {
+                    let db = &mut session.db;
+                    let done = query(
+                        "UPDATE incidents SET acknowledged_at = $1, acknowledged_by = $2, \
+                         acknowledged_name = (SELECT name FROM keys WHERE id = $2) \
+                         WHERE workspace_id = $3 AND id = $4 \
+                         AND acknowledged_at IS NULL AND closed_at IS NULL",
+                    )
+                    .bind(change.at.as_millis())
+                    .bind(change.actor.to_string())
+                    .bind(workspace.to_string())
+                    .bind(id.to_string())
+                    .execute(db)
+                    .await?;
+                    if done > 0 {
+                        enter(db, id, change, ("acknowledged", "")).await?;
+                        note(db, workspace, id, change, "incident.acknowledge").await?;
+                    }
+                    one(db, workspace, id).await
+                })
+            })
+            .await
+    }
+
+    /// Writes a comment down. An incident has so many at most; closed ones are commented too.
+    pub async fn comment(
+        &self,
+        new: NewComment,
+        change: Change,
+    ) -> Result<Created<Entry>, StoreError> {
+        self.store
+            .write_in(new.workspace, move |session| {
+                Box::pin(async move {
+                    let (db, call) = (&mut session.db, new.idempotency.as_ref());
+                    let (workspace, id) = (new.workspace, new.incident);
+                    if let Some(number) = idempotency::created_before(db, workspace, call).await? {
+                        let number = number.parse().unwrap_or_default();
+                        let entry = timeline::comment(db, number).await;
+                        return entry.map(Created::Before).map_err(idempotency::gone);
+                    }
+                    one(db, workspace, id).await?;
+                    refuse_more(db, id).await?;
+                    let number = enter(db, id, change, ("commented", &new.text)).await?;
+                    let made = (number.to_string(), change.at);
+                    idempotency::remember(db, workspace, call, (&made.0, made.1)).await?;
+                    note(db, workspace, id, change, "incident.comment").await?;
+                    timeline::comment(db, number).await.map(Created::Now)
+                })
+            })
+            .await
+    }
+
+    /// Notes who asks that an incident be resolved: the last who did when it closes as that has done
+    /// it. One that is closed stays as it is.
+    pub async fn ask_to_resolve(
+        &self,
+        workspace: WorkspaceId,
+        id: IncidentId,
+        change: Change,
+    ) -> Result<Incident, StoreError> {
+        self.store
+            .write_in(workspace, move |session| {
+                Box::pin(async move {
+                    query(
+                        "UPDATE incidents SET resolving_by = $1, \
+                         resolving_name = (SELECT name FROM keys WHERE id = $1) \
+                         WHERE workspace_id = $2 AND id = $3 AND closed_at IS NULL",
+                    )
+                    .bind(change.actor.to_string())
+                    .bind(workspace.to_string())
+                    .bind(id.to_string())
+                    .execute(&mut session.db)
+                    .await?;
+                    one(&mut session.db, workspace, id).await
+                })
+            })
+            .await
+    }
+}
+
+async fn refuse_more(db: &mut Connection, id: IncidentId) -> Result<(), StoreError> {
+    let max = limits::INCIDENT_COMMENTS_MAX;
+    let written: Option<i64> =
+        query("SELECT COUNT(*) FROM incident_entries WHERE incident = $1 AND kind = 'commented'")
+            .bind(id.to_string())
+            .scalar(db)
+            .await?;
+    if written.unwrap_or_default() < i64::from(max) {
+        return Ok(());
+    }
+    let allowed = format!("cannot be added: an incident has at most {max} comments");
+    Err(StoreError::Refused(Violation::unseen("text", allowed)))
+}
+
+/// Writes an entry of somebody down, and answers its number.
+async fn enter(
+    db: &mut Connection,
+    id: IncidentId,
+    change: Change,
+    (kind, text): (&'static str, &str),
+) -> Result<i64, StoreError> {
+    let row = query(
+        "INSERT INTO incident_entries (incident, at, kind, actor, actor_name, text) \
+         VALUES ($1, $2, $3, $4, (SELECT name FROM keys WHERE id = $4), $5) RETURNING number",
+    )
+    .bind(id.to_string())
+    .bind(change.at.as_millis())
+    .bind(kind)
+    .bind(change.actor.to_string())
+    .bind(text)
+    .fetch_one(db)
+    .await?;
+    Ok(row.try_get(0)?)
+}
+
+async fn note(
+    db: &mut Connection,
+    workspace: WorkspaceId,
+    id: IncidentId,
+    change: Change,
+    action: &'static str,
+) -> Result<(), StoreError> {
+    let note = Note { workspace, change, action, resource_id: id.to_string(), detail: "" };
+    audit::note(db, note).await
+}

@@ -1,0 +1,216 @@
+//! What the judge decides of an incident, in the transaction of its batch: it opens, a further region
+//! begins to fail in it, it closes. Each is written once, however often a batch is tried.
+
+use std::time::Duration;
+
+use domain::judge::ClosedAs;
+use rules::{IncidentId, MonitorId, Periodicity, Region, Timestamp, WorkspaceId, limits, tables};
+
+use super::{Incidents, evidence};
+use crate::db::{Connection, query};
+use crate::row::{id, narrow};
+use crate::writer::Session;
+use crate::{StoreError, codes};
+
+/// A region began to fail while an incident was open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Joined {
+    /// Whose incident it is.
+    pub workspace: WorkspaceId,
+    /// Whose region it is.
+    pub monitor: MonitorId,
+    /// Which incident.
+    pub incident: IncidentId,
+    /// Which region.
+    pub region: Region,
+    /// When its check had ended.
+    pub at: Timestamp,
+}
+
+impl Incidents<'_> {
+    /// Notes regions that began to fail in incidents that are open, each once in an incident, with what
+    /// they saw; after the batch that has it.
+    pub async fn note_joined(&self, joined: Vec<Joined>) -> Result<(), StoreError> {
+        self.store
+            .write(move |session| {
+                Box::pin(async move {
+                    session.touches_nothing();
+                    for joined in &joined {
+                        session.touches(joined.workspace);
+                        join(session, joined).await?;
+                    }
+                    Ok(())
+                })
+            })
+            .await
+    }
+}
+
+/// Opens an incident. The same one again is no other, so that a batch can be tried again. An older
+/// one that is still open, which only a judge that lost its memory leaves behind, ends here.
+pub(crate) async fn open(
+    db: &mut Connection,
+    incident: IncidentId,
+    monitor: i64,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    let known = query(
+        "SELECT m.workspace_id, m.periodicity, m.timeout_ms, \
+         (SELECT COUNT(*) FROM incidents WHERE id = $1), \
+         (SELECT COUNT(*) FROM incidents WHERE monitor = m.number AND closed_at IS NULL) \
+         FROM monitors m WHERE m.number = $2",
+    )
+    .bind(incident.to_string())
+    .bind(monitor)
+    .fetch_one(db)
+    .await?;
+    let (same, others): (i64, i64) = (known.try_get(3)?, known.try_get(4)?);
+    if same > 0 {
+        return Ok(());
+    }
+    if others > 0 {
+        close_open(db, monitor, at, ClosedAs::Recovered).await?;
+        tracing::warn!(incident.id = %incident, "an older incident was still open when `{incident}` opened, and was closed");
+    }
+    query("INSERT INTO incidents (id, workspace_id, monitor, opened_at) VALUES ($1, $2, $3, $4)")
+        .bind(incident.to_string())
+        .bind(known.try_get::<String>(0)?)
+        .bind(monitor)
+        .bind(at.as_millis())
+        .execute(&mut *db)
+        .await?;
+    query("INSERT INTO incident_entries (incident, at, kind, text) VALUES ($1, $2, 'opened', '')")
+        .bind(incident.to_string())
+        .bind(at.as_millis())
+        .execute(&mut *db)
+        .await?;
+    let period = id(&known, 1, Periodicity::parse)?.period();
+    let since = at - reaches_back(period, narrow(&known, 2)?);
+    evidence::copy_failing(db, incident, monitor, since).await
+}
+
+/// Closes an incident, where it is open.
+pub(crate) async fn close(
+    db: &mut Connection,
+    incident: IncidentId,
+    at: Timestamp,
+    how: ClosedAs,
+) -> Result<(), StoreError> {
+    let row = query("SELECT monitor FROM incidents WHERE id = $1 AND closed_at IS NULL")
+        .bind(incident.to_string())
+        .fetch_optional(&mut *db)
+        .await?;
+    let Some(row) = row else { return Ok(()) };
+    end(db, incident, row.try_get(0)?, at, how).await
+}
+
+/// Closes the incident that the monitor has open, and says how many those were: one or none.
+pub(crate) async fn close_open(
+    db: &mut Connection,
+    monitor: i64,
+    at: Timestamp,
+    how: ClosedAs,
+) -> Result<u64, StoreError> {
+    let row = query("SELECT id FROM incidents WHERE monitor = $1 AND closed_at IS NULL")
+        .bind(monitor)
+        .fetch_optional(&mut *db)
+        .await?;
+    let Some(row) = row else { return Ok(0) };
+    end(db, id(&row, 0, IncidentId::parse)?, monitor, at, how).await?;
+    Ok(1)
+}
+
+/// Takes away what belongs to an incident, before the incident itself goes.
+pub(crate) async fn empty(db: &mut Connection, incident: &str) -> Result<(), StoreError> {
+    for statement in [
+        "DELETE FROM incident_entries WHERE incident = $1",
+        "DELETE FROM incident_evidence WHERE incident = $1",
+    ] {
+        query(statement).bind(incident).execute(&mut *db).await?;
+    }
+    Ok(())
+}
+
+async fn end(
+    db: &mut Connection,
+    incident: IncidentId,
+    monitor: i64,
+    at: Timestamp,
+    how: ClosedAs,
+) -> Result<(), StoreError> {
+    query("UPDATE incidents SET closed_at = $1, closed_how = $2 WHERE id = $3")
+        .bind(at.as_millis())
+        .bind(how.as_str())
+        .bind(incident.to_string())
+        .execute(&mut *db)
+        .await?;
+    match how {
+        ClosedAs::Recovered | ClosedAs::Degraded | ClosedAs::Paused | ClosedAs::Deleted => {
+            query(
+                "INSERT INTO incident_entries (incident, at, kind, text) \
+                 VALUES ($1, $2, 'closed', $3)",
+            )
+            .bind(incident.to_string())
+            .bind(at.as_millis())
+            .bind(how.as_str())
+            .execute(&mut *db)
+            .await?;
+        }
+        ClosedAs::Resolved => resolved(db, incident, at).await?,
+    }
+    evidence::complete(db, incident, monitor, at).await
+}
+
+/// Writes down who resolved the incident: whoever last asked for it.
+async fn resolved(
+    db: &mut Connection,
+    incident: IncidentId,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    for statement in [
+        "INSERT INTO incident_entries (incident, at, kind, actor, actor_name, text) \
+         SELECT id, $1, 'resolved', resolving_by, resolving_name, '' FROM incidents WHERE id = $2",
+        "INSERT INTO audit (workspace_id, at, actor, action, resource_id, detail) \
+         SELECT workspace_id, $1, COALESCE(resolving_by, 'server'), 'incident.resolve', id, '' \
+         FROM incidents WHERE id = $2",
+    ] {
+        query(statement).bind(at.as_millis()).bind(incident.to_string()).execute(&mut *db).await?;
+    }
+    Ok(())
+}
+
+async fn join(session: &mut Session, joined: &Joined) -> Result<(), StoreError> {
+    let number = session.numbers.monitor(&mut session.db, joined.monitor).await?;
+    let Some(monitor) = number else { return Ok(()) };
+    let (incident, region) = (joined.incident, codes::of_region(joined.region));
+    let new = query(
+        "INSERT INTO incident_entries (incident, at, kind, text) \
+         SELECT i.id, $1, 'joined', $2 FROM incidents i \
+         WHERE i.id = $3 AND i.monitor = $4 AND i.closed_at IS NULL AND NOT EXISTS \
+         (SELECT 1 FROM incident_evidence e WHERE e.incident = i.id AND e.region = $5) \
+         AND NOT EXISTS (SELECT 1 FROM incident_entries o \
+         WHERE o.incident = i.id AND o.kind = 'joined' AND o.text = $2)",
+    )
+    .bind(joined.at.as_millis())
+    .bind(joined.region.as_str())
+    .bind(incident.to_string())
+    .bind(monitor)
+    .bind(region)
+    .execute(&mut session.db)
+    .await?;
+    if new == 0 {
+        return Ok(());
+    }
+    evidence::copy_newest(&mut session.db, incident, (monitor, region), joined.at).await
+}
+
+/// How long before an incident opens a check that led to it may have been due: its vote is not older
+/// than two periods, or a period and the longest check, which is not longer than a period and one
+/// attempt.
+fn reaches_back(period: Duration, timeout_ms: u32) -> Duration {
+    let attempt = match timeout_ms {
+        0 => tables::TIMEOUT_MS_MAX,
+        given => given,
+    };
+    3 * period + Duration::from_millis(u64::from(attempt)) + limits::COMMIT_WITHIN
+}

@@ -1,0 +1,212 @@
+//! Secrets that a workspace's webhooks are signed with: made with the workspace, sealed, and replaced
+//! with an overlap in which the one before signs too. How they are shown and what is signed with them
+//! belongs to `notify`.
+
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use rules::{Secret, SigningSecretId, Timestamp, WorkspaceId, limits};
+
+use crate::audit::{self, Note};
+use crate::db::{Connection, Row, query};
+use crate::row::{id, instant, maybe_instant};
+use crate::vault::{self, Place, Vault};
+use crate::{Change, Store, StoreError};
+
+/// The handle of the signing secrets.
+#[derive(Clone, Copy, Debug)]
+pub struct SigningSecrets<'s> {
+    pub(crate) store: &'s Store,
+}
+
+/// What people may know of a secret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SigningSecret {
+    /// Its identifier.
+    pub id: SigningSecretId,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// Until when it signs beside the newest; `None` of the newest.
+    pub expires_at: Option<Timestamp>,
+}
+
+/// A workspace got another secret.
+#[derive(Clone, Debug)]
+pub struct Rotated {
+    /// The new one, which is not shown again.
+    pub secret: Secret<Vec<u8>>,
+    /// All that sign from now on, newest first.
+    pub signing: Vec<SigningSecret>,
+}
+
+const NEWEST_FIRST: &str = "SELECT id, created_at, expires_at, sealed FROM signing_secrets \
+    WHERE workspace_id = $1 AND (expires_at IS NULL OR expires_at > $2) \
+    ORDER BY expires_at IS NOT NULL, created_at DESC, id DESC";
+
+impl SigningSecrets<'_> {
+    /// What the workspace's webhooks are signed with at `now`: the newest first, then those that were
+    /// replaced and sign beside it.
+    pub async fn of(
+        &self,
+        workspace: WorkspaceId,
+        now: Timestamp,
+    ) -> Result<Vec<Secret<Vec<u8>>>, StoreError> {
+        let rows = signing(&mut self.store.read().await?, workspace, now).await?;
+        rows.iter().map(|row| opened(self.store.vault(), row)).collect()
+    }
+
+    /// What people may know of the secrets that sign at `now`, newest first.
+    pub async fn list(
+        &self,
+        workspace: WorkspaceId,
+        now: Timestamp,
+    ) -> Result<Vec<SigningSecret>, StoreError> {
+        let rows = signing(&mut self.store.read().await?, workspace, now).await?;
+        rows.iter().map(shown).collect()
+    }
+
+    /// Gives the workspace another secret. Those before sign beside it for `overlap`, or as long as
+    /// they did anyway where that is shorter. Where more than [`limits::SIGNING_SECRETS_MAX`] would
+    /// sign, those that end first end now.
+    pub async fn rotate(
+        &self,
+        workspace: WorkspaceId,
+        new: SigningSecretId,
+        overlap: Duration,
+        change: Change,
+    ) -> Result<Rotated, StoreError> {
+        self.store
+            .write_in(workspace, move |session| {
+                Box::pin(async move {
+                    let db = &mut session.db;
+                    end_others(db, workspace, change.at, overlap).await?;
+                    let secret = insert(db, &session.vault, workspace, (new, change.at)).await?;
+                    let detail =
+                        format!("the one before signs for {} h", overlap.as_secs() / 3_600);
+                    let note = Note {
+                        workspace,
+                        change,
+                        action: "signing_secret.rotate",
+                        resource_id: new.to_string(),
+                        detail: &detail,
+                    };
+                    audit::note(db, note).await?;
+                    let rows = signing(db, workspace, change.at).await?;
+                    let signing = rows.iter().map(shown).collect::<Result<_, _>>()?;
+                    Ok(Rotated { secret, signing })
+                })
+            })
+            .await
+    }
+}
+
+/// Gives a new workspace its first secret, in its own transaction. Its identifier has the bits of the
+/// workspace's, because a workspace has one first secret.
+pub(crate) async fn give(
+    db: &mut Connection,
+    vault: &Vault,
+    workspace: WorkspaceId,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    let first = SigningSecretId::from_bits(workspace.bits());
+    insert(db, vault, workspace, (first, at)).await?;
+    Ok(())
+}
+
+/// Gives every workspace that has none its first secret: those that are older than secrets are.
+pub(crate) async fn give_to_all(db: &mut Connection, vault: &Vault) -> Result<(), StoreError> {
+    let without = query(
+        "SELECT id, created_at FROM workspaces w WHERE NOT EXISTS \
+         (SELECT 1 FROM signing_secrets s WHERE s.workspace_id = w.id) ORDER BY id",
+    )
+    .fetch_all(&mut *db)
+    .await?;
+    for row in &without {
+        give(db, vault, id(row, 0, WorkspaceId::parse)?, instant(row, 1)?).await?;
+    }
+    Ok(())
+}
+
+/// The secrets before sign for a while, and not all of them.
+async fn end_others(
+    db: &mut Connection,
+    workspace: WorkspaceId,
+    now: Timestamp,
+    overlap: Duration,
+) -> Result<(), StoreError> {
+    query(
+        "UPDATE signing_secrets SET expires_at = $1 \
+         WHERE workspace_id = $2 AND (expires_at IS NULL OR expires_at > $1)",
+    )
+    .bind((now + overlap).as_millis())
+    .bind(workspace.to_string())
+    .execute(&mut *db)
+    .await?;
+    query(
+        "DELETE FROM signing_secrets WHERE workspace_id = $1 AND (expires_at <= $2 OR id NOT IN \
+         (SELECT id FROM signing_secrets WHERE workspace_id = $1 \
+         ORDER BY expires_at DESC, created_at DESC, id DESC LIMIT $3))",
+    )
+    .bind(workspace.to_string())
+    .bind(now.as_millis())
+    .bind(i64::from(limits::SIGNING_SECRETS_MAX) - 1)
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+async fn insert(
+    db: &mut Connection,
+    vault: &Vault,
+    workspace: WorkspaceId,
+    (id, at): (SigningSecretId, Timestamp),
+) -> Result<Secret<Vec<u8>>, StoreError> {
+    let secret = vault::fresh_secret();
+    let row = id.to_string();
+    let sealed = vault.seal(sealed_of(&row), &STANDARD.encode(secret.expose()))?;
+    query(
+        "INSERT INTO signing_secrets (id, workspace_id, sealed, created_at, expires_at) \
+         VALUES ($1, $2, $3, $4, NULL)",
+    )
+    .bind(&row)
+    .bind(workspace.to_string())
+    .bind(sealed)
+    .bind(at.as_millis())
+    .execute(db)
+    .await
+    .map_err(|error| {
+        let taken = StoreError::AlreadyExists { what: "signing secret", name: row };
+        StoreError::of_insert(error, taken, Some(workspace))
+    })?;
+    Ok(secret)
+}
+
+async fn signing(
+    db: &mut Connection,
+    workspace: WorkspaceId,
+    now: Timestamp,
+) -> Result<Vec<Row>, StoreError> {
+    let rows = query(NEWEST_FIRST).bind(workspace.to_string()).bind(now.as_millis());
+    Ok(rows.fetch_all(db).await?)
+}
+
+fn shown(row: &Row) -> Result<SigningSecret, StoreError> {
+    Ok(SigningSecret {
+        id: id(row, 0, SigningSecretId::parse)?,
+        created_at: instant(row, 1)?,
+        expires_at: maybe_instant(row, 2)?,
+    })
+}
+
+fn opened(vault: &Vault, row: &Row) -> Result<Secret<Vec<u8>>, StoreError> {
+    let id: &str = row.try_get(0)?;
+    let text = Secret::new(vault.open::<String>(sealed_of(id), row.try_get(3)?)?);
+    let bytes = STANDARD.decode(text.expose());
+    bytes.map(Secret::new).map_err(|why| StoreError::corrupt(id, why.to_string()))
+}
+
+/// Where a secret is sealed.
+const fn sealed_of(id: &str) -> Place<'_> {
+    Place { column: "signing_secrets.sealed", row: id }
+}
