@@ -193,7 +193,10 @@ fn components_stand_in_their_order_and_groups_where_their_first_would() {
     ]);
     facts.groups = vec![a_group(1)];
     let view = project(&facts);
-    assert_eq!(shown(&view), ["component 3", "component 1", "component 5", "component 4", "component 2"]);
+    assert_eq!(
+        shown(&view),
+        ["component 3", "component 1", "component 5", "component 4", "component 2"]
+    );
     let Section::Group(group) = &view.sections[0] else { panic!("the group comes first") };
     assert_eq!((group.name.as_str(), group.components.len()), ("group 1", 3));
 }
