@@ -29,11 +29,13 @@ mod tests;
 pub use answer::read_answer;
 pub use compose::{compose, keeps_alerts};
 pub use event::{Ended, Event, EventKind, Grounds, Notice, RegionSeen, Subject};
-pub use identity::{event_key, storm_key, thread};
+pub use identity::{event_key, event_name, storm_key, thread};
 pub use message::{Answer, Delivered, Envelope, HttpMessage, Mail, Message, Refusal};
 pub use policy::{
-    ASKED_WAIT_MAX, Deaf, GIVE_UP_AFTER, Hears, NextTry, Opening, STORM_EVENTS_MAX, Turn, Window,
-    degraded_due, group, hears, held_until, next_reminder, next_try, superseded,
+    ASKED_WAIT_MAX, Deaf, GIVE_UP_AFTER, Hearer, Hears, Holds, Matter, NextTry, Occasion, Opening,
+    Placed, STORM_EVENTS_MAX, Scene, Stands, Telling, Told, Turn, Window, Written, degraded_due,
+    end_of, group, hears, held_until, next_reminder, next_try, place, remind, ripen, superseded,
+    tell,
 };
 pub use servers::{BotAccount, Servers, TelephoneAccount, Unconfigured, setting};
 pub use webhook::signing_secret_text;

@@ -17,7 +17,7 @@ use domain::cadence::{First, Regions};
 use domain::check::{CheckResult, Job, Plan, Trigger};
 use domain::judge::{History, HostMark, Policy};
 use rules::monitor::{Monitor, MonitorSettings, TcpCheck};
-use rules::{MonitorId, MonitorStatus, Region, Timestamp};
+use rules::{IncidentId, MonitorId, MonitorStatus, Region, Timestamp};
 use store::{Store, StoreError};
 use tokio::sync::{Mutex, Semaphore, mpsc, oneshot};
 use tokio::task::JoinHandle;
@@ -102,6 +102,8 @@ pub struct MonitorView {
     pub status: MonitorStatus,
     /// Since when.
     pub since: Timestamp,
+    /// The incident that is open.
+    pub incident: Option<IncidentId>,
     /// Its regions, in the specification's order.
     pub regions: Vec<RegionView>,
 }
@@ -247,6 +249,16 @@ impl Pipeline {
     pub async fn removed(&self, monitor: MonitorId) -> Result<(), PipelineError> {
         self.order(|done| Order::Remove { monitor, done }).await?;
         self.tell(|done| Command::Forget { monitor, done }).await
+    }
+
+    /// Closes an incident because a person says that it is over, and returns when that is committed.
+    /// One that is closed stays as it is. To be called within [`Self::change`].
+    pub async fn resolved(
+        &self,
+        monitor: MonitorId,
+        incident: IncidentId,
+    ) -> Result<(), PipelineError> {
+        self.tell(|done| Command::Resolve { monitor, incident, done }).await
     }
 
     /// Checks a monitor now, in each of its regions, and answers the stored results by region. An

@@ -123,7 +123,7 @@ fn read(vault: &Vault, row: &Row, monitor_ids: Vec<MonitorId>) -> Result<Channel
 }
 
 /// What a channel wishes; nothing where it says nothing.
-fn wishes(json: Option<String>, id: ChannelId) -> Result<Wishes, StoreError> {
+pub(crate) fn wishes(json: Option<String>, id: ChannelId) -> Result<Wishes, StoreError> {
     let Some(json) = json else { return Ok(Wishes::default()) };
     serde_json::from_str(&json).map_err(|error| {
         StoreError::corrupt(format!("wishes of channel `{id}`"), error.to_string())

@@ -9,8 +9,9 @@ use domain::judge::{History, IncidentChange, Transition};
 use domain::notify::Grounds;
 use rules::MonitorId;
 
+use crate::db::{Connection, query};
 use crate::writer::Session;
-use crate::{Store, StoreError, evidence, incidents, judge_states, missed, results};
+use crate::{Store, StoreError, evidence, incidents, judge_states, missed, outbox, results};
 
 /// What is stored together or not at all.
 #[derive(Clone, Debug, Default)]
@@ -24,7 +25,7 @@ pub struct Batch {
     /// Every change of status with what it means for incidents, in their order: one without is not
     /// seen by those who remember what they read (see [`Store::generation`]).
     pub transitions: Vec<(MonitorId, Transition)>,
-    /// Why, with what each region saw last, of the monitors in `transitions`: what people are told.
+    /// Why, with what each region saw last, of the transition at the same place: what people are told.
     pub grounds: Vec<(MonitorId, Grounds)>,
 }
 
@@ -61,12 +62,19 @@ async fn apply(session: &mut Session, batch: &Batch) -> Result<Committed, StoreE
             missed::insert(&mut session.db, number, missed).await?;
         }
     }
-    for (monitor, transition) in &batch.transitions {
+    for (place, (monitor, transition)) in batch.transitions.iter().enumerate() {
         if let Some(number) = session.numbers.monitor(&mut session.db, *monitor).await? {
             let owner = judge_states::owner(&mut session.db, number).await?;
             session.touches(owner);
-            judge_states::note_change(&mut session.db, number, transition).await?;
+            let is_new = judge_states::note_change(&mut session.db, number, transition).await?
+                || turns_incident(&mut session.db, transition).await?;
             change_incident(session, number, transition).await?;
+            // What an earlier try of the batch stored was told with it.
+            if is_new {
+                let grounds = batch.grounds.get(place).filter(|(of, _)| of == monitor);
+                let grounds = grounds.map(|(_, grounds)| grounds);
+                outbox::note_transition(session, number, transition, grounds).await?;
+            }
         }
     }
     for (monitor, history) in &batch.histories {
@@ -100,6 +108,22 @@ async fn write_results(
         }
     }
     Ok(Committed { stored, duplicates: rows.len() as u64 - stored, ownerless })
+}
+
+/// Whether the transition opens an incident that is not there, or closes one that is open.
+async fn turns_incident(db: &mut Connection, transition: &Transition) -> Result<bool, StoreError> {
+    let (id, opens) = match transition.incident {
+        IncidentChange::None | IncidentChange::Suspended(_) | IncidentChange::Resumed(_) => {
+            return Ok(false);
+        }
+        IncidentChange::Opened(id) => (id, true),
+        IncidentChange::Closed { id, .. } => (id, false),
+    };
+    let closed_at: Option<Option<i64>> = query("SELECT closed_at FROM incidents WHERE id = $1")
+        .bind(id.to_string())
+        .scalar(db)
+        .await?;
+    Ok(if opens { closed_at.is_none() } else { closed_at == Some(None) })
 }
 
 async fn change_incident(

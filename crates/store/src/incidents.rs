@@ -258,7 +258,7 @@ fn person(row: &Row, column: usize) -> Result<Option<Person>, StoreError> {
     Ok(actor.map(|actor| Person { actor, name }))
 }
 
-fn closed_as(word: &str) -> Result<ClosedAs, String> {
+pub(crate) fn closed_as(word: &str) -> Result<ClosedAs, String> {
     ClosedAs::ALL
         .into_iter()
         .find(|how| how.as_str() == word)

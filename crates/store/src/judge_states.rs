@@ -1,12 +1,14 @@
 //! What the judge knows: its memory of each monitor, whole, and the changes of status in their
 //! order, of which uptime is counted later.
 
-use domain::judge::{ClosedAs, History, Transition};
+use domain::judge::{History, Transition};
 use rules::{MonitorId, MonitorStatus, Timestamp, WorkspaceId};
 
 use crate::db::{Connection, query};
+use crate::outbox::Ending;
 use crate::row::{id, instant};
-use crate::{Store, StoreError, incidents};
+use crate::writer::Session;
+use crate::{Store, StoreError, incidents, outbox};
 
 /// The handle of the judge's states.
 #[derive(Clone, Copy, Debug)]
@@ -104,28 +106,29 @@ pub(crate) async fn owner(db: &mut Connection, monitor: i64) -> Result<Workspace
     id(&row, 0, WorkspaceId::parse)
 }
 
-/// Forgets a monitor that runs no more, and closes its incident under the name of what ended it.
-pub(crate) async fn end(
-    db: &mut Connection,
-    monitor: i64,
-    at: Timestamp,
-    how: ClosedAs,
-) -> Result<(), StoreError> {
-    query("DELETE FROM judge_states WHERE monitor = $1").bind(monitor).execute(&mut *db).await?;
-    incidents::close_open(db, monitor, at, how).await?;
+/// Forgets a monitor that runs no more, tells who heard that it was in trouble, and closes its incident
+/// under the name of what ended it.
+pub(crate) async fn end(session: &mut Session, ending: Ending) -> Result<(), StoreError> {
+    query("DELETE FROM judge_states WHERE monitor = $1")
+        .bind(ending.monitor)
+        .execute(&mut session.db)
+        .await?;
+    outbox::note_end(session, ending).await?;
+    incidents::close_open(&mut session.db, ending.monitor, ending.at, ending.how).await?;
     Ok(())
 }
 
-/// Notes a change of status, once however often its batch is tried. A pause of a monitor that was `unknown` is none.
+/// Notes a change of status, once however often its batch is tried, and says whether this was the
+/// first time. A pause of a monitor that was `unknown` is none.
 pub(crate) async fn note_change(
     db: &mut Connection,
     monitor: i64,
     transition: &Transition,
-) -> Result<(), StoreError> {
+) -> Result<bool, StoreError> {
     if transition.from == transition.to {
-        return Ok(());
+        return Ok(false);
     }
-    query(
+    let noted = query(
         "INSERT INTO status_changes (monitor, at, from_status, to_status) VALUES ($1, $2, $3, $4) \
          ON CONFLICT (monitor, at, to_status) DO NOTHING",
     )
@@ -135,5 +138,5 @@ pub(crate) async fn note_change(
     .bind(transition.to.as_str())
     .execute(db)
     .await?;
-    Ok(())
+    Ok(noted > 0)
 }

@@ -28,6 +28,7 @@ mod migrate;
 mod missed;
 mod monitors;
 mod numbers;
+mod outbox;
 mod pages;
 mod results;
 mod retention;
@@ -61,6 +62,10 @@ pub use logs::{LogFilter, LogPage, LogPlace, Logs};
 pub use missed::Missed;
 pub use monitors::{
     BootMonitor, BootMonitors, MonitorPage, MonitorWithStatus, Monitors, NewMonitor, Page,
+};
+pub use outbox::{
+    Delivery, DeliveryAttempt, DeliveryFilter, DeliveryState, Due, Outbox, OutboxCounts, Queue,
+    TestNote, Then, Tried, Woken,
 };
 pub use pages::{NewPage, Pages};
 pub use results::{BootResult, Results};

@@ -12,7 +12,6 @@ const FOLLOWING_MAX: usize = 1_000;
 
 /// The end of the maintenance that is on at this time for a monitor, of itself or through a component
 /// that shows it; `None` where none is. Windows that overlap or touch are one, also of several.
-#[expect(dead_code, reason = "what tells people asks for it")]
 pub(crate) async fn muted_until(
     db: &mut Connection,
     monitor: i64,

@@ -15,6 +15,7 @@ use crate::vault::Vault;
 use crate::{Store, StoreError};
 
 pub use change::NewMonitor;
+pub(crate) use columns::check_of;
 use columns::{AFTER_COLUMNS, select};
 
 /// Monitors read at one time at boot: some hundred KiB.

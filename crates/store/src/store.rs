@@ -13,6 +13,7 @@ use crate::folder;
 use crate::generations::{Generation, Generations};
 use crate::history::{self, HistoryStore, Tail};
 use crate::migrate::{self, MIGRATIONS};
+use crate::outbox::{Listener, Memory, Outbox};
 use crate::vault::{MasterKeySource, Place, Vault};
 use crate::writer::{Session, Work, Writer};
 use crate::{
@@ -49,6 +50,7 @@ struct Inner {
     vault: Arc<Vault>,
     tail: Tail,
     generations: Arc<Generations>,
+    outbox: Arc<Listener>,
 }
 
 impl Store {
@@ -67,8 +69,11 @@ impl Store {
         let tail = Tail::after(history::latest_slot(&mut db).await?);
         db::run(&mut db, "COMMIT").await?;
         let generations = Arc::<Generations>::default();
-        let writer = Writer::start(db, owner, Arc::clone(&vault), lock, Arc::clone(&generations));
-        Ok(Self { inner: Arc::new(Inner { writer, readers, vault, tail, generations }) })
+        let outbox = Arc::<Listener>::default();
+        let memory = Memory::new(Arc::clone(&outbox));
+        let shared = (Arc::clone(&vault), Arc::clone(&generations));
+        let writer = Writer::start(db, owner, shared.0, lock, shared.1, memory);
+        Ok(Self { inner: Arc::new(Inner { writer, readers, vault, tail, generations, outbox }) })
     }
 
     /// Ends everything in order: what waits is committed, the log is copied into the database and
@@ -175,6 +180,11 @@ impl Store {
         Incidents { store: self }
     }
 
+    /// Who is told what, and what came of it.
+    pub const fn outbox(&self) -> Outbox<'_> {
+        Outbox { store: self }
+    }
+
     /// Sums of results, and the course of statuses.
     pub const fn history(&self) -> HistoryStore<'_> {
         HistoryStore { store: self }
@@ -228,6 +238,11 @@ impl Store {
     /// Where the newest results are.
     pub(crate) fn tail(&self) -> &Tail {
         &self.inner.tail
+    }
+
+    /// Where the sender listens.
+    pub(crate) fn outbox_listener(&self) -> &Listener {
+        &self.inner.outbox
     }
 
     pub(crate) fn vault(&self) -> &Vault {

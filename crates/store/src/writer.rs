@@ -17,6 +17,7 @@ use crate::folder::FolderLock;
 use crate::generations::{Generations, Touched};
 use crate::line::{self, Line};
 use crate::numbers::Numbers;
+use crate::outbox;
 use crate::vault::Vault;
 
 /// Work that may wait before those who bring more have to wait themselves.
@@ -29,6 +30,7 @@ pub(crate) struct Session {
     pub(crate) db: Connection,
     pub(crate) vault: Arc<Vault>,
     pub(crate) numbers: Numbers,
+    pub(crate) outbox: outbox::Memory,
     /// What the work at hand changes of what callers read.
     touched: Touched,
     generations: Arc<Generations>,
@@ -60,12 +62,14 @@ impl Writer {
         vault: Arc<Vault>,
         lock: FolderLock,
         generations: Arc<Generations>,
+        outbox: outbox::Memory,
     ) -> Self {
         let (queue, waiting) = mpsc::channel(QUEUE_MAX);
         let line = Line::new(owner);
         let state = line.state();
         let (numbers, touched) = (Numbers::default(), Touched::default());
-        let session = Session { db, vault, numbers, touched, generations, line, _lock: lock };
+        let session =
+            Session { db, vault, numbers, outbox, touched, generations, line, _lock: lock };
         tokio::spawn(run(session, waiting));
         Self { queue, state }
     }
@@ -240,6 +244,11 @@ impl Session {
         };
         // What was remembered of an undone transaction may not be so.
         self.numbers.forget();
+        if undone.is_unsure {
+            self.outbox.keep();
+        } else {
+            self.outbox.forget();
+        }
         let rolled_back = if is_open { self.control("ROLLBACK").await.is_ok() } else { false };
         if !rolled_back {
             self.line.lose(&undone.why);
@@ -267,7 +276,10 @@ impl Session {
             }
             match (is_alone, kept) {
                 (true, Kept::Yes) => {}
-                (true, Kept::No) => return Ok(self.control("ROLLBACK").await?),
+                (true, Kept::No) => {
+                    self.outbox.forget();
+                    return Ok(self.control("ROLLBACK").await?);
+                }
                 (false, Kept::Yes) => self.control("RELEASE task").await?,
                 (false, Kept::No) => {
                     self.control("ROLLBACK TO task").await?;
@@ -283,6 +295,7 @@ impl Session {
         })?;
         self.generations.end();
         self.numbers.keep();
+        self.outbox.keep();
         Ok(())
     }
 

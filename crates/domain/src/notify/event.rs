@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use rules::monitor::Check;
 use rules::{IncidentId, MonitorId, MonitorKind, Region, Timestamp};
 use serde::{Deserialize, Serialize};
 
+use super::message::without_credentials;
 use crate::judge::ClosedAs;
 
 /// What people are told of.
@@ -117,6 +119,20 @@ impl EventKind {
             Self::Recovered => "recovered",
             Self::Test => "test",
         }
+    }
+}
+
+impl Subject {
+    /// The monitor of this name that checks so.
+    pub fn of(id: MonitorId, name: String, check: &Check) -> Self {
+        let (target, method) = match check {
+            Check::Http(http) => {
+                (without_credentials(&http.url).0, Some(http.method.as_str().to_owned()))
+            }
+            Check::Tcp(tcp) => (tcp.uri.clone(), None),
+            Check::Dns(dns) => (dns.uri.clone(), None),
+        };
+        Self { id, name, kind: check.kind(), target, method }
     }
 }
 

@@ -9,13 +9,25 @@ use super::event::{Event, EventKind};
 /// Identity of `event` on `channel`: incident, channel, event and number of the reminder. It is made
 /// of letters, digits, `_` and `-`, so that it may stand in headers, URLs and message ids.
 pub fn event_key(channel: ChannelId, event: &Event) -> String {
-    let of = match (event.incident, event.kind) {
+    format!("{}-{channel}-{}", of(event), which(event))
+}
+
+/// Identity of `event` among all events, whoever hears of it.
+pub fn event_name(event: &Event) -> String {
+    format!("{}-{}", of(event), which(event))
+}
+
+fn of(event: &Event) -> String {
+    match (event.incident, event.kind) {
         (_, EventKind::Test) => format!("{}-{}", event.monitor.id, event.at.as_millis()),
         (Some(incident), _) => incident.to_string(),
         // Without an incident, what began at another time is another matter.
         (None, _) => format!("{}-{}", event.monitor.id, event.began_at.as_millis()),
-    };
-    let key = format!("{of}-{channel}-{}", event.kind.as_str());
+    }
+}
+
+fn which(event: &Event) -> String {
+    let key = event.kind.as_str().to_owned();
     match (event.reminder, event.kind, event.closed) {
         (0, EventKind::Test, Some(_)) => key + "-over",
         (0, _, _) => key,

@@ -158,7 +158,8 @@ impl HttpMessage {
     }
 }
 
-fn without_credentials(text: &str) -> (String, Option<String>) {
+/// `text` without name and password where it is a URL that has them, and these as a header's value.
+pub(super) fn without_credentials(text: &str) -> (String, Option<String>) {
     let Ok(mut url) = url::Url::parse(text) else { return (text.to_owned(), None) };
     if url.username().is_empty() && url.password().is_none() {
         return (text.to_owned(), None);

@@ -15,5 +15,5 @@ pub use reminder::next_reminder;
 pub use retry::{ASKED_WAIT_MAX, GIVE_UP_AFTER, NextTry, next_try};
 pub use telling::{
     Hearer, Holds, Matter, Occasion, Placed, Scene, Stands, Telling, Told, Written, end_of, place,
-    remind, tell,
+    remind, ripen, tell,
 };

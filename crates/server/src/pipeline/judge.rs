@@ -4,6 +4,7 @@
 
 mod batch;
 mod canaries;
+mod command;
 mod doubt;
 mod health;
 mod troubles;
@@ -19,18 +20,18 @@ use domain::check::{CheckResult, Outcome};
 use domain::judge::{self, Changed, Doubts, Effects, Moment};
 use rules::{MonitorId, Region, Timestamp};
 use store::{Batch, Committed, Store, StoreError};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use tracing::{error, info};
+use tracing::{error, info, warn};
 
 use self::batch::Pending;
 pub(super) use self::canaries::Canaries;
+pub(super) use self::command::Command;
 use self::health::Pulse;
 pub use self::health::{Health, RegionHealth};
 pub(super) use self::watched::Watched;
 use super::cadence::Order;
-use super::{MonitorView, PipelineError};
 use crate::context::Context;
 use crate::lane::{Paced, Report};
 use crate::observe::metrics::Metrics;
@@ -44,21 +45,6 @@ const REPORTS_AT_ONCE: usize = 2_048;
 const RARE: Duration = Duration::from_mins(5);
 /// Between a commit that failed and the next try.
 const COMMIT_AGAIN: Duration = Duration::from_secs(1);
-
-/// What the judge is told and asked.
-#[derive(Debug)]
-pub(super) enum Command {
-    /// A monitor runs from now on, or in another revision.
-    Watch { watched: Box<Watched>, done: oneshot::Sender<()> },
-    /// A monitor is paused: its incident closes.
-    Pause { monitor: MonitorId, revision: u32, done: oneshot::Sender<()> },
-    /// A monitor is deleted: its incident closes.
-    Forget { monitor: MonitorId, done: oneshot::Sender<()> },
-    /// What is known of a monitor?
-    View { monitor: MonitorId, answer: oneshot::Sender<Result<MonitorView, PipelineError>> },
-    /// How are the regions?
-    Regions { answer: oneshot::Sender<Vec<RegionHealth>> },
-}
 
 /// The stage, with all it watches in memory.
 pub(super) struct Judge {
@@ -195,7 +181,9 @@ impl Judge {
                 }
                 if let Some(watched) = self.watched.get_mut(&result.identity.monitor) {
                     let effects = watched.hear(&result, moment(&self.ctx, &self.doubts));
+                    let joined = effects.joined.map(|incident| watched.joined(incident, &result));
                     self.follow(result.identity.monitor, &effects);
+                    self.pending.add_joined(joined);
                 }
                 self.pending.add_result(result, reply);
             }
@@ -277,69 +265,12 @@ impl Judge {
         }
     }
 
-    async fn obey(&mut self, command: Command) -> Result<(), StoreEnded> {
-        match command {
-            Command::Watch { watched, done } => {
-                self.watch_again(*watched);
-                let _ = done.send(());
-            }
-            Command::Pause { monitor, revision, done } => {
-                self.pause(monitor, revision);
-                self.commit().await?;
-                self.watched.remove(&monitor);
-                let _ = done.send(());
-            }
-            Command::Forget { monitor, done } => {
-                self.forget(monitor);
-                self.commit().await?;
-                let _ = done.send(());
-            }
-            Command::Regions { answer } => {
-                let _ = answer.send(self.regions());
-            }
-            Command::View { monitor, answer } => {
-                let now = self.ctx.now();
-                let view = self
-                    .watched
-                    .get(&monitor)
-                    .map(|watched| watched.view(&self.canaries.probes, &self.doubts, now));
-                let _ = answer.send(view.ok_or(PipelineError::NotFound(monitor)));
-            }
-        }
-        Ok(())
-    }
-
     fn watch(&mut self, mut watched: Watched) {
         let monitor = watched.monitor;
         let effects =
             judge::revise(&watched.policy, &mut watched.history, moment(&self.ctx, &self.doubts));
         self.watched.insert(monitor, watched);
         self.follow(monitor, &effects);
-    }
-
-    /// Takes up an edit: what is remembered of the revision before goes on.
-    fn watch_again(&mut self, mut watched: Watched) {
-        if let Some(before) = self.watched.remove(&watched.monitor) {
-            watched.take_over(before);
-        }
-        self.watch(watched);
-    }
-
-    fn pause(&mut self, monitor: MonitorId, revision: u32) {
-        let Some(watched) = self.watched.get_mut(&monitor) else { return };
-        watched.policy.active = false;
-        watched.policy.revision = revision;
-        let effects =
-            judge::revise(&watched.policy, &mut watched.history, moment(&self.ctx, &self.doubts));
-        self.follow(monitor, &effects);
-    }
-
-    fn forget(&mut self, monitor: MonitorId) {
-        let Some(watched) = self.watched.get_mut(&monitor) else { return };
-        let effects = judge::delete(&mut watched.history, self.ctx.now());
-        self.follow(monitor, &effects);
-        self.pending.drop_history(monitor);
-        self.watched.remove(&monitor);
     }
 
     /// Commits what is pending, however often it takes: nothing else is heard until it is stored, or
@@ -357,6 +288,7 @@ impl Judge {
         self.metrics.commit_seconds.observe(begun.elapsed().as_secs_f64());
         let dropped = committed.duplicates + committed.ownerless;
         self.metrics.results_committed.inc_by(ran(&batch.results).saturating_sub(dropped));
+        self.note_joined().await;
         self.pending.answer(&batch);
         Ok(())
     }
@@ -371,6 +303,20 @@ impl Judge {
             }
             self.metrics.commits_failed.inc();
             tokio::time::sleep(COMMIT_AGAIN).await;
+        }
+    }
+
+    /// Notes the regions that joined incidents. Once only: what is not noted is completed when the
+    /// incident closes.
+    async fn note_joined(&mut self) {
+        let joined = self.pending.take_joined();
+        if joined.is_empty() {
+            return;
+        }
+        let noted = self.store.incidents();
+        let noted = self.abandon.run_until_cancelled(noted.note_joined(joined)).await;
+        if let Some(Err(why)) = noted {
+            warn!("further failing regions stand in no timeline: {why}");
         }
     }
 

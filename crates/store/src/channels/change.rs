@@ -12,7 +12,7 @@ use super::{Channels, one, provider_of, wishes_json};
 use crate::audit::{self, Note};
 use crate::db::{Connection, Query, query};
 use crate::writer::Session;
-use crate::{Change, Created, Idempotency, StoreError, idempotency};
+use crate::{Change, Created, Idempotency, StoreError, idempotency, outbox};
 
 /// Monitors that one statement names.
 const MONITORS_AT_ONCE: usize = 500;
@@ -94,6 +94,7 @@ impl Channels<'_> {
                             .await?;
                         link(&mut session.db, &channel).await?;
                     }
+                    outbox::channel_changed(session, channel.id, change.at).await?;
                     note(session, &channel, change, "channel.update").await?;
                     Ok(channel)
                 })
@@ -127,6 +128,7 @@ impl Channels<'_> {
                     if deleted == 0 {
                         return Err(StoreError::not_found("channel", &id));
                     }
+                    outbox::channel_deleted(&mut session.db, id, change.at).await?;
                     let note = Note {
                         workspace,
                         change,

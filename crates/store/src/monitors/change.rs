@@ -10,6 +10,7 @@ use super::columns::{self, check_of, regions_text, select};
 use crate::audit::{self, Note};
 use crate::channels::{self, Leaving};
 use crate::db::{Connection, query};
+use crate::outbox::Ending;
 use crate::writer::Session;
 use crate::{Change, Created, Idempotency, StoreError, components, idempotency, judge_states};
 
@@ -111,6 +112,9 @@ impl Monitors<'_> {
                     .scalar(&mut session.db)
                     .await?
                     .ok_or_else(|| StoreError::not_found("monitor", &id))?;
+                    // Who heard that it is in trouble is told before it leaves them.
+                    let (at, how) = (change.at, ClosedAs::Deleted);
+                    judge_states::end(session, Ending { monitor: number, at, how }).await?;
                     let leaving = Leaving { workspace, monitor: id, number };
                     channels::leave(&mut session.db, leaving, change).await?;
                     let shown = (workspace, number);
@@ -246,7 +250,8 @@ async fn pause(session: &mut Session, monitor: &Monitor) -> Result<(), StoreErro
     let Some(number) = session.numbers.monitor(&mut session.db, monitor.id).await? else {
         return Ok(());
     };
-    judge_states::end(&mut session.db, number, monitor.updated_at, ClosedAs::Paused).await
+    let (at, how) = (monitor.updated_at, ClosedAs::Paused);
+    judge_states::end(session, Ending { monitor: number, at, how }).await
 }
 
 async fn wipe(db: &mut Connection, number: i64, change: Change) -> Result<(), StoreError> {
@@ -257,9 +262,9 @@ async fn wipe(db: &mut Connection, number: i64, change: Change) -> Result<(), St
     .bind(change.at.as_millis())
     .bind(false)
     .bind(number)
-    .execute(&mut *db)
+    .execute(db)
     .await?;
-    judge_states::end(db, number, change.at, ClosedAs::Deleted).await
+    Ok(())
 }
 
 async fn note(

@@ -53,7 +53,7 @@ pub(super) fn read(vault: &Vault, row: &Row) -> Result<Monitor, StoreError> {
 }
 
 /// Where the check of a monitor is sealed.
-pub(super) const fn check_of(id: &str) -> Place<'_> {
+pub(crate) const fn check_of(id: &str) -> Place<'_> {
     Place { column: "monitors.check_sealed", row: id }
 }
 

@@ -7,7 +7,7 @@ use domain::check::CheckResult;
 use domain::judge::{History, Transition};
 use domain::notify::Grounds;
 use rules::MonitorId;
-use store::{Batch, ProbeNote};
+use store::{Batch, Joined, ProbeNote};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
@@ -22,6 +22,8 @@ pub(super) struct Pending {
     transitions: Vec<(MonitorId, Transition)>,
     /// Why, of each transition.
     grounds: Vec<(MonitorId, Grounds)>,
+    /// Regions that began to fail in incidents that are open.
+    joined: Vec<Joined>,
     /// What the owners of workspaces are told of probes.
     notes: Vec<ProbeNote>,
     /// Who waits for the result at this place, once it is stored.
@@ -67,6 +69,15 @@ impl Pending {
         self.transitions.push((monitor, transition));
         self.grounds.push((monitor, grounds));
         self.begin();
+    }
+
+    pub(super) fn add_joined(&mut self, joined: Option<Joined>) {
+        self.joined.extend(joined);
+    }
+
+    /// The regions that joined incidents: to be noted once what they saw is stored.
+    pub(super) fn take_joined(&mut self) -> Vec<Joined> {
+        std::mem::take(&mut self.joined)
     }
 
     pub(super) fn add_notes(&mut self, notes: impl Iterator<Item = ProbeNote>) {

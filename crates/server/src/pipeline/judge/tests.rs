@@ -4,6 +4,7 @@ use domain::check::{Identity, Phases, ProbeId, Trigger};
 use rules::{Region, Secret};
 use store::{Database, MasterKeySource, Settings};
 use testkit::line::Line;
+use tokio::sync::oneshot;
 
 use super::*;
 use crate::pipeline::Probes;

@@ -8,7 +8,8 @@ use domain::judge::{
 };
 use domain::notify::Grounds;
 use rules::monitor::Monitor;
-use rules::{MonitorId, Region, Timestamp, WorkspaceId};
+use rules::{IncidentId, MonitorId, Region, Timestamp, WorkspaceId};
+use store::Joined;
 
 use super::super::{MonitorView, Probes, RegionView};
 use super::troubles::Troubles;
@@ -80,6 +81,13 @@ impl Watched {
         effects
     }
 
+    /// What stands in the timeline of an incident that its region joined with this result.
+    pub(super) fn joined(&self, incident: IncidentId, result: &CheckResult) -> Joined {
+        let (workspace, monitor) = (self.workspace, self.monitor);
+        let (region, at) = (result.identity.region, result.finished_at);
+        Joined { workspace, monitor, incident, region, at }
+    }
+
     /// Why a transition is: what people are told with it.
     pub(super) fn grounds(
         &self,
@@ -133,6 +141,7 @@ impl Watched {
         MonitorView {
             status: self.history.status,
             since: self.history.since,
+            incident: self.history.incident,
             regions: regions.collect(),
         }
     }

@@ -1,0 +1,112 @@
+//! What the judge is told and asked from outside, and how it follows: in order with the reports it
+//! hears, and answered when what follows is stored.
+
+use domain::judge::{self, ClosedAs, IncidentChange, Transition, Why};
+use domain::notify::Grounds;
+use rules::{IncidentId, MonitorId, MonitorStatus};
+use tokio::sync::oneshot;
+
+use super::super::{MonitorView, PipelineError};
+use super::health::RegionHealth;
+use super::{Judge, StoreEnded, Watched, moment};
+
+/// What the judge is told and asked.
+#[derive(Debug)]
+pub(in crate::pipeline) enum Command {
+    /// A monitor runs from now on, or in another revision.
+    Watch { watched: Box<Watched>, done: oneshot::Sender<()> },
+    /// A monitor is paused: its incident closes.
+    Pause { monitor: MonitorId, revision: u32, done: oneshot::Sender<()> },
+    /// A monitor is deleted: its incident closes.
+    Forget { monitor: MonitorId, done: oneshot::Sender<()> },
+    /// A person says that an incident is over.
+    Resolve { monitor: MonitorId, incident: IncidentId, done: oneshot::Sender<()> },
+    /// What is known of a monitor?
+    View { monitor: MonitorId, answer: oneshot::Sender<Result<MonitorView, PipelineError>> },
+    /// How are the regions?
+    Regions { answer: oneshot::Sender<Vec<RegionHealth>> },
+}
+
+impl Judge {
+    pub(super) async fn obey(&mut self, command: Command) -> Result<(), StoreEnded> {
+        match command {
+            Command::Watch { watched, done } => {
+                self.watch_again(*watched);
+                let _ = done.send(());
+            }
+            Command::Pause { monitor, revision, done } => {
+                self.pause(monitor, revision);
+                self.commit().await?;
+                self.watched.remove(&monitor);
+                let _ = done.send(());
+            }
+            Command::Forget { monitor, done } => {
+                self.forget(monitor);
+                self.commit().await?;
+                let _ = done.send(());
+            }
+            Command::Resolve { monitor, incident, done } => {
+                self.resolve(monitor, incident);
+                self.commit().await?;
+                let _ = done.send(());
+            }
+            Command::Regions { answer } => {
+                let _ = answer.send(self.regions());
+            }
+            Command::View { monitor, answer } => {
+                let now = self.ctx.now();
+                let view = self
+                    .watched
+                    .get(&monitor)
+                    .map(|watched| watched.view(&self.canaries.probes, &self.doubts, now));
+                let _ = answer.send(view.ok_or(PipelineError::NotFound(monitor)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes up an edit: what is remembered of the revision before goes on.
+    fn watch_again(&mut self, mut watched: Watched) {
+        if let Some(before) = self.watched.remove(&watched.monitor) {
+            watched.take_over(before);
+        }
+        self.watch(watched);
+    }
+
+    fn pause(&mut self, monitor: MonitorId, revision: u32) {
+        let Some(watched) = self.watched.get_mut(&monitor) else { return };
+        watched.policy.active = false;
+        watched.policy.revision = revision;
+        let effects =
+            judge::revise(&watched.policy, &mut watched.history, moment(&self.ctx, &self.doubts));
+        self.follow(monitor, &effects);
+    }
+
+    fn forget(&mut self, monitor: MonitorId) {
+        let Some(watched) = self.watched.get_mut(&monitor) else { return };
+        let effects = judge::delete(&mut watched.history, self.ctx.now());
+        self.follow(monitor, &effects);
+        self.pending.drop_history(monitor);
+        self.watched.remove(&monitor);
+    }
+
+    /// Closes an incident by hand. One of a monitor that does not run is closed as it is stored; one
+    /// that the monitor has closed since stays as it is.
+    fn resolve(&mut self, monitor: MonitorId, incident: IncidentId) {
+        let moment = moment(&self.ctx, &self.doubts);
+        if let Some(watched) = self.watched.get_mut(&monitor) {
+            let Watched { policy, history, .. } = watched;
+            let effects = judge::resolve(policy, history, incident, moment);
+            return self.follow(monitor, &effects);
+        }
+        let transition = Transition {
+            from: MonitorStatus::Unknown,
+            to: MonitorStatus::Unknown,
+            at: moment.now,
+            incident: IncidentChange::Closed { id: incident, how: ClosedAs::Resolved },
+            why: Why::Resolved,
+        };
+        let grounds = Grounds { why: transition.why.to_string(), regions: Vec::new() };
+        self.pending.add_transition(monitor, transition, grounds);
+    }
+}

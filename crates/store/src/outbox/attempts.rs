@@ -1,0 +1,212 @@
+//! What came of each try: kept to be read, with what follows it. Where an opening arrived and the
+//! channel wants to be reminded, the next reminder is written.
+
+use domain::notify::{Event, EventKind, Placed, Written, remind};
+use rules::{ChannelId, Timestamp, WorkspaceId};
+
+use super::rows::{self, Address, Events};
+use super::telling::hearer;
+use super::{DeliveryState, Outbox, TestNote, Then, Tried};
+use crate::StoreError;
+use crate::db::{Connection, query};
+use crate::row::id;
+use crate::writer::Session;
+
+/// One try, as it is kept.
+struct Attempt<'t> {
+    delivery: i64,
+    at: Timestamp,
+    took_ms: i64,
+    status: Option<u16>,
+    answer: &'t str,
+}
+
+impl Outbox<'_> {
+    /// Keeps what came of tries, each once however often it is told, and does what follows.
+    pub async fn attempted(&self, tried: Vec<Tried>) -> Result<(), StoreError> {
+        self.store
+            .write(move |session| {
+                session.touches_nothing();
+                Box::pin(async move {
+                    for tried in &tried {
+                        note(session, tried).await?;
+                    }
+                    Ok(())
+                })
+            })
+            .await
+    }
+
+    /// Keeps a test of a saved channel beside what was delivered.
+    pub async fn note_test(&self, test: TestNote) -> Result<(), StoreError> {
+        self.store
+            .write(move |session| {
+                session.touches_nothing();
+                Box::pin(async move { note_test(session, &test).await })
+            })
+            .await
+    }
+}
+
+impl Tried {
+    fn done_at(&self) -> Timestamp {
+        self.at + self.took
+    }
+}
+
+async fn note(session: &mut Session, tried: &Tried) -> Result<(), StoreError> {
+    let number = rows::number(tried.id);
+    let attempt = Attempt {
+        delivery: number,
+        at: tried.at,
+        took_ms: millis(tried.took),
+        status: tried.status,
+        answer: &tried.answer,
+    };
+    if !insert(&mut session.db, attempt).await? {
+        return Ok(());
+    }
+    match tried.then {
+        Then::Accepted => {
+            finish(&mut session.db, number, tried, DeliveryState::Accepted).await?;
+            write_reminder(session, number, tried.done_at()).await
+        }
+        Then::Dead => finish(&mut session.db, number, tried, DeliveryState::Dead).await,
+        Then::Again(at) => again(session, number, tried, at).await,
+    }
+}
+
+/// A try that is told twice is one; so is one of a delivery that retention took away none.
+async fn insert(db: &mut Connection, attempt: Attempt<'_>) -> Result<bool, StoreError> {
+    let inserted = query(
+        "INSERT INTO delivery_attempts (delivery, number, at, took_ms, status, answer) \
+         SELECT d.number, 1 + COALESCE((SELECT MAX(a.number) FROM delivery_attempts a \
+         WHERE a.delivery = d.number), 0), $1, $2, $3, $4 FROM deliveries d \
+         WHERE d.number = $5 AND NOT EXISTS \
+         (SELECT 1 FROM delivery_attempts t WHERE t.delivery = d.number AND t.at = $1)",
+    )
+    .bind(attempt.at.as_millis())
+    .bind(attempt.took_ms)
+    .bind(attempt.status.map(i64::from))
+    .bind(attempt.answer)
+    .bind(attempt.delivery)
+    .execute(db)
+    .await?;
+    Ok(inserted > 0)
+}
+
+/// It came to its end. A reminder opens nothing more then; what was cancelled while it was tried
+/// arrived all the same.
+async fn finish(
+    db: &mut Connection,
+    number: i64,
+    tried: &Tried,
+    state: DeliveryState,
+) -> Result<(), StoreError> {
+    query(
+        "UPDATE deliveries SET state = $1, done_at = $2, holds = NULL, \
+         first_try_at = COALESCE(first_try_at, $3), tries = tries + 1, \
+         open = (open AND NOT EXISTS (SELECT 1 FROM events e \
+         WHERE e.number = deliveries.event AND e.reminder > 0)) \
+         WHERE number = $4 AND (state = 'waiting' OR (state = 'cancelled' AND $1 = 'accepted'))",
+    )
+    .bind(state.as_str())
+    .bind(tried.done_at().as_millis())
+    .bind(tried.at.as_millis())
+    .bind(number)
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+async fn again(
+    session: &mut Session,
+    number: i64,
+    tried: &Tried,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    let waiting = query(
+        "UPDATE deliveries SET due_at = $1, holds = NULL, \
+         storm = CASE WHEN storm = '' THEN NULL ELSE storm END, \
+         first_try_at = COALESCE(first_try_at, $2), tries = tries + 1 \
+         WHERE number = $3 AND state = 'waiting' RETURNING channel",
+    )
+    .bind(at.as_millis())
+    .bind(tried.at.as_millis())
+    .bind(number)
+    .fetch_optional(&mut session.db)
+    .await?;
+    if let Some(row) = waiting {
+        session.outbox.wake(id(&row, 0, ChannelId::parse)?, at);
+    }
+    Ok(())
+}
+
+/// Where the channel wants to be reminded, the incident is open and nobody took it up.
+async fn write_reminder(
+    session: &mut Session,
+    number: i64,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let found = query(
+        "SELECT d.channel, c.kind, c.wishes, d.workspace_id, d.monitor, e.key, e.sealed \
+         FROM deliveries d JOIN events e ON e.number = d.event \
+         JOIN incidents i ON i.id = e.incident JOIN channels c ON c.id = d.channel \
+         WHERE d.number = $1 AND e.kind = 'error' AND c.wishes IS NOT NULL \
+         AND i.closed_at IS NULL AND i.acknowledged_at IS NULL",
+    )
+    .bind(number)
+    .fetch_optional(&mut session.db)
+    .await?;
+    let Some(row) = found else { return Ok(()) };
+    let channel = id(&row, 0, ChannelId::parse)?;
+    let hearer = hearer(&row, channel, 1)?;
+    let Some(every) = hearer.wishes.remind_every else { return Ok(()) };
+    let event = rows::open(&session.vault, row.try_get(5)?, row.try_get(6)?)?;
+    let Some(reminder) = remind(&event, every, now) else { return Ok(()) };
+    let address = Address {
+        workspace: id(&row, 3, WorkspaceId::parse)?,
+        channel,
+        kind: hearer.kind,
+        monitor: row.try_get(4)?,
+    };
+    rows::write(session, &mut Events::default(), address, &reminder, now).await
+}
+
+async fn note_test(session: &mut Session, test: &TestNote) -> Result<(), StoreError> {
+    let address = Address {
+        workspace: test.workspace,
+        channel: test.channel,
+        kind: test.kind,
+        monitor: None,
+    };
+    let event = Event { kind: EventKind::Test, ..test.event.clone() };
+    let key = domain::notify::event_key(test.channel, &event);
+    let place = Placed { due_at: test.at, holds: None };
+    let written = Written { event, place, opens: false };
+    rows::write(session, &mut Events::default(), address, &written, test.at).await?;
+    let state = if test.arrived { DeliveryState::Accepted } else { DeliveryState::Dead };
+    let row = query(
+        "UPDATE deliveries SET state = $1, first_try_at = $2, tries = 1, done_at = $3 \
+         WHERE key = $4 RETURNING number",
+    )
+    .bind(state.as_str())
+    .bind(test.at.as_millis())
+    .bind((test.at + test.took).as_millis())
+    .bind(key)
+    .fetch_one(&mut session.db)
+    .await?;
+    let attempt = Attempt {
+        delivery: row.try_get(0)?,
+        at: test.at,
+        took_ms: millis(test.took),
+        status: test.status,
+        answer: &test.answer,
+    };
+    insert(&mut session.db, attempt).await?;
+    Ok(())
+}
+
+fn millis(took: std::time::Duration) -> i64 {
+    i64::try_from(took.as_millis()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,186 @@
+//! The delivery log: what was sent to whom and what came of it, newest first; and how much there is of
+//! it. Telling a dead letter again stands in `replay`.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use domain::notify::Holds;
+use rules::{ChannelId, DeliveryId, MonitorId, ProviderType, WorkspaceId};
+use sqlx::AssertSqlSafe;
+
+use super::rows;
+use super::{Delivery, DeliveryAttempt, DeliveryFilter, DeliveryState, Outbox, OutboxCounts};
+use crate::db::{Connection, Query, Row, Value, query};
+use crate::row::{Listed, counted, id, instant, maybe_instant, narrow, optional};
+use crate::vault::Vault;
+use crate::{Page, StoreError};
+
+const COLUMNS: &str = "SELECT d.number, d.workspace_id, d.channel, d.kind, m.id, e.key, e.sealed, \
+    d.state, d.holds, d.created_at, d.due_at, d.tries, d.done_at FROM deliveries d \
+    JOIN events e ON e.number = d.event LEFT JOIN monitors m ON m.number = d.monitor";
+
+impl Outbox<'_> {
+    /// A part of the workspace's deliveries, newest first, and how many the filter lets through.
+    pub async fn list(
+        &self,
+        workspace: WorkspaceId,
+        filter: DeliveryFilter,
+        page: Page<DeliveryId>,
+    ) -> Result<Listed<Delivery>, StoreError> {
+        let mut db = self.store.read().await?;
+        let which = Which::new(workspace, filter);
+        let total: Option<i64> =
+            which.of("SELECT COUNT(*) FROM deliveries d", "").scalar(&mut db).await?;
+        let before = page.after.map_or(i64::MAX, rows::number);
+        let part = format!(
+            "AND d.number < {before} ORDER BY d.number DESC LIMIT {} OFFSET {}",
+            page.limit, page.offset
+        );
+        let part = which.of(COLUMNS, &part);
+        let rows = all(&mut db, self.store.vault(), part).await?;
+        Ok(Listed { rows, total: counted(total) })
+    }
+
+    /// The delivery with this identifier in the workspace.
+    pub async fn get(
+        &self,
+        workspace: WorkspaceId,
+        id: DeliveryId,
+    ) -> Result<Delivery, StoreError> {
+        one(&mut self.store.read().await?, self.store.vault(), workspace, id).await
+    }
+
+    /// How full the outbox is.
+    pub async fn counts(&self) -> Result<OutboxCounts, StoreError> {
+        let mut db = self.store.read().await?;
+        let waiting = query(
+            "SELECT COUNT(*), MIN(CASE WHEN holds IS NULL THEN COALESCE(first_try_at, due_at) END) \
+             FROM deliveries WHERE state = 'waiting'",
+        )
+        .fetch_one(&mut db)
+        .await?;
+        let dead: Option<i64> =
+            query("SELECT COUNT(*) FROM deliveries WHERE state = 'dead'").scalar(&mut db).await?;
+        Ok(OutboxCounts {
+            waiting: narrow(&waiting, 0)?,
+            dead: dead.and_then(|dead| u64::try_from(dead).ok()).unwrap_or_default(),
+            oldest_due_at: maybe_instant(&waiting, 1)?,
+        })
+    }
+}
+
+/// Which deliveries a statement is about.
+struct Which {
+    condition: String,
+    values: Vec<String>,
+}
+
+impl Which {
+    fn new(workspace: WorkspaceId, filter: DeliveryFilter) -> Self {
+        let mut which = Self {
+            condition: "d.workspace_id = $1".to_owned(),
+            values: vec![workspace.to_string()],
+        };
+        let channel = filter.channel.map(|it| it.to_string());
+        which.and(channel, |place| format!("d.channel = {place}"));
+        which.and(filter.monitor.map(|it| it.to_string()), |place| {
+            format!(
+                "d.monitor = (SELECT n.number FROM monitors n \
+                 WHERE n.workspace_id = $1 AND n.id = {place})"
+            )
+        });
+        if let Some(state) = filter.state {
+            // As it stands in the conditions of the indexes.
+            which.condition += &format!(" AND d.state = '{}'", state.as_str());
+        }
+        which
+    }
+
+    fn and(&mut self, value: Option<String>, condition: impl FnOnce(&str) -> String) {
+        let Some(value) = value else { return };
+        self.values.push(value);
+        let place = format!("${}", self.values.len());
+        self.condition += &format!(" AND {}", condition(&place));
+    }
+
+    fn of(&self, select: &str, rest: &str) -> Query {
+        let statement = format!("{select} WHERE {} {rest}", self.condition);
+        let first = query(AssertSqlSafe(statement));
+        self.values.iter().fold(first, |query, value| query.bind(Value::from(value)))
+    }
+}
+
+/// The delivery with this identifier in the workspace, as this connection sees it.
+pub(super) async fn one(
+    db: &mut Connection,
+    vault: &Vault,
+    workspace: WorkspaceId,
+    id: DeliveryId,
+) -> Result<Delivery, StoreError> {
+    let which = Which::new(workspace, DeliveryFilter::default());
+    let which = which.of(COLUMNS, &format!("AND d.number = {}", rows::number(id)));
+    let found = all(db, vault, which).await?.pop();
+    found.ok_or_else(|| StoreError::not_found("delivery", &id))
+}
+
+async fn all(
+    db: &mut Connection,
+    vault: &Vault,
+    which: Query,
+) -> Result<Vec<Delivery>, StoreError> {
+    let rows = which.fetch_all(db).await?;
+    let mut deliveries = rows.iter().map(|row| read(vault, row)).collect::<Result<Vec<_>, _>>()?;
+    let mut attempts = newest_attempts(db, &deliveries).await?;
+    for delivery in &mut deliveries {
+        delivery.attempts = attempts.remove(&delivery.id).unwrap_or_default();
+    }
+    Ok(deliveries)
+}
+
+fn read(vault: &Vault, row: &Row) -> Result<Delivery, StoreError> {
+    Ok(Delivery {
+        id: rows::delivery_id(row, 0)?,
+        workspace: id(row, 1, WorkspaceId::parse)?,
+        channel: id(row, 2, ChannelId::parse)?,
+        kind: id(row, 3, ProviderType::parse)?,
+        monitor: optional(row, 4, MonitorId::parse)?,
+        event: rows::open(vault, row.try_get(5)?, row.try_get(6)?)?,
+        state: id(row, 7, DeliveryState::parse)?,
+        holds: optional(row, 8, Holds::parse)?,
+        created_at: instant(row, 9)?,
+        due_at: instant(row, 10)?,
+        tries: narrow(row, 11)?,
+        done_at: maybe_instant(row, 12)?,
+        attempts: Vec::new(),
+    })
+}
+
+async fn newest_attempts(
+    db: &mut Connection,
+    deliveries: &[Delivery],
+) -> Result<BTreeMap<DeliveryId, Vec<DeliveryAttempt>>, StoreError> {
+    let mut attempts: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for delivery in deliveries {
+        let rows = query(
+            "SELECT number, at, took_ms, status, answer FROM delivery_attempts \
+             WHERE delivery = $1 ORDER BY number DESC LIMIT $2",
+        )
+        .bind(rows::number(delivery.id))
+        .bind(i64::from(Delivery::ATTEMPTS_SHOWN))
+        .fetch_all(db)
+        .await?;
+        let read = rows.iter().rev().map(attempt).collect::<Result<_, StoreError>>()?;
+        attempts.insert(delivery.id, read);
+    }
+    Ok(attempts)
+}
+
+fn attempt(row: &Row) -> Result<DeliveryAttempt, StoreError> {
+    Ok(DeliveryAttempt {
+        number: narrow(row, 0)?,
+        at: instant(row, 1)?,
+        took: Duration::from_millis(narrow(row, 2)?),
+        status: row.try_get::<Option<i64>>(3)?.map(|_| narrow(row, 3)).transpose()?,
+        answer: row.try_get(4)?,
+    })
+}

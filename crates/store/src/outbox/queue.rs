@@ -1,0 +1,229 @@
+//! What is to be sent through a channel now, in its order: of each monitor the first that waits, unless
+//! that is held for later; of a storm all that go together. What waited for its time is placed anew
+//! before it is handed out, because much may have changed since.
+
+use domain::notify::{Event, Hearer, Holds, Placed, STORM_EVENTS_MAX, ripen};
+use rules::{ChannelId, DeliveryId, Timestamp};
+
+use super::rows::{self, loose, select_due};
+use super::telling::{cancel, hearer};
+use super::{Due, Outbox, Queue, Woken};
+use crate::db::{Connection, query};
+use crate::row::{id, instant, maybe_instant, optional};
+use crate::vault::Vault;
+use crate::writer::Session;
+use crate::{StoreError, maintenances};
+
+/// Deliveries whose time to wait is over that are placed anew in one transaction.
+const RIPE_MAX: i64 = 1_000;
+
+/// Those that are due, one by one, and wait for no other of their monitor.
+const HEADS: &str = select_due!(
+    "WHERE d.channel = $1 AND d.state = 'waiting' AND d.due_at <= $2 AND d.storm IS NULL \
+     AND NOT EXISTS (SELECT 1 FROM deliveries w WHERE w.channel = $1 AND w.monitor = d.monitor \
+     AND w.state = 'waiting' AND w.number < d.number \
+     AND (w.holds IS NULL OR w.holds NOT IN ('lasting', 'maintenance'))) \
+     ORDER BY d.due_at, d.number LIMIT $3"
+);
+/// Those that go together now and were not fixed yet, but for those whose monitor has something else
+/// that comes before.
+const LOOSE_STORM: &str = select_due!(
+    "WHERE d.channel = $1 AND d.state = 'waiting' AND d.storm = '' AND d.due_at <= $2 \
+     AND NOT EXISTS (SELECT 1 FROM deliveries w WHERE w.channel = $1 AND w.monitor = d.monitor \
+     AND w.state = 'waiting' AND w.number < d.number AND (w.storm IS NULL OR w.storm <> '') \
+     AND (w.holds IS NULL OR w.holds NOT IN ('lasting', 'maintenance'))) \
+     ORDER BY d.number LIMIT $3"
+);
+/// All of one storm that was fixed.
+const FIXED_STORM: &str = select_due!(
+    "WHERE d.channel = $1 AND d.state = 'waiting' AND d.storm = \
+     (SELECT MIN(s.storm) FROM deliveries s WHERE s.channel = $1 AND s.state = 'waiting' \
+     AND s.storm > '' AND s.due_at <= $2) ORDER BY d.number LIMIT $3"
+);
+
+impl Outbox<'_> {
+    /// Every channel that has something waiting, with when the first of it is due.
+    pub async fn waiting(&self) -> Result<Vec<Woken>, StoreError> {
+        let rows = query(
+            "SELECT channel, MIN(due_at) FROM deliveries WHERE state = 'waiting' GROUP BY channel",
+        )
+        .fetch_all(&mut self.store.read().await?)
+        .await?;
+        let woken = rows.iter().map(|row| {
+            Ok(Woken { channel: id(row, 0, ChannelId::parse)?, due_at: instant(row, 1)? })
+        });
+        woken.collect()
+    }
+
+    /// What is to be sent through a channel now: of those that go one by one at most `limit`, and one
+    /// storm that was fixed, and those that may become one. What is being sent is among them, so ask
+    /// for more than that.
+    pub async fn due(
+        &self,
+        channel: ChannelId,
+        now: Timestamp,
+        limit: u32,
+    ) -> Result<Queue, StoreError> {
+        let queue = self.look(channel, now, limit).await?;
+        let is_ripe = |due: &Due| due.holds.is_some_and(|holds| holds != Holds::Storm);
+        if !queue.due.iter().any(is_ripe) {
+            return Ok(queue);
+        }
+        self.store
+            .write(move |session| {
+                session.touches_nothing();
+                Box::pin(place_anew(session, channel, now))
+            })
+            .await?;
+        let mut queue = self.look(channel, now, limit).await?;
+        queue.due.retain(|due| !is_ripe(due));
+        Ok(queue)
+    }
+
+    /// Fixes which deliveries are told together, before the first try. Answers those that still are to
+    /// be told; only these may be.
+    pub async fn begin_storm(
+        &self,
+        deliveries: &[DeliveryId],
+        storm_key: String,
+    ) -> Result<Vec<DeliveryId>, StoreError> {
+        let deliveries = deliveries.to_vec();
+        self.store
+            .write(move |session| {
+                session.touches_nothing();
+                Box::pin(async move {
+                    let mut fixed = Vec::with_capacity(deliveries.len());
+                    for delivery in deliveries {
+                        let is_fixed = query(
+                            "UPDATE deliveries SET storm = $1, holds = NULL \
+                             WHERE number = $2 AND state = 'waiting' AND storm IN ('', $1)",
+                        )
+                        .bind(&storm_key)
+                        .bind(rows::number(delivery))
+                        .execute(&mut session.db)
+                        .await?;
+                        fixed.extend((is_fixed > 0).then_some(delivery));
+                    }
+                    Ok(fixed)
+                })
+            })
+            .await
+    }
+
+    async fn look(
+        &self,
+        channel: ChannelId,
+        now: Timestamp,
+        limit: u32,
+    ) -> Result<Queue, StoreError> {
+        let mut db = self.store.read().await?;
+        let vault = self.store.vault();
+        let storm = i64::try_from(STORM_EVENTS_MAX).unwrap_or(i64::MAX);
+        let mut due = Vec::new();
+        for (which, limit) in
+            [(HEADS, i64::from(limit)), (FIXED_STORM, storm), (LOOSE_STORM, storm)]
+        {
+            let rows = query(which)
+                .bind(channel.to_string())
+                .bind(now.as_millis())
+                .bind(limit)
+                .fetch_all(&mut db)
+                .await?;
+            for row in &rows {
+                due.push(rows::due(vault, row)?);
+            }
+        }
+        let next_at = query(
+            "SELECT MIN(due_at) FROM deliveries \
+             WHERE channel = $1 AND state = 'waiting' AND due_at > $2",
+        )
+        .bind(channel.to_string())
+        .bind(now.as_millis())
+        .fetch_one(&mut db)
+        .await?;
+        Ok(Queue { due, next_at: maybe_instant(&next_at, 0)? })
+    }
+}
+
+/// A delivery whose time to wait is over.
+struct Ripe {
+    number: i64,
+    monitor: Option<i64>,
+    held: Holds,
+    event: Event,
+    /// Whether it reminds of an incident that somebody took up.
+    is_taken_up: bool,
+    hearer: Hearer,
+}
+
+async fn place_anew(
+    session: &mut Session,
+    channel: ChannelId,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let vault = std::sync::Arc::clone(&session.vault);
+    for ripe in ripe(&mut session.db, &vault, channel, now).await? {
+        let muted_until = match ripe.monitor {
+            Some(monitor) => maintenances::muted_until(&mut session.db, monitor, now).await?,
+            None => None,
+        };
+        let hearer = Hearer { window: session.outbox.window(channel), ..ripe.hearer };
+        let (placed, window) = ripen(&ripe.event, ripe.held, now, muted_until, &hearer);
+        match placed.filter(|_| !ripe.is_taken_up) {
+            None => cancel(&mut session.db, &[ripe.number], now).await?,
+            Some(placed) => {
+                session.outbox.set_window(channel, window);
+                put(&mut session.db, ripe.number, placed).await?;
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn ripe(
+    db: &mut Connection,
+    vault: &Vault,
+    channel: ChannelId,
+    now: Timestamp,
+) -> Result<Vec<Ripe>, StoreError> {
+    let rows = query(
+        "SELECT d.number, d.monitor, d.holds, e.key, e.sealed, i.acknowledged_at, c.kind, c.wishes, \
+         l.channel FROM deliveries d JOIN events e ON e.number = d.event \
+         JOIN channels c ON c.id = d.channel LEFT JOIN incidents i ON i.id = e.incident \
+         LEFT JOIN channel_monitors l ON l.channel = d.channel AND l.monitor = d.monitor \
+         WHERE d.channel = $1 AND d.state = 'waiting' AND d.due_at <= $2 \
+         AND d.holds IN ('lasting', 'maintenance', 'quiet') ORDER BY d.number LIMIT $3",
+    )
+    .bind(channel.to_string())
+    .bind(now.as_millis())
+    .bind(RIPE_MAX)
+    .fetch_all(db)
+    .await?;
+    let mut ripe = Vec::with_capacity(rows.len());
+    for row in &rows {
+        let event = rows::open(vault, row.try_get(3)?, row.try_get(4)?)?;
+        let is_taken_up = event.reminder > 0 && maybe_instant(row, 5)?.is_some();
+        let is_linked = row.try_get::<Option<&str>>(8)?.is_some();
+        let hearer = Hearer { is_linked, ..hearer(row, channel, 6)? };
+        ripe.push(Ripe {
+            number: row.try_get(0)?,
+            monitor: row.try_get(1)?,
+            held: optional(row, 2, Holds::parse)?.unwrap_or(Holds::Lasting),
+            event,
+            is_taken_up,
+            hearer,
+        });
+    }
+    Ok(ripe)
+}
+
+async fn put(db: &mut Connection, number: i64, placed: Placed) -> Result<(), StoreError> {
+    query("UPDATE deliveries SET holds = $1, storm = $2, due_at = $3 WHERE number = $4")
+        .bind(placed.holds.map(Holds::as_str))
+        .bind(loose(placed.holds))
+        .bind(placed.due_at.as_millis())
+        .bind(number)
+        .execute(db)
+        .await?;
+    Ok(())
+}

@@ -1,0 +1,156 @@
+//! Dead letters told again, because somebody asks for it: now, before what waits behind them, and for as
+//! long as a new one is tried. Where what one opens is over meanwhile, its end follows it, so that
+//! nothing stays open at the receiver.
+
+use std::sync::Arc;
+
+use domain::notify::{
+    Ended, Event, EventKind, Hearer, Hears, Opening, Placed, Written, end_of, event_key, hears,
+    keeps_alerts,
+};
+use rules::{DeliveryId, MonitorStatus, Timestamp, Violation, WorkspaceId};
+
+use super::rows::{self, Address, Events};
+use super::telling::hearer;
+use super::{Delivery, DeliveryState, Outbox, log};
+use crate::audit::{self, Note};
+use crate::db::{Connection, query};
+use crate::incidents::closed_as;
+use crate::row::{id, instant, maybe_instant, optional};
+use crate::writer::Session;
+use crate::{Change, StoreError};
+
+/// The field that names a delivery.
+const FIELD: &str = "id";
+
+impl Outbox<'_> {
+    /// Tells a dead letter again. What is none, or whose channel is deleted, is refused.
+    pub async fn replay(
+        &self,
+        workspace: WorkspaceId,
+        id: DeliveryId,
+        change: Change,
+    ) -> Result<Delivery, StoreError> {
+        self.store
+            .write_in(workspace, move |session| {
+                Box::pin(async move {
+                    let vault = Arc::clone(&session.vault);
+                    let delivery = log::one(&mut session.db, &vault, workspace, id).await?;
+                    replay(session, &delivery, change.at).await?;
+                    let note = Note {
+                        workspace,
+                        change,
+                        action: "delivery.replay",
+                        resource_id: id.to_string(),
+                        detail: "",
+                    };
+                    audit::note(&mut session.db, note).await?;
+                    log::one(&mut session.db, &vault, workspace, id).await
+                })
+            })
+            .await
+    }
+}
+
+async fn replay(
+    session: &mut Session,
+    delivery: &Delivery,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let refused =
+        |allowed| StoreError::Refused(Violation::new(FIELD, delivery.id.to_string(), allowed));
+    if delivery.state != DeliveryState::Dead {
+        return Err(refused("may only name a dead letter"));
+    }
+    let row = query(
+        "SELECT d.monitor, d.open, c.kind, c.wishes FROM deliveries d \
+         JOIN channels c ON c.id = d.channel WHERE d.number = $1",
+    )
+    .bind(rows::number(delivery.id))
+    .fetch_optional(&mut session.db)
+    .await?
+    .ok_or_else(|| refused("may only name a dead letter whose channel was not deleted"))?;
+    let (monitor, is_open): (Option<i64>, bool) = (row.try_get(0)?, row.try_get(1)?);
+    let hearer = hearer(&row, delivery.channel, 2)?;
+    let key = event_key(delivery.channel, &delivery.event);
+    wait_anew(session, &key, now).await?;
+    session.outbox.wake(delivery.channel, now);
+    let opens = matches!(delivery.event.kind, EventKind::Error | EventKind::Degraded);
+    if opens && !is_open && delivery.event.reminder == 0 {
+        let ended = ended(&mut session.db, monitor, &delivery.event, &hearer, now).await?;
+        if let Some(end) = ended {
+            follow(session, (delivery, monitor), end, &hearer, now).await?;
+        }
+    }
+    Ok(())
+}
+
+/// A delivery waits as if it was just written; says whether there is one with this key.
+async fn wait_anew(session: &mut Session, key: &str, now: Timestamp) -> Result<bool, StoreError> {
+    let waiting = query(
+        "UPDATE deliveries SET state = 'waiting', holds = NULL, storm = NULL, due_at = $1, \
+         first_try_at = NULL, tries = 0, done_at = NULL WHERE key = $2",
+    )
+    .bind(now.as_millis())
+    .bind(key)
+    .execute(&mut session.db)
+    .await?;
+    Ok(waiting > 0)
+}
+
+/// The end of what an opening told of; `None` where something else closes it.
+async fn ended(
+    db: &mut Connection,
+    monitor: Option<i64>,
+    opening: &Event,
+    hearer: &Hearer,
+    now: Timestamp,
+) -> Result<Option<Event>, StoreError> {
+    if let Some(incident) = opening.incident {
+        let row = query("SELECT closed_at, closed_how FROM incidents WHERE id = $1")
+            .bind(incident.to_string())
+            .fetch_optional(db)
+            .await?;
+        let (at, how) = match &row {
+            Some(row) => (maybe_instant(row, 0)?, optional(row, 1, closed_as)?),
+            None => (None, None),
+        };
+        let how = how.map_or(Ended::Recovered, Ended::from);
+        return Ok(Some(end_of(opening, at.unwrap_or(now), how)));
+    }
+    let change = query(
+        "SELECT at, to_status FROM status_changes WHERE monitor = $1 AND at > $2 \
+         ORDER BY number LIMIT 1",
+    )
+    .bind(monitor)
+    .bind(opening.began_at.as_millis())
+    .fetch_optional(db)
+    .await?;
+    let Some(change) = change else { return Ok(Some(end_of(opening, now, Ended::Recovered))) };
+    let to = id(&change, 1, MonitorStatus::parse)?;
+    // Where alerts are kept, the error that followed is another one.
+    let goes_on = to == MonitorStatus::Error && !keeps_alerts(hearer.kind);
+    let end = end_of(opening, instant(&change, 0)?, Ended::Recovered);
+    Ok(Some(end).filter(|_| !goes_on))
+}
+
+/// The end is told after the opening: again, where it was told before.
+async fn follow(
+    session: &mut Session,
+    (opening, monitor): (&Delivery, Option<i64>),
+    end: Event,
+    hearer: &Hearer,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let key = event_key(opening.channel, &end);
+    if wait_anew(session, &key, now).await?
+        || hears(&hearer.wishes, &end, Opening::Heard) != Hears::Yes
+    {
+        return Ok(());
+    }
+    let Delivery { workspace, channel, kind, .. } = *opening;
+    let address = Address { workspace, channel, kind, monitor };
+    let place = Placed { due_at: now, holds: None };
+    let written = Written { event: end, place, opens: false };
+    rows::write(session, &mut Events::default(), address, &written, now).await
+}

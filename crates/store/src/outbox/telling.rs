@@ -1,0 +1,312 @@
+//! Writing down whom to tell, in the transaction of what happened. Which channels hear of it, when, and
+//! what they are not told any more is decided by `domain::notify::tell`; here is loaded what it asks for,
+//! and kept what it says.
+
+use std::collections::BTreeMap;
+
+use domain::judge::{ClosedAs, Transition};
+use domain::notify::{
+    Ended, EventKind, Grounds, Hearer, Holds, Matter, Occasion, Scene, Stands, Subject, Telling,
+    Told, tell,
+};
+use rules::{ChannelId, IncidentId, MonitorId, Periodicity, ProviderType, Timestamp, WorkspaceId};
+
+use super::DeliveryState;
+use super::rows::{self, Address, Events};
+use crate::db::{Connection, Row, query};
+use crate::row::{id, instant, narrow, optional};
+use crate::writer::Session;
+use crate::{StoreError, channels, maintenances, monitors};
+
+/// A monitor that was running runs no more.
+#[derive(Clone, Copy)]
+pub(crate) struct Ending {
+    /// Its number.
+    pub(crate) monitor: i64,
+    /// When.
+    pub(crate) at: Timestamp,
+    /// What ended it.
+    pub(crate) how: ClosedAs,
+}
+
+/// Writes down whom a change of status is told.
+pub(crate) async fn note_transition(
+    session: &mut Session,
+    monitor: i64,
+    transition: &Transition,
+    grounds: Option<&Grounds>,
+) -> Result<(), StoreError> {
+    let Some(occasion) = Occasion::of(transition) else { return Ok(()) };
+    let mut hearers = heard(&mut session.db, monitor).await?;
+    if may_begin(occasion) {
+        link(&mut session.db, monitor, &mut hearers).await?;
+    }
+    let grounds = grounds.cloned().unwrap_or_default();
+    note(session, monitor, (occasion, transition.at), hearers, grounds).await
+}
+
+/// Writes down whom it is told that a monitor was paused or deleted: who heard that it was in trouble.
+/// Its check must still be there.
+pub(crate) async fn note_end(session: &mut Session, ending: Ending) -> Result<(), StoreError> {
+    let hearers = heard(&mut session.db, ending.monitor).await?;
+    let told = hearers.values().flat_map(|hearer| &hearer.told);
+    let incident = told.filter_map(|told| match told.matter {
+        Matter::Incident(id) => Some(id),
+        Matter::Degradation => None,
+    });
+    let occasion = Occasion::Over { incident: incident.max(), how: ending.how.into() };
+    note(session, ending.monitor, (occasion, ending.at), hearers, Grounds::default()).await
+}
+
+/// A channel was edited: what waits for its quiet hours asks anew.
+pub(crate) async fn channel_changed(
+    session: &mut Session,
+    channel: ChannelId,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    let asks = query(
+        "UPDATE deliveries SET due_at = $1 WHERE channel = $2 AND state = 'waiting' \
+         AND holds = 'quiet' AND due_at > $1",
+    )
+    .bind(at.as_millis())
+    .bind(channel.to_string())
+    .execute(&mut session.db)
+    .await?;
+    if asks > 0 {
+        session.outbox.wake(channel, at);
+    }
+    Ok(())
+}
+
+/// A channel was deleted: what waits is told nobody.
+pub(crate) async fn channel_deleted(
+    db: &mut Connection,
+    channel: ChannelId,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    query(
+        "UPDATE deliveries SET open = $1, \
+         done_at = CASE WHEN state = 'waiting' THEN $2 ELSE done_at END, \
+         state = CASE WHEN state = 'waiting' THEN 'cancelled' ELSE state END \
+         WHERE channel = $3 AND (open OR state = 'waiting')",
+    )
+    .bind(false)
+    .bind(at.as_millis())
+    .bind(channel.to_string())
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+/// Maintenance of these monitors was written, edited or deleted: what waits for its end asks anew.
+#[expect(dead_code, reason = "what changes maintenance asks for it")]
+pub(crate) async fn maintenance_changed(
+    session: &mut Session,
+    monitors: &[i64],
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    for monitor in monitors {
+        let asking = query(
+            "UPDATE deliveries SET due_at = $1 WHERE monitor = $2 AND open AND state = 'waiting' \
+             AND holds = 'maintenance' AND due_at > $1 RETURNING channel",
+        )
+        .bind(at.as_millis())
+        .bind(*monitor)
+        .fetch_all(&mut session.db)
+        .await?;
+        for row in &asking {
+            session.outbox.wake(id(row, 0, ChannelId::parse)?, at);
+        }
+    }
+    Ok(())
+}
+
+/// Whether channels that heard nothing may hear of it.
+fn may_begin(occasion: Occasion) -> bool {
+    match occasion {
+        Occasion::Down(_) | Occasion::Degraded => true,
+        Occasion::Over { how, .. } => how == Ended::Degraded,
+        Occasion::Unsure => false,
+    }
+}
+
+async fn note(
+    session: &mut Session,
+    monitor: i64,
+    (occasion, at): (Occasion, Timestamp),
+    hearers: BTreeMap<ChannelId, Hearer>,
+    grounds: Grounds,
+) -> Result<(), StoreError> {
+    if hearers.is_empty() {
+        return Ok(());
+    }
+    let (workspace, scene) = scene(session, monitor, at, grounds).await?;
+    let muted_until = match occasion {
+        Occasion::Down(_) => maintenances::muted_until(&mut session.db, monitor, at).await?,
+        Occasion::Degraded | Occasion::Over { .. } | Occasion::Unsure => None,
+    };
+    let scene = Scene { muted_until, ..scene };
+    let (mut events, mut cancelled, mut over) = (Events::default(), Vec::new(), Vec::new());
+    for (channel, hearer) in hearers {
+        let hearer = Hearer { window: session.outbox.window(channel), ..hearer };
+        let telling = tell(occasion, &scene, &hearer);
+        let Telling { written, window, .. } = &telling;
+        session.outbox.set_window(channel, *window);
+        let address = Address { workspace, channel, kind: hearer.kind, monitor: Some(monitor) };
+        for written in written {
+            rows::write(session, &mut events, address, written, at).await?;
+        }
+        cancelled.extend(telling.cancelled);
+        over.extend(telling.over);
+    }
+    end(&mut session.db, &over).await?;
+    cancel(&mut session.db, &cancelled, at).await
+}
+
+/// What these told of is over.
+async fn end(db: &mut Connection, over: &[i64]) -> Result<(), StoreError> {
+    for number in over {
+        query("UPDATE deliveries SET open = $1 WHERE number = $2")
+            .bind(false)
+            .bind(*number)
+            .execute(db)
+            .await?;
+    }
+    Ok(())
+}
+
+/// These are never told.
+pub(super) async fn cancel(
+    db: &mut Connection,
+    cancelled: &[i64],
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    for number in cancelled {
+        query(
+            "UPDATE deliveries SET open = $1, state = 'cancelled', done_at = $2 \
+             WHERE number = $3 AND state = 'waiting'",
+        )
+        .bind(false)
+        .bind(at.as_millis())
+        .bind(*number)
+        .execute(db)
+        .await?;
+    }
+    Ok(())
+}
+
+/// What happened to whom.
+async fn scene(
+    session: &mut Session,
+    monitor: i64,
+    at: Timestamp,
+    grounds: Grounds,
+) -> Result<(WorkspaceId, Scene), StoreError> {
+    let row = query(
+        "SELECT m.id, m.name, m.periodicity, m.check_sealed, w.name, w.id FROM monitors m \
+         JOIN workspaces w ON w.id = m.workspace_id WHERE m.number = $1",
+    )
+    .bind(monitor)
+    .fetch_one(&mut session.db)
+    .await?;
+    let monitor_id: MonitorId = id(&row, 0, MonitorId::parse)?;
+    let place = monitors::check_of(row.try_get(0)?);
+    let check = session.vault.open(place, row.try_get(3)?)?;
+    let scene = Scene {
+        at,
+        workspace: row.try_get(4)?,
+        monitor: Subject::of(monitor_id, row.try_get(1)?, &check),
+        period: id(&row, 2, Periodicity::parse)?.period(),
+        grounds,
+        muted_until: None,
+    };
+    Ok((id(&row, 5, WorkspaceId::parse)?, scene))
+}
+
+/// The channels that were told of something which is not over for them.
+async fn heard(
+    db: &mut Connection,
+    monitor: i64,
+) -> Result<BTreeMap<ChannelId, Hearer>, StoreError> {
+    let rows = query(
+        "SELECT d.channel, c.kind, c.wishes, d.number, e.kind, e.incident, e.reminder, e.began_at, \
+         e.at, d.state, d.holds, d.tries, d.due_at \
+         FROM deliveries d JOIN events e ON e.number = d.event JOIN channels c ON c.id = d.channel \
+         WHERE d.monitor = $1 AND d.open ORDER BY d.number",
+    )
+    .bind(monitor)
+    .fetch_all(db)
+    .await?;
+    let mut hearers = BTreeMap::new();
+    for row in &rows {
+        let channel = id(row, 0, ChannelId::parse)?;
+        let hearer = match hearers.entry(channel) {
+            std::collections::btree_map::Entry::Occupied(known) => known.into_mut(),
+            std::collections::btree_map::Entry::Vacant(new) => new.insert(hearer(row, channel, 1)?),
+        };
+        hearer.told.push(told(row)?);
+    }
+    Ok(hearers)
+}
+
+/// Adds the channels that tell of the monitor.
+async fn link(
+    db: &mut Connection,
+    monitor: i64,
+    hearers: &mut BTreeMap<ChannelId, Hearer>,
+) -> Result<(), StoreError> {
+    let rows = query(
+        "SELECT c.id, c.kind, c.wishes FROM channel_monitors l JOIN channels c ON c.id = l.channel \
+         WHERE l.monitor = $1",
+    )
+    .bind(monitor)
+    .fetch_all(db)
+    .await?;
+    for row in &rows {
+        let channel = id(row, 0, ChannelId::parse)?;
+        let told = hearers.remove(&channel).map(|known| known.told).unwrap_or_default();
+        hearers.insert(channel, Hearer { is_linked: true, told, ..hearer(row, channel, 1)? });
+    }
+    Ok(())
+}
+
+/// A channel whose kind and wishes stand in the columns from `first` on.
+pub(super) fn hearer(row: &Row, channel: ChannelId, first: usize) -> Result<Hearer, StoreError> {
+    Ok(Hearer {
+        kind: id(row, first, ProviderType::parse)?,
+        wishes: channels::wishes(row.try_get(first + 1)?, channel)?,
+        is_linked: false,
+        window: None,
+        told: Vec::new(),
+    })
+}
+
+fn told(row: &Row) -> Result<Told, StoreError> {
+    let incident = optional(row, 5, IncidentId::parse)?;
+    let (began_at, at) = (instant(row, 7)?, instant(row, 8)?);
+    let kind: &str = row.try_get(4)?;
+    let is_end = kind == EventKind::Recovered.as_str();
+    let (matter, since) = match incident {
+        // An incident that ended as degraded told that, too.
+        Some(_) if is_end => (Matter::Degradation, at),
+        Some(incident) => (Matter::Incident(incident), began_at),
+        None => (Matter::Degradation, began_at),
+    };
+    Ok(Told {
+        delivery: row.try_get(3)?,
+        matter,
+        since,
+        reminder: narrow(row, 6)?,
+        stands: stands(row)?,
+    })
+}
+
+fn stands(row: &Row) -> Result<Stands, StoreError> {
+    let (state, tries) = (id(row, 9, DeliveryState::parse)?, narrow::<u32>(row, 11)?);
+    let (holds, due_at) = (optional(row, 10, Holds::parse)?, instant(row, 12)?);
+    Ok(match (state, holds) {
+        (DeliveryState::Waiting, Some(holds)) if tries == 0 => Stands::Held(holds, due_at),
+        (DeliveryState::Waiting | DeliveryState::Accepted, _) => Stands::Sent,
+        (DeliveryState::Dead | DeliveryState::Cancelled, _) => Stands::Lost,
+    })
+}
