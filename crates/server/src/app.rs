@@ -17,7 +17,8 @@ use crate::control::Desk;
 use crate::edge;
 use crate::observe::{Metrics, health};
 use crate::pipeline::Pipeline;
-use crate::{rpc as services, v1};
+use crate::status_page::{PageShelf, VisitorGate};
+use crate::{rpc as services, status_page, v1};
 
 /// What answering a caller needs. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -34,6 +35,10 @@ pub struct App {
     pub metrics: Metrics,
     /// Answers that are given again.
     pub(crate) shelf: Arc<services::Shelf>,
+    /// What visitors were shown of status pages.
+    pub(crate) page_shelf: Arc<PageShelf>,
+    /// Who may see a status page.
+    pub(crate) visitors: Arc<VisitorGate>,
     /// Where the server itself may send to.
     pub egress: Egress,
     /// Regions of a monitor that names none.
@@ -45,6 +50,7 @@ impl App {
     /// `/rpc` and at the root, because stock gRPC clients cannot put a prefix before a path. With
     /// `stop` the streams end that would never end by themselves.
     pub fn router(&self, stop: CancellationToken) -> Router {
+        let pages_stop = stop.clone();
         let service = services::service(self, stop);
         let services = Router::new()
             .nest_service("/rpc", service.clone())
@@ -58,6 +64,7 @@ impl App {
             .route("/metrics", get(health::metrics))
             .with_state(self.clone())
             .merge(v1::routes(self))
+            .merge(status_page::routes(self, pages_stop))
             .fallback_service(services)
             .layer(from_fn_with_state(self.ctx.clone(), edge::edge))
     }

@@ -78,10 +78,15 @@ impl Auth {
         }
     }
 
+    /// The address of whoever asks with these headers over a connection from `peer`.
+    pub(crate) fn address(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
+        address::caller(peer, headers, &self.trusted_proxies)
+    }
+
     /// Says who calls with these headers over a connection from `peer`, and how far from the limit
     /// the key is.
     async fn admit(&self, headers: &HeaderMap, peer: IpAddr) -> Result<Admitted, rpc::Error> {
-        let address = address::caller(peer, headers, &self.trusted_proxies);
+        let address = self.address(peer, headers);
         let (caller, workspace) = self.identify(headers, address).await?;
         let standing = self.limits.call(caller.key)?;
         Ok(Admitted { caller, workspace, standing })

@@ -30,6 +30,7 @@ use crate::control::{Desk, Socket};
 use crate::demo::{self, DemoError};
 use crate::observe::Metrics;
 use crate::pipeline::{self, Parts, Pipeline, PipelineError, Probes};
+use crate::status_page::VisitorGate;
 
 /// Connections that callers may have also where few files may be open.
 const CONNECTIONS_LEAST: usize = 64;
@@ -158,7 +159,20 @@ async fn start_on(
     let auth = Arc::new(Auth::new(ctx.clone(), store.clone(), settings));
     let default_regions = settings.default_regions.clone().into();
     let (egress, shelf) = (egress(settings), Arc::default());
-    let app = App { ctx, store, pipeline, auth, metrics, shelf, egress, default_regions };
+    let visitors = Arc::new(VisitorGate::new(store.session_key()));
+    let page_shelf = Arc::default();
+    let app = App {
+        ctx,
+        store,
+        pipeline,
+        auth,
+        metrics,
+        shelf,
+        page_shelf,
+        visitors,
+        egress,
+        default_regions,
+    };
 
     let stop = CancellationToken::new();
     let serving = tokio::spawn(listen::serve(

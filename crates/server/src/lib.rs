@@ -12,6 +12,7 @@ mod lane;
 pub mod observe;
 pub mod pipeline;
 mod rpc;
+mod status_page;
 mod v1;
 
 pub use app::App;

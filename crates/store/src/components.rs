@@ -20,7 +20,7 @@ macro_rules! select {
     ($which:literal) => {
         concat!(
             "SELECT c.id, c.workspace_id, c.page_id, c.kind, m.id, c.name, c.description, c.place, ",
-            "c.group_id, c.place_in_group, c.created_at, c.updated_at FROM components c ",
+            "c.group_id, c.place_in_group, c.created_at, c.updated_at, c.monitor FROM components c ",
             "LEFT JOIN monitors m ON m.number = c.monitor AND m.deleted_at IS NULL ",
             $which
         )
@@ -79,6 +79,19 @@ impl Components<'_> {
         .await?;
         Listed::of(&rows, total, read)
     }
+}
+
+/// All components of a page, whosever it is, each with the number of the monitor that it shows or,
+/// where that was deleted, showed.
+pub(crate) async fn of_page(
+    db: &mut Connection,
+    page: PageId,
+) -> Result<Vec<(Component, Option<i64>)>, StoreError> {
+    let rows = query(select!("WHERE c.page_id = $1 ORDER BY c.id"))
+        .bind(page.to_string())
+        .fetch_all(db)
+        .await?;
+    rows.iter().map(|row| Ok((read(row)?, row.try_get(12)?))).collect()
 }
 
 /// The component with this identifier in the workspace.

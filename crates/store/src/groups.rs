@@ -40,6 +40,18 @@ pub struct NewGroup {
     pub idempotency: Option<Idempotency>,
 }
 
+/// All groups of a page, whosever it is.
+pub(crate) async fn of_page(
+    db: &mut Connection,
+    page: PageId,
+) -> Result<Vec<ComponentGroup>, StoreError> {
+    let rows = query(select!("WHERE page_id = $1 ORDER BY id"))
+        .bind(page.to_string())
+        .fetch_all(db)
+        .await?;
+    rows.iter().map(read).collect()
+}
+
 impl Groups<'_> {
     /// The group with this identifier in the workspace.
     pub async fn get(

@@ -9,6 +9,7 @@ use rules::{PageId, WorkspaceId};
 
 use crate::db::{Connection, query};
 use crate::row::Listed;
+use crate::vault::Vault;
 use crate::{Page, Store, StoreError};
 
 pub use change::NewPage;
@@ -49,6 +50,16 @@ impl Pages<'_> {
         drop(db);
         Listed::of(&rows, total, |row| columns::read(self.store.vault(), row))
     }
+}
+
+/// The page with this slug, whosever it is.
+pub(crate) async fn by_slug(
+    db: &mut Connection,
+    vault: &Vault,
+    slug: &str,
+) -> Result<Option<StatusPage>, StoreError> {
+    let row = query(select!("WHERE slug = $1")).bind(slug).fetch_optional(db).await?;
+    row.map(|row| columns::read(vault, &row)).transpose()
 }
 
 /// Whether the workspace has this page.

@@ -18,7 +18,8 @@ use crate::vault::{MasterKeySource, Place, Vault};
 use crate::writer::{Session, Work, Writer};
 use crate::{
     Audit, Channels, Components, EvidenceStore, Groups, Incidents, JudgeStates, Keys, Logs, Missed,
-    Monitors, Pages, Results, Retention, SigningSecrets, StoreError, Workspaces, signing_secrets,
+    Monitors, Pages, Results, Retention, Shown, SigningSecrets, StoreError, Workspaces,
+    signing_secrets,
 };
 
 /// A database that takes longer than this for nothing at all is not ready.
@@ -128,6 +129,16 @@ impl Store {
     /// Notification channels.
     pub const fn channels(&self) -> Channels<'_> {
         Channels { store: self }
+    }
+
+    /// The key that visitors' sessions are signed with; the same after a restart.
+    pub fn session_key(&self) -> rules::Secret<[u8; 32]> {
+        self.vault().sessions().clone()
+    }
+
+    /// What status pages show.
+    pub const fn shown(&self) -> Shown<'_> {
+        Shown { store: self }
     }
 
     /// Status pages.

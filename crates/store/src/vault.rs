@@ -40,6 +40,7 @@ pub enum MasterKeySource {
 pub(crate) struct Vault {
     cipher: XChaCha20Poly1305,
     key_id: [u8; KEY_ID_BYTES],
+    sessions: Secret<[u8; KEY_BYTES]>,
 }
 
 /// Where a secret stands; sealed in one place, it opens in no other.
@@ -57,7 +58,15 @@ impl Vault {
         let digest = digest.finalize();
         let mut key_id = [0; KEY_ID_BYTES];
         key_id.copy_from_slice(&digest[..KEY_ID_BYTES]);
-        Self { cipher: XChaCha20Poly1305::new(key.expose().into()), key_id }
+        let sessions = Sha256::new().chain_update(b"aloft sessions").chain_update(key.expose());
+        let sessions = Secret::new(sessions.finalize().into());
+        Self { cipher: XChaCha20Poly1305::new(key.expose().into()), key_id, sessions }
+    }
+
+    /// A key of its own for what visitors are given to come back with: it follows from the master
+    /// key, and so holds over a restart.
+    pub(crate) const fn sessions(&self) -> &Secret<[u8; KEY_BYTES]> {
+        &self.sessions
     }
 
     /// Encrypts the JSON of `value`.

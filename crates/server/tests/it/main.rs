@@ -21,3 +21,4 @@ mod rpc;
 mod stock;
 mod takeover;
 mod v1;
+mod visitors;

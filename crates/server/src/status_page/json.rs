@@ -1,0 +1,96 @@
+//! Our own JSON of a page: all that the home page says, without its words.
+
+use domain::page::{ComponentView, Day, IncidentView, MaintenanceView, Section, Sentence};
+use serde_json::{Value, json};
+
+use super::shelf::Shown;
+use super::words::iso_date;
+
+/// Version of the form. Fields are added to it, and never taken away or given another meaning.
+const VERSION: u32 = 1;
+
+/// The page.
+pub(super) fn status(shown: &Shown, base: &str) -> String {
+    let (page, view) = (&shown.page, &shown.view);
+    let knowledge = &view.verdict.knowledge;
+    json!({
+        "version": VERSION,
+        "page": {
+            "id": page.id.to_string(), "title": page.settings.title,
+            "description": page.settings.description, "url": base,
+        },
+        "status": view.verdict.state.as_str(),
+        "about": names(&view.verdict.sentence),
+        "at": view.at.to_string(),
+        "checkedAt": knowledge.checked_at.map(|at| at.to_string()),
+        "stale": knowledge.stale,
+        "cutOff": shown.cut_off,
+        "sections": view.sections.iter().map(section).collect::<Vec<_>>(),
+        "openIncidents": view.open.iter().map(incident).collect::<Vec<_>>(),
+        "plannedMaintenance": view.planned.iter().map(maintenance).collect::<Vec<_>>(),
+        "history": view.history.iter().map(|day| json!({
+            "date": iso_date(day.begins),
+            "incidents": day.incidents.iter().map(incident).collect::<Vec<_>>(),
+            "maintenance": day.maintenances.iter().map(maintenance).collect::<Vec<_>>(),
+        })).collect::<Vec<_>>(),
+    })
+    .to_string()
+}
+
+/// Whom the sentence on top names.
+fn names(sentence: &Sentence) -> &[String] {
+    match sentence {
+        Sentence::Empty | Sentence::AllUp | Sentence::AllDown | Sentence::AllUnknown => &[],
+        Sentence::SomeDown(names)
+        | Sentence::SomeDegraded(names)
+        | Sentence::Maintenance(names)
+        | Sentence::SomeUnknown(names) => names,
+    }
+}
+
+fn section(section: &Section) -> Value {
+    match section {
+        Section::Single(it) => json!({ "component": component(it) }),
+        Section::Group(group) => json!({
+            "group": {
+                "id": group.id.to_string(), "name": group.name, "status": group.state.as_str(),
+                "components": group.components.iter().map(component).collect::<Vec<_>>(),
+            },
+        }),
+    }
+}
+
+fn component(it: &ComponentView) -> Value {
+    json!({
+        "id": it.id.to_string(), "name": it.name, "description": it.description,
+        "status": it.state.as_str(), "since": it.since.map(|at| at.to_string()),
+        "isStale": it.is_stale, "uptimeMillionths": it.uptime.map(|it| it.millionths()),
+        "days": it.days.as_ref().map(|days| days.iter().map(day).collect::<Vec<_>>()),
+    })
+}
+
+fn day(day: &Day) -> Value {
+    json!({
+        "date": iso_date(day.begins), "upMs": day.up_ms, "degradedMs": day.degraded_ms,
+        "downMs": day.down_ms, "maintenanceMs": day.maintenance_ms,
+        "uptimeMillionths": day.uptime.map(|it| it.millionths()),
+    })
+}
+
+fn incident(it: &IncidentView) -> Value {
+    json!({
+        "id": it.id.to_string(), "components": it.components,
+        "openedAt": it.opened_at.to_string(),
+        "closedAt": it.closed.map(|(at, _)| at.to_string()),
+        "closedAs": it.closed.map(|(_, how)| how.as_str()),
+        "acknowledgedAt": it.acknowledged_at.map(|at| at.to_string()),
+    })
+}
+
+fn maintenance(it: &MaintenanceView) -> Value {
+    json!({
+        "id": it.id.to_string(), "title": it.title, "description": it.description,
+        "from": it.window.from.to_string(), "until": it.window.to.to_string(),
+        "isOn": it.is_on, "components": it.components,
+    })
+}
