@@ -2,5 +2,6 @@
 
 pub mod line;
 pub mod postgres;
+pub mod receivers;
 pub mod server;
 pub mod target;
