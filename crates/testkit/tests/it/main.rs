@@ -5,4 +5,5 @@
 // Under the name by which the other crates know it.
 extern crate aloft_testkit as testkit;
 
+mod mail;
 mod receivers;
