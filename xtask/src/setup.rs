@@ -11,6 +11,8 @@ use crate::shell;
 struct Tool {
     name: &'static str,
     version: &'static str,
+    /// What is there once it is installed, below the folder of the tools.
+    place: &'static str,
     needs: Installer,
     install: fn(&Tool) -> Result<()>,
 }
@@ -50,13 +52,34 @@ const POSTGRESQL: Installer = Installer {
 
 /// A stock gRPC client: proves that the services answer one that is not ours. This is the newest
 /// version that the Go of Debian 12 and Ubuntu 22.04 compiles.
-const GRPCURL: Tool =
-    Tool { name: "grpcurl", version: "1.8.9", needs: GO, install: install_grpcurl };
+const GRPCURL: Tool = Tool {
+    name: "grpcurl",
+    version: "1.8.9",
+    place: "bin/grpcurl",
+    needs: GO,
+    install: install_grpcurl,
+};
 /// Lints the contract, finds breaking changes, and calls it as another stock client.
-const BUF: Tool = Tool { name: "buf", version: "1.75.0", needs: NPM, install: install_buf };
+const BUF: Tool =
+    Tool { name: "buf", version: "1.75.0", place: "bin/buf", needs: NPM, install: install_buf };
+/// The mail server that tests of emails start: a process with STARTTLS and an account.
+const SMTP_SERVER: Tool = Tool {
+    name: "smtp-server",
+    version: "3.14.0",
+    place: "mail/node_modules/smtp-server",
+    needs: NPM,
+    install: install_smtp_server,
+};
+/// What reads emails back, with it.
+const POSTAL_MIME: &str = "postal-mime@2.4.3";
 /// Licences, bans and sources of dependencies.
-const CARGO_DENY: Tool =
-    Tool { name: "cargo-deny", version: "0.20.2", needs: CARGO, install: install_cargo_deny };
+const CARGO_DENY: Tool = Tool {
+    name: "cargo-deny",
+    version: "0.20.2",
+    place: "bin/cargo-deny",
+    needs: CARGO,
+    install: install_cargo_deny,
+};
 
 /// Counts the instructions of the hot paths.
 const VALGRIND: Installer = Installer {
@@ -81,6 +104,7 @@ pub(crate) fn for_tests() -> Result<()> {
     present(&POSTGRESQL).context("PostgreSQL is missing")?;
     ready(&GRPCURL)?;
     ready(&BUF)?;
+    ready(&SMTP_SERVER)?;
     terraform()?;
     wire()
 }
@@ -122,7 +146,7 @@ fn wire() -> Result<()> {
 
 fn ready(tool: &Tool) -> Result<()> {
     let stamp = shell::tools().join(format!("{}.version", tool.name));
-    let program = shell::tools().join("bin").join(tool.name);
+    let program = shell::tools().join(tool.place);
     if program.exists() && fs::read_to_string(&stamp).is_ok_and(|text| text == tool.version) {
         return Ok(());
     }
@@ -177,23 +201,26 @@ fn install_grpcurl(tool: &Tool) -> Result<()> {
 }
 
 fn install_buf(tool: &Tool) -> Result<()> {
-    let folder = shell::tools().join("npm");
-    fs::create_dir_all(&folder)?;
-    let package = format!("@bufbuild/buf@{}", tool.version);
-    let mut command = shell::command("npm")?;
-    shell::finish(
-        command
-            .args(["install", "--no-audit", "--no-fund", "--ignore-scripts", "--save-exact"])
-            .arg("--prefix")
-            .arg(&folder)
-            .arg(&package),
-    )?;
+    install_packages("npm", &[&format!("@bufbuild/buf@{}", tool.version)])?;
     let link = shell::tools().join("bin").join(tool.name);
     if link.symlink_metadata().is_ok() {
         fs::remove_file(&link)?;
     }
     std::os::unix::fs::symlink("../npm/node_modules/.bin/buf", link)
         .context("cannot link buf into the folder of the tools")
+}
+
+fn install_smtp_server(tool: &Tool) -> Result<()> {
+    install_packages("mail", &[&format!("smtp-server@{}", tool.version), POSTAL_MIME])
+}
+
+/// Packages of npm, in a folder of their own below that of the tools.
+fn install_packages(folder: &str, packages: &[&str]) -> Result<()> {
+    let folder = shell::tools().join(folder);
+    fs::create_dir_all(&folder)?;
+    let mut command = shell::command("npm")?;
+    command.args(["install", "--no-audit", "--no-fund", "--ignore-scripts", "--save-exact"]);
+    shell::finish(command.arg("--prefix").arg(&folder).args(packages))
 }
 
 fn install_cargo_deny(tool: &Tool) -> Result<()> {
@@ -225,7 +252,7 @@ mod tests {
         };
         assert!(!shell::found(unknown.program));
         assert!(shell::found("cargo") || shell::found("sh"));
-        for tool in [GRPCURL, BUF, CARGO_DENY] {
+        for tool in [GRPCURL, BUF, SMTP_SERVER, CARGO_DENY] {
             assert!(tool.version.split('.').count() == 3, "{} is not pinned", tool.name);
             assert!(tool.needs.by_hand.starts_with("install "), "{} says no way out", tool.name);
         }

@@ -7,8 +7,10 @@ mod config;
 mod database;
 mod flags;
 mod memory;
+mod notifications;
 mod output;
 mod serve;
+mod service;
 mod terraform;
 
 use std::path::PathBuf;
@@ -96,6 +98,11 @@ enum Command {
         #[arg(long, value_name = "DATABASE")]
         to: Place,
     },
+    /// Channels of a workspace: list and try them, see what was sent, send it again
+    Notifications {
+        #[command(subcommand)]
+        action: notifications::Action,
+    },
     /// Write what a workspace holds as a configuration of Terraform
     Terraform {
         #[command(subcommand)]
@@ -121,6 +128,7 @@ fn main() -> ExitCode {
         | Command::Backup { .. }
         | Command::Restore { .. }
         | Command::Migrate { .. }
+        | Command::Notifications { .. }
         | Command::Terraform { .. }
         | Command::Config { .. } => ExitCode::FAILURE,
     };
@@ -145,6 +153,9 @@ fn run(command: Command) -> Result<ExitCode> {
             runtime(Some(1))?.block_on(database::restore(&file, &place))
         }
         Command::Migrate { from, to } => runtime(Some(1))?.block_on(database::migrate(from, to)),
+        Command::Notifications { action } => {
+            runtime(Some(1))?.block_on(notifications::run(action))
+        }
         Command::Terraform { action } => runtime(Some(1))?.block_on(terraform::run(action)),
         Command::Config { flags } => config::run(flags),
     }

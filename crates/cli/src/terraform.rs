@@ -15,18 +15,11 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail};
 use clap::{Args, Subcommand};
-use contract::rpc::{Client, DEFAULT_BASE_URL};
-use rules::Secret;
-use server::boot;
 
 use self::export::Export;
 use crate::output;
+use crate::service::{KEY_HELP, Service};
 
-/// Variables that hold the key, the first that is set: as the provider names it (spec §5.9), and as
-/// the clients do (spec §5.3).
-const KEY_VARIABLES: [&str; 2] = ["SERVICE_API_TOKEN", "SERVICE_API_KEY"];
-/// The variable that stands in for the address (spec §5.3).
-const URL_VARIABLE: &str = "SERVICE_API_URL";
 /// Where secrets are written: Terraform reads this file without being told.
 const SECRETS_FILE: &str = "terraform.tfvars";
 /// Who may read a file with secrets: its owner.
@@ -41,16 +34,12 @@ pub(crate) enum Action {
     Export(Asked),
 }
 
-/// Where from, and where to. The key comes from the environment, where no list of processes shows it.
+/// Where from, and where to.
 #[derive(Debug, Args)]
-#[command(after_help = "The key is SERVICE_API_TOKEN, or SERVICE_API_KEY, of the environment.")]
+#[command(after_help = KEY_HELP)]
 pub(crate) struct Asked {
-    #[arg(
-        long,
-        value_name = "URL",
-        help = "Address of the service [default: http://127.0.0.1:8080/rpc] [env: SERVICE_API_URL]"
-    )]
-    base_url: Option<String>,
+    #[command(flatten)]
+    service: Service,
     /// Folder to write files into that are not there yet; else the standard output
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
@@ -60,12 +49,8 @@ pub(crate) struct Asked {
 }
 
 pub(crate) async fn run(Action::Export(asked): Action) -> Result<ExitCode> {
-    let base_url = asked.base_url.or_else(|| variable(URL_VARIABLE));
-    let base_url = base_url.unwrap_or_else(|| DEFAULT_BASE_URL.to_owned());
-    let Some(key) = KEY_VARIABLES.into_iter().find_map(variable) else {
-        bail!("no key was given; set {} to one of the workspace", KEY_VARIABLES[0]);
-    };
-    let client = Client::new(&base_url, &Secret::new(key))?;
+    let client = asked.service.client()?;
+    let base_url = asked.service.address();
     let workspace = workspace::read(&client).await.with_context(|| {
         format!("reading the workspace at {}", crate::check::without_credentials(&base_url))
     })?;
@@ -102,9 +87,4 @@ fn write(export: &Export, folder: &Path, with_secrets: bool) -> Result<()> {
             .with_context(|| format!("writing `{}`", path.display()))?;
     }
     Ok(())
-}
-
-/// What a variable is set to; one that is empty says nothing.
-fn variable(name: &str) -> Option<String> {
-    boot::variable(name).filter(|value| !value.is_empty())
 }

@@ -61,6 +61,7 @@ mod generated;
 
 #[cfg(any(test, aloft_fuzz))]
 pub mod fuzz;
+pub mod incident;
 pub mod monitor;
 pub mod notification;
 pub mod region;

@@ -20,9 +20,10 @@ pub use connectrpc::{
 
 pub use self::client::{Client, UnusableClient, creating};
 pub use self::error::{
-    Code, Error, FieldViolation, Reason, already_exists, conflict, field_violations, internal,
-    invalid, invalid_because, not_found, permission_denied, reason, resource_exhausted, taken,
-    too_large, too_slow, unauthenticated, unavailable, unknown_method, with_request_id,
+    Code, Error, FieldViolation, Reason, already_exists, conflict, failed_precondition,
+    field_violations, internal, invalid, invalid_because, not_found, permission_denied, reason,
+    resource_exhausted, taken, too_large, too_slow, unauthenticated, unavailable, unknown_method,
+    with_request_id,
 };
 pub use self::json::check_json;
 pub use self::methods::{Method, field_names, method, methods, service_names};

@@ -41,9 +41,10 @@ pub enum Course {
     Over,
 }
 
-/// The windows that end after `from`, as far ahead as they are written down: at least the next one,
-/// where there is one.
-pub fn ahead(schedule: &Schedule, from: Timestamp) -> Ahead {
+/// The windows that end after `range` begins and begin before it ends: at least the next one, where
+/// there is one, and at most [`WINDOWS_MAX`].
+pub fn ahead(schedule: &Schedule, range: Span) -> Ahead {
+    let from = range.from;
     let window = |at: Timestamp| Span { from: at, to: at + schedule.duration.duration() };
     let Some(rule) = &schedule.recurrence else {
         let once = Some(window(schedule.starts_at)).filter(|window| window.to > from);
@@ -67,7 +68,7 @@ pub fn ahead(schedule: &Schedule, from: Timestamp) -> Ahead {
         if window.to <= from {
             continue;
         }
-        let is_far = at >= from + limits::MAINTENANCE_AHEAD && !windows.is_empty();
+        let is_far = at >= range.to && !windows.is_empty();
         match until {
             None if is_far || windows.len() == WINDOWS_MAX => until = Some(at),
             Some(until) if at > until + OUT_OF_ORDER_MAX => break,
@@ -76,6 +77,11 @@ pub fn ahead(schedule: &Schedule, from: Timestamp) -> Ahead {
         }
     }
     Ahead { windows: in_order(&windows), until }
+}
+
+/// The time for which windows are written down: from now on, as far ahead as that is done.
+pub fn written(now: Timestamp) -> Span {
+    Span { from: now, to: now + limits::MAINTENANCE_AHEAD }
 }
 
 /// The windows of a maintenance whose schedule was changed: what has passed stays and is not among
@@ -107,7 +113,8 @@ pub const fn course(is_current: bool, has_next: bool) -> Course {
 }
 
 impl Ahead {
-    const NONE: Self = Self { windows: Vec::new(), until: None };
+    /// No windows, and none to come.
+    pub const NONE: Self = Self { windows: Vec::new(), until: None };
 }
 
 impl Course {

@@ -26,7 +26,7 @@ mod webhook;
 #[cfg(test)]
 mod tests;
 
-pub use answer::read_answer;
+pub use answer::{in_one_line, read_answer, said};
 pub use compose::{compose, keeps_alerts};
 pub use event::{Ended, Event, EventKind, Grounds, Notice, RegionSeen, Subject};
 pub use identity::{event_key, event_name, storm_key, thread};

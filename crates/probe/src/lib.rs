@@ -1,8 +1,9 @@
 //! Talks on the network for the checks: HTTP, TCP and DNS, each phase measured, behind the egress
-//! policy. What to send and what came back means is decided by `domain::check`; when to run, and
+//! policy; and sends what the product itself has to send, behind the same. What to send and what came back means is decided by `domain::check`; when to run, and
 //! where results go, by the server.
 
 mod certificate;
+mod client;
 mod connect;
 pub mod egress;
 #[cfg(any(test, aloft_fuzz))]
@@ -16,6 +17,7 @@ mod tls;
 mod transport;
 mod wire;
 
+pub use client::{Answer, Client, Request};
 pub use egress::Egress;
 pub use limits::{checks_for_handles, concurrency_limit};
 pub use runner::Probe;

@@ -23,6 +23,19 @@ pub(crate) const DECODE_STEP: usize = 1024;
 /// What one step of an encoding under another may unfold to.
 pub(crate) const DECODE_STEP_UNFOLDS: usize = 4 * 1024 * 1024;
 
+/// What is kept of the body of an answer to a message; the rest is not read.
+pub(crate) const ANSWER_BODY: usize = 16 * 1024;
+/// How long that beginning is waited for once the head of the answer is there: receivers that say more
+/// than they need to are judged by their status.
+pub(crate) const ANSWER_BODY_WITHIN: Duration = Duration::from_secs(2);
+/// A connection to a receiver is used again within this time, and no longer than that in all: names
+/// may lead elsewhere by then.
+pub(crate) const CONNECTION_IDLE: Duration = Duration::from_secs(30);
+pub(crate) const CONNECTION_AGE: Duration = Duration::from_mins(2);
+/// Connections that wait to be used again: to one receiver, and in all.
+pub(crate) const IDLE_PER_RECEIVER: usize = 8;
+pub(crate) const IDLE_CONNECTIONS: usize = 256;
+
 /// First wait for a DNS answer before the query is sent again, or to the next server; doubles.
 pub(crate) const DNS_RESEND: Duration = Duration::from_secs(1);
 /// Longest wait before a query is sent again.

@@ -18,6 +18,8 @@ pub(crate) enum Stage {
     Tls,
     /// Waiting for the answer's first byte.
     FirstByte,
+    /// Waiting for all of the answer's head.
+    Answer,
     /// Reading the head of the answer.
     Head,
     /// Reading the body of the answer.
@@ -39,6 +41,7 @@ impl Stage {
             Self::Connect => format!("connecting to {peer}"),
             Self::Tls => format!("shaking hands (TLS) with {peer}"),
             Self::FirstByte => format!("waiting for the first byte from {peer}"),
+            Self::Answer => format!("waiting for the answer of {peer}"),
             Self::Head => format!("reading the headers from {peer}"),
             Self::Body => format!("reading the body from {peer}"),
         };

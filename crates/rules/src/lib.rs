@@ -9,6 +9,7 @@ mod time;
 mod words;
 pub mod field;
 mod form;
+pub mod incident;
 pub mod limits;
 pub mod maintenance;
 mod mask;

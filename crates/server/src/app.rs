@@ -16,7 +16,7 @@ use crate::context::Context;
 use crate::control::Desk;
 use crate::edge;
 use crate::observe::{Metrics, health};
-use crate::pipeline::Pipeline;
+use crate::pipeline::{Notifier, Pipeline};
 use crate::status_page::{PageShelf, VisitorGate};
 use crate::{rpc as services, status_page, v1};
 
@@ -29,6 +29,8 @@ pub struct App {
     pub store: Store,
     /// The running stages.
     pub pipeline: Pipeline,
+    /// Sends messages and tests.
+    pub notifier: Notifier,
     /// Who may call.
     pub auth: Arc<Auth>,
     /// What is counted.

@@ -29,7 +29,9 @@ use crate::context::Context;
 use crate::control::{Desk, Socket};
 use crate::demo::{self, DemoError};
 use crate::observe::Metrics;
-use crate::pipeline::{self, Parts, Pipeline, PipelineError, Probes};
+use crate::pipeline::{
+    self, Notifier, NotifierParts, Notifying, Parts, Pipeline, PipelineError, Probes,
+};
 use crate::status_page::VisitorGate;
 
 /// Connections that callers may have also where few files may be open.
@@ -67,6 +69,9 @@ pub enum BootError {
         /// What is wrong.
         why: String,
     },
+    /// The mail server cannot be used as it is set.
+    #[error("the mail server of `smtp_url` cannot be used: {0}")]
+    Mail(String),
     /// The pipeline could not start.
     #[error(transparent)]
     Pipeline(#[from] PipelineError),
@@ -88,6 +93,7 @@ pub struct Running {
     control: JoinHandle<()>,
     housekeeping: JoinHandle<()>,
     stages: pipeline::Running,
+    notifying: Notifying,
 }
 
 /// The values of all settings: from `flags` (by the settings' names), the environment and the file,
@@ -154,8 +160,11 @@ async fn start_on(
     let socket = Socket::open(&settings.data).map_err(control)?;
 
     let metrics = Metrics::new();
+    let network = network(settings, zones)?;
+    let notifier = notifier(settings, &ctx, &store, &metrics, &network)?;
     let (pipeline, stages) =
-        Pipeline::start(parts(settings, &ctx, &store, &metrics, zones)?).await?;
+        Pipeline::start(parts(settings, &ctx, &store, &metrics, network)).await?;
+    let notifying = notifier.start();
     let auth = Arc::new(Auth::new(ctx.clone(), store.clone(), settings));
     let default_regions = settings.default_regions.clone().into();
     let (egress, shelf) = (egress(settings), Arc::default());
@@ -165,6 +174,7 @@ async fn start_on(
         ctx,
         store,
         pipeline,
+        notifier,
         auth,
         metrics,
         shelf,
@@ -185,7 +195,7 @@ async fn start_on(
     let housekeeping =
         tokio::spawn(housekeeping::keep(app.clone(), settings.retention, stop.clone()));
     tracing::info!(server.address = %address, "answering on http://{address}");
-    Ok(Running { address, app, stop, serving, control, housekeeping, stages })
+    Ok(Running { address, app, stop, serving, control, housekeeping, stages, notifying })
 }
 
 /// Where the store lives, and where the key of its secrets comes from.
@@ -234,7 +244,8 @@ impl Running {
     }
 
     /// Stops in order, so that nothing that was promised is lost: no new connections, calls under
-    /// way are answered, checks under way end, what waits is committed, the store is closed.
+    /// way are answered, checks and messages under way end, what waits is committed, the store is
+    /// closed.
     pub async fn stop(self) -> Result<(), BootError> {
         tracing::info!("stopping");
         self.stop.cancel();
@@ -245,7 +256,7 @@ impl Running {
         }
         let App { store, pipeline, auth, .. } = self.app;
         drop(pipeline);
-        self.stages.stop().await;
+        tokio::join!(self.stages.stop(), self.notifying.stop());
         if let Err(error) = auth.save_last_uses().await {
             tracing::warn!(%error, "the last uses of keys were not written down: {error}");
         }
@@ -259,9 +270,41 @@ fn parts(
     ctx: &Context,
     store: &Store,
     metrics: &Metrics,
-    zones: Zones,
-) -> Result<Parts, BootError> {
-    let in_flight_max = settings.max_checks_in_flight.unwrap_or_else(probe::concurrency_limit);
+    network: probe::Settings,
+) -> Parts {
+    Parts {
+        ctx: ctx.clone(),
+        store: store.clone(),
+        in_flight_max: network.concurrency,
+        probes: Probes::embedded(probe::Probe::new(network), egress_addresses(settings)),
+        canaries: settings.canaries.clone(),
+        metrics: metrics.clone(),
+        default_regions: settings.default_regions.clone().into(),
+    }
+}
+
+fn notifier(
+    settings: &Settings,
+    ctx: &Context,
+    store: &Store,
+    metrics: &Metrics,
+    network: &probe::Settings,
+) -> Result<Notifier, BootError> {
+    Notifier::new(NotifierParts {
+        ctx: ctx.clone(),
+        store: store.clone(),
+        metrics: metrics.clone(),
+        client: probe::Client::new(network.clone()),
+        mail: settings.mail.clone(),
+        extra_roots: &network.extra_roots,
+        servers: settings.servers.clone(),
+        public_url: settings.public_url.clone(),
+    })
+    .map_err(BootError::Mail)
+}
+
+/// What checks and messages may reach, whom they ask and whom they trust.
+fn network(settings: &Settings, zones: Zones) -> Result<probe::Settings, BootError> {
     let nameservers = if settings.nameservers.is_empty() {
         probe::Nameservers::System
     } else {
@@ -275,21 +318,12 @@ fn parts(
         }
         None => Vec::new(),
     };
-    let probe = probe::Probe::new(probe::Settings {
+    Ok(probe::Settings {
         egress: egress(settings),
         nameservers,
         zones,
         extra_roots,
-        concurrency: in_flight_max,
-    });
-    Ok(Parts {
-        ctx: ctx.clone(),
-        store: store.clone(),
-        probes: Probes::embedded(probe, egress_addresses(settings)),
-        canaries: settings.canaries.clone(),
-        metrics: metrics.clone(),
-        default_regions: settings.default_regions.clone().into(),
-        in_flight_max,
+        concurrency: settings.max_checks_in_flight.unwrap_or_else(probe::concurrency_limit),
     })
 }
 

@@ -5,9 +5,11 @@
 #[cfg(any(test, aloft_fuzz))]
 pub mod fuzz;
 mod layers;
+mod servers;
 mod settings;
 
 pub use layers::{Layers, Origin, Value, Values};
+pub use servers::{MailAccount, MailServer, MailTls};
 pub use settings::{LogFormat, Settings};
 
 /// One setting. Its flag, its variable and its key in the file follow from its name.
@@ -112,8 +114,79 @@ pub static SETTINGS: &[Setting] = &[
         "LEVEL",
         "What is logged: error, warn, info, debug, trace, or a filter such as info,aloft_store=debug.",
     ),
+    Setting::new(
+        "public_url",
+        "",
+        "URL",
+        "Where people reach this server, such as https://aloft.example.com, for links in messages; empty sends none.",
+    ),
+    Setting::new(
+        "smtp_from",
+        "",
+        "MAILBOX",
+        "Whom emails come from, such as Aloft <aloft@example.com>.",
+    ),
+    Setting::new(
+        "sms_from",
+        "",
+        "NUMBER",
+        "Number that text messages come from, or the id of a messaging service.",
+    ),
+    Setting::new("whatsapp_from", "", "NUMBER", "Number that WhatsApp messages come from."),
+    Setting::new(
+        "telegram_url",
+        "https://api.telegram.org",
+        "URL",
+        "Where Telegram's Bot API is reached.",
+    ),
+    Setting::new(
+        "telephone_url",
+        "https://api.twilio.com",
+        "URL",
+        "Where the API of the telephone account is reached: Twilio's, or one like it.",
+    ),
+    Setting::new(
+        "pagerduty_url",
+        "https://events.pagerduty.com",
+        "URL",
+        "Where PagerDuty's Events API is reached.",
+    ),
+    Setting::new(
+        "opsgenie_us_url",
+        "https://api.opsgenie.com",
+        "URL",
+        "Where Opsgenie is reached for accounts in the United States.",
+    ),
+    Setting::new(
+        "opsgenie_eu_url",
+        "https://api.eu.opsgenie.com",
+        "URL",
+        "Where Opsgenie is reached for accounts in the European Union.",
+    ),
+    Setting::new(
+        "ntfy_url",
+        "https://ntfy.sh",
+        "URL",
+        "The ntfy server of channels that name none.",
+    ),
+    Setting::secret(
+        "smtp_url",
+        "URL",
+        "Server that emails are sent through: smtp://user:password@mail.example.com for STARTTLS, smtps:// for TLS from the first byte; smtp://relay.example.com:25?tls=off without either, and without a password.",
+    ),
+    Setting::secret(
+        "telegram_token",
+        "TOKEN",
+        "Token of the Telegram bot that messages come from.",
+    ),
+    Setting::secret(
+        "telephone_account",
+        "ACCOUNT",
+        "Account that text and WhatsApp messages go through, as its id and its token: AC0123:token.",
+    ),
     Setting::secret(
         "master_key",
+        "KEY",
         "Key that secrets are encrypted with, 32 bytes in base64; left out, a file in the data folder.",
     ),
 ];
@@ -173,8 +246,8 @@ impl Setting {
         Self { name, default: "false", shape: None, description, secret: false }
     }
 
-    const fn secret(name: &'static str, description: &'static str) -> Self {
-        Self { name, default: "", shape: Some("KEY"), description, secret: true }
+    const fn secret(name: &'static str, shape: &'static str, description: &'static str) -> Self {
+        Self { name, default: "", shape: Some(shape), description, secret: true }
     }
 
     /// The setting with this name.

@@ -1,10 +1,11 @@
-//! pipeline: the stages at work, `cadence → check → judge`, as tasks that fetch, call the pure
+//! pipeline: the stages at work, `cadence → check → judge → notify`, as tasks that fetch, call the pure
 //! decisions of `domain`, and save. This file is the handle that the rest of the server holds, and
 //! how the stages start and stop.
 
 mod cadence;
 mod check;
 mod judge;
+mod notify;
 mod probes;
 mod restart;
 mod threads;
@@ -29,6 +30,7 @@ use self::cadence::{Cadence, Entry, Order};
 use self::check::Checkers;
 use self::judge::{Canaries, Command, Judge, Watched};
 pub use self::judge::{Health, RegionHealth};
+pub use self::notify::{Notifier, Parts as NotifierParts, Running as Notifying, Tested};
 pub use self::probes::{EMBEDDED, Probes};
 use self::threads::Thread;
 use crate::context::Context;

@@ -5,6 +5,7 @@ mod answer;
 mod call;
 mod counted;
 mod history;
+mod incident;
 mod kept;
 mod list;
 mod monitor;
@@ -17,6 +18,7 @@ mod whole;
 use std::sync::Arc;
 
 use connectrpc_reflection::Reflector;
+use contract::incident::wire::IncidentServiceExt as _;
 use contract::monitor::wire::MonitorServiceExt as _;
 use contract::notification::wire::NotificationServiceExt as _;
 use contract::region::wire::RegionServiceExt as _;
@@ -25,6 +27,7 @@ use contract::status_page::wire::StatusPageServiceExt as _;
 use tokio_util::sync::CancellationToken;
 
 use self::counted::Counted;
+use self::incident::Incidents;
 pub(crate) use self::kept::{Kept, Shelf};
 use self::monitor::Monitors;
 use self::notification::Notifications;
@@ -37,6 +40,7 @@ use crate::app::App;
 /// is well; then it ends the streams of those who watch it, so that the server need not wait for them.
 pub(crate) fn service(app: &App, stop: CancellationToken) -> rpc::Service {
     let routes = Arc::new(Monitors(app.clone())).register(rpc::Routes::new());
+    let routes = Arc::new(Incidents(app.clone())).register(routes);
     let routes = Arc::new(Notifications(app.clone())).register(routes);
     let routes = Arc::new(Regions(app.clone())).register(routes);
     let routes = Arc::new(StatusPages(app.clone())).register(routes);

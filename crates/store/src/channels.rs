@@ -46,6 +46,19 @@ impl Channels<'_> {
         one(&mut db, self.store.vault(), workspace, &id.to_string()).await
     }
 
+    /// The channel with this identifier in any workspace, for the sender, who needs not know the
+    /// monitors: they are left out. `None` where it was deleted.
+    pub async fn for_sending(&self, id: ChannelId) -> Result<Option<Channel>, StoreError> {
+        let row = query(
+            "SELECT c.id, NULL, c.workspace_id, c.name, c.provider_sealed, c.created_at, \
+             c.updated_at, c.wishes FROM channels c WHERE c.id = $1",
+        )
+        .bind(id.to_string())
+        .fetch_optional(&mut self.store.read().await?)
+        .await?;
+        row.map(|row| read(self.store.vault(), &row, Vec::new())).transpose()
+    }
+
     /// A part of the workspace's channels, in the order of their identifiers, and how many there are.
     pub async fn list(
         &self,

@@ -60,6 +60,7 @@ pub use incidents::{
 pub use judge_states::{JudgeStates, StatusChange};
 pub use keys::{ApiKey, KeyHash, Keys, Revoked};
 pub use logs::{LogFilter, LogPage, LogPlace, Logs};
+pub use maintenances::{MaintenanceFilter, Maintenances, NewMaintenance, PlannedMaintenance};
 pub use missed::Missed;
 pub use monitors::{
     BootMonitor, BootMonitors, MonitorPage, MonitorWithStatus, Monitors, NewMonitor, Page,

@@ -1,50 +1,228 @@
-//! Maintenance as the pipeline asks for it: whether one is on for a monitor, and until when. Its windows
-//! are written ahead, so that the answer is a look into two indexes.
+//! Planned maintenance as it is read: one, or a part of a list, each with the window that is on and the
+//! next. Changing it stands in `change`, its windows in `windows`, whom it covers in `covers`; whether
+//! one is on for a monitor is asked in `mute`.
 
-use rules::Timestamp;
+mod change;
+mod covers;
+mod links;
+mod mute;
+mod windows;
 
-use crate::StoreError;
-use crate::db::{Connection, query};
+use std::collections::BTreeMap;
 
-/// Windows that follow each other without a gap and are looked at as one. What lies beyond is heard of
-/// when these are over.
-const FOLLOWING_MAX: usize = 1_000;
+use domain::history::Span;
+use domain::maintenance::{Course, course};
+use rules::maintenance::{Maintenance, MaintenanceSettings, Recurrence, Schedule};
+use rules::{ComponentId, Interval, MaintenanceId, MonitorId, TimeZone, Timestamp, WorkspaceId};
 
-/// The end of the maintenance that is on at this time for a monitor, of itself or through a component
-/// that shows it; `None` where none is. Windows that overlap or touch are one, also of several.
-pub(crate) async fn muted_until(
-    db: &mut Connection,
-    monitor: i64,
-    at: Timestamp,
-) -> Result<Option<Timestamp>, StoreError> {
-    let mut end = None;
-    for _ in 0..FOLLOWING_MAX {
-        let next = window_end(db, monitor, end.unwrap_or(at)).await?;
-        if next.is_none() {
-            break;
-        }
-        end = next;
-    }
-    Ok(end)
+use crate::db::{Connection, Query, Row, query};
+use crate::row::{Listed, counted, id, instant, maybe_instant, optional};
+use crate::{Page, Store, StoreError};
+
+pub use change::NewMaintenance;
+pub(crate) use covers::{component_changed, leave_component, leave_monitor, leave_page};
+pub(crate) use mute::muted_until;
+
+/// The handle of planned maintenance.
+#[derive(Clone, Copy, Debug)]
+pub struct Maintenances<'s> {
+    pub(crate) store: &'s Store,
 }
 
-/// The latest end of the windows in which this time lies.
-async fn window_end(
+/// A maintenance and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlannedMaintenance {
+    /// What is planned.
+    pub maintenance: Maintenance,
+    /// The window that is on.
+    pub current: Option<Span>,
+    /// The first window that is to come.
+    pub next: Option<Span>,
+}
+
+/// Which maintenance is listed; `None` is all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MaintenanceFilter {
+    /// That has come so far.
+    pub course: Option<Course>,
+    /// That covers this monitor now, of itself or through a component.
+    pub monitor: Option<MonitorId>,
+}
+
+/// Selects maintenance as [`read`] reads it, at the time `$1`: a row for each, and one for each monitor
+/// and component of it. One statement, so that all are of the same moment. What is given says which,
+/// by identifier.
+macro_rules! select {
+    ($($which:tt)*) => {
+        concat!(
+            "SELECT a.id, NULL, NULL, a.workspace_id, a.title, a.description, a.starts_at, a.duration, ",
+            "a.time_zone, a.recurrence, a.created_at, a.updated_at, ",
+            "(SELECT MAX(w.from_at) FROM maintenance_windows w WHERE w.maintenance = a.id ",
+            "AND w.from_at <= $1 AND w.until_at > $1), ",
+            "(SELECT MAX(w.until_at) FROM maintenance_windows w WHERE w.maintenance = a.id ",
+            "AND w.from_at <= $1 AND w.until_at > $1), ",
+            "(SELECT MIN(w.from_at) FROM maintenance_windows w WHERE w.maintenance = a.id ",
+            "AND w.from_at > $1), ",
+            "(SELECT MIN(w.until_at) FROM maintenance_windows w WHERE w.maintenance = a.id ",
+            "AND w.from_at > $1) FROM maintenances a WHERE a.id IN (",
+            $($which)*,
+            ") UNION ALL SELECT l.maintenance, m.id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, ",
+            "NULL, NULL, NULL, NULL, NULL, NULL FROM maintenance_monitors l ",
+            "JOIN monitors m ON m.number = l.monitor WHERE l.maintenance IN (",
+            $($which)*,
+            ") UNION ALL SELECT l.maintenance, NULL, l.component, NULL, NULL, NULL, NULL, NULL, NULL, ",
+            "NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM maintenance_components l ",
+            "WHERE l.maintenance IN (",
+            $($which)*,
+            ")"
+        )
+    };
+}
+
+/// The condition of a list: workspace `$2`, course `$3` or empty, monitor `$4` or empty; at `$1`.
+macro_rules! listed {
+    () => {
+        "workspace_id = $2 AND deleted_at IS NULL AND ($3 = '' OR $3 = CASE \
+         WHEN EXISTS (SELECT 1 FROM maintenance_windows w WHERE w.maintenance = maintenances.id \
+         AND w.from_at <= $1 AND w.until_at > $1) THEN 'active' \
+         WHEN EXISTS (SELECT 1 FROM maintenance_windows w WHERE w.maintenance = maintenances.id \
+         AND w.from_at > $1) THEN 'scheduled' ELSE 'over' END) \
+         AND ($4 = '' OR EXISTS (SELECT 1 FROM maintenance_covers c JOIN monitors m \
+         ON m.number = c.monitor WHERE c.maintenance = maintenances.id AND c.until IS NULL \
+         AND m.id = $4))"
+    };
+}
+
+impl Maintenances<'_> {
+    /// The maintenance with this identifier in the workspace, as it stands at this time.
+    pub async fn get(
+        &self,
+        workspace: WorkspaceId,
+        id: MaintenanceId,
+        now: Timestamp,
+    ) -> Result<PlannedMaintenance, StoreError> {
+        one(&mut self.store.read().await?, workspace, &id.to_string(), now).await
+    }
+
+    /// A part of the workspace's maintenance, in the order of its identifiers, and how much there is.
+    pub async fn list(
+        &self,
+        workspace: WorkspaceId,
+        filter: MaintenanceFilter,
+        page: Page<MaintenanceId>,
+        now: Timestamp,
+    ) -> Result<Listed<PlannedMaintenance>, StoreError> {
+        let mut db = self.store.read().await?;
+        let filtered = |statement: &'static str| {
+            query(statement)
+                .bind(now.as_millis())
+                .bind(workspace.to_string())
+                .bind(filter.course.map_or("", Course::as_str))
+                .bind(filter.monitor.map(|id| id.to_string()).unwrap_or_default())
+        };
+        let total = concat!("SELECT COUNT(*) FROM maintenances WHERE ", listed!());
+        let total: Option<i64> = filtered(total).scalar(&mut db).await?;
+        let part = filtered(select!(concat!(
+            "SELECT id FROM maintenances WHERE ",
+            listed!(),
+            " AND id > $5 ORDER BY id LIMIT $6 OFFSET $7"
+        )));
+        let part = part
+            .bind(page.after.map(|id| id.to_string()).unwrap_or_default())
+            .bind(i64::from(page.limit))
+            .bind(i64::from(page.offset));
+        let rows = all(&mut db, part).await?;
+        Ok(Listed { rows, total: counted(total) })
+    }
+
+    /// The spans of time from `from` to `to` that are left out of a monitor's uptime, also of one that
+    /// is deleted; in any order.
+    pub async fn left_out(
+        &self,
+        workspace: WorkspaceId,
+        monitor: MonitorId,
+        range: Span,
+    ) -> Result<Vec<Span>, StoreError> {
+        mute::left_out(&mut self.store.read().await?, workspace, monitor, range).await
+    }
+}
+
+impl PlannedMaintenance {
+    /// How far it has come.
+    pub const fn course(&self) -> Course {
+        course(self.current.is_some(), self.next.is_some())
+    }
+}
+
+/// The maintenance with this identifier in the workspace, as this connection sees it.
+async fn one(
     db: &mut Connection,
-    monitor: i64,
-    at: Timestamp,
-) -> Result<Option<Timestamp>, StoreError> {
-    let end: Option<Option<i64>> = query(
-        "SELECT MAX(w.until_at) FROM maintenance_covers c \
-         JOIN maintenance_windows w ON w.maintenance = c.maintenance \
-         AND w.from_at = (SELECT MAX(v.from_at) FROM maintenance_windows v \
-         WHERE v.maintenance = c.maintenance AND v.from_at <= $2) \
-         WHERE c.monitor = $1 AND c.since <= $2 AND (c.until IS NULL OR c.until > $2) \
-         AND w.until_at > $2",
-    )
-    .bind(monitor)
-    .bind(at.as_millis())
-    .scalar(db)
-    .await?;
-    Ok(end.flatten().map(Timestamp::from_millis))
+    workspace: WorkspaceId,
+    id: &str,
+    now: Timestamp,
+) -> Result<PlannedMaintenance, StoreError> {
+    let which = query(select!(
+        "SELECT id FROM maintenances WHERE workspace_id = $2 AND id = $3 AND deleted_at IS NULL"
+    ));
+    let which = which.bind(now.as_millis()).bind(workspace.to_string()).bind(id);
+    all(db, which).await?.pop().ok_or_else(|| StoreError::not_found("maintenance", id))
+}
+
+/// What a maintenance is for.
+#[derive(Default)]
+struct Links {
+    monitors: Vec<MonitorId>,
+    components: Vec<ComponentId>,
+}
+
+async fn all(db: &mut Connection, which: Query) -> Result<Vec<PlannedMaintenance>, StoreError> {
+    let rows = which.fetch_all(db).await?;
+    let (mut heads, mut links): (Vec<&Row>, BTreeMap<&str, Links>) = Default::default();
+    for row in &rows {
+        let (monitor, component): (Option<&str>, Option<&str>) = (row.try_get(1)?, row.try_get(2)?);
+        let linked = links.entry(row.try_get(0)?).or_default();
+        match (monitor, component) {
+            (Some(_), _) => linked.monitors.push(id(row, 1, MonitorId::parse)?),
+            (None, Some(_)) => linked.components.push(id(row, 2, ComponentId::parse)?),
+            (None, None) => heads.push(row),
+        }
+    }
+    let mut found = Vec::with_capacity(heads.len());
+    for row in heads {
+        found.push(read(row, links.remove(row.try_get::<&str>(0)?).unwrap_or_default())?);
+    }
+    found.sort_unstable_by_key(|planned: &PlannedMaintenance| planned.maintenance.id);
+    Ok(found)
+}
+
+fn read(row: &Row, mut links: Links) -> Result<PlannedMaintenance, StoreError> {
+    links.monitors.sort_unstable();
+    links.components.sort_unstable();
+    let schedule = Schedule {
+        starts_at: instant(row, 6)?,
+        duration: id(row, 7, Interval::parse)?,
+        time_zone: id(row, 8, TimeZone::parse)?,
+        recurrence: optional(row, 9, Recurrence::parse)?,
+    };
+    let settings = MaintenanceSettings {
+        title: row.try_get(4)?,
+        description: row.try_get(5)?,
+        schedule,
+        monitor_ids: links.monitors,
+        component_ids: links.components,
+    };
+    let maintenance = Maintenance {
+        id: id(row, 0, MaintenanceId::parse)?,
+        workspace: id(row, 3, WorkspaceId::parse)?,
+        settings,
+        created_at: instant(row, 10)?,
+        updated_at: instant(row, 11)?,
+    };
+    let (current, next) = (window(row, 12)?, window(row, 14)?);
+    Ok(PlannedMaintenance { maintenance, current, next })
+}
+
+fn window(row: &Row, column: usize) -> Result<Option<Span>, StoreError> {
+    let (from, to) = (maybe_instant(row, column)?, maybe_instant(row, column + 1)?);
+    Ok(from.zip(to).map(|(from, to)| Span { from, to }))
 }

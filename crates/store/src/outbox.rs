@@ -19,7 +19,6 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use crate::Store;
 
 pub(crate) use memory::{Listener, Memory};
-#[expect(unused_imports, reason = "what changes maintenance asks for it")]
 pub(crate) use telling::maintenance_changed;
 pub(crate) use telling::{Ending, channel_changed, channel_deleted, note_end, note_transition};
 

@@ -17,9 +17,9 @@ use crate::outbox::{Listener, Memory, Outbox};
 use crate::vault::{MasterKeySource, Place, Vault};
 use crate::writer::{Session, Work, Writer};
 use crate::{
-    Audit, Channels, Components, EvidenceStore, Groups, Incidents, JudgeStates, Keys, Logs, Missed,
-    Monitors, Pages, Results, Retention, Shown, SigningSecrets, StoreError, Workspaces,
-    signing_secrets,
+    Audit, Channels, Components, EvidenceStore, Groups, Incidents, JudgeStates, Keys, Logs,
+    Maintenances, Missed, Monitors, Pages, Results, Retention, Shown, SigningSecrets, StoreError,
+    Workspaces, signing_secrets,
 };
 
 /// A database that takes longer than this for nothing at all is not ready.
@@ -194,6 +194,11 @@ impl Store {
     /// Who is told what, and what came of it.
     pub const fn outbox(&self) -> Outbox<'_> {
         Outbox { store: self }
+    }
+
+    /// Planned maintenance.
+    pub const fn maintenances(&self) -> Maintenances<'_> {
+        Maintenances { store: self }
     }
 
     /// Sums of results, and the course of statuses.

@@ -68,6 +68,17 @@ impl Workspaces<'_> {
             .await
     }
 
+    /// The workspace with this identifier.
+    pub async fn get(&self, id: WorkspaceId) -> Result<Workspace, StoreError> {
+        query("SELECT id, slug, name, plan, created_at FROM workspaces WHERE id = $1")
+            .bind(id.to_string())
+            .fetch_optional(&mut self.store.read().await?)
+            .await?
+            .map(|row| read(&row))
+            .transpose()?
+            .ok_or_else(|| StoreError::not_found("workspace", &id))
+    }
+
     /// The workspace with this slug.
     pub async fn by_slug(&self, slug: &str) -> Result<Workspace, StoreError> {
         query("SELECT id, slug, name, plan, created_at FROM workspaces WHERE slug = $1")

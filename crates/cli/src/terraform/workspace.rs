@@ -1,10 +1,10 @@
 //! Reads everything of a workspace that Terraform manages, as the wire's JSON. What becomes of it
 //! belongs to `export`.
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, bail};
 use contract::monitor::wire::ListMonitorsRequest;
 use contract::notification::wire::ListNotificationsRequest;
-use contract::rpc::{Client, Error};
+use contract::rpc::Client;
 use contract::status_page::wire::{
     ListComponentGroupsRequest, ListComponentsRequest, ListStatusPagesRequest,
 };
@@ -14,6 +14,8 @@ use rules::limits::LIST_LIMIT_MAX;
 use rules::tables;
 use serde::Serialize;
 use serde_json::Value as Json;
+
+use crate::service::said;
 
 /// What a workspace holds.
 #[derive(Debug)]
@@ -98,9 +100,4 @@ fn add<M: Serialize>(
         found.push(Found { table, json: serde_json::to_value(message)? });
     }
     Ok(())
-}
-
-fn said(error: &Error) -> anyhow::Error {
-    let message = error.message.clone().unwrap_or_else(|| format!("{:?}", error.code));
-    anyhow!(message)
 }

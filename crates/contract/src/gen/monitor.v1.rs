@@ -6364,6 +6364,15 @@ pub struct GetMonitorStatusResponse {
         deserialize_with = "::buffa::json_helpers::null_as_default"
     )]
     pub regions: ::buffa::alloc::vec::Vec<RegionStatus>,
+    /// The incident that is open, `inc_…`; empty while none is.
+    ///
+    /// Field 5: `incident_id`
+    #[serde(
+        rename = "incidentId",
+        alias = "incident_id",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub incident_id: ::buffa::alloc::string::String,
 }
 impl ::core::fmt::Debug for GetMonitorStatusResponse {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
@@ -6372,6 +6381,7 @@ impl ::core::fmt::Debug for GetMonitorStatusResponse {
             .field("status", &self.status)
             .field("since", &self.since)
             .field("regions", &self.regions)
+            .field("incident_id", &self.incident_id)
             .finish()
     }
 }
@@ -6424,6 +6434,9 @@ impl ::buffa::Message for GetMonitorStatusResponse {
                 += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                     + inner_size as u64;
         }
+        if !self.incident_id.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.incident_id) as u64;
+        }
         ::buffa::saturate_size(size)
     }
     fn write_to(
@@ -6454,6 +6467,9 @@ impl ::buffa::Message for GetMonitorStatusResponse {
                 buf,
             );
             v.write_to(__cache, buf);
+        }
+        if !self.incident_id.is_empty() {
+            ::buffa::types::put_string_field(5u32, &self.incident_id, buf);
         }
     }
     fn merge_field(
@@ -6504,6 +6520,13 @@ impl ::buffa::Message for GetMonitorStatusResponse {
                 ::buffa::Message::merge_length_delimited(&mut elem, buf, ctx)?;
                 self.regions.push(elem);
             }
+            5u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.incident_id, buf)?;
+            }
             _ => {
                 ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
             }
@@ -6515,6 +6538,7 @@ impl ::buffa::Message for GetMonitorStatusResponse {
         self.status.clear();
         self.since = ::buffa::MessageField::none();
         self.regions.clear();
+        self.incident_id.clear();
     }
 }
 impl ::buffa::json_helpers::ProtoElemJson for GetMonitorStatusResponse {
@@ -23160,6 +23184,10 @@ pub mod __buffa {
                 'a,
                 super::super::__buffa::view::RegionStatusView<'a>,
             >,
+            /// The incident that is open, `inc_…`; empty while none is.
+            ///
+            /// Field 5: `incident_id`
+            pub incident_id: &'a str,
         }
         impl<'a> ::buffa::MessageView<'a> for GetMonitorStatusResponseView<'a> {
             type Owned = super::super::GetMonitorStatusResponse;
@@ -23236,6 +23264,13 @@ pub mod __buffa {
                             }
                         }
                     }
+                    5u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.incident_id = ::buffa::types::borrow_str(&mut cur)?;
+                    }
                     4u32 => {
                         ::buffa::encoding::check_wire_type(
                             tag,
@@ -23298,6 +23333,7 @@ pub mod __buffa {
                         .iter()
                         .map(|v| v.to_owned_from_source(__buffa_src))
                         .collect::<::core::result::Result<_, ::buffa::DecodeError>>()?,
+                    incident_id: self.incident_id.to_string(),
                     ..::core::default::Default::default()
                 })
             }
@@ -23332,6 +23368,12 @@ pub mod __buffa {
                         += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                             + inner_size as u64;
                 }
+                if !self.incident_id.is_empty() {
+                    size
+                        += 1u64
+                            + ::buffa::types::string_encoded_len(&self.incident_id)
+                                as u64;
+                }
                 ::buffa::saturate_size(size)
             }
             #[allow(clippy::needless_borrow)]
@@ -23363,6 +23405,9 @@ pub mod __buffa {
                         buf,
                     );
                     v.write_to(__cache, buf);
+                }
+                if !self.incident_id.is_empty() {
+                    ::buffa::types::put_string_field(5u32, &self.incident_id, buf);
                 }
             }
         }
@@ -23397,6 +23442,9 @@ pub mod __buffa {
                 }
                 if !self.regions.is_empty() {
                     __map.serialize_entry("regions", &*self.regions)?;
+                }
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.incident_id) {
+                    __map.serialize_entry("incidentId", self.incident_id)?;
                 }
                 __map.end()
             }
@@ -23531,6 +23579,13 @@ pub mod __buffa {
                 super::super::__buffa::view::RegionStatusView<'_>,
             > {
                 &self.0.reborrow().regions
+            }
+            /// The incident that is open, `inc_…`; empty while none is.
+            ///
+            /// Field 5: `incident_id`
+            #[must_use]
+            pub fn incident_id(&self) -> &'_ str {
+                self.0.reborrow().incident_id
             }
         }
         impl ::core::convert::From<

@@ -4231,6 +4231,2662 @@ pub const __DELETE_NOTIFICATION_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonA
     from_json: ::buffa::type_registry::any_from_json::<DeleteNotificationResponse>,
     is_wkt: false,
 };
+/// Which channel to test: exactly one of both.
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct TestNotificationRequest {
+    /// `chn_…` of a saved channel, which is tested as it is stored.
+    ///
+    /// Field 1: `id`
+    #[serde(rename = "id", skip_serializing_if = "::core::option::Option::is_none")]
+    pub id: ::core::option::Option<::buffa::alloc::string::String>,
+    /// A channel that is not saved: as for CreateNotification. Nothing of it is stored.
+    ///
+    /// Field 2: `notification`
+    #[serde(
+        rename = "notification",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub notification: ::buffa::MessageField<Notification, ::buffa::Inline<Notification>>,
+}
+impl ::core::fmt::Debug for TestNotificationRequest {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("TestNotificationRequest")
+            .field("id", &self.id)
+            .field("notification", &self.notification)
+            .finish()
+    }
+}
+impl TestNotificationRequest {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/notification.v1.TestNotificationRequest";
+}
+::buffa::impl_default_instance!(TestNotificationRequest);
+impl ::buffa::MessageName for TestNotificationRequest {
+    const PACKAGE: &'static str = "notification.v1";
+    const NAME: &'static str = "TestNotificationRequest";
+    const FULL_NAME: &'static str = "notification.v1.TestNotificationRequest";
+    const TYPE_URL: &'static str = "type.googleapis.com/notification.v1.TestNotificationRequest";
+}
+impl ::buffa::Message for TestNotificationRequest {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if let Some(ref v) = self.id {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        if self.notification.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.notification.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        __cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if let Some(ref v) = self.id {
+            ::buffa::types::put_string_field(1u32, v, buf);
+        }
+        if self.notification.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                2u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.notification.write_to(__cache, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self.id.get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.notification.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.id = ::core::option::Option::None;
+        self.notification = ::buffa::MessageField::none();
+    }
+}
+impl ::buffa::json_helpers::ProtoElemJson for TestNotificationRequest {
+    fn serialize_proto_json<S: ::serde::Serializer>(
+        v: &Self,
+        s: S,
+    ) -> ::core::result::Result<S::Ok, S::Error> {
+        ::serde::Serialize::serialize(v, s)
+    }
+    fn deserialize_proto_json<'de, D: ::serde::Deserializer<'de>>(
+        d: D,
+    ) -> ::core::result::Result<Self, D::Error> {
+        <Self as ::serde::Deserialize>::deserialize(d)
+    }
+}
+#[doc(hidden)]
+pub const __TEST_NOTIFICATION_REQUEST_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/notification.v1.TestNotificationRequest",
+    to_json: ::buffa::type_registry::any_to_json::<TestNotificationRequest>,
+    from_json: ::buffa::type_registry::any_from_json::<TestNotificationRequest>,
+    is_wkt: false,
+};
+/// What came of a test.
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct TestNotificationResponse {
+    /// Whether the receiver took the message.
+    ///
+    /// Field 1: `accepted`
+    #[serde(
+        rename = "accepted",
+        with = "::buffa::json_helpers::proto_bool"
+    )]
+    pub accepted: bool,
+    /// Status of its answer: of HTTP, or of SMTP for emails. Absent where there was none.
+    ///
+    /// Field 2: `status`
+    #[serde(
+        rename = "status",
+        with = "::buffa::json_helpers::opt_int32",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub status: ::core::option::Option<i32>,
+    /// What it said, or why there is no answer: one line, without what may be a secret.
+    ///
+    /// Field 3: `answer`
+    #[serde(
+        rename = "answer",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub answer: ::buffa::alloc::string::String,
+    /// From the look-up of the name to the end of the answer, in whole milliseconds.
+    ///
+    /// Field 4: `took_ms`
+    #[serde(
+        rename = "tookMs",
+        alias = "took_ms",
+        with = "::buffa::json_helpers::int32"
+    )]
+    pub took_ms: i32,
+    /// What would help; empty when it was accepted.
+    ///
+    /// Field 5: `help`
+    #[serde(
+        rename = "help",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub help: ::buffa::alloc::string::String,
+}
+impl ::core::fmt::Debug for TestNotificationResponse {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("TestNotificationResponse")
+            .field("accepted", &self.accepted)
+            .field("status", &self.status)
+            .field("answer", &self.answer)
+            .field("took_ms", &self.took_ms)
+            .field("help", &self.help)
+            .finish()
+    }
+}
+impl TestNotificationResponse {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/notification.v1.TestNotificationResponse";
+}
+::buffa::impl_default_instance!(TestNotificationResponse);
+impl ::buffa::MessageName for TestNotificationResponse {
+    const PACKAGE: &'static str = "notification.v1";
+    const NAME: &'static str = "TestNotificationResponse";
+    const FULL_NAME: &'static str = "notification.v1.TestNotificationResponse";
+    const TYPE_URL: &'static str = "type.googleapis.com/notification.v1.TestNotificationResponse";
+}
+impl ::buffa::Message for TestNotificationResponse {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, _cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if self.accepted {
+            size += 1u64 + ::buffa::types::BOOL_ENCODED_LEN as u64;
+        }
+        if let Some(v) = self.status {
+            size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
+        }
+        if !self.answer.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.answer) as u64;
+        }
+        if self.took_ms != 0i32 {
+            size += 1u64 + ::buffa::types::int32_encoded_len(self.took_ms) as u64;
+        }
+        if !self.help.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.help) as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        _cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if self.accepted {
+            ::buffa::types::put_bool_field(1u32, self.accepted, buf);
+        }
+        if let Some(v) = self.status {
+            ::buffa::types::put_int32_field(2u32, v, buf);
+        }
+        if !self.answer.is_empty() {
+            ::buffa::types::put_string_field(3u32, &self.answer, buf);
+        }
+        if self.took_ms != 0i32 {
+            ::buffa::types::put_int32_field(4u32, self.took_ms, buf);
+        }
+        if !self.help.is_empty() {
+            ::buffa::types::put_string_field(5u32, &self.help, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.accepted = ::buffa::types::decode_bool(buf)?;
+            }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.status = ::core::option::Option::Some(
+                    ::buffa::types::decode_int32(buf)?,
+                );
+            }
+            3u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.answer, buf)?;
+            }
+            4u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.took_ms = ::buffa::types::decode_int32(buf)?;
+            }
+            5u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.help, buf)?;
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.accepted = false;
+        self.status = ::core::option::Option::None;
+        self.answer.clear();
+        self.took_ms = 0i32;
+        self.help.clear();
+    }
+}
+impl ::buffa::json_helpers::ProtoElemJson for TestNotificationResponse {
+    fn serialize_proto_json<S: ::serde::Serializer>(
+        v: &Self,
+        s: S,
+    ) -> ::core::result::Result<S::Ok, S::Error> {
+        ::serde::Serialize::serialize(v, s)
+    }
+    fn deserialize_proto_json<'de, D: ::serde::Deserializer<'de>>(
+        d: D,
+    ) -> ::core::result::Result<Self, D::Error> {
+        <Self as ::serde::Deserialize>::deserialize(d)
+    }
+}
+#[doc(hidden)]
+pub const __TEST_NOTIFICATION_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/notification.v1.TestNotificationResponse",
+    to_json: ::buffa::type_registry::any_to_json::<TestNotificationResponse>,
+    from_json: ::buffa::type_registry::any_from_json::<TestNotificationResponse>,
+    is_wkt: false,
+};
+/// One event for one channel, and what became of it.
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct Delivery {
+    /// `dlv_…`; later ones are greater.
+    ///
+    /// Field 1: `id`
+    #[serde(
+        rename = "id",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub id: ::buffa::alloc::string::String,
+    /// The channel, `chn_…`, which may be deleted since.
+    ///
+    /// Field 2: `notification_id`
+    #[serde(
+        rename = "notificationId",
+        alias = "notification_id",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub notification_id: ::buffa::alloc::string::String,
+    /// Kind of the channel then, as in Notification.
+    ///
+    /// Field 3: `provider_type`
+    #[serde(
+        rename = "providerType",
+        alias = "provider_type",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub provider_type: ::buffa::alloc::string::String,
+    /// The monitor, `mon_…`, which may be deleted since. Absent of a test.
+    ///
+    /// Field 4: `monitor_id`
+    #[serde(
+        rename = "monitorId",
+        alias = "monitor_id",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub monitor_id: ::core::option::Option<::buffa::alloc::string::String>,
+    /// The incident, `inc_…`. Absent of a test, and of what is told outside an incident.
+    ///
+    /// Field 5: `incident_id`
+    #[serde(
+        rename = "incidentId",
+        alias = "incident_id",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub incident_id: ::core::option::Option<::buffa::alloc::string::String>,
+    /// What is told: `error`, `degraded`, `recovered` or `test`.
+    ///
+    /// Field 6: `event`
+    #[serde(
+        rename = "event",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub event: ::buffa::alloc::string::String,
+    /// 0 when it is told the first time, then the number of the reminder.
+    ///
+    /// Field 7: `reminder`
+    #[serde(
+        rename = "reminder",
+        with = "::buffa::json_helpers::int32"
+    )]
+    pub reminder: i32,
+    /// `waiting`, `accepted`, `dead` (tried no more; see ReplayDelivery) or `cancelled` (it was over
+    /// before it was told, or its channel was deleted).
+    ///
+    /// Field 8: `state`
+    #[serde(
+        rename = "state",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub state: ::buffa::alloc::string::String,
+    /// Why it waits without having been tried: `lasting` (told only if it lasts until then),
+    /// `maintenance`, `quiet_hours` or `storm` (told with others of its minute). Absent where nothing
+    /// holds it.
+    ///
+    /// Field 9: `held`
+    #[serde(rename = "held", skip_serializing_if = "::core::option::Option::is_none")]
+    pub held: ::core::option::Option<::buffa::alloc::string::String>,
+    /// The same in every try, so that a receiver can drop the second of what arrives twice: where a
+    /// vendor takes one, it is sent along. Several that are told together share another one.
+    ///
+    /// Field 10: `key`
+    #[serde(
+        rename = "key",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub key: ::buffa::alloc::string::String,
+    /// When it was written down.
+    ///
+    /// Field 11: `created_at`
+    #[serde(
+        rename = "createdAt",
+        alias = "created_at",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub created_at: ::buffa::MessageField<
+        ::buffa_types::google::protobuf::Timestamp,
+        ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+    >,
+    /// When it is tried next. Absent unless it waits.
+    ///
+    /// Field 12: `next_attempt_at`
+    #[serde(
+        rename = "nextAttemptAt",
+        alias = "next_attempt_at",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub next_attempt_at: ::buffa::MessageField<
+        ::buffa_types::google::protobuf::Timestamp,
+        ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+    >,
+    /// When it came to its end. Absent while it waits.
+    ///
+    /// Field 13: `done_at`
+    #[serde(
+        rename = "doneAt",
+        alias = "done_at",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub done_at: ::buffa::MessageField<
+        ::buffa_types::google::protobuf::Timestamp,
+        ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+    >,
+    /// The newest ten attempts, oldest first.
+    ///
+    /// Field 14: `attempts`
+    #[serde(
+        rename = "attempts",
+        deserialize_with = "::buffa::json_helpers::null_as_default"
+    )]
+    pub attempts: ::buffa::alloc::vec::Vec<DeliveryAttempt>,
+}
+impl ::core::fmt::Debug for Delivery {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("Delivery")
+            .field("id", &self.id)
+            .field("notification_id", &self.notification_id)
+            .field("provider_type", &self.provider_type)
+            .field("monitor_id", &self.monitor_id)
+            .field("incident_id", &self.incident_id)
+            .field("event", &self.event)
+            .field("reminder", &self.reminder)
+            .field("state", &self.state)
+            .field("held", &self.held)
+            .field("key", &self.key)
+            .field("created_at", &self.created_at)
+            .field("next_attempt_at", &self.next_attempt_at)
+            .field("done_at", &self.done_at)
+            .field("attempts", &self.attempts)
+            .finish()
+    }
+}
+impl Delivery {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/notification.v1.Delivery";
+}
+::buffa::impl_default_instance!(Delivery);
+impl ::buffa::MessageName for Delivery {
+    const PACKAGE: &'static str = "notification.v1";
+    const NAME: &'static str = "Delivery";
+    const FULL_NAME: &'static str = "notification.v1.Delivery";
+    const TYPE_URL: &'static str = "type.googleapis.com/notification.v1.Delivery";
+}
+impl ::buffa::Message for Delivery {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if !self.id.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.id) as u64;
+        }
+        if !self.notification_id.is_empty() {
+            size
+                += 1u64
+                    + ::buffa::types::string_encoded_len(&self.notification_id) as u64;
+        }
+        if !self.provider_type.is_empty() {
+            size
+                += 1u64 + ::buffa::types::string_encoded_len(&self.provider_type) as u64;
+        }
+        if let Some(ref v) = self.monitor_id {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        if let Some(ref v) = self.incident_id {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        if !self.event.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.event) as u64;
+        }
+        if self.reminder != 0i32 {
+            size += 1u64 + ::buffa::types::int32_encoded_len(self.reminder) as u64;
+        }
+        if !self.state.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.state) as u64;
+        }
+        if let Some(ref v) = self.held {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        if !self.key.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.key) as u64;
+        }
+        if self.created_at.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.created_at.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        if self.next_attempt_at.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.next_attempt_at.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        if self.done_at.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.done_at.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        for v in &self.attempts {
+            let __slot = __cache.reserve();
+            let inner_size = v.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        __cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if !self.id.is_empty() {
+            ::buffa::types::put_string_field(1u32, &self.id, buf);
+        }
+        if !self.notification_id.is_empty() {
+            ::buffa::types::put_string_field(2u32, &self.notification_id, buf);
+        }
+        if !self.provider_type.is_empty() {
+            ::buffa::types::put_string_field(3u32, &self.provider_type, buf);
+        }
+        if let Some(ref v) = self.monitor_id {
+            ::buffa::types::put_string_field(4u32, v, buf);
+        }
+        if let Some(ref v) = self.incident_id {
+            ::buffa::types::put_string_field(5u32, v, buf);
+        }
+        if !self.event.is_empty() {
+            ::buffa::types::put_string_field(6u32, &self.event, buf);
+        }
+        if self.reminder != 0i32 {
+            ::buffa::types::put_int32_field(7u32, self.reminder, buf);
+        }
+        if !self.state.is_empty() {
+            ::buffa::types::put_string_field(8u32, &self.state, buf);
+        }
+        if let Some(ref v) = self.held {
+            ::buffa::types::put_string_field(9u32, v, buf);
+        }
+        if !self.key.is_empty() {
+            ::buffa::types::put_string_field(10u32, &self.key, buf);
+        }
+        if self.created_at.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                11u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.created_at.write_to(__cache, buf);
+        }
+        if self.next_attempt_at.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                12u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.next_attempt_at.write_to(__cache, buf);
+        }
+        if self.done_at.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                13u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.done_at.write_to(__cache, buf);
+        }
+        for v in &self.attempts {
+            ::buffa::types::put_len_delimited_header(
+                14u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            v.write_to(__cache, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.id, buf)?;
+            }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.notification_id, buf)?;
+            }
+            3u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.provider_type, buf)?;
+            }
+            4u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self
+                        .monitor_id
+                        .get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
+            5u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self
+                        .incident_id
+                        .get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
+            6u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.event, buf)?;
+            }
+            7u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.reminder = ::buffa::types::decode_int32(buf)?;
+            }
+            8u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.state, buf)?;
+            }
+            9u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self.held.get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
+            10u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.key, buf)?;
+            }
+            11u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.created_at.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            12u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.next_attempt_at.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            13u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.done_at.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            14u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                let mut elem = ::core::default::Default::default();
+                ctx.register_element_memory(
+                    ::buffa::__private::element_footprint(&elem),
+                )?;
+                ::buffa::Message::merge_length_delimited(&mut elem, buf, ctx)?;
+                self.attempts.push(elem);
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.id.clear();
+        self.notification_id.clear();
+        self.provider_type.clear();
+        self.monitor_id = ::core::option::Option::None;
+        self.incident_id = ::core::option::Option::None;
+        self.event.clear();
+        self.reminder = 0i32;
+        self.state.clear();
+        self.held = ::core::option::Option::None;
+        self.key.clear();
+        self.created_at = ::buffa::MessageField::none();
+        self.next_attempt_at = ::buffa::MessageField::none();
+        self.done_at = ::buffa::MessageField::none();
+        self.attempts.clear();
+    }
+}
+impl ::buffa::json_helpers::ProtoElemJson for Delivery {
+    fn serialize_proto_json<S: ::serde::Serializer>(
+        v: &Self,
+        s: S,
+    ) -> ::core::result::Result<S::Ok, S::Error> {
+        ::serde::Serialize::serialize(v, s)
+    }
+    fn deserialize_proto_json<'de, D: ::serde::Deserializer<'de>>(
+        d: D,
+    ) -> ::core::result::Result<Self, D::Error> {
+        <Self as ::serde::Deserialize>::deserialize(d)
+    }
+}
+#[doc(hidden)]
+pub const __DELIVERY_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/notification.v1.Delivery",
+    to_json: ::buffa::type_registry::any_to_json::<Delivery>,
+    from_json: ::buffa::type_registry::any_from_json::<Delivery>,
+    is_wkt: false,
+};
+/// One try to deliver.
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct DeliveryAttempt {
+    /// Its number among those of the delivery, from 1 on.
+    ///
+    /// Field 1: `number`
+    #[serde(
+        rename = "number",
+        with = "::buffa::json_helpers::int32"
+    )]
+    pub number: i32,
+    /// When it began.
+    ///
+    /// Field 2: `at`
+    #[serde(
+        rename = "at",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub at: ::buffa::MessageField<
+        ::buffa_types::google::protobuf::Timestamp,
+        ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+    >,
+    /// From the look-up of the name to the end of the answer, in whole milliseconds.
+    ///
+    /// Field 3: `took_ms`
+    #[serde(
+        rename = "tookMs",
+        alias = "took_ms",
+        with = "::buffa::json_helpers::int32"
+    )]
+    pub took_ms: i32,
+    /// As in TestNotificationResponse.
+    ///
+    /// Field 4: `status`
+    #[serde(
+        rename = "status",
+        with = "::buffa::json_helpers::opt_int32",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub status: ::core::option::Option<i32>,
+    /// As in TestNotificationResponse.
+    ///
+    /// Field 5: `answer`
+    #[serde(
+        rename = "answer",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub answer: ::buffa::alloc::string::String,
+}
+impl ::core::fmt::Debug for DeliveryAttempt {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("DeliveryAttempt")
+            .field("number", &self.number)
+            .field("at", &self.at)
+            .field("took_ms", &self.took_ms)
+            .field("status", &self.status)
+            .field("answer", &self.answer)
+            .finish()
+    }
+}
+impl DeliveryAttempt {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/notification.v1.DeliveryAttempt";
+}
+::buffa::impl_default_instance!(DeliveryAttempt);
+impl ::buffa::MessageName for DeliveryAttempt {
+    const PACKAGE: &'static str = "notification.v1";
+    const NAME: &'static str = "DeliveryAttempt";
+    const FULL_NAME: &'static str = "notification.v1.DeliveryAttempt";
+    const TYPE_URL: &'static str = "type.googleapis.com/notification.v1.DeliveryAttempt";
+}
+impl ::buffa::Message for DeliveryAttempt {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if self.number != 0i32 {
+            size += 1u64 + ::buffa::types::int32_encoded_len(self.number) as u64;
+        }
+        if self.at.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.at.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        if self.took_ms != 0i32 {
+            size += 1u64 + ::buffa::types::int32_encoded_len(self.took_ms) as u64;
+        }
+        if let Some(v) = self.status {
+            size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
+        }
+        if !self.answer.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.answer) as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        __cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if self.number != 0i32 {
+            ::buffa::types::put_int32_field(1u32, self.number, buf);
+        }
+        if self.at.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                2u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.at.write_to(__cache, buf);
+        }
+        if self.took_ms != 0i32 {
+            ::buffa::types::put_int32_field(3u32, self.took_ms, buf);
+        }
+        if let Some(v) = self.status {
+            ::buffa::types::put_int32_field(4u32, v, buf);
+        }
+        if !self.answer.is_empty() {
+            ::buffa::types::put_string_field(5u32, &self.answer, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.number = ::buffa::types::decode_int32(buf)?;
+            }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.at.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            3u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.took_ms = ::buffa::types::decode_int32(buf)?;
+            }
+            4u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.status = ::core::option::Option::Some(
+                    ::buffa::types::decode_int32(buf)?,
+                );
+            }
+            5u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.answer, buf)?;
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.number = 0i32;
+        self.at = ::buffa::MessageField::none();
+        self.took_ms = 0i32;
+        self.status = ::core::option::Option::None;
+        self.answer.clear();
+    }
+}
+impl ::buffa::json_helpers::ProtoElemJson for DeliveryAttempt {
+    fn serialize_proto_json<S: ::serde::Serializer>(
+        v: &Self,
+        s: S,
+    ) -> ::core::result::Result<S::Ok, S::Error> {
+        ::serde::Serialize::serialize(v, s)
+    }
+    fn deserialize_proto_json<'de, D: ::serde::Deserializer<'de>>(
+        d: D,
+    ) -> ::core::result::Result<Self, D::Error> {
+        <Self as ::serde::Deserialize>::deserialize(d)
+    }
+}
+#[doc(hidden)]
+pub const __DELIVERY_ATTEMPT_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/notification.v1.DeliveryAttempt",
+    to_json: ::buffa::type_registry::any_to_json::<DeliveryAttempt>,
+    from_json: ::buffa::type_registry::any_from_json::<DeliveryAttempt>,
+    is_wkt: false,
+};
+/// Which deliveries to list.
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct ListDeliveriesRequest {
+    /// Only those of this channel, `chn_…`.
+    ///
+    /// Field 1: `notification_id`
+    #[serde(
+        rename = "notificationId",
+        alias = "notification_id",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub notification_id: ::core::option::Option<::buffa::alloc::string::String>,
+    /// Only those of this monitor's events, `mon_…`.
+    ///
+    /// Field 2: `monitor_id`
+    #[serde(
+        rename = "monitorId",
+        alias = "monitor_id",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub monitor_id: ::core::option::Option<::buffa::alloc::string::String>,
+    /// Only those in this state; see Delivery.
+    ///
+    /// Field 3: `state`
+    #[serde(rename = "state", skip_serializing_if = "::core::option::Option::is_none")]
+    pub state: ::core::option::Option<::buffa::alloc::string::String>,
+    /// Deliveries per page: 1 to 100. Default 50.
+    ///
+    /// Field 4: `limit`
+    #[serde(
+        rename = "limit",
+        with = "::buffa::json_helpers::opt_int32",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub limit: ::core::option::Option<i32>,
+    /// How many deliveries to skip, 0 or more. Default 0. Not together with `page_token`.
+    ///
+    /// Field 5: `offset`
+    #[serde(
+        rename = "offset",
+        with = "::buffa::json_helpers::opt_int32",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub offset: ::core::option::Option<i32>,
+    /// As in ListNotificationsRequest.
+    ///
+    /// Field 6: `page_token`
+    #[serde(
+        rename = "pageToken",
+        alias = "page_token",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub page_token: ::core::option::Option<::buffa::alloc::string::String>,
+}
+impl ::core::fmt::Debug for ListDeliveriesRequest {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("ListDeliveriesRequest")
+            .field("notification_id", &self.notification_id)
+            .field("monitor_id", &self.monitor_id)
+            .field("state", &self.state)
+            .field("limit", &self.limit)
+            .field("offset", &self.offset)
+            .field("page_token", &self.page_token)
+            .finish()
+    }
+}
+impl ListDeliveriesRequest {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/notification.v1.ListDeliveriesRequest";
+}
+::buffa::impl_default_instance!(ListDeliveriesRequest);
+impl ::buffa::MessageName for ListDeliveriesRequest {
+    const PACKAGE: &'static str = "notification.v1";
+    const NAME: &'static str = "ListDeliveriesRequest";
+    const FULL_NAME: &'static str = "notification.v1.ListDeliveriesRequest";
+    const TYPE_URL: &'static str = "type.googleapis.com/notification.v1.ListDeliveriesRequest";
+}
+impl ::buffa::Message for ListDeliveriesRequest {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, _cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if let Some(ref v) = self.notification_id {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        if let Some(ref v) = self.monitor_id {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        if let Some(ref v) = self.state {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        if let Some(v) = self.limit {
+            size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
+        }
+        if let Some(v) = self.offset {
+            size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
+        }
+        if let Some(ref v) = self.page_token {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        _cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if let Some(ref v) = self.notification_id {
+            ::buffa::types::put_string_field(1u32, v, buf);
+        }
+        if let Some(ref v) = self.monitor_id {
+            ::buffa::types::put_string_field(2u32, v, buf);
+        }
+        if let Some(ref v) = self.state {
+            ::buffa::types::put_string_field(3u32, v, buf);
+        }
+        if let Some(v) = self.limit {
+            ::buffa::types::put_int32_field(4u32, v, buf);
+        }
+        if let Some(v) = self.offset {
+            ::buffa::types::put_int32_field(5u32, v, buf);
+        }
+        if let Some(ref v) = self.page_token {
+            ::buffa::types::put_string_field(6u32, v, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self
+                        .notification_id
+                        .get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self
+                        .monitor_id
+                        .get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
+            3u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self.state.get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
+            4u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.limit = ::core::option::Option::Some(
+                    ::buffa::types::decode_int32(buf)?,
+                );
+            }
+            5u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.offset = ::core::option::Option::Some(
+                    ::buffa::types::decode_int32(buf)?,
+                );
+            }
+            6u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self
+                        .page_token
+                        .get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.notification_id = ::core::option::Option::None;
+        self.monitor_id = ::core::option::Option::None;
+        self.state = ::core::option::Option::None;
+        self.limit = ::core::option::Option::None;
+        self.offset = ::core::option::Option::None;
+        self.page_token = ::core::option::Option::None;
+    }
+}
+impl ::buffa::json_helpers::ProtoElemJson for ListDeliveriesRequest {
+    fn serialize_proto_json<S: ::serde::Serializer>(
+        v: &Self,
+        s: S,
+    ) -> ::core::result::Result<S::Ok, S::Error> {
+        ::serde::Serialize::serialize(v, s)
+    }
+    fn deserialize_proto_json<'de, D: ::serde::Deserializer<'de>>(
+        d: D,
+    ) -> ::core::result::Result<Self, D::Error> {
+        <Self as ::serde::Deserialize>::deserialize(d)
+    }
+}
+#[doc(hidden)]
+pub const __LIST_DELIVERIES_REQUEST_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/notification.v1.ListDeliveriesRequest",
+    to_json: ::buffa::type_registry::any_to_json::<ListDeliveriesRequest>,
+    from_json: ::buffa::type_registry::any_from_json::<ListDeliveriesRequest>,
+    is_wkt: false,
+};
+/// A page of deliveries.
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct ListDeliveriesResponse {
+    /// The page's deliveries, newest first.
+    ///
+    /// Field 1: `deliveries`
+    #[serde(
+        rename = "deliveries",
+        deserialize_with = "::buffa::json_helpers::null_as_default"
+    )]
+    pub deliveries: ::buffa::alloc::vec::Vec<Delivery>,
+    /// Deliveries that the request means.
+    ///
+    /// Field 2: `total_size`
+    #[serde(
+        rename = "totalSize",
+        alias = "total_size",
+        with = "::buffa::json_helpers::int32"
+    )]
+    pub total_size: i32,
+    /// Token of the next page; empty on the last.
+    ///
+    /// Field 3: `next_page_token`
+    #[serde(
+        rename = "nextPageToken",
+        alias = "next_page_token",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub next_page_token: ::buffa::alloc::string::String,
+}
+impl ::core::fmt::Debug for ListDeliveriesResponse {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("ListDeliveriesResponse")
+            .field("deliveries", &self.deliveries)
+            .field("total_size", &self.total_size)
+            .field("next_page_token", &self.next_page_token)
+            .finish()
+    }
+}
+impl ListDeliveriesResponse {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/notification.v1.ListDeliveriesResponse";
+}
+::buffa::impl_default_instance!(ListDeliveriesResponse);
+impl ::buffa::MessageName for ListDeliveriesResponse {
+    const PACKAGE: &'static str = "notification.v1";
+    const NAME: &'static str = "ListDeliveriesResponse";
+    const FULL_NAME: &'static str = "notification.v1.ListDeliveriesResponse";
+    const TYPE_URL: &'static str = "type.googleapis.com/notification.v1.ListDeliveriesResponse";
+}
+impl ::buffa::Message for ListDeliveriesResponse {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        for v in &self.deliveries {
+            let __slot = __cache.reserve();
+            let inner_size = v.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        if self.total_size != 0i32 {
+            size += 1u64 + ::buffa::types::int32_encoded_len(self.total_size) as u64;
+        }
+        if !self.next_page_token.is_empty() {
+            size
+                += 1u64
+                    + ::buffa::types::string_encoded_len(&self.next_page_token) as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        __cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        for v in &self.deliveries {
+            ::buffa::types::put_len_delimited_header(
+                1u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            v.write_to(__cache, buf);
+        }
+        if self.total_size != 0i32 {
+            ::buffa::types::put_int32_field(2u32, self.total_size, buf);
+        }
+        if !self.next_page_token.is_empty() {
+            ::buffa::types::put_string_field(3u32, &self.next_page_token, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                let mut elem = ::core::default::Default::default();
+                ctx.register_element_memory(
+                    ::buffa::__private::element_footprint(&elem),
+                )?;
+                ::buffa::Message::merge_length_delimited(&mut elem, buf, ctx)?;
+                self.deliveries.push(elem);
+            }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.total_size = ::buffa::types::decode_int32(buf)?;
+            }
+            3u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.next_page_token, buf)?;
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.deliveries.clear();
+        self.total_size = 0i32;
+        self.next_page_token.clear();
+    }
+}
+impl ::buffa::json_helpers::ProtoElemJson for ListDeliveriesResponse {
+    fn serialize_proto_json<S: ::serde::Serializer>(
+        v: &Self,
+        s: S,
+    ) -> ::core::result::Result<S::Ok, S::Error> {
+        ::serde::Serialize::serialize(v, s)
+    }
+    fn deserialize_proto_json<'de, D: ::serde::Deserializer<'de>>(
+        d: D,
+    ) -> ::core::result::Result<Self, D::Error> {
+        <Self as ::serde::Deserialize>::deserialize(d)
+    }
+}
+#[doc(hidden)]
+pub const __LIST_DELIVERIES_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/notification.v1.ListDeliveriesResponse",
+    to_json: ::buffa::type_registry::any_to_json::<ListDeliveriesResponse>,
+    from_json: ::buffa::type_registry::any_from_json::<ListDeliveriesResponse>,
+    is_wkt: false,
+};
+/// Which delivery to read.
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct GetDeliveryRequest {
+    /// `dlv_…`. Required.
+    ///
+    /// Field 1: `id`
+    #[serde(
+        rename = "id",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub id: ::buffa::alloc::string::String,
+}
+impl ::core::fmt::Debug for GetDeliveryRequest {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("GetDeliveryRequest").field("id", &self.id).finish()
+    }
+}
+impl GetDeliveryRequest {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/notification.v1.GetDeliveryRequest";
+}
+::buffa::impl_default_instance!(GetDeliveryRequest);
+impl ::buffa::MessageName for GetDeliveryRequest {
+    const PACKAGE: &'static str = "notification.v1";
+    const NAME: &'static str = "GetDeliveryRequest";
+    const FULL_NAME: &'static str = "notification.v1.GetDeliveryRequest";
+    const TYPE_URL: &'static str = "type.googleapis.com/notification.v1.GetDeliveryRequest";
+}
+impl ::buffa::Message for GetDeliveryRequest {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, _cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if !self.id.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.id) as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        _cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if !self.id.is_empty() {
+            ::buffa::types::put_string_field(1u32, &self.id, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.id, buf)?;
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.id.clear();
+    }
+}
+impl ::buffa::json_helpers::ProtoElemJson for GetDeliveryRequest {
+    fn serialize_proto_json<S: ::serde::Serializer>(
+        v: &Self,
+        s: S,
+    ) -> ::core::result::Result<S::Ok, S::Error> {
+        ::serde::Serialize::serialize(v, s)
+    }
+    fn deserialize_proto_json<'de, D: ::serde::Deserializer<'de>>(
+        d: D,
+    ) -> ::core::result::Result<Self, D::Error> {
+        <Self as ::serde::Deserialize>::deserialize(d)
+    }
+}
+#[doc(hidden)]
+pub const __GET_DELIVERY_REQUEST_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/notification.v1.GetDeliveryRequest",
+    to_json: ::buffa::type_registry::any_to_json::<GetDeliveryRequest>,
+    from_json: ::buffa::type_registry::any_from_json::<GetDeliveryRequest>,
+    is_wkt: false,
+};
+/// One delivery.
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct GetDeliveryResponse {
+    /// The delivery.
+    ///
+    /// Field 1: `delivery`
+    #[serde(
+        rename = "delivery",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub delivery: ::buffa::MessageField<Delivery, ::buffa::Inline<Delivery>>,
+}
+impl ::core::fmt::Debug for GetDeliveryResponse {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("GetDeliveryResponse").field("delivery", &self.delivery).finish()
+    }
+}
+impl GetDeliveryResponse {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/notification.v1.GetDeliveryResponse";
+}
+::buffa::impl_default_instance!(GetDeliveryResponse);
+impl ::buffa::MessageName for GetDeliveryResponse {
+    const PACKAGE: &'static str = "notification.v1";
+    const NAME: &'static str = "GetDeliveryResponse";
+    const FULL_NAME: &'static str = "notification.v1.GetDeliveryResponse";
+    const TYPE_URL: &'static str = "type.googleapis.com/notification.v1.GetDeliveryResponse";
+}
+impl ::buffa::Message for GetDeliveryResponse {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if self.delivery.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.delivery.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        __cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if self.delivery.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                1u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.delivery.write_to(__cache, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.delivery.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.delivery = ::buffa::MessageField::none();
+    }
+}
+impl ::buffa::json_helpers::ProtoElemJson for GetDeliveryResponse {
+    fn serialize_proto_json<S: ::serde::Serializer>(
+        v: &Self,
+        s: S,
+    ) -> ::core::result::Result<S::Ok, S::Error> {
+        ::serde::Serialize::serialize(v, s)
+    }
+    fn deserialize_proto_json<'de, D: ::serde::Deserializer<'de>>(
+        d: D,
+    ) -> ::core::result::Result<Self, D::Error> {
+        <Self as ::serde::Deserialize>::deserialize(d)
+    }
+}
+#[doc(hidden)]
+pub const __GET_DELIVERY_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/notification.v1.GetDeliveryResponse",
+    to_json: ::buffa::type_registry::any_to_json::<GetDeliveryResponse>,
+    from_json: ::buffa::type_registry::any_from_json::<GetDeliveryResponse>,
+    is_wkt: false,
+};
+/// Which dead letter to try again.
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct ReplayDeliveryRequest {
+    /// `dlv_…`. Required.
+    ///
+    /// Field 1: `id`
+    #[serde(
+        rename = "id",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub id: ::buffa::alloc::string::String,
+}
+impl ::core::fmt::Debug for ReplayDeliveryRequest {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("ReplayDeliveryRequest").field("id", &self.id).finish()
+    }
+}
+impl ReplayDeliveryRequest {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/notification.v1.ReplayDeliveryRequest";
+}
+::buffa::impl_default_instance!(ReplayDeliveryRequest);
+impl ::buffa::MessageName for ReplayDeliveryRequest {
+    const PACKAGE: &'static str = "notification.v1";
+    const NAME: &'static str = "ReplayDeliveryRequest";
+    const FULL_NAME: &'static str = "notification.v1.ReplayDeliveryRequest";
+    const TYPE_URL: &'static str = "type.googleapis.com/notification.v1.ReplayDeliveryRequest";
+}
+impl ::buffa::Message for ReplayDeliveryRequest {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, _cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if !self.id.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.id) as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        _cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if !self.id.is_empty() {
+            ::buffa::types::put_string_field(1u32, &self.id, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.id, buf)?;
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.id.clear();
+    }
+}
+impl ::buffa::json_helpers::ProtoElemJson for ReplayDeliveryRequest {
+    fn serialize_proto_json<S: ::serde::Serializer>(
+        v: &Self,
+        s: S,
+    ) -> ::core::result::Result<S::Ok, S::Error> {
+        ::serde::Serialize::serialize(v, s)
+    }
+    fn deserialize_proto_json<'de, D: ::serde::Deserializer<'de>>(
+        d: D,
+    ) -> ::core::result::Result<Self, D::Error> {
+        <Self as ::serde::Deserialize>::deserialize(d)
+    }
+}
+#[doc(hidden)]
+pub const __REPLAY_DELIVERY_REQUEST_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/notification.v1.ReplayDeliveryRequest",
+    to_json: ::buffa::type_registry::any_to_json::<ReplayDeliveryRequest>,
+    from_json: ::buffa::type_registry::any_from_json::<ReplayDeliveryRequest>,
+    is_wkt: false,
+};
+/// The delivery waits again.
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct ReplayDeliveryResponse {
+    /// As it is now.
+    ///
+    /// Field 1: `delivery`
+    #[serde(
+        rename = "delivery",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub delivery: ::buffa::MessageField<Delivery, ::buffa::Inline<Delivery>>,
+}
+impl ::core::fmt::Debug for ReplayDeliveryResponse {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("ReplayDeliveryResponse")
+            .field("delivery", &self.delivery)
+            .finish()
+    }
+}
+impl ReplayDeliveryResponse {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/notification.v1.ReplayDeliveryResponse";
+}
+::buffa::impl_default_instance!(ReplayDeliveryResponse);
+impl ::buffa::MessageName for ReplayDeliveryResponse {
+    const PACKAGE: &'static str = "notification.v1";
+    const NAME: &'static str = "ReplayDeliveryResponse";
+    const FULL_NAME: &'static str = "notification.v1.ReplayDeliveryResponse";
+    const TYPE_URL: &'static str = "type.googleapis.com/notification.v1.ReplayDeliveryResponse";
+}
+impl ::buffa::Message for ReplayDeliveryResponse {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if self.delivery.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.delivery.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        __cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if self.delivery.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                1u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.delivery.write_to(__cache, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.delivery.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.delivery = ::buffa::MessageField::none();
+    }
+}
+impl ::buffa::json_helpers::ProtoElemJson for ReplayDeliveryResponse {
+    fn serialize_proto_json<S: ::serde::Serializer>(
+        v: &Self,
+        s: S,
+    ) -> ::core::result::Result<S::Ok, S::Error> {
+        ::serde::Serialize::serialize(v, s)
+    }
+    fn deserialize_proto_json<'de, D: ::serde::Deserializer<'de>>(
+        d: D,
+    ) -> ::core::result::Result<Self, D::Error> {
+        <Self as ::serde::Deserialize>::deserialize(d)
+    }
+}
+#[doc(hidden)]
+pub const __REPLAY_DELIVERY_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/notification.v1.ReplayDeliveryResponse",
+    to_json: ::buffa::type_registry::any_to_json::<ReplayDeliveryResponse>,
+    from_json: ::buffa::type_registry::any_from_json::<ReplayDeliveryResponse>,
+    is_wkt: false,
+};
+/// What people may know of a signing secret.
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct SigningSecret {
+    /// `sgn_…`.
+    ///
+    /// Field 1: `id`
+    #[serde(
+        rename = "id",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub id: ::buffa::alloc::string::String,
+    /// When it was made.
+    ///
+    /// Field 2: `created_at`
+    #[serde(
+        rename = "createdAt",
+        alias = "created_at",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub created_at: ::buffa::MessageField<
+        ::buffa_types::google::protobuf::Timestamp,
+        ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+    >,
+    /// Until when it signs beside the newest. Absent of the newest.
+    ///
+    /// Field 3: `expires_at`
+    #[serde(
+        rename = "expiresAt",
+        alias = "expires_at",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub expires_at: ::buffa::MessageField<
+        ::buffa_types::google::protobuf::Timestamp,
+        ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+    >,
+}
+impl ::core::fmt::Debug for SigningSecret {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("SigningSecret")
+            .field("id", &self.id)
+            .field("created_at", &self.created_at)
+            .field("expires_at", &self.expires_at)
+            .finish()
+    }
+}
+impl SigningSecret {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/notification.v1.SigningSecret";
+}
+::buffa::impl_default_instance!(SigningSecret);
+impl ::buffa::MessageName for SigningSecret {
+    const PACKAGE: &'static str = "notification.v1";
+    const NAME: &'static str = "SigningSecret";
+    const FULL_NAME: &'static str = "notification.v1.SigningSecret";
+    const TYPE_URL: &'static str = "type.googleapis.com/notification.v1.SigningSecret";
+}
+impl ::buffa::Message for SigningSecret {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if !self.id.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.id) as u64;
+        }
+        if self.created_at.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.created_at.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        if self.expires_at.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.expires_at.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        __cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if !self.id.is_empty() {
+            ::buffa::types::put_string_field(1u32, &self.id, buf);
+        }
+        if self.created_at.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                2u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.created_at.write_to(__cache, buf);
+        }
+        if self.expires_at.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                3u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.expires_at.write_to(__cache, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.id, buf)?;
+            }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.created_at.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            3u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.expires_at.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.id.clear();
+        self.created_at = ::buffa::MessageField::none();
+        self.expires_at = ::buffa::MessageField::none();
+    }
+}
+impl ::buffa::json_helpers::ProtoElemJson for SigningSecret {
+    fn serialize_proto_json<S: ::serde::Serializer>(
+        v: &Self,
+        s: S,
+    ) -> ::core::result::Result<S::Ok, S::Error> {
+        ::serde::Serialize::serialize(v, s)
+    }
+    fn deserialize_proto_json<'de, D: ::serde::Deserializer<'de>>(
+        d: D,
+    ) -> ::core::result::Result<Self, D::Error> {
+        <Self as ::serde::Deserialize>::deserialize(d)
+    }
+}
+#[doc(hidden)]
+pub const __SIGNING_SECRET_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/notification.v1.SigningSecret",
+    to_json: ::buffa::type_registry::any_to_json::<SigningSecret>,
+    from_json: ::buffa::type_registry::any_from_json::<SigningSecret>,
+    is_wkt: false,
+};
+/// Nothing is asked beyond the workspace, which is the key's.
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct ListSigningSecretsRequest {}
+impl ::core::fmt::Debug for ListSigningSecretsRequest {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("ListSigningSecretsRequest").finish()
+    }
+}
+impl ListSigningSecretsRequest {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/notification.v1.ListSigningSecretsRequest";
+}
+::buffa::impl_default_instance!(ListSigningSecretsRequest);
+impl ::buffa::MessageName for ListSigningSecretsRequest {
+    const PACKAGE: &'static str = "notification.v1";
+    const NAME: &'static str = "ListSigningSecretsRequest";
+    const FULL_NAME: &'static str = "notification.v1.ListSigningSecretsRequest";
+    const TYPE_URL: &'static str = "type.googleapis.com/notification.v1.ListSigningSecretsRequest";
+}
+impl ::buffa::Message for ListSigningSecretsRequest {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, _cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let size = 0u64;
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        _cache: &mut ::buffa::SizeCache,
+        _buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {}
+}
+impl ::buffa::json_helpers::ProtoElemJson for ListSigningSecretsRequest {
+    fn serialize_proto_json<S: ::serde::Serializer>(
+        v: &Self,
+        s: S,
+    ) -> ::core::result::Result<S::Ok, S::Error> {
+        ::serde::Serialize::serialize(v, s)
+    }
+    fn deserialize_proto_json<'de, D: ::serde::Deserializer<'de>>(
+        d: D,
+    ) -> ::core::result::Result<Self, D::Error> {
+        <Self as ::serde::Deserialize>::deserialize(d)
+    }
+}
+#[doc(hidden)]
+pub const __LIST_SIGNING_SECRETS_REQUEST_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/notification.v1.ListSigningSecretsRequest",
+    to_json: ::buffa::type_registry::any_to_json::<ListSigningSecretsRequest>,
+    from_json: ::buffa::type_registry::any_from_json::<ListSigningSecretsRequest>,
+    is_wkt: false,
+};
+/// All that sign now.
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct ListSigningSecretsResponse {
+    /// Newest first; never empty, and at most five.
+    ///
+    /// Field 1: `signing_secrets`
+    #[serde(
+        rename = "signingSecrets",
+        alias = "signing_secrets",
+        deserialize_with = "::buffa::json_helpers::null_as_default"
+    )]
+    pub signing_secrets: ::buffa::alloc::vec::Vec<SigningSecret>,
+}
+impl ::core::fmt::Debug for ListSigningSecretsResponse {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("ListSigningSecretsResponse")
+            .field("signing_secrets", &self.signing_secrets)
+            .finish()
+    }
+}
+impl ListSigningSecretsResponse {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/notification.v1.ListSigningSecretsResponse";
+}
+::buffa::impl_default_instance!(ListSigningSecretsResponse);
+impl ::buffa::MessageName for ListSigningSecretsResponse {
+    const PACKAGE: &'static str = "notification.v1";
+    const NAME: &'static str = "ListSigningSecretsResponse";
+    const FULL_NAME: &'static str = "notification.v1.ListSigningSecretsResponse";
+    const TYPE_URL: &'static str = "type.googleapis.com/notification.v1.ListSigningSecretsResponse";
+}
+impl ::buffa::Message for ListSigningSecretsResponse {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        for v in &self.signing_secrets {
+            let __slot = __cache.reserve();
+            let inner_size = v.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        __cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        for v in &self.signing_secrets {
+            ::buffa::types::put_len_delimited_header(
+                1u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            v.write_to(__cache, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                let mut elem = ::core::default::Default::default();
+                ctx.register_element_memory(
+                    ::buffa::__private::element_footprint(&elem),
+                )?;
+                ::buffa::Message::merge_length_delimited(&mut elem, buf, ctx)?;
+                self.signing_secrets.push(elem);
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.signing_secrets.clear();
+    }
+}
+impl ::buffa::json_helpers::ProtoElemJson for ListSigningSecretsResponse {
+    fn serialize_proto_json<S: ::serde::Serializer>(
+        v: &Self,
+        s: S,
+    ) -> ::core::result::Result<S::Ok, S::Error> {
+        ::serde::Serialize::serialize(v, s)
+    }
+    fn deserialize_proto_json<'de, D: ::serde::Deserializer<'de>>(
+        d: D,
+    ) -> ::core::result::Result<Self, D::Error> {
+        <Self as ::serde::Deserialize>::deserialize(d)
+    }
+}
+#[doc(hidden)]
+pub const __LIST_SIGNING_SECRETS_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/notification.v1.ListSigningSecretsResponse",
+    to_json: ::buffa::type_registry::any_to_json::<ListSigningSecretsResponse>,
+    from_json: ::buffa::type_registry::any_from_json::<ListSigningSecretsResponse>,
+    is_wkt: false,
+};
+/// How to change the secret.
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct RotateSigningSecretRequest {
+    /// For how many hours the secrets before sign too: 0 to 168. Default 24; 0 ends them at once.
+    ///
+    /// Field 1: `overlap_hours`
+    #[serde(
+        rename = "overlapHours",
+        alias = "overlap_hours",
+        with = "::buffa::json_helpers::opt_int32",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub overlap_hours: ::core::option::Option<i32>,
+}
+impl ::core::fmt::Debug for RotateSigningSecretRequest {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("RotateSigningSecretRequest")
+            .field("overlap_hours", &self.overlap_hours)
+            .finish()
+    }
+}
+impl RotateSigningSecretRequest {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/notification.v1.RotateSigningSecretRequest";
+}
+::buffa::impl_default_instance!(RotateSigningSecretRequest);
+impl ::buffa::MessageName for RotateSigningSecretRequest {
+    const PACKAGE: &'static str = "notification.v1";
+    const NAME: &'static str = "RotateSigningSecretRequest";
+    const FULL_NAME: &'static str = "notification.v1.RotateSigningSecretRequest";
+    const TYPE_URL: &'static str = "type.googleapis.com/notification.v1.RotateSigningSecretRequest";
+}
+impl ::buffa::Message for RotateSigningSecretRequest {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, _cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if let Some(v) = self.overlap_hours {
+            size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        _cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if let Some(v) = self.overlap_hours {
+            ::buffa::types::put_int32_field(1u32, v, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.overlap_hours = ::core::option::Option::Some(
+                    ::buffa::types::decode_int32(buf)?,
+                );
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.overlap_hours = ::core::option::Option::None;
+    }
+}
+impl ::buffa::json_helpers::ProtoElemJson for RotateSigningSecretRequest {
+    fn serialize_proto_json<S: ::serde::Serializer>(
+        v: &Self,
+        s: S,
+    ) -> ::core::result::Result<S::Ok, S::Error> {
+        ::serde::Serialize::serialize(v, s)
+    }
+    fn deserialize_proto_json<'de, D: ::serde::Deserializer<'de>>(
+        d: D,
+    ) -> ::core::result::Result<Self, D::Error> {
+        <Self as ::serde::Deserialize>::deserialize(d)
+    }
+}
+#[doc(hidden)]
+pub const __ROTATE_SIGNING_SECRET_REQUEST_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/notification.v1.RotateSigningSecretRequest",
+    to_json: ::buffa::type_registry::any_to_json::<RotateSigningSecretRequest>,
+    from_json: ::buffa::type_registry::any_from_json::<RotateSigningSecretRequest>,
+    is_wkt: false,
+};
+/// The new secret.
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct RotateSigningSecretResponse {
+    /// As libraries of Standard Webhooks read it, `whsec_…`. It is not shown again.
+    ///
+    /// Field 1: `secret`
+    #[serde(
+        rename = "secret",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub secret: ::buffa::alloc::string::String,
+    /// All that sign now, newest first. Of more than five, those that end first end now.
+    ///
+    /// Field 2: `signing_secrets`
+    #[serde(
+        rename = "signingSecrets",
+        alias = "signing_secrets",
+        deserialize_with = "::buffa::json_helpers::null_as_default"
+    )]
+    pub signing_secrets: ::buffa::alloc::vec::Vec<SigningSecret>,
+}
+impl ::core::fmt::Debug for RotateSigningSecretResponse {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("RotateSigningSecretResponse")
+            .field("secret", &self.secret)
+            .field("signing_secrets", &self.signing_secrets)
+            .finish()
+    }
+}
+impl RotateSigningSecretResponse {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/notification.v1.RotateSigningSecretResponse";
+}
+::buffa::impl_default_instance!(RotateSigningSecretResponse);
+impl ::buffa::MessageName for RotateSigningSecretResponse {
+    const PACKAGE: &'static str = "notification.v1";
+    const NAME: &'static str = "RotateSigningSecretResponse";
+    const FULL_NAME: &'static str = "notification.v1.RotateSigningSecretResponse";
+    const TYPE_URL: &'static str = "type.googleapis.com/notification.v1.RotateSigningSecretResponse";
+}
+impl ::buffa::Message for RotateSigningSecretResponse {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if !self.secret.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.secret) as u64;
+        }
+        for v in &self.signing_secrets {
+            let __slot = __cache.reserve();
+            let inner_size = v.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        __cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if !self.secret.is_empty() {
+            ::buffa::types::put_string_field(1u32, &self.secret, buf);
+        }
+        for v in &self.signing_secrets {
+            ::buffa::types::put_len_delimited_header(
+                2u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            v.write_to(__cache, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.secret, buf)?;
+            }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                let mut elem = ::core::default::Default::default();
+                ctx.register_element_memory(
+                    ::buffa::__private::element_footprint(&elem),
+                )?;
+                ::buffa::Message::merge_length_delimited(&mut elem, buf, ctx)?;
+                self.signing_secrets.push(elem);
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.secret.clear();
+        self.signing_secrets.clear();
+    }
+}
+impl ::buffa::json_helpers::ProtoElemJson for RotateSigningSecretResponse {
+    fn serialize_proto_json<S: ::serde::Serializer>(
+        v: &Self,
+        s: S,
+    ) -> ::core::result::Result<S::Ok, S::Error> {
+        ::serde::Serialize::serialize(v, s)
+    }
+    fn deserialize_proto_json<'de, D: ::serde::Deserializer<'de>>(
+        d: D,
+    ) -> ::core::result::Result<Self, D::Error> {
+        <Self as ::serde::Deserialize>::deserialize(d)
+    }
+}
+#[doc(hidden)]
+pub const __ROTATE_SIGNING_SECRET_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/notification.v1.RotateSigningSecretResponse",
+    to_json: ::buffa::type_registry::any_to_json::<RotateSigningSecretResponse>,
+    from_json: ::buffa::type_registry::any_from_json::<RotateSigningSecretResponse>,
+    is_wkt: false,
+};
 #[allow(
     non_camel_case_types,
     dead_code,
@@ -13191,6 +15847,5476 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
+        /// Which channel to test: exactly one of both.
+        #[derive(Clone, Debug, Default)]
+        pub struct TestNotificationRequestView<'a> {
+            /// `chn_…` of a saved channel, which is tested as it is stored.
+            ///
+            /// Field 1: `id`
+            pub id: ::core::option::Option<&'a str>,
+            /// A channel that is not saved: as for CreateNotification. Nothing of it is stored.
+            ///
+            /// Field 2: `notification`
+            pub notification: ::buffa::MessageFieldView<
+                super::super::__buffa::view::NotificationView<'a>,
+            >,
+        }
+        impl<'a> ::buffa::MessageView<'a> for TestNotificationRequestView<'a> {
+            type Owned = super::super::TestNotificationRequest;
+            fn decode_view(
+                buf: &'a [u8],
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                let __limit = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_UNKNOWN_FIELD_LIMIT,
+                );
+                let __elem = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_ELEMENT_MEMORY_LIMIT,
+                );
+                <Self as ::buffa::MessageView>::decode_view_ctx(
+                    buf,
+                    ::buffa::DecodeContext::new(::buffa::RECURSION_LIMIT, &__limit)
+                        .with_element_memory(&__elem),
+                )
+            }
+            fn decode_view_with_ctx(
+                buf: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                <Self as ::buffa::MessageView>::decode_view_ctx(buf, ctx)
+            }
+            #[inline]
+            fn merge_view_field(
+                &mut self,
+                tag: ::buffa::encoding::Tag,
+                cur: &'a [u8],
+                _before_tag: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<&'a [u8], ::buffa::DecodeError> {
+                let _ = ctx;
+                #[allow(unused_variables)]
+                let view = self;
+                let mut cur = cur;
+                match tag.field_number() {
+                    1u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.id = Some(::buffa::types::borrow_str(&mut cur)?);
+                    }
+                    2u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        match view.notification.as_mut() {
+                            Some(existing) => {
+                                ::buffa::MessageView::merge_into_view(
+                                    existing,
+                                    sub,
+                                    __sub_ctx,
+                                )?
+                            }
+                            None => {
+                                view.notification = ::buffa::MessageFieldView::set(
+                                    <super::super::__buffa::view::NotificationView as ::buffa::MessageView>::decode_view_ctx(
+                                        sub,
+                                        __sub_ctx,
+                                    )?,
+                                );
+                            }
+                        }
+                    }
+                    _ => {
+                        ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
+                    }
+                }
+                ::core::result::Result::Ok(cur)
+            }
+            fn to_owned_message(
+                &self,
+            ) -> ::core::result::Result<
+                super::super::TestNotificationRequest,
+                ::buffa::DecodeError,
+            > {
+                self.to_owned_from_source(None)
+            }
+            #[allow(clippy::useless_conversion, clippy::needless_update)]
+            fn to_owned_from_source(
+                &self,
+                __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
+            ) -> ::core::result::Result<
+                super::super::TestNotificationRequest,
+                ::buffa::DecodeError,
+            > {
+                #[allow(unused_imports)]
+                use ::buffa::alloc::string::ToString as _;
+                let _ = __buffa_src;
+                ::core::result::Result::Ok(super::super::TestNotificationRequest {
+                    id: self.id.map(|s| s.to_string()),
+                    notification: match self.notification.as_option() {
+                        Some(v) => {
+                            ::buffa::MessageField::<
+                                super::super::Notification,
+                                ::buffa::Inline<super::super::Notification>,
+                            >::some(v.to_owned_from_source(__buffa_src)?)
+                        }
+                        None => ::buffa::MessageField::none(),
+                    },
+                    ..::core::default::Default::default()
+                })
+            }
+        }
+        impl<'a> ::buffa::ViewEncode<'a> for TestNotificationRequestView<'a> {
+            #[allow(clippy::needless_borrow, clippy::let_and_return)]
+            fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                let mut size = 0u64;
+                if let Some(ref v) = self.id {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
+                if self.notification.is_set() {
+                    let __slot = __cache.reserve();
+                    let inner_size = self.notification.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                ::buffa::saturate_size(size)
+            }
+            #[allow(clippy::needless_borrow)]
+            fn write_to(
+                &self,
+                __cache: &mut ::buffa::SizeCache,
+                buf: &mut impl ::buffa::EncodeSink,
+            ) {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                if let Some(ref v) = self.id {
+                    ::buffa::types::put_string_field(1u32, v, buf);
+                }
+                if self.notification.is_set() {
+                    ::buffa::types::put_len_delimited_header(
+                        2u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    self.notification.write_to(__cache, buf);
+                }
+            }
+        }
+        /// Serializes this view as protobuf JSON.
+        ///
+        /// Implicit-presence fields with default values are omitted, `required`
+        /// fields are always emitted, explicit-presence (`optional`) fields are
+        /// emitted only when set, bytes fields are base64-encoded, and enum
+        /// values are their proto name strings.
+        ///
+        /// This impl uses `serialize_map(None)` because the number of emitted
+        /// fields depends on default-omission rules; serializers that require
+        /// known map lengths (e.g. `bincode`) will return a runtime error.
+        /// Use the owned message type for those formats.
+        impl<'__a> ::serde::Serialize for TestNotificationRequestView<'__a> {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut __map = __s.serialize_map(::core::option::Option::None)?;
+                if let ::core::option::Option::Some(__v) = self.id {
+                    __map.serialize_entry("id", __v)?;
+                }
+                {
+                    if let ::core::option::Option::Some(__v) = self
+                        .notification
+                        .as_option()
+                    {
+                        __map.serialize_entry("notification", __v)?;
+                    }
+                }
+                __map.end()
+            }
+        }
+        impl<'a> ::buffa::MessageName for TestNotificationRequestView<'a> {
+            const PACKAGE: &'static str = "notification.v1";
+            const NAME: &'static str = "TestNotificationRequest";
+            const FULL_NAME: &'static str = "notification.v1.TestNotificationRequest";
+            const TYPE_URL: &'static str = "type.googleapis.com/notification.v1.TestNotificationRequest";
+        }
+        ::buffa::impl_default_view_instance!(TestNotificationRequestView);
+        ::buffa::impl_view_reborrow!(TestNotificationRequestView);
+        /** Self-contained, `'static` owned view of a `TestNotificationRequest` message.
+
+ Wraps [`::buffa::OwnedView`]`<`[`TestNotificationRequestView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`TestNotificationRequestView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+        #[derive(Clone, Debug)]
+        pub struct TestNotificationRequestOwnedView(
+            ::buffa::OwnedView<TestNotificationRequestView<'static>>,
+        );
+        impl TestNotificationRequestOwnedView {
+            /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
+            ///
+            /// The view borrows directly from the buffer's data; the buffer is
+            /// retained inside the returned handle.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer contains invalid
+            /// protobuf data.
+            pub fn decode(
+                bytes: ::buffa::bytes::Bytes,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    TestNotificationRequestOwnedView(::buffa::OwnedView::decode(bytes)?),
+                )
+            }
+            /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
+            /// max message size).
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer is invalid or
+            /// exceeds the configured limits.
+            pub fn decode_with_options(
+                bytes: ::buffa::bytes::Bytes,
+                opts: &::buffa::DecodeOptions,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    TestNotificationRequestOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
+                )
+            }
+            /// Build from an owned message via an encode → decode round-trip.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError::MessageTooLarge`] if the
+            /// message's encoded size exceeds the 2 GiB protobuf limit, or
+            /// another [`::buffa::DecodeError`] if the re-encoded bytes are
+            /// somehow invalid (should not happen for well-formed messages).
+            pub fn from_owned(
+                msg: &super::super::TestNotificationRequest,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    TestNotificationRequestOwnedView(
+                        ::buffa::OwnedView::from_owned(msg)?,
+                    ),
+                )
+            }
+            /// Borrow the full [`TestNotificationRequestView`] with its lifetime tied to `&self`.
+            #[must_use]
+            pub fn view(&self) -> &TestNotificationRequestView<'_> {
+                self.0.reborrow()
+            }
+            /// Convert to the owned message type.
+            ///
+            /// Infallible: this type's constructors wire-decode their
+            /// buffer, and a view produced by wire decoding always
+            /// converts. Delegates to [`::buffa::OwnedView::to_owned_message`],
+            /// whose contract also governs handles converted from a raw
+            /// [`::buffa::OwnedView`].
+            #[must_use]
+            pub fn to_owned_message(&self) -> super::super::TestNotificationRequest {
+                self.0.to_owned_message()
+            }
+            /// The underlying bytes buffer.
+            #[must_use]
+            pub fn bytes(&self) -> &::buffa::bytes::Bytes {
+                self.0.bytes()
+            }
+            /// Consume the handle, returning the underlying bytes buffer.
+            #[must_use]
+            pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
+                self.0.into_bytes()
+            }
+            /// `chn_…` of a saved channel, which is tested as it is stored.
+            ///
+            /// Field 1: `id`
+            #[must_use]
+            pub fn id(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().id
+            }
+            /// A channel that is not saved: as for CreateNotification. Nothing of it is stored.
+            ///
+            /// Field 2: `notification`
+            #[must_use]
+            pub fn notification(
+                &self,
+            ) -> &::buffa::MessageFieldView<
+                super::super::__buffa::view::NotificationView<'_>,
+            > {
+                &self.0.reborrow().notification
+            }
+        }
+        impl ::core::convert::From<
+            ::buffa::OwnedView<TestNotificationRequestView<'static>>,
+        > for TestNotificationRequestOwnedView {
+            fn from(
+                inner: ::buffa::OwnedView<TestNotificationRequestView<'static>>,
+            ) -> Self {
+                TestNotificationRequestOwnedView(inner)
+            }
+        }
+        impl ::core::convert::From<TestNotificationRequestOwnedView>
+        for ::buffa::OwnedView<TestNotificationRequestView<'static>> {
+            fn from(wrapper: TestNotificationRequestOwnedView) -> Self {
+                wrapper.0
+            }
+        }
+        impl ::core::convert::AsRef<
+            ::buffa::OwnedView<TestNotificationRequestView<'static>>,
+        > for TestNotificationRequestOwnedView {
+            fn as_ref(
+                &self,
+            ) -> &::buffa::OwnedView<TestNotificationRequestView<'static>> {
+                &self.0
+            }
+        }
+        impl ::buffa::HasMessageView for super::super::TestNotificationRequest {
+            type View<'a> = TestNotificationRequestView<'a>;
+            type ViewHandle = TestNotificationRequestOwnedView;
+        }
+        impl ::serde::Serialize for TestNotificationRequestOwnedView {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::serde::Serialize::serialize(&self.0, __s)
+            }
+        }
+        /// What came of a test.
+        #[derive(Clone, Debug, Default)]
+        pub struct TestNotificationResponseView<'a> {
+            /// Whether the receiver took the message.
+            ///
+            /// Field 1: `accepted`
+            pub accepted: bool,
+            /// Status of its answer: of HTTP, or of SMTP for emails. Absent where there was none.
+            ///
+            /// Field 2: `status`
+            pub status: ::core::option::Option<i32>,
+            /// What it said, or why there is no answer: one line, without what may be a secret.
+            ///
+            /// Field 3: `answer`
+            pub answer: &'a str,
+            /// From the look-up of the name to the end of the answer, in whole milliseconds.
+            ///
+            /// Field 4: `took_ms`
+            pub took_ms: i32,
+            /// What would help; empty when it was accepted.
+            ///
+            /// Field 5: `help`
+            pub help: &'a str,
+        }
+        impl<'a> ::buffa::MessageView<'a> for TestNotificationResponseView<'a> {
+            type Owned = super::super::TestNotificationResponse;
+            fn decode_view(
+                buf: &'a [u8],
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                let __limit = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_UNKNOWN_FIELD_LIMIT,
+                );
+                let __elem = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_ELEMENT_MEMORY_LIMIT,
+                );
+                <Self as ::buffa::MessageView>::decode_view_ctx(
+                    buf,
+                    ::buffa::DecodeContext::new(::buffa::RECURSION_LIMIT, &__limit)
+                        .with_element_memory(&__elem),
+                )
+            }
+            fn decode_view_with_ctx(
+                buf: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                <Self as ::buffa::MessageView>::decode_view_ctx(buf, ctx)
+            }
+            #[inline]
+            fn merge_view_field(
+                &mut self,
+                tag: ::buffa::encoding::Tag,
+                cur: &'a [u8],
+                _before_tag: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<&'a [u8], ::buffa::DecodeError> {
+                let _ = ctx;
+                #[allow(unused_variables)]
+                let view = self;
+                let mut cur = cur;
+                match tag.field_number() {
+                    1u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.accepted = ::buffa::types::decode_bool(&mut cur)?;
+                    }
+                    2u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.status = Some(::buffa::types::decode_int32(&mut cur)?);
+                    }
+                    3u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.answer = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    4u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.took_ms = ::buffa::types::decode_int32(&mut cur)?;
+                    }
+                    5u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.help = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    _ => {
+                        ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
+                    }
+                }
+                ::core::result::Result::Ok(cur)
+            }
+            fn to_owned_message(
+                &self,
+            ) -> ::core::result::Result<
+                super::super::TestNotificationResponse,
+                ::buffa::DecodeError,
+            > {
+                self.to_owned_from_source(None)
+            }
+            #[allow(clippy::useless_conversion, clippy::needless_update)]
+            fn to_owned_from_source(
+                &self,
+                __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
+            ) -> ::core::result::Result<
+                super::super::TestNotificationResponse,
+                ::buffa::DecodeError,
+            > {
+                #[allow(unused_imports)]
+                use ::buffa::alloc::string::ToString as _;
+                let _ = __buffa_src;
+                ::core::result::Result::Ok(super::super::TestNotificationResponse {
+                    accepted: self.accepted,
+                    status: self.status,
+                    answer: self.answer.to_string(),
+                    took_ms: self.took_ms,
+                    help: self.help.to_string(),
+                    ..::core::default::Default::default()
+                })
+            }
+        }
+        impl<'a> ::buffa::ViewEncode<'a> for TestNotificationResponseView<'a> {
+            #[allow(clippy::needless_borrow, clippy::let_and_return)]
+            fn compute_size(&self, _cache: &mut ::buffa::SizeCache) -> u32 {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                let mut size = 0u64;
+                if self.accepted {
+                    size += 1u64 + ::buffa::types::BOOL_ENCODED_LEN as u64;
+                }
+                if let Some(v) = self.status {
+                    size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
+                }
+                if !self.answer.is_empty() {
+                    size
+                        += 1u64
+                            + ::buffa::types::string_encoded_len(&self.answer) as u64;
+                }
+                if self.took_ms != 0i32 {
+                    size
+                        += 1u64 + ::buffa::types::int32_encoded_len(self.took_ms) as u64;
+                }
+                if !self.help.is_empty() {
+                    size += 1u64 + ::buffa::types::string_encoded_len(&self.help) as u64;
+                }
+                ::buffa::saturate_size(size)
+            }
+            #[allow(clippy::needless_borrow)]
+            fn write_to(
+                &self,
+                _cache: &mut ::buffa::SizeCache,
+                buf: &mut impl ::buffa::EncodeSink,
+            ) {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                if self.accepted {
+                    ::buffa::types::put_bool_field(1u32, self.accepted, buf);
+                }
+                if let Some(v) = self.status {
+                    ::buffa::types::put_int32_field(2u32, v, buf);
+                }
+                if !self.answer.is_empty() {
+                    ::buffa::types::put_string_field(3u32, &self.answer, buf);
+                }
+                if self.took_ms != 0i32 {
+                    ::buffa::types::put_int32_field(4u32, self.took_ms, buf);
+                }
+                if !self.help.is_empty() {
+                    ::buffa::types::put_string_field(5u32, &self.help, buf);
+                }
+            }
+        }
+        /// Serializes this view as protobuf JSON.
+        ///
+        /// Implicit-presence fields with default values are omitted, `required`
+        /// fields are always emitted, explicit-presence (`optional`) fields are
+        /// emitted only when set, bytes fields are base64-encoded, and enum
+        /// values are their proto name strings.
+        ///
+        /// This impl uses `serialize_map(None)` because the number of emitted
+        /// fields depends on default-omission rules; serializers that require
+        /// known map lengths (e.g. `bincode`) will return a runtime error.
+        /// Use the owned message type for those formats.
+        impl<'__a> ::serde::Serialize for TestNotificationResponseView<'__a> {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut __map = __s.serialize_map(::core::option::Option::None)?;
+                if self.accepted {
+                    __map.serialize_entry("accepted", &self.accepted)?;
+                }
+                if let ::core::option::Option::Some(__v) = self.status {
+                    __map
+                        .serialize_entry(
+                            "status",
+                            &::buffa::json_helpers::ProtoJson(&__v),
+                        )?;
+                }
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.answer) {
+                    __map.serialize_entry("answer", self.answer)?;
+                }
+                if !::buffa::json_helpers::skip_if::is_zero_i32(&self.took_ms) {
+                    __map
+                        .serialize_entry(
+                            "tookMs",
+                            &::buffa::json_helpers::ProtoJson(&self.took_ms),
+                        )?;
+                }
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.help) {
+                    __map.serialize_entry("help", self.help)?;
+                }
+                __map.end()
+            }
+        }
+        impl<'a> ::buffa::MessageName for TestNotificationResponseView<'a> {
+            const PACKAGE: &'static str = "notification.v1";
+            const NAME: &'static str = "TestNotificationResponse";
+            const FULL_NAME: &'static str = "notification.v1.TestNotificationResponse";
+            const TYPE_URL: &'static str = "type.googleapis.com/notification.v1.TestNotificationResponse";
+        }
+        ::buffa::impl_default_view_instance!(TestNotificationResponseView);
+        ::buffa::impl_view_reborrow!(TestNotificationResponseView);
+        /** Self-contained, `'static` owned view of a `TestNotificationResponse` message.
+
+ Wraps [`::buffa::OwnedView`]`<`[`TestNotificationResponseView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`TestNotificationResponseView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+        #[derive(Clone, Debug)]
+        pub struct TestNotificationResponseOwnedView(
+            ::buffa::OwnedView<TestNotificationResponseView<'static>>,
+        );
+        impl TestNotificationResponseOwnedView {
+            /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
+            ///
+            /// The view borrows directly from the buffer's data; the buffer is
+            /// retained inside the returned handle.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer contains invalid
+            /// protobuf data.
+            pub fn decode(
+                bytes: ::buffa::bytes::Bytes,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    TestNotificationResponseOwnedView(::buffa::OwnedView::decode(bytes)?),
+                )
+            }
+            /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
+            /// max message size).
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer is invalid or
+            /// exceeds the configured limits.
+            pub fn decode_with_options(
+                bytes: ::buffa::bytes::Bytes,
+                opts: &::buffa::DecodeOptions,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    TestNotificationResponseOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
+                )
+            }
+            /// Build from an owned message via an encode → decode round-trip.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError::MessageTooLarge`] if the
+            /// message's encoded size exceeds the 2 GiB protobuf limit, or
+            /// another [`::buffa::DecodeError`] if the re-encoded bytes are
+            /// somehow invalid (should not happen for well-formed messages).
+            pub fn from_owned(
+                msg: &super::super::TestNotificationResponse,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    TestNotificationResponseOwnedView(
+                        ::buffa::OwnedView::from_owned(msg)?,
+                    ),
+                )
+            }
+            /// Borrow the full [`TestNotificationResponseView`] with its lifetime tied to `&self`.
+            #[must_use]
+            pub fn view(&self) -> &TestNotificationResponseView<'_> {
+                self.0.reborrow()
+            }
+            /// Convert to the owned message type.
+            ///
+            /// Infallible: this type's constructors wire-decode their
+            /// buffer, and a view produced by wire decoding always
+            /// converts. Delegates to [`::buffa::OwnedView::to_owned_message`],
+            /// whose contract also governs handles converted from a raw
+            /// [`::buffa::OwnedView`].
+            #[must_use]
+            pub fn to_owned_message(&self) -> super::super::TestNotificationResponse {
+                self.0.to_owned_message()
+            }
+            /// The underlying bytes buffer.
+            #[must_use]
+            pub fn bytes(&self) -> &::buffa::bytes::Bytes {
+                self.0.bytes()
+            }
+            /// Consume the handle, returning the underlying bytes buffer.
+            #[must_use]
+            pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
+                self.0.into_bytes()
+            }
+            /// Whether the receiver took the message.
+            ///
+            /// Field 1: `accepted`
+            #[must_use]
+            pub fn accepted(&self) -> bool {
+                self.0.reborrow().accepted
+            }
+            /// Status of its answer: of HTTP, or of SMTP for emails. Absent where there was none.
+            ///
+            /// Field 2: `status`
+            #[must_use]
+            pub fn status(&self) -> ::core::option::Option<i32> {
+                self.0.reborrow().status
+            }
+            /// What it said, or why there is no answer: one line, without what may be a secret.
+            ///
+            /// Field 3: `answer`
+            #[must_use]
+            pub fn answer(&self) -> &'_ str {
+                self.0.reborrow().answer
+            }
+            /// From the look-up of the name to the end of the answer, in whole milliseconds.
+            ///
+            /// Field 4: `took_ms`
+            #[must_use]
+            pub fn took_ms(&self) -> i32 {
+                self.0.reborrow().took_ms
+            }
+            /// What would help; empty when it was accepted.
+            ///
+            /// Field 5: `help`
+            #[must_use]
+            pub fn help(&self) -> &'_ str {
+                self.0.reborrow().help
+            }
+        }
+        impl ::core::convert::From<
+            ::buffa::OwnedView<TestNotificationResponseView<'static>>,
+        > for TestNotificationResponseOwnedView {
+            fn from(
+                inner: ::buffa::OwnedView<TestNotificationResponseView<'static>>,
+            ) -> Self {
+                TestNotificationResponseOwnedView(inner)
+            }
+        }
+        impl ::core::convert::From<TestNotificationResponseOwnedView>
+        for ::buffa::OwnedView<TestNotificationResponseView<'static>> {
+            fn from(wrapper: TestNotificationResponseOwnedView) -> Self {
+                wrapper.0
+            }
+        }
+        impl ::core::convert::AsRef<
+            ::buffa::OwnedView<TestNotificationResponseView<'static>>,
+        > for TestNotificationResponseOwnedView {
+            fn as_ref(
+                &self,
+            ) -> &::buffa::OwnedView<TestNotificationResponseView<'static>> {
+                &self.0
+            }
+        }
+        impl ::buffa::HasMessageView for super::super::TestNotificationResponse {
+            type View<'a> = TestNotificationResponseView<'a>;
+            type ViewHandle = TestNotificationResponseOwnedView;
+        }
+        impl ::serde::Serialize for TestNotificationResponseOwnedView {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::serde::Serialize::serialize(&self.0, __s)
+            }
+        }
+        /// One event for one channel, and what became of it.
+        #[derive(Clone, Debug, Default)]
+        pub struct DeliveryView<'a> {
+            /// `dlv_…`; later ones are greater.
+            ///
+            /// Field 1: `id`
+            pub id: &'a str,
+            /// The channel, `chn_…`, which may be deleted since.
+            ///
+            /// Field 2: `notification_id`
+            pub notification_id: &'a str,
+            /// Kind of the channel then, as in Notification.
+            ///
+            /// Field 3: `provider_type`
+            pub provider_type: &'a str,
+            /// The monitor, `mon_…`, which may be deleted since. Absent of a test.
+            ///
+            /// Field 4: `monitor_id`
+            pub monitor_id: ::core::option::Option<&'a str>,
+            /// The incident, `inc_…`. Absent of a test, and of what is told outside an incident.
+            ///
+            /// Field 5: `incident_id`
+            pub incident_id: ::core::option::Option<&'a str>,
+            /// What is told: `error`, `degraded`, `recovered` or `test`.
+            ///
+            /// Field 6: `event`
+            pub event: &'a str,
+            /// 0 when it is told the first time, then the number of the reminder.
+            ///
+            /// Field 7: `reminder`
+            pub reminder: i32,
+            /// `waiting`, `accepted`, `dead` (tried no more; see ReplayDelivery) or `cancelled` (it was over
+            /// before it was told, or its channel was deleted).
+            ///
+            /// Field 8: `state`
+            pub state: &'a str,
+            /// Why it waits without having been tried: `lasting` (told only if it lasts until then),
+            /// `maintenance`, `quiet_hours` or `storm` (told with others of its minute). Absent where nothing
+            /// holds it.
+            ///
+            /// Field 9: `held`
+            pub held: ::core::option::Option<&'a str>,
+            /// The same in every try, so that a receiver can drop the second of what arrives twice: where a
+            /// vendor takes one, it is sent along. Several that are told together share another one.
+            ///
+            /// Field 10: `key`
+            pub key: &'a str,
+            /// When it was written down.
+            ///
+            /// Field 11: `created_at`
+            pub created_at: ::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
+            >,
+            /// When it is tried next. Absent unless it waits.
+            ///
+            /// Field 12: `next_attempt_at`
+            pub next_attempt_at: ::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
+            >,
+            /// When it came to its end. Absent while it waits.
+            ///
+            /// Field 13: `done_at`
+            pub done_at: ::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
+            >,
+            /// The newest ten attempts, oldest first.
+            ///
+            /// Field 14: `attempts`
+            pub attempts: ::buffa::RepeatedView<
+                'a,
+                super::super::__buffa::view::DeliveryAttemptView<'a>,
+            >,
+        }
+        impl<'a> ::buffa::MessageView<'a> for DeliveryView<'a> {
+            type Owned = super::super::Delivery;
+            fn decode_view(
+                buf: &'a [u8],
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                let __limit = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_UNKNOWN_FIELD_LIMIT,
+                );
+                let __elem = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_ELEMENT_MEMORY_LIMIT,
+                );
+                <Self as ::buffa::MessageView>::decode_view_ctx(
+                    buf,
+                    ::buffa::DecodeContext::new(::buffa::RECURSION_LIMIT, &__limit)
+                        .with_element_memory(&__elem),
+                )
+            }
+            fn decode_view_with_ctx(
+                buf: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                <Self as ::buffa::MessageView>::decode_view_ctx(buf, ctx)
+            }
+            #[inline]
+            fn merge_view_field(
+                &mut self,
+                tag: ::buffa::encoding::Tag,
+                cur: &'a [u8],
+                _before_tag: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<&'a [u8], ::buffa::DecodeError> {
+                let _ = ctx;
+                #[allow(unused_variables)]
+                let view = self;
+                let mut cur = cur;
+                match tag.field_number() {
+                    1u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.id = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    2u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.notification_id = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    3u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.provider_type = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    4u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.monitor_id = Some(::buffa::types::borrow_str(&mut cur)?);
+                    }
+                    5u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.incident_id = Some(::buffa::types::borrow_str(&mut cur)?);
+                    }
+                    6u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.event = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    7u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.reminder = ::buffa::types::decode_int32(&mut cur)?;
+                    }
+                    8u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.state = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    9u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.held = Some(::buffa::types::borrow_str(&mut cur)?);
+                    }
+                    10u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.key = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    11u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        match view.created_at.as_mut() {
+                            Some(existing) => {
+                                ::buffa::MessageView::merge_into_view(
+                                    existing,
+                                    sub,
+                                    __sub_ctx,
+                                )?
+                            }
+                            None => {
+                                view.created_at = ::buffa::MessageFieldView::set(
+                                    <::buffa_types::google::protobuf::__buffa::view::TimestampView as ::buffa::MessageView>::decode_view_ctx(
+                                        sub,
+                                        __sub_ctx,
+                                    )?,
+                                );
+                            }
+                        }
+                    }
+                    12u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        match view.next_attempt_at.as_mut() {
+                            Some(existing) => {
+                                ::buffa::MessageView::merge_into_view(
+                                    existing,
+                                    sub,
+                                    __sub_ctx,
+                                )?
+                            }
+                            None => {
+                                view.next_attempt_at = ::buffa::MessageFieldView::set(
+                                    <::buffa_types::google::protobuf::__buffa::view::TimestampView as ::buffa::MessageView>::decode_view_ctx(
+                                        sub,
+                                        __sub_ctx,
+                                    )?,
+                                );
+                            }
+                        }
+                    }
+                    13u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        match view.done_at.as_mut() {
+                            Some(existing) => {
+                                ::buffa::MessageView::merge_into_view(
+                                    existing,
+                                    sub,
+                                    __sub_ctx,
+                                )?
+                            }
+                            None => {
+                                view.done_at = ::buffa::MessageFieldView::set(
+                                    <::buffa_types::google::protobuf::__buffa::view::TimestampView as ::buffa::MessageView>::decode_view_ctx(
+                                        sub,
+                                        __sub_ctx,
+                                    )?,
+                                );
+                            }
+                        }
+                    }
+                    14u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        ctx.register_element_memory(
+                            ::core::mem::size_of::<
+                                super::super::__buffa::view::DeliveryAttemptView,
+                            >(),
+                        )?;
+                        view.attempts
+                            .push(
+                                <super::super::__buffa::view::DeliveryAttemptView as ::buffa::MessageView>::decode_view_ctx(
+                                    sub,
+                                    __sub_ctx,
+                                )?,
+                            );
+                    }
+                    _ => {
+                        ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
+                    }
+                }
+                ::core::result::Result::Ok(cur)
+            }
+            fn to_owned_message(
+                &self,
+            ) -> ::core::result::Result<super::super::Delivery, ::buffa::DecodeError> {
+                self.to_owned_from_source(None)
+            }
+            #[allow(clippy::useless_conversion, clippy::needless_update)]
+            fn to_owned_from_source(
+                &self,
+                __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
+            ) -> ::core::result::Result<super::super::Delivery, ::buffa::DecodeError> {
+                #[allow(unused_imports)]
+                use ::buffa::alloc::string::ToString as _;
+                let _ = __buffa_src;
+                ::core::result::Result::Ok(super::super::Delivery {
+                    id: self.id.to_string(),
+                    notification_id: self.notification_id.to_string(),
+                    provider_type: self.provider_type.to_string(),
+                    monitor_id: self.monitor_id.map(|s| s.to_string()),
+                    incident_id: self.incident_id.map(|s| s.to_string()),
+                    event: self.event.to_string(),
+                    reminder: self.reminder,
+                    state: self.state.to_string(),
+                    held: self.held.map(|s| s.to_string()),
+                    key: self.key.to_string(),
+                    created_at: match self.created_at.as_option() {
+                        Some(v) => {
+                            ::buffa::MessageField::<
+                                ::buffa_types::google::protobuf::Timestamp,
+                                ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+                            >::some(v.to_owned_from_source(__buffa_src)?)
+                        }
+                        None => ::buffa::MessageField::none(),
+                    },
+                    next_attempt_at: match self.next_attempt_at.as_option() {
+                        Some(v) => {
+                            ::buffa::MessageField::<
+                                ::buffa_types::google::protobuf::Timestamp,
+                                ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+                            >::some(v.to_owned_from_source(__buffa_src)?)
+                        }
+                        None => ::buffa::MessageField::none(),
+                    },
+                    done_at: match self.done_at.as_option() {
+                        Some(v) => {
+                            ::buffa::MessageField::<
+                                ::buffa_types::google::protobuf::Timestamp,
+                                ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+                            >::some(v.to_owned_from_source(__buffa_src)?)
+                        }
+                        None => ::buffa::MessageField::none(),
+                    },
+                    attempts: self
+                        .attempts
+                        .iter()
+                        .map(|v| v.to_owned_from_source(__buffa_src))
+                        .collect::<::core::result::Result<_, ::buffa::DecodeError>>()?,
+                    ..::core::default::Default::default()
+                })
+            }
+        }
+        impl<'a> ::buffa::ViewEncode<'a> for DeliveryView<'a> {
+            #[allow(clippy::needless_borrow, clippy::let_and_return)]
+            fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                let mut size = 0u64;
+                if !self.id.is_empty() {
+                    size += 1u64 + ::buffa::types::string_encoded_len(&self.id) as u64;
+                }
+                if !self.notification_id.is_empty() {
+                    size
+                        += 1u64
+                            + ::buffa::types::string_encoded_len(&self.notification_id)
+                                as u64;
+                }
+                if !self.provider_type.is_empty() {
+                    size
+                        += 1u64
+                            + ::buffa::types::string_encoded_len(&self.provider_type)
+                                as u64;
+                }
+                if let Some(ref v) = self.monitor_id {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
+                if let Some(ref v) = self.incident_id {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
+                if !self.event.is_empty() {
+                    size
+                        += 1u64 + ::buffa::types::string_encoded_len(&self.event) as u64;
+                }
+                if self.reminder != 0i32 {
+                    size
+                        += 1u64
+                            + ::buffa::types::int32_encoded_len(self.reminder) as u64;
+                }
+                if !self.state.is_empty() {
+                    size
+                        += 1u64 + ::buffa::types::string_encoded_len(&self.state) as u64;
+                }
+                if let Some(ref v) = self.held {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
+                if !self.key.is_empty() {
+                    size += 1u64 + ::buffa::types::string_encoded_len(&self.key) as u64;
+                }
+                if self.created_at.is_set() {
+                    let __slot = __cache.reserve();
+                    let inner_size = self.created_at.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                if self.next_attempt_at.is_set() {
+                    let __slot = __cache.reserve();
+                    let inner_size = self.next_attempt_at.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                if self.done_at.is_set() {
+                    let __slot = __cache.reserve();
+                    let inner_size = self.done_at.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                for v in &self.attempts {
+                    let __slot = __cache.reserve();
+                    let inner_size = v.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                ::buffa::saturate_size(size)
+            }
+            #[allow(clippy::needless_borrow)]
+            fn write_to(
+                &self,
+                __cache: &mut ::buffa::SizeCache,
+                buf: &mut impl ::buffa::EncodeSink,
+            ) {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                if !self.id.is_empty() {
+                    ::buffa::types::put_string_field(1u32, &self.id, buf);
+                }
+                if !self.notification_id.is_empty() {
+                    ::buffa::types::put_string_field(2u32, &self.notification_id, buf);
+                }
+                if !self.provider_type.is_empty() {
+                    ::buffa::types::put_string_field(3u32, &self.provider_type, buf);
+                }
+                if let Some(ref v) = self.monitor_id {
+                    ::buffa::types::put_string_field(4u32, v, buf);
+                }
+                if let Some(ref v) = self.incident_id {
+                    ::buffa::types::put_string_field(5u32, v, buf);
+                }
+                if !self.event.is_empty() {
+                    ::buffa::types::put_string_field(6u32, &self.event, buf);
+                }
+                if self.reminder != 0i32 {
+                    ::buffa::types::put_int32_field(7u32, self.reminder, buf);
+                }
+                if !self.state.is_empty() {
+                    ::buffa::types::put_string_field(8u32, &self.state, buf);
+                }
+                if let Some(ref v) = self.held {
+                    ::buffa::types::put_string_field(9u32, v, buf);
+                }
+                if !self.key.is_empty() {
+                    ::buffa::types::put_string_field(10u32, &self.key, buf);
+                }
+                if self.created_at.is_set() {
+                    ::buffa::types::put_len_delimited_header(
+                        11u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    self.created_at.write_to(__cache, buf);
+                }
+                if self.next_attempt_at.is_set() {
+                    ::buffa::types::put_len_delimited_header(
+                        12u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    self.next_attempt_at.write_to(__cache, buf);
+                }
+                if self.done_at.is_set() {
+                    ::buffa::types::put_len_delimited_header(
+                        13u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    self.done_at.write_to(__cache, buf);
+                }
+                for v in &self.attempts {
+                    ::buffa::types::put_len_delimited_header(
+                        14u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    v.write_to(__cache, buf);
+                }
+            }
+        }
+        /// Serializes this view as protobuf JSON.
+        ///
+        /// Implicit-presence fields with default values are omitted, `required`
+        /// fields are always emitted, explicit-presence (`optional`) fields are
+        /// emitted only when set, bytes fields are base64-encoded, and enum
+        /// values are their proto name strings.
+        ///
+        /// This impl uses `serialize_map(None)` because the number of emitted
+        /// fields depends on default-omission rules; serializers that require
+        /// known map lengths (e.g. `bincode`) will return a runtime error.
+        /// Use the owned message type for those formats.
+        impl<'__a> ::serde::Serialize for DeliveryView<'__a> {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut __map = __s.serialize_map(::core::option::Option::None)?;
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.id) {
+                    __map.serialize_entry("id", self.id)?;
+                }
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.notification_id) {
+                    __map.serialize_entry("notificationId", self.notification_id)?;
+                }
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.provider_type) {
+                    __map.serialize_entry("providerType", self.provider_type)?;
+                }
+                if let ::core::option::Option::Some(__v) = self.monitor_id {
+                    __map.serialize_entry("monitorId", __v)?;
+                }
+                if let ::core::option::Option::Some(__v) = self.incident_id {
+                    __map.serialize_entry("incidentId", __v)?;
+                }
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.event) {
+                    __map.serialize_entry("event", self.event)?;
+                }
+                if !::buffa::json_helpers::skip_if::is_zero_i32(&self.reminder) {
+                    __map
+                        .serialize_entry(
+                            "reminder",
+                            &::buffa::json_helpers::ProtoJson(&self.reminder),
+                        )?;
+                }
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.state) {
+                    __map.serialize_entry("state", self.state)?;
+                }
+                if let ::core::option::Option::Some(__v) = self.held {
+                    __map.serialize_entry("held", __v)?;
+                }
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.key) {
+                    __map.serialize_entry("key", self.key)?;
+                }
+                {
+                    if let ::core::option::Option::Some(__v) = self
+                        .created_at
+                        .as_option()
+                    {
+                        __map.serialize_entry("createdAt", __v)?;
+                    }
+                }
+                {
+                    if let ::core::option::Option::Some(__v) = self
+                        .next_attempt_at
+                        .as_option()
+                    {
+                        __map.serialize_entry("nextAttemptAt", __v)?;
+                    }
+                }
+                {
+                    if let ::core::option::Option::Some(__v) = self.done_at.as_option() {
+                        __map.serialize_entry("doneAt", __v)?;
+                    }
+                }
+                if !self.attempts.is_empty() {
+                    __map.serialize_entry("attempts", &*self.attempts)?;
+                }
+                __map.end()
+            }
+        }
+        impl<'a> ::buffa::MessageName for DeliveryView<'a> {
+            const PACKAGE: &'static str = "notification.v1";
+            const NAME: &'static str = "Delivery";
+            const FULL_NAME: &'static str = "notification.v1.Delivery";
+            const TYPE_URL: &'static str = "type.googleapis.com/notification.v1.Delivery";
+        }
+        ::buffa::impl_default_view_instance!(DeliveryView);
+        ::buffa::impl_view_reborrow!(DeliveryView);
+        /** Self-contained, `'static` owned view of a `Delivery` message.
+
+ Wraps [`::buffa::OwnedView`]`<`[`DeliveryView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`DeliveryView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+        #[derive(Clone, Debug)]
+        pub struct DeliveryOwnedView(::buffa::OwnedView<DeliveryView<'static>>);
+        impl DeliveryOwnedView {
+            /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
+            ///
+            /// The view borrows directly from the buffer's data; the buffer is
+            /// retained inside the returned handle.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer contains invalid
+            /// protobuf data.
+            pub fn decode(
+                bytes: ::buffa::bytes::Bytes,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    DeliveryOwnedView(::buffa::OwnedView::decode(bytes)?),
+                )
+            }
+            /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
+            /// max message size).
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer is invalid or
+            /// exceeds the configured limits.
+            pub fn decode_with_options(
+                bytes: ::buffa::bytes::Bytes,
+                opts: &::buffa::DecodeOptions,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    DeliveryOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
+                )
+            }
+            /// Build from an owned message via an encode → decode round-trip.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError::MessageTooLarge`] if the
+            /// message's encoded size exceeds the 2 GiB protobuf limit, or
+            /// another [`::buffa::DecodeError`] if the re-encoded bytes are
+            /// somehow invalid (should not happen for well-formed messages).
+            pub fn from_owned(
+                msg: &super::super::Delivery,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    DeliveryOwnedView(::buffa::OwnedView::from_owned(msg)?),
+                )
+            }
+            /// Borrow the full [`DeliveryView`] with its lifetime tied to `&self`.
+            #[must_use]
+            pub fn view(&self) -> &DeliveryView<'_> {
+                self.0.reborrow()
+            }
+            /// Convert to the owned message type.
+            ///
+            /// Infallible: this type's constructors wire-decode their
+            /// buffer, and a view produced by wire decoding always
+            /// converts. Delegates to [`::buffa::OwnedView::to_owned_message`],
+            /// whose contract also governs handles converted from a raw
+            /// [`::buffa::OwnedView`].
+            #[must_use]
+            pub fn to_owned_message(&self) -> super::super::Delivery {
+                self.0.to_owned_message()
+            }
+            /// The underlying bytes buffer.
+            #[must_use]
+            pub fn bytes(&self) -> &::buffa::bytes::Bytes {
+                self.0.bytes()
+            }
+            /// Consume the handle, returning the underlying bytes buffer.
+            #[must_use]
+            pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
+                self.0.into_bytes()
+            }
+            /// `dlv_…`; later ones are greater.
+            ///
+            /// Field 1: `id`
+            #[must_use]
+            pub fn id(&self) -> &'_ str {
+                self.0.reborrow().id
+            }
+            /// The channel, `chn_…`, which may be deleted since.
+            ///
+            /// Field 2: `notification_id`
+            #[must_use]
+            pub fn notification_id(&self) -> &'_ str {
+                self.0.reborrow().notification_id
+            }
+            /// Kind of the channel then, as in Notification.
+            ///
+            /// Field 3: `provider_type`
+            #[must_use]
+            pub fn provider_type(&self) -> &'_ str {
+                self.0.reborrow().provider_type
+            }
+            /// The monitor, `mon_…`, which may be deleted since. Absent of a test.
+            ///
+            /// Field 4: `monitor_id`
+            #[must_use]
+            pub fn monitor_id(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().monitor_id
+            }
+            /// The incident, `inc_…`. Absent of a test, and of what is told outside an incident.
+            ///
+            /// Field 5: `incident_id`
+            #[must_use]
+            pub fn incident_id(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().incident_id
+            }
+            /// What is told: `error`, `degraded`, `recovered` or `test`.
+            ///
+            /// Field 6: `event`
+            #[must_use]
+            pub fn event(&self) -> &'_ str {
+                self.0.reborrow().event
+            }
+            /// 0 when it is told the first time, then the number of the reminder.
+            ///
+            /// Field 7: `reminder`
+            #[must_use]
+            pub fn reminder(&self) -> i32 {
+                self.0.reborrow().reminder
+            }
+            /// `waiting`, `accepted`, `dead` (tried no more; see ReplayDelivery) or `cancelled` (it was over
+            /// before it was told, or its channel was deleted).
+            ///
+            /// Field 8: `state`
+            #[must_use]
+            pub fn state(&self) -> &'_ str {
+                self.0.reborrow().state
+            }
+            /// Why it waits without having been tried: `lasting` (told only if it lasts until then),
+            /// `maintenance`, `quiet_hours` or `storm` (told with others of its minute). Absent where nothing
+            /// holds it.
+            ///
+            /// Field 9: `held`
+            #[must_use]
+            pub fn held(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().held
+            }
+            /// The same in every try, so that a receiver can drop the second of what arrives twice: where a
+            /// vendor takes one, it is sent along. Several that are told together share another one.
+            ///
+            /// Field 10: `key`
+            #[must_use]
+            pub fn key(&self) -> &'_ str {
+                self.0.reborrow().key
+            }
+            /// When it was written down.
+            ///
+            /// Field 11: `created_at`
+            #[must_use]
+            pub fn created_at(
+                &self,
+            ) -> &::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'_>,
+            > {
+                &self.0.reborrow().created_at
+            }
+            /// When it is tried next. Absent unless it waits.
+            ///
+            /// Field 12: `next_attempt_at`
+            #[must_use]
+            pub fn next_attempt_at(
+                &self,
+            ) -> &::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'_>,
+            > {
+                &self.0.reborrow().next_attempt_at
+            }
+            /// When it came to its end. Absent while it waits.
+            ///
+            /// Field 13: `done_at`
+            #[must_use]
+            pub fn done_at(
+                &self,
+            ) -> &::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'_>,
+            > {
+                &self.0.reborrow().done_at
+            }
+            /// The newest ten attempts, oldest first.
+            ///
+            /// Field 14: `attempts`
+            #[must_use]
+            pub fn attempts(
+                &self,
+            ) -> &::buffa::RepeatedView<
+                '_,
+                super::super::__buffa::view::DeliveryAttemptView<'_>,
+            > {
+                &self.0.reborrow().attempts
+            }
+        }
+        impl ::core::convert::From<::buffa::OwnedView<DeliveryView<'static>>>
+        for DeliveryOwnedView {
+            fn from(inner: ::buffa::OwnedView<DeliveryView<'static>>) -> Self {
+                DeliveryOwnedView(inner)
+            }
+        }
+        impl ::core::convert::From<DeliveryOwnedView>
+        for ::buffa::OwnedView<DeliveryView<'static>> {
+            fn from(wrapper: DeliveryOwnedView) -> Self {
+                wrapper.0
+            }
+        }
+        impl ::core::convert::AsRef<::buffa::OwnedView<DeliveryView<'static>>>
+        for DeliveryOwnedView {
+            fn as_ref(&self) -> &::buffa::OwnedView<DeliveryView<'static>> {
+                &self.0
+            }
+        }
+        impl ::buffa::HasMessageView for super::super::Delivery {
+            type View<'a> = DeliveryView<'a>;
+            type ViewHandle = DeliveryOwnedView;
+        }
+        impl ::serde::Serialize for DeliveryOwnedView {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::serde::Serialize::serialize(&self.0, __s)
+            }
+        }
+        /// One try to deliver.
+        #[derive(Clone, Debug, Default)]
+        pub struct DeliveryAttemptView<'a> {
+            /// Its number among those of the delivery, from 1 on.
+            ///
+            /// Field 1: `number`
+            pub number: i32,
+            /// When it began.
+            ///
+            /// Field 2: `at`
+            pub at: ::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
+            >,
+            /// From the look-up of the name to the end of the answer, in whole milliseconds.
+            ///
+            /// Field 3: `took_ms`
+            pub took_ms: i32,
+            /// As in TestNotificationResponse.
+            ///
+            /// Field 4: `status`
+            pub status: ::core::option::Option<i32>,
+            /// As in TestNotificationResponse.
+            ///
+            /// Field 5: `answer`
+            pub answer: &'a str,
+        }
+        impl<'a> ::buffa::MessageView<'a> for DeliveryAttemptView<'a> {
+            type Owned = super::super::DeliveryAttempt;
+            fn decode_view(
+                buf: &'a [u8],
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                let __limit = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_UNKNOWN_FIELD_LIMIT,
+                );
+                let __elem = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_ELEMENT_MEMORY_LIMIT,
+                );
+                <Self as ::buffa::MessageView>::decode_view_ctx(
+                    buf,
+                    ::buffa::DecodeContext::new(::buffa::RECURSION_LIMIT, &__limit)
+                        .with_element_memory(&__elem),
+                )
+            }
+            fn decode_view_with_ctx(
+                buf: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                <Self as ::buffa::MessageView>::decode_view_ctx(buf, ctx)
+            }
+            #[inline]
+            fn merge_view_field(
+                &mut self,
+                tag: ::buffa::encoding::Tag,
+                cur: &'a [u8],
+                _before_tag: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<&'a [u8], ::buffa::DecodeError> {
+                let _ = ctx;
+                #[allow(unused_variables)]
+                let view = self;
+                let mut cur = cur;
+                match tag.field_number() {
+                    1u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.number = ::buffa::types::decode_int32(&mut cur)?;
+                    }
+                    2u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        match view.at.as_mut() {
+                            Some(existing) => {
+                                ::buffa::MessageView::merge_into_view(
+                                    existing,
+                                    sub,
+                                    __sub_ctx,
+                                )?
+                            }
+                            None => {
+                                view.at = ::buffa::MessageFieldView::set(
+                                    <::buffa_types::google::protobuf::__buffa::view::TimestampView as ::buffa::MessageView>::decode_view_ctx(
+                                        sub,
+                                        __sub_ctx,
+                                    )?,
+                                );
+                            }
+                        }
+                    }
+                    3u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.took_ms = ::buffa::types::decode_int32(&mut cur)?;
+                    }
+                    4u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.status = Some(::buffa::types::decode_int32(&mut cur)?);
+                    }
+                    5u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.answer = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    _ => {
+                        ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
+                    }
+                }
+                ::core::result::Result::Ok(cur)
+            }
+            fn to_owned_message(
+                &self,
+            ) -> ::core::result::Result<
+                super::super::DeliveryAttempt,
+                ::buffa::DecodeError,
+            > {
+                self.to_owned_from_source(None)
+            }
+            #[allow(clippy::useless_conversion, clippy::needless_update)]
+            fn to_owned_from_source(
+                &self,
+                __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
+            ) -> ::core::result::Result<
+                super::super::DeliveryAttempt,
+                ::buffa::DecodeError,
+            > {
+                #[allow(unused_imports)]
+                use ::buffa::alloc::string::ToString as _;
+                let _ = __buffa_src;
+                ::core::result::Result::Ok(super::super::DeliveryAttempt {
+                    number: self.number,
+                    at: match self.at.as_option() {
+                        Some(v) => {
+                            ::buffa::MessageField::<
+                                ::buffa_types::google::protobuf::Timestamp,
+                                ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+                            >::some(v.to_owned_from_source(__buffa_src)?)
+                        }
+                        None => ::buffa::MessageField::none(),
+                    },
+                    took_ms: self.took_ms,
+                    status: self.status,
+                    answer: self.answer.to_string(),
+                    ..::core::default::Default::default()
+                })
+            }
+        }
+        impl<'a> ::buffa::ViewEncode<'a> for DeliveryAttemptView<'a> {
+            #[allow(clippy::needless_borrow, clippy::let_and_return)]
+            fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                let mut size = 0u64;
+                if self.number != 0i32 {
+                    size += 1u64 + ::buffa::types::int32_encoded_len(self.number) as u64;
+                }
+                if self.at.is_set() {
+                    let __slot = __cache.reserve();
+                    let inner_size = self.at.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                if self.took_ms != 0i32 {
+                    size
+                        += 1u64 + ::buffa::types::int32_encoded_len(self.took_ms) as u64;
+                }
+                if let Some(v) = self.status {
+                    size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
+                }
+                if !self.answer.is_empty() {
+                    size
+                        += 1u64
+                            + ::buffa::types::string_encoded_len(&self.answer) as u64;
+                }
+                ::buffa::saturate_size(size)
+            }
+            #[allow(clippy::needless_borrow)]
+            fn write_to(
+                &self,
+                __cache: &mut ::buffa::SizeCache,
+                buf: &mut impl ::buffa::EncodeSink,
+            ) {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                if self.number != 0i32 {
+                    ::buffa::types::put_int32_field(1u32, self.number, buf);
+                }
+                if self.at.is_set() {
+                    ::buffa::types::put_len_delimited_header(
+                        2u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    self.at.write_to(__cache, buf);
+                }
+                if self.took_ms != 0i32 {
+                    ::buffa::types::put_int32_field(3u32, self.took_ms, buf);
+                }
+                if let Some(v) = self.status {
+                    ::buffa::types::put_int32_field(4u32, v, buf);
+                }
+                if !self.answer.is_empty() {
+                    ::buffa::types::put_string_field(5u32, &self.answer, buf);
+                }
+            }
+        }
+        /// Serializes this view as protobuf JSON.
+        ///
+        /// Implicit-presence fields with default values are omitted, `required`
+        /// fields are always emitted, explicit-presence (`optional`) fields are
+        /// emitted only when set, bytes fields are base64-encoded, and enum
+        /// values are their proto name strings.
+        ///
+        /// This impl uses `serialize_map(None)` because the number of emitted
+        /// fields depends on default-omission rules; serializers that require
+        /// known map lengths (e.g. `bincode`) will return a runtime error.
+        /// Use the owned message type for those formats.
+        impl<'__a> ::serde::Serialize for DeliveryAttemptView<'__a> {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut __map = __s.serialize_map(::core::option::Option::None)?;
+                if !::buffa::json_helpers::skip_if::is_zero_i32(&self.number) {
+                    __map
+                        .serialize_entry(
+                            "number",
+                            &::buffa::json_helpers::ProtoJson(&self.number),
+                        )?;
+                }
+                {
+                    if let ::core::option::Option::Some(__v) = self.at.as_option() {
+                        __map.serialize_entry("at", __v)?;
+                    }
+                }
+                if !::buffa::json_helpers::skip_if::is_zero_i32(&self.took_ms) {
+                    __map
+                        .serialize_entry(
+                            "tookMs",
+                            &::buffa::json_helpers::ProtoJson(&self.took_ms),
+                        )?;
+                }
+                if let ::core::option::Option::Some(__v) = self.status {
+                    __map
+                        .serialize_entry(
+                            "status",
+                            &::buffa::json_helpers::ProtoJson(&__v),
+                        )?;
+                }
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.answer) {
+                    __map.serialize_entry("answer", self.answer)?;
+                }
+                __map.end()
+            }
+        }
+        impl<'a> ::buffa::MessageName for DeliveryAttemptView<'a> {
+            const PACKAGE: &'static str = "notification.v1";
+            const NAME: &'static str = "DeliveryAttempt";
+            const FULL_NAME: &'static str = "notification.v1.DeliveryAttempt";
+            const TYPE_URL: &'static str = "type.googleapis.com/notification.v1.DeliveryAttempt";
+        }
+        ::buffa::impl_default_view_instance!(DeliveryAttemptView);
+        ::buffa::impl_view_reborrow!(DeliveryAttemptView);
+        /** Self-contained, `'static` owned view of a `DeliveryAttempt` message.
+
+ Wraps [`::buffa::OwnedView`]`<`[`DeliveryAttemptView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`DeliveryAttemptView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+        #[derive(Clone, Debug)]
+        pub struct DeliveryAttemptOwnedView(
+            ::buffa::OwnedView<DeliveryAttemptView<'static>>,
+        );
+        impl DeliveryAttemptOwnedView {
+            /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
+            ///
+            /// The view borrows directly from the buffer's data; the buffer is
+            /// retained inside the returned handle.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer contains invalid
+            /// protobuf data.
+            pub fn decode(
+                bytes: ::buffa::bytes::Bytes,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    DeliveryAttemptOwnedView(::buffa::OwnedView::decode(bytes)?),
+                )
+            }
+            /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
+            /// max message size).
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer is invalid or
+            /// exceeds the configured limits.
+            pub fn decode_with_options(
+                bytes: ::buffa::bytes::Bytes,
+                opts: &::buffa::DecodeOptions,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    DeliveryAttemptOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
+                )
+            }
+            /// Build from an owned message via an encode → decode round-trip.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError::MessageTooLarge`] if the
+            /// message's encoded size exceeds the 2 GiB protobuf limit, or
+            /// another [`::buffa::DecodeError`] if the re-encoded bytes are
+            /// somehow invalid (should not happen for well-formed messages).
+            pub fn from_owned(
+                msg: &super::super::DeliveryAttempt,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    DeliveryAttemptOwnedView(::buffa::OwnedView::from_owned(msg)?),
+                )
+            }
+            /// Borrow the full [`DeliveryAttemptView`] with its lifetime tied to `&self`.
+            #[must_use]
+            pub fn view(&self) -> &DeliveryAttemptView<'_> {
+                self.0.reborrow()
+            }
+            /// Convert to the owned message type.
+            ///
+            /// Infallible: this type's constructors wire-decode their
+            /// buffer, and a view produced by wire decoding always
+            /// converts. Delegates to [`::buffa::OwnedView::to_owned_message`],
+            /// whose contract also governs handles converted from a raw
+            /// [`::buffa::OwnedView`].
+            #[must_use]
+            pub fn to_owned_message(&self) -> super::super::DeliveryAttempt {
+                self.0.to_owned_message()
+            }
+            /// The underlying bytes buffer.
+            #[must_use]
+            pub fn bytes(&self) -> &::buffa::bytes::Bytes {
+                self.0.bytes()
+            }
+            /// Consume the handle, returning the underlying bytes buffer.
+            #[must_use]
+            pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
+                self.0.into_bytes()
+            }
+            /// Its number among those of the delivery, from 1 on.
+            ///
+            /// Field 1: `number`
+            #[must_use]
+            pub fn number(&self) -> i32 {
+                self.0.reborrow().number
+            }
+            /// When it began.
+            ///
+            /// Field 2: `at`
+            #[must_use]
+            pub fn at(
+                &self,
+            ) -> &::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'_>,
+            > {
+                &self.0.reborrow().at
+            }
+            /// From the look-up of the name to the end of the answer, in whole milliseconds.
+            ///
+            /// Field 3: `took_ms`
+            #[must_use]
+            pub fn took_ms(&self) -> i32 {
+                self.0.reborrow().took_ms
+            }
+            /// As in TestNotificationResponse.
+            ///
+            /// Field 4: `status`
+            #[must_use]
+            pub fn status(&self) -> ::core::option::Option<i32> {
+                self.0.reborrow().status
+            }
+            /// As in TestNotificationResponse.
+            ///
+            /// Field 5: `answer`
+            #[must_use]
+            pub fn answer(&self) -> &'_ str {
+                self.0.reborrow().answer
+            }
+        }
+        impl ::core::convert::From<::buffa::OwnedView<DeliveryAttemptView<'static>>>
+        for DeliveryAttemptOwnedView {
+            fn from(inner: ::buffa::OwnedView<DeliveryAttemptView<'static>>) -> Self {
+                DeliveryAttemptOwnedView(inner)
+            }
+        }
+        impl ::core::convert::From<DeliveryAttemptOwnedView>
+        for ::buffa::OwnedView<DeliveryAttemptView<'static>> {
+            fn from(wrapper: DeliveryAttemptOwnedView) -> Self {
+                wrapper.0
+            }
+        }
+        impl ::core::convert::AsRef<::buffa::OwnedView<DeliveryAttemptView<'static>>>
+        for DeliveryAttemptOwnedView {
+            fn as_ref(&self) -> &::buffa::OwnedView<DeliveryAttemptView<'static>> {
+                &self.0
+            }
+        }
+        impl ::buffa::HasMessageView for super::super::DeliveryAttempt {
+            type View<'a> = DeliveryAttemptView<'a>;
+            type ViewHandle = DeliveryAttemptOwnedView;
+        }
+        impl ::serde::Serialize for DeliveryAttemptOwnedView {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::serde::Serialize::serialize(&self.0, __s)
+            }
+        }
+        /// Which deliveries to list.
+        #[derive(Clone, Debug, Default)]
+        pub struct ListDeliveriesRequestView<'a> {
+            /// Only those of this channel, `chn_…`.
+            ///
+            /// Field 1: `notification_id`
+            pub notification_id: ::core::option::Option<&'a str>,
+            /// Only those of this monitor's events, `mon_…`.
+            ///
+            /// Field 2: `monitor_id`
+            pub monitor_id: ::core::option::Option<&'a str>,
+            /// Only those in this state; see Delivery.
+            ///
+            /// Field 3: `state`
+            pub state: ::core::option::Option<&'a str>,
+            /// Deliveries per page: 1 to 100. Default 50.
+            ///
+            /// Field 4: `limit`
+            pub limit: ::core::option::Option<i32>,
+            /// How many deliveries to skip, 0 or more. Default 0. Not together with `page_token`.
+            ///
+            /// Field 5: `offset`
+            pub offset: ::core::option::Option<i32>,
+            /// As in ListNotificationsRequest.
+            ///
+            /// Field 6: `page_token`
+            pub page_token: ::core::option::Option<&'a str>,
+        }
+        impl<'a> ::buffa::MessageView<'a> for ListDeliveriesRequestView<'a> {
+            type Owned = super::super::ListDeliveriesRequest;
+            fn decode_view(
+                buf: &'a [u8],
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                let __limit = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_UNKNOWN_FIELD_LIMIT,
+                );
+                let __elem = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_ELEMENT_MEMORY_LIMIT,
+                );
+                <Self as ::buffa::MessageView>::decode_view_ctx(
+                    buf,
+                    ::buffa::DecodeContext::new(::buffa::RECURSION_LIMIT, &__limit)
+                        .with_element_memory(&__elem),
+                )
+            }
+            fn decode_view_with_ctx(
+                buf: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                <Self as ::buffa::MessageView>::decode_view_ctx(buf, ctx)
+            }
+            #[inline]
+            fn merge_view_field(
+                &mut self,
+                tag: ::buffa::encoding::Tag,
+                cur: &'a [u8],
+                _before_tag: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<&'a [u8], ::buffa::DecodeError> {
+                let _ = ctx;
+                #[allow(unused_variables)]
+                let view = self;
+                let mut cur = cur;
+                match tag.field_number() {
+                    1u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.notification_id = Some(
+                            ::buffa::types::borrow_str(&mut cur)?,
+                        );
+                    }
+                    2u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.monitor_id = Some(::buffa::types::borrow_str(&mut cur)?);
+                    }
+                    3u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.state = Some(::buffa::types::borrow_str(&mut cur)?);
+                    }
+                    4u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.limit = Some(::buffa::types::decode_int32(&mut cur)?);
+                    }
+                    5u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.offset = Some(::buffa::types::decode_int32(&mut cur)?);
+                    }
+                    6u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.page_token = Some(::buffa::types::borrow_str(&mut cur)?);
+                    }
+                    _ => {
+                        ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
+                    }
+                }
+                ::core::result::Result::Ok(cur)
+            }
+            fn to_owned_message(
+                &self,
+            ) -> ::core::result::Result<
+                super::super::ListDeliveriesRequest,
+                ::buffa::DecodeError,
+            > {
+                self.to_owned_from_source(None)
+            }
+            #[allow(clippy::useless_conversion, clippy::needless_update)]
+            fn to_owned_from_source(
+                &self,
+                __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
+            ) -> ::core::result::Result<
+                super::super::ListDeliveriesRequest,
+                ::buffa::DecodeError,
+            > {
+                #[allow(unused_imports)]
+                use ::buffa::alloc::string::ToString as _;
+                let _ = __buffa_src;
+                ::core::result::Result::Ok(super::super::ListDeliveriesRequest {
+                    notification_id: self.notification_id.map(|s| s.to_string()),
+                    monitor_id: self.monitor_id.map(|s| s.to_string()),
+                    state: self.state.map(|s| s.to_string()),
+                    limit: self.limit,
+                    offset: self.offset,
+                    page_token: self.page_token.map(|s| s.to_string()),
+                    ..::core::default::Default::default()
+                })
+            }
+        }
+        impl<'a> ::buffa::ViewEncode<'a> for ListDeliveriesRequestView<'a> {
+            #[allow(clippy::needless_borrow, clippy::let_and_return)]
+            fn compute_size(&self, _cache: &mut ::buffa::SizeCache) -> u32 {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                let mut size = 0u64;
+                if let Some(ref v) = self.notification_id {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
+                if let Some(ref v) = self.monitor_id {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
+                if let Some(ref v) = self.state {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
+                if let Some(v) = self.limit {
+                    size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
+                }
+                if let Some(v) = self.offset {
+                    size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
+                }
+                if let Some(ref v) = self.page_token {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
+                ::buffa::saturate_size(size)
+            }
+            #[allow(clippy::needless_borrow)]
+            fn write_to(
+                &self,
+                _cache: &mut ::buffa::SizeCache,
+                buf: &mut impl ::buffa::EncodeSink,
+            ) {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                if let Some(ref v) = self.notification_id {
+                    ::buffa::types::put_string_field(1u32, v, buf);
+                }
+                if let Some(ref v) = self.monitor_id {
+                    ::buffa::types::put_string_field(2u32, v, buf);
+                }
+                if let Some(ref v) = self.state {
+                    ::buffa::types::put_string_field(3u32, v, buf);
+                }
+                if let Some(v) = self.limit {
+                    ::buffa::types::put_int32_field(4u32, v, buf);
+                }
+                if let Some(v) = self.offset {
+                    ::buffa::types::put_int32_field(5u32, v, buf);
+                }
+                if let Some(ref v) = self.page_token {
+                    ::buffa::types::put_string_field(6u32, v, buf);
+                }
+            }
+        }
+        /// Serializes this view as protobuf JSON.
+        ///
+        /// Implicit-presence fields with default values are omitted, `required`
+        /// fields are always emitted, explicit-presence (`optional`) fields are
+        /// emitted only when set, bytes fields are base64-encoded, and enum
+        /// values are their proto name strings.
+        ///
+        /// This impl uses `serialize_map(None)` because the number of emitted
+        /// fields depends on default-omission rules; serializers that require
+        /// known map lengths (e.g. `bincode`) will return a runtime error.
+        /// Use the owned message type for those formats.
+        impl<'__a> ::serde::Serialize for ListDeliveriesRequestView<'__a> {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut __map = __s.serialize_map(::core::option::Option::None)?;
+                if let ::core::option::Option::Some(__v) = self.notification_id {
+                    __map.serialize_entry("notificationId", __v)?;
+                }
+                if let ::core::option::Option::Some(__v) = self.monitor_id {
+                    __map.serialize_entry("monitorId", __v)?;
+                }
+                if let ::core::option::Option::Some(__v) = self.state {
+                    __map.serialize_entry("state", __v)?;
+                }
+                if let ::core::option::Option::Some(__v) = self.limit {
+                    __map
+                        .serialize_entry(
+                            "limit",
+                            &::buffa::json_helpers::ProtoJson(&__v),
+                        )?;
+                }
+                if let ::core::option::Option::Some(__v) = self.offset {
+                    __map
+                        .serialize_entry(
+                            "offset",
+                            &::buffa::json_helpers::ProtoJson(&__v),
+                        )?;
+                }
+                if let ::core::option::Option::Some(__v) = self.page_token {
+                    __map.serialize_entry("pageToken", __v)?;
+                }
+                __map.end()
+            }
+        }
+        impl<'a> ::buffa::MessageName for ListDeliveriesRequestView<'a> {
+            const PACKAGE: &'static str = "notification.v1";
+            const NAME: &'static str = "ListDeliveriesRequest";
+            const FULL_NAME: &'static str = "notification.v1.ListDeliveriesRequest";
+            const TYPE_URL: &'static str = "type.googleapis.com/notification.v1.ListDeliveriesRequest";
+        }
+        ::buffa::impl_default_view_instance!(ListDeliveriesRequestView);
+        ::buffa::impl_view_reborrow!(ListDeliveriesRequestView);
+        /** Self-contained, `'static` owned view of a `ListDeliveriesRequest` message.
+
+ Wraps [`::buffa::OwnedView`]`<`[`ListDeliveriesRequestView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`ListDeliveriesRequestView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+        #[derive(Clone, Debug)]
+        pub struct ListDeliveriesRequestOwnedView(
+            ::buffa::OwnedView<ListDeliveriesRequestView<'static>>,
+        );
+        impl ListDeliveriesRequestOwnedView {
+            /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
+            ///
+            /// The view borrows directly from the buffer's data; the buffer is
+            /// retained inside the returned handle.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer contains invalid
+            /// protobuf data.
+            pub fn decode(
+                bytes: ::buffa::bytes::Bytes,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    ListDeliveriesRequestOwnedView(::buffa::OwnedView::decode(bytes)?),
+                )
+            }
+            /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
+            /// max message size).
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer is invalid or
+            /// exceeds the configured limits.
+            pub fn decode_with_options(
+                bytes: ::buffa::bytes::Bytes,
+                opts: &::buffa::DecodeOptions,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    ListDeliveriesRequestOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
+                )
+            }
+            /// Build from an owned message via an encode → decode round-trip.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError::MessageTooLarge`] if the
+            /// message's encoded size exceeds the 2 GiB protobuf limit, or
+            /// another [`::buffa::DecodeError`] if the re-encoded bytes are
+            /// somehow invalid (should not happen for well-formed messages).
+            pub fn from_owned(
+                msg: &super::super::ListDeliveriesRequest,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    ListDeliveriesRequestOwnedView(::buffa::OwnedView::from_owned(msg)?),
+                )
+            }
+            /// Borrow the full [`ListDeliveriesRequestView`] with its lifetime tied to `&self`.
+            #[must_use]
+            pub fn view(&self) -> &ListDeliveriesRequestView<'_> {
+                self.0.reborrow()
+            }
+            /// Convert to the owned message type.
+            ///
+            /// Infallible: this type's constructors wire-decode their
+            /// buffer, and a view produced by wire decoding always
+            /// converts. Delegates to [`::buffa::OwnedView::to_owned_message`],
+            /// whose contract also governs handles converted from a raw
+            /// [`::buffa::OwnedView`].
+            #[must_use]
+            pub fn to_owned_message(&self) -> super::super::ListDeliveriesRequest {
+                self.0.to_owned_message()
+            }
+            /// The underlying bytes buffer.
+            #[must_use]
+            pub fn bytes(&self) -> &::buffa::bytes::Bytes {
+                self.0.bytes()
+            }
+            /// Consume the handle, returning the underlying bytes buffer.
+            #[must_use]
+            pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
+                self.0.into_bytes()
+            }
+            /// Only those of this channel, `chn_…`.
+            ///
+            /// Field 1: `notification_id`
+            #[must_use]
+            pub fn notification_id(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().notification_id
+            }
+            /// Only those of this monitor's events, `mon_…`.
+            ///
+            /// Field 2: `monitor_id`
+            #[must_use]
+            pub fn monitor_id(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().monitor_id
+            }
+            /// Only those in this state; see Delivery.
+            ///
+            /// Field 3: `state`
+            #[must_use]
+            pub fn state(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().state
+            }
+            /// Deliveries per page: 1 to 100. Default 50.
+            ///
+            /// Field 4: `limit`
+            #[must_use]
+            pub fn limit(&self) -> ::core::option::Option<i32> {
+                self.0.reborrow().limit
+            }
+            /// How many deliveries to skip, 0 or more. Default 0. Not together with `page_token`.
+            ///
+            /// Field 5: `offset`
+            #[must_use]
+            pub fn offset(&self) -> ::core::option::Option<i32> {
+                self.0.reborrow().offset
+            }
+            /// As in ListNotificationsRequest.
+            ///
+            /// Field 6: `page_token`
+            #[must_use]
+            pub fn page_token(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().page_token
+            }
+        }
+        impl ::core::convert::From<
+            ::buffa::OwnedView<ListDeliveriesRequestView<'static>>,
+        > for ListDeliveriesRequestOwnedView {
+            fn from(
+                inner: ::buffa::OwnedView<ListDeliveriesRequestView<'static>>,
+            ) -> Self {
+                ListDeliveriesRequestOwnedView(inner)
+            }
+        }
+        impl ::core::convert::From<ListDeliveriesRequestOwnedView>
+        for ::buffa::OwnedView<ListDeliveriesRequestView<'static>> {
+            fn from(wrapper: ListDeliveriesRequestOwnedView) -> Self {
+                wrapper.0
+            }
+        }
+        impl ::core::convert::AsRef<
+            ::buffa::OwnedView<ListDeliveriesRequestView<'static>>,
+        > for ListDeliveriesRequestOwnedView {
+            fn as_ref(&self) -> &::buffa::OwnedView<ListDeliveriesRequestView<'static>> {
+                &self.0
+            }
+        }
+        impl ::buffa::HasMessageView for super::super::ListDeliveriesRequest {
+            type View<'a> = ListDeliveriesRequestView<'a>;
+            type ViewHandle = ListDeliveriesRequestOwnedView;
+        }
+        impl ::serde::Serialize for ListDeliveriesRequestOwnedView {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::serde::Serialize::serialize(&self.0, __s)
+            }
+        }
+        /// A page of deliveries.
+        #[derive(Clone, Debug, Default)]
+        pub struct ListDeliveriesResponseView<'a> {
+            /// The page's deliveries, newest first.
+            ///
+            /// Field 1: `deliveries`
+            pub deliveries: ::buffa::RepeatedView<
+                'a,
+                super::super::__buffa::view::DeliveryView<'a>,
+            >,
+            /// Deliveries that the request means.
+            ///
+            /// Field 2: `total_size`
+            pub total_size: i32,
+            /// Token of the next page; empty on the last.
+            ///
+            /// Field 3: `next_page_token`
+            pub next_page_token: &'a str,
+        }
+        impl<'a> ::buffa::MessageView<'a> for ListDeliveriesResponseView<'a> {
+            type Owned = super::super::ListDeliveriesResponse;
+            fn decode_view(
+                buf: &'a [u8],
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                let __limit = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_UNKNOWN_FIELD_LIMIT,
+                );
+                let __elem = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_ELEMENT_MEMORY_LIMIT,
+                );
+                <Self as ::buffa::MessageView>::decode_view_ctx(
+                    buf,
+                    ::buffa::DecodeContext::new(::buffa::RECURSION_LIMIT, &__limit)
+                        .with_element_memory(&__elem),
+                )
+            }
+            fn decode_view_with_ctx(
+                buf: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                <Self as ::buffa::MessageView>::decode_view_ctx(buf, ctx)
+            }
+            #[inline]
+            fn merge_view_field(
+                &mut self,
+                tag: ::buffa::encoding::Tag,
+                cur: &'a [u8],
+                _before_tag: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<&'a [u8], ::buffa::DecodeError> {
+                let _ = ctx;
+                #[allow(unused_variables)]
+                let view = self;
+                let mut cur = cur;
+                match tag.field_number() {
+                    2u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.total_size = ::buffa::types::decode_int32(&mut cur)?;
+                    }
+                    3u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.next_page_token = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    1u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        ctx.register_element_memory(
+                            ::core::mem::size_of::<
+                                super::super::__buffa::view::DeliveryView,
+                            >(),
+                        )?;
+                        view.deliveries
+                            .push(
+                                <super::super::__buffa::view::DeliveryView as ::buffa::MessageView>::decode_view_ctx(
+                                    sub,
+                                    __sub_ctx,
+                                )?,
+                            );
+                    }
+                    _ => {
+                        ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
+                    }
+                }
+                ::core::result::Result::Ok(cur)
+            }
+            fn to_owned_message(
+                &self,
+            ) -> ::core::result::Result<
+                super::super::ListDeliveriesResponse,
+                ::buffa::DecodeError,
+            > {
+                self.to_owned_from_source(None)
+            }
+            #[allow(clippy::useless_conversion, clippy::needless_update)]
+            fn to_owned_from_source(
+                &self,
+                __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
+            ) -> ::core::result::Result<
+                super::super::ListDeliveriesResponse,
+                ::buffa::DecodeError,
+            > {
+                #[allow(unused_imports)]
+                use ::buffa::alloc::string::ToString as _;
+                let _ = __buffa_src;
+                ::core::result::Result::Ok(super::super::ListDeliveriesResponse {
+                    deliveries: self
+                        .deliveries
+                        .iter()
+                        .map(|v| v.to_owned_from_source(__buffa_src))
+                        .collect::<::core::result::Result<_, ::buffa::DecodeError>>()?,
+                    total_size: self.total_size,
+                    next_page_token: self.next_page_token.to_string(),
+                    ..::core::default::Default::default()
+                })
+            }
+        }
+        impl<'a> ::buffa::ViewEncode<'a> for ListDeliveriesResponseView<'a> {
+            #[allow(clippy::needless_borrow, clippy::let_and_return)]
+            fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                let mut size = 0u64;
+                for v in &self.deliveries {
+                    let __slot = __cache.reserve();
+                    let inner_size = v.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                if self.total_size != 0i32 {
+                    size
+                        += 1u64
+                            + ::buffa::types::int32_encoded_len(self.total_size) as u64;
+                }
+                if !self.next_page_token.is_empty() {
+                    size
+                        += 1u64
+                            + ::buffa::types::string_encoded_len(&self.next_page_token)
+                                as u64;
+                }
+                ::buffa::saturate_size(size)
+            }
+            #[allow(clippy::needless_borrow)]
+            fn write_to(
+                &self,
+                __cache: &mut ::buffa::SizeCache,
+                buf: &mut impl ::buffa::EncodeSink,
+            ) {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                for v in &self.deliveries {
+                    ::buffa::types::put_len_delimited_header(
+                        1u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    v.write_to(__cache, buf);
+                }
+                if self.total_size != 0i32 {
+                    ::buffa::types::put_int32_field(2u32, self.total_size, buf);
+                }
+                if !self.next_page_token.is_empty() {
+                    ::buffa::types::put_string_field(3u32, &self.next_page_token, buf);
+                }
+            }
+        }
+        /// Serializes this view as protobuf JSON.
+        ///
+        /// Implicit-presence fields with default values are omitted, `required`
+        /// fields are always emitted, explicit-presence (`optional`) fields are
+        /// emitted only when set, bytes fields are base64-encoded, and enum
+        /// values are their proto name strings.
+        ///
+        /// This impl uses `serialize_map(None)` because the number of emitted
+        /// fields depends on default-omission rules; serializers that require
+        /// known map lengths (e.g. `bincode`) will return a runtime error.
+        /// Use the owned message type for those formats.
+        impl<'__a> ::serde::Serialize for ListDeliveriesResponseView<'__a> {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut __map = __s.serialize_map(::core::option::Option::None)?;
+                if !self.deliveries.is_empty() {
+                    __map.serialize_entry("deliveries", &*self.deliveries)?;
+                }
+                if !::buffa::json_helpers::skip_if::is_zero_i32(&self.total_size) {
+                    __map
+                        .serialize_entry(
+                            "totalSize",
+                            &::buffa::json_helpers::ProtoJson(&self.total_size),
+                        )?;
+                }
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.next_page_token) {
+                    __map.serialize_entry("nextPageToken", self.next_page_token)?;
+                }
+                __map.end()
+            }
+        }
+        impl<'a> ::buffa::MessageName for ListDeliveriesResponseView<'a> {
+            const PACKAGE: &'static str = "notification.v1";
+            const NAME: &'static str = "ListDeliveriesResponse";
+            const FULL_NAME: &'static str = "notification.v1.ListDeliveriesResponse";
+            const TYPE_URL: &'static str = "type.googleapis.com/notification.v1.ListDeliveriesResponse";
+        }
+        ::buffa::impl_default_view_instance!(ListDeliveriesResponseView);
+        ::buffa::impl_view_reborrow!(ListDeliveriesResponseView);
+        /** Self-contained, `'static` owned view of a `ListDeliveriesResponse` message.
+
+ Wraps [`::buffa::OwnedView`]`<`[`ListDeliveriesResponseView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`ListDeliveriesResponseView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+        #[derive(Clone, Debug)]
+        pub struct ListDeliveriesResponseOwnedView(
+            ::buffa::OwnedView<ListDeliveriesResponseView<'static>>,
+        );
+        impl ListDeliveriesResponseOwnedView {
+            /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
+            ///
+            /// The view borrows directly from the buffer's data; the buffer is
+            /// retained inside the returned handle.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer contains invalid
+            /// protobuf data.
+            pub fn decode(
+                bytes: ::buffa::bytes::Bytes,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    ListDeliveriesResponseOwnedView(::buffa::OwnedView::decode(bytes)?),
+                )
+            }
+            /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
+            /// max message size).
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer is invalid or
+            /// exceeds the configured limits.
+            pub fn decode_with_options(
+                bytes: ::buffa::bytes::Bytes,
+                opts: &::buffa::DecodeOptions,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    ListDeliveriesResponseOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
+                )
+            }
+            /// Build from an owned message via an encode → decode round-trip.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError::MessageTooLarge`] if the
+            /// message's encoded size exceeds the 2 GiB protobuf limit, or
+            /// another [`::buffa::DecodeError`] if the re-encoded bytes are
+            /// somehow invalid (should not happen for well-formed messages).
+            pub fn from_owned(
+                msg: &super::super::ListDeliveriesResponse,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    ListDeliveriesResponseOwnedView(::buffa::OwnedView::from_owned(msg)?),
+                )
+            }
+            /// Borrow the full [`ListDeliveriesResponseView`] with its lifetime tied to `&self`.
+            #[must_use]
+            pub fn view(&self) -> &ListDeliveriesResponseView<'_> {
+                self.0.reborrow()
+            }
+            /// Convert to the owned message type.
+            ///
+            /// Infallible: this type's constructors wire-decode their
+            /// buffer, and a view produced by wire decoding always
+            /// converts. Delegates to [`::buffa::OwnedView::to_owned_message`],
+            /// whose contract also governs handles converted from a raw
+            /// [`::buffa::OwnedView`].
+            #[must_use]
+            pub fn to_owned_message(&self) -> super::super::ListDeliveriesResponse {
+                self.0.to_owned_message()
+            }
+            /// The underlying bytes buffer.
+            #[must_use]
+            pub fn bytes(&self) -> &::buffa::bytes::Bytes {
+                self.0.bytes()
+            }
+            /// Consume the handle, returning the underlying bytes buffer.
+            #[must_use]
+            pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
+                self.0.into_bytes()
+            }
+            /// The page's deliveries, newest first.
+            ///
+            /// Field 1: `deliveries`
+            #[must_use]
+            pub fn deliveries(
+                &self,
+            ) -> &::buffa::RepeatedView<
+                '_,
+                super::super::__buffa::view::DeliveryView<'_>,
+            > {
+                &self.0.reborrow().deliveries
+            }
+            /// Deliveries that the request means.
+            ///
+            /// Field 2: `total_size`
+            #[must_use]
+            pub fn total_size(&self) -> i32 {
+                self.0.reborrow().total_size
+            }
+            /// Token of the next page; empty on the last.
+            ///
+            /// Field 3: `next_page_token`
+            #[must_use]
+            pub fn next_page_token(&self) -> &'_ str {
+                self.0.reborrow().next_page_token
+            }
+        }
+        impl ::core::convert::From<
+            ::buffa::OwnedView<ListDeliveriesResponseView<'static>>,
+        > for ListDeliveriesResponseOwnedView {
+            fn from(
+                inner: ::buffa::OwnedView<ListDeliveriesResponseView<'static>>,
+            ) -> Self {
+                ListDeliveriesResponseOwnedView(inner)
+            }
+        }
+        impl ::core::convert::From<ListDeliveriesResponseOwnedView>
+        for ::buffa::OwnedView<ListDeliveriesResponseView<'static>> {
+            fn from(wrapper: ListDeliveriesResponseOwnedView) -> Self {
+                wrapper.0
+            }
+        }
+        impl ::core::convert::AsRef<
+            ::buffa::OwnedView<ListDeliveriesResponseView<'static>>,
+        > for ListDeliveriesResponseOwnedView {
+            fn as_ref(
+                &self,
+            ) -> &::buffa::OwnedView<ListDeliveriesResponseView<'static>> {
+                &self.0
+            }
+        }
+        impl ::buffa::HasMessageView for super::super::ListDeliveriesResponse {
+            type View<'a> = ListDeliveriesResponseView<'a>;
+            type ViewHandle = ListDeliveriesResponseOwnedView;
+        }
+        impl ::serde::Serialize for ListDeliveriesResponseOwnedView {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::serde::Serialize::serialize(&self.0, __s)
+            }
+        }
+        /// Which delivery to read.
+        #[derive(Clone, Debug, Default)]
+        pub struct GetDeliveryRequestView<'a> {
+            /// `dlv_…`. Required.
+            ///
+            /// Field 1: `id`
+            pub id: &'a str,
+        }
+        impl<'a> ::buffa::MessageView<'a> for GetDeliveryRequestView<'a> {
+            type Owned = super::super::GetDeliveryRequest;
+            fn decode_view(
+                buf: &'a [u8],
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                let __limit = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_UNKNOWN_FIELD_LIMIT,
+                );
+                let __elem = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_ELEMENT_MEMORY_LIMIT,
+                );
+                <Self as ::buffa::MessageView>::decode_view_ctx(
+                    buf,
+                    ::buffa::DecodeContext::new(::buffa::RECURSION_LIMIT, &__limit)
+                        .with_element_memory(&__elem),
+                )
+            }
+            fn decode_view_with_ctx(
+                buf: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                <Self as ::buffa::MessageView>::decode_view_ctx(buf, ctx)
+            }
+            #[inline]
+            fn merge_view_field(
+                &mut self,
+                tag: ::buffa::encoding::Tag,
+                cur: &'a [u8],
+                _before_tag: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<&'a [u8], ::buffa::DecodeError> {
+                let _ = ctx;
+                #[allow(unused_variables)]
+                let view = self;
+                let mut cur = cur;
+                match tag.field_number() {
+                    1u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.id = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    _ => {
+                        ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
+                    }
+                }
+                ::core::result::Result::Ok(cur)
+            }
+            fn to_owned_message(
+                &self,
+            ) -> ::core::result::Result<
+                super::super::GetDeliveryRequest,
+                ::buffa::DecodeError,
+            > {
+                self.to_owned_from_source(None)
+            }
+            #[allow(clippy::useless_conversion, clippy::needless_update)]
+            fn to_owned_from_source(
+                &self,
+                __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
+            ) -> ::core::result::Result<
+                super::super::GetDeliveryRequest,
+                ::buffa::DecodeError,
+            > {
+                #[allow(unused_imports)]
+                use ::buffa::alloc::string::ToString as _;
+                let _ = __buffa_src;
+                ::core::result::Result::Ok(super::super::GetDeliveryRequest {
+                    id: self.id.to_string(),
+                    ..::core::default::Default::default()
+                })
+            }
+        }
+        impl<'a> ::buffa::ViewEncode<'a> for GetDeliveryRequestView<'a> {
+            #[allow(clippy::needless_borrow, clippy::let_and_return)]
+            fn compute_size(&self, _cache: &mut ::buffa::SizeCache) -> u32 {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                let mut size = 0u64;
+                if !self.id.is_empty() {
+                    size += 1u64 + ::buffa::types::string_encoded_len(&self.id) as u64;
+                }
+                ::buffa::saturate_size(size)
+            }
+            #[allow(clippy::needless_borrow)]
+            fn write_to(
+                &self,
+                _cache: &mut ::buffa::SizeCache,
+                buf: &mut impl ::buffa::EncodeSink,
+            ) {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                if !self.id.is_empty() {
+                    ::buffa::types::put_string_field(1u32, &self.id, buf);
+                }
+            }
+        }
+        /// Serializes this view as protobuf JSON.
+        ///
+        /// Implicit-presence fields with default values are omitted, `required`
+        /// fields are always emitted, explicit-presence (`optional`) fields are
+        /// emitted only when set, bytes fields are base64-encoded, and enum
+        /// values are their proto name strings.
+        ///
+        /// This impl uses `serialize_map(None)` because the number of emitted
+        /// fields depends on default-omission rules; serializers that require
+        /// known map lengths (e.g. `bincode`) will return a runtime error.
+        /// Use the owned message type for those formats.
+        impl<'__a> ::serde::Serialize for GetDeliveryRequestView<'__a> {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut __map = __s.serialize_map(::core::option::Option::None)?;
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.id) {
+                    __map.serialize_entry("id", self.id)?;
+                }
+                __map.end()
+            }
+        }
+        impl<'a> ::buffa::MessageName for GetDeliveryRequestView<'a> {
+            const PACKAGE: &'static str = "notification.v1";
+            const NAME: &'static str = "GetDeliveryRequest";
+            const FULL_NAME: &'static str = "notification.v1.GetDeliveryRequest";
+            const TYPE_URL: &'static str = "type.googleapis.com/notification.v1.GetDeliveryRequest";
+        }
+        ::buffa::impl_default_view_instance!(GetDeliveryRequestView);
+        ::buffa::impl_view_reborrow!(GetDeliveryRequestView);
+        /** Self-contained, `'static` owned view of a `GetDeliveryRequest` message.
+
+ Wraps [`::buffa::OwnedView`]`<`[`GetDeliveryRequestView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`GetDeliveryRequestView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+        #[derive(Clone, Debug)]
+        pub struct GetDeliveryRequestOwnedView(
+            ::buffa::OwnedView<GetDeliveryRequestView<'static>>,
+        );
+        impl GetDeliveryRequestOwnedView {
+            /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
+            ///
+            /// The view borrows directly from the buffer's data; the buffer is
+            /// retained inside the returned handle.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer contains invalid
+            /// protobuf data.
+            pub fn decode(
+                bytes: ::buffa::bytes::Bytes,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    GetDeliveryRequestOwnedView(::buffa::OwnedView::decode(bytes)?),
+                )
+            }
+            /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
+            /// max message size).
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer is invalid or
+            /// exceeds the configured limits.
+            pub fn decode_with_options(
+                bytes: ::buffa::bytes::Bytes,
+                opts: &::buffa::DecodeOptions,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    GetDeliveryRequestOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
+                )
+            }
+            /// Build from an owned message via an encode → decode round-trip.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError::MessageTooLarge`] if the
+            /// message's encoded size exceeds the 2 GiB protobuf limit, or
+            /// another [`::buffa::DecodeError`] if the re-encoded bytes are
+            /// somehow invalid (should not happen for well-formed messages).
+            pub fn from_owned(
+                msg: &super::super::GetDeliveryRequest,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    GetDeliveryRequestOwnedView(::buffa::OwnedView::from_owned(msg)?),
+                )
+            }
+            /// Borrow the full [`GetDeliveryRequestView`] with its lifetime tied to `&self`.
+            #[must_use]
+            pub fn view(&self) -> &GetDeliveryRequestView<'_> {
+                self.0.reborrow()
+            }
+            /// Convert to the owned message type.
+            ///
+            /// Infallible: this type's constructors wire-decode their
+            /// buffer, and a view produced by wire decoding always
+            /// converts. Delegates to [`::buffa::OwnedView::to_owned_message`],
+            /// whose contract also governs handles converted from a raw
+            /// [`::buffa::OwnedView`].
+            #[must_use]
+            pub fn to_owned_message(&self) -> super::super::GetDeliveryRequest {
+                self.0.to_owned_message()
+            }
+            /// The underlying bytes buffer.
+            #[must_use]
+            pub fn bytes(&self) -> &::buffa::bytes::Bytes {
+                self.0.bytes()
+            }
+            /// Consume the handle, returning the underlying bytes buffer.
+            #[must_use]
+            pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
+                self.0.into_bytes()
+            }
+            /// `dlv_…`. Required.
+            ///
+            /// Field 1: `id`
+            #[must_use]
+            pub fn id(&self) -> &'_ str {
+                self.0.reborrow().id
+            }
+        }
+        impl ::core::convert::From<::buffa::OwnedView<GetDeliveryRequestView<'static>>>
+        for GetDeliveryRequestOwnedView {
+            fn from(inner: ::buffa::OwnedView<GetDeliveryRequestView<'static>>) -> Self {
+                GetDeliveryRequestOwnedView(inner)
+            }
+        }
+        impl ::core::convert::From<GetDeliveryRequestOwnedView>
+        for ::buffa::OwnedView<GetDeliveryRequestView<'static>> {
+            fn from(wrapper: GetDeliveryRequestOwnedView) -> Self {
+                wrapper.0
+            }
+        }
+        impl ::core::convert::AsRef<::buffa::OwnedView<GetDeliveryRequestView<'static>>>
+        for GetDeliveryRequestOwnedView {
+            fn as_ref(&self) -> &::buffa::OwnedView<GetDeliveryRequestView<'static>> {
+                &self.0
+            }
+        }
+        impl ::buffa::HasMessageView for super::super::GetDeliveryRequest {
+            type View<'a> = GetDeliveryRequestView<'a>;
+            type ViewHandle = GetDeliveryRequestOwnedView;
+        }
+        impl ::serde::Serialize for GetDeliveryRequestOwnedView {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::serde::Serialize::serialize(&self.0, __s)
+            }
+        }
+        /// One delivery.
+        #[derive(Clone, Debug, Default)]
+        pub struct GetDeliveryResponseView<'a> {
+            /// The delivery.
+            ///
+            /// Field 1: `delivery`
+            pub delivery: ::buffa::MessageFieldView<
+                super::super::__buffa::view::DeliveryView<'a>,
+            >,
+        }
+        impl<'a> ::buffa::MessageView<'a> for GetDeliveryResponseView<'a> {
+            type Owned = super::super::GetDeliveryResponse;
+            fn decode_view(
+                buf: &'a [u8],
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                let __limit = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_UNKNOWN_FIELD_LIMIT,
+                );
+                let __elem = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_ELEMENT_MEMORY_LIMIT,
+                );
+                <Self as ::buffa::MessageView>::decode_view_ctx(
+                    buf,
+                    ::buffa::DecodeContext::new(::buffa::RECURSION_LIMIT, &__limit)
+                        .with_element_memory(&__elem),
+                )
+            }
+            fn decode_view_with_ctx(
+                buf: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                <Self as ::buffa::MessageView>::decode_view_ctx(buf, ctx)
+            }
+            #[inline]
+            fn merge_view_field(
+                &mut self,
+                tag: ::buffa::encoding::Tag,
+                cur: &'a [u8],
+                _before_tag: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<&'a [u8], ::buffa::DecodeError> {
+                let _ = ctx;
+                #[allow(unused_variables)]
+                let view = self;
+                let mut cur = cur;
+                match tag.field_number() {
+                    1u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        match view.delivery.as_mut() {
+                            Some(existing) => {
+                                ::buffa::MessageView::merge_into_view(
+                                    existing,
+                                    sub,
+                                    __sub_ctx,
+                                )?
+                            }
+                            None => {
+                                view.delivery = ::buffa::MessageFieldView::set(
+                                    <super::super::__buffa::view::DeliveryView as ::buffa::MessageView>::decode_view_ctx(
+                                        sub,
+                                        __sub_ctx,
+                                    )?,
+                                );
+                            }
+                        }
+                    }
+                    _ => {
+                        ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
+                    }
+                }
+                ::core::result::Result::Ok(cur)
+            }
+            fn to_owned_message(
+                &self,
+            ) -> ::core::result::Result<
+                super::super::GetDeliveryResponse,
+                ::buffa::DecodeError,
+            > {
+                self.to_owned_from_source(None)
+            }
+            #[allow(clippy::useless_conversion, clippy::needless_update)]
+            fn to_owned_from_source(
+                &self,
+                __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
+            ) -> ::core::result::Result<
+                super::super::GetDeliveryResponse,
+                ::buffa::DecodeError,
+            > {
+                #[allow(unused_imports)]
+                use ::buffa::alloc::string::ToString as _;
+                let _ = __buffa_src;
+                ::core::result::Result::Ok(super::super::GetDeliveryResponse {
+                    delivery: match self.delivery.as_option() {
+                        Some(v) => {
+                            ::buffa::MessageField::<
+                                super::super::Delivery,
+                                ::buffa::Inline<super::super::Delivery>,
+                            >::some(v.to_owned_from_source(__buffa_src)?)
+                        }
+                        None => ::buffa::MessageField::none(),
+                    },
+                    ..::core::default::Default::default()
+                })
+            }
+        }
+        impl<'a> ::buffa::ViewEncode<'a> for GetDeliveryResponseView<'a> {
+            #[allow(clippy::needless_borrow, clippy::let_and_return)]
+            fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                let mut size = 0u64;
+                if self.delivery.is_set() {
+                    let __slot = __cache.reserve();
+                    let inner_size = self.delivery.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                ::buffa::saturate_size(size)
+            }
+            #[allow(clippy::needless_borrow)]
+            fn write_to(
+                &self,
+                __cache: &mut ::buffa::SizeCache,
+                buf: &mut impl ::buffa::EncodeSink,
+            ) {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                if self.delivery.is_set() {
+                    ::buffa::types::put_len_delimited_header(
+                        1u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    self.delivery.write_to(__cache, buf);
+                }
+            }
+        }
+        /// Serializes this view as protobuf JSON.
+        ///
+        /// Implicit-presence fields with default values are omitted, `required`
+        /// fields are always emitted, explicit-presence (`optional`) fields are
+        /// emitted only when set, bytes fields are base64-encoded, and enum
+        /// values are their proto name strings.
+        ///
+        /// This impl uses `serialize_map(None)` because the number of emitted
+        /// fields depends on default-omission rules; serializers that require
+        /// known map lengths (e.g. `bincode`) will return a runtime error.
+        /// Use the owned message type for those formats.
+        impl<'__a> ::serde::Serialize for GetDeliveryResponseView<'__a> {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut __map = __s.serialize_map(::core::option::Option::None)?;
+                {
+                    if let ::core::option::Option::Some(__v) = self.delivery.as_option()
+                    {
+                        __map.serialize_entry("delivery", __v)?;
+                    }
+                }
+                __map.end()
+            }
+        }
+        impl<'a> ::buffa::MessageName for GetDeliveryResponseView<'a> {
+            const PACKAGE: &'static str = "notification.v1";
+            const NAME: &'static str = "GetDeliveryResponse";
+            const FULL_NAME: &'static str = "notification.v1.GetDeliveryResponse";
+            const TYPE_URL: &'static str = "type.googleapis.com/notification.v1.GetDeliveryResponse";
+        }
+        ::buffa::impl_default_view_instance!(GetDeliveryResponseView);
+        ::buffa::impl_view_reborrow!(GetDeliveryResponseView);
+        /** Self-contained, `'static` owned view of a `GetDeliveryResponse` message.
+
+ Wraps [`::buffa::OwnedView`]`<`[`GetDeliveryResponseView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`GetDeliveryResponseView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+        #[derive(Clone, Debug)]
+        pub struct GetDeliveryResponseOwnedView(
+            ::buffa::OwnedView<GetDeliveryResponseView<'static>>,
+        );
+        impl GetDeliveryResponseOwnedView {
+            /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
+            ///
+            /// The view borrows directly from the buffer's data; the buffer is
+            /// retained inside the returned handle.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer contains invalid
+            /// protobuf data.
+            pub fn decode(
+                bytes: ::buffa::bytes::Bytes,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    GetDeliveryResponseOwnedView(::buffa::OwnedView::decode(bytes)?),
+                )
+            }
+            /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
+            /// max message size).
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer is invalid or
+            /// exceeds the configured limits.
+            pub fn decode_with_options(
+                bytes: ::buffa::bytes::Bytes,
+                opts: &::buffa::DecodeOptions,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    GetDeliveryResponseOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
+                )
+            }
+            /// Build from an owned message via an encode → decode round-trip.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError::MessageTooLarge`] if the
+            /// message's encoded size exceeds the 2 GiB protobuf limit, or
+            /// another [`::buffa::DecodeError`] if the re-encoded bytes are
+            /// somehow invalid (should not happen for well-formed messages).
+            pub fn from_owned(
+                msg: &super::super::GetDeliveryResponse,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    GetDeliveryResponseOwnedView(::buffa::OwnedView::from_owned(msg)?),
+                )
+            }
+            /// Borrow the full [`GetDeliveryResponseView`] with its lifetime tied to `&self`.
+            #[must_use]
+            pub fn view(&self) -> &GetDeliveryResponseView<'_> {
+                self.0.reborrow()
+            }
+            /// Convert to the owned message type.
+            ///
+            /// Infallible: this type's constructors wire-decode their
+            /// buffer, and a view produced by wire decoding always
+            /// converts. Delegates to [`::buffa::OwnedView::to_owned_message`],
+            /// whose contract also governs handles converted from a raw
+            /// [`::buffa::OwnedView`].
+            #[must_use]
+            pub fn to_owned_message(&self) -> super::super::GetDeliveryResponse {
+                self.0.to_owned_message()
+            }
+            /// The underlying bytes buffer.
+            #[must_use]
+            pub fn bytes(&self) -> &::buffa::bytes::Bytes {
+                self.0.bytes()
+            }
+            /// Consume the handle, returning the underlying bytes buffer.
+            #[must_use]
+            pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
+                self.0.into_bytes()
+            }
+            /// The delivery.
+            ///
+            /// Field 1: `delivery`
+            #[must_use]
+            pub fn delivery(
+                &self,
+            ) -> &::buffa::MessageFieldView<
+                super::super::__buffa::view::DeliveryView<'_>,
+            > {
+                &self.0.reborrow().delivery
+            }
+        }
+        impl ::core::convert::From<::buffa::OwnedView<GetDeliveryResponseView<'static>>>
+        for GetDeliveryResponseOwnedView {
+            fn from(
+                inner: ::buffa::OwnedView<GetDeliveryResponseView<'static>>,
+            ) -> Self {
+                GetDeliveryResponseOwnedView(inner)
+            }
+        }
+        impl ::core::convert::From<GetDeliveryResponseOwnedView>
+        for ::buffa::OwnedView<GetDeliveryResponseView<'static>> {
+            fn from(wrapper: GetDeliveryResponseOwnedView) -> Self {
+                wrapper.0
+            }
+        }
+        impl ::core::convert::AsRef<::buffa::OwnedView<GetDeliveryResponseView<'static>>>
+        for GetDeliveryResponseOwnedView {
+            fn as_ref(&self) -> &::buffa::OwnedView<GetDeliveryResponseView<'static>> {
+                &self.0
+            }
+        }
+        impl ::buffa::HasMessageView for super::super::GetDeliveryResponse {
+            type View<'a> = GetDeliveryResponseView<'a>;
+            type ViewHandle = GetDeliveryResponseOwnedView;
+        }
+        impl ::serde::Serialize for GetDeliveryResponseOwnedView {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::serde::Serialize::serialize(&self.0, __s)
+            }
+        }
+        /// Which dead letter to try again.
+        #[derive(Clone, Debug, Default)]
+        pub struct ReplayDeliveryRequestView<'a> {
+            /// `dlv_…`. Required.
+            ///
+            /// Field 1: `id`
+            pub id: &'a str,
+        }
+        impl<'a> ::buffa::MessageView<'a> for ReplayDeliveryRequestView<'a> {
+            type Owned = super::super::ReplayDeliveryRequest;
+            fn decode_view(
+                buf: &'a [u8],
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                let __limit = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_UNKNOWN_FIELD_LIMIT,
+                );
+                let __elem = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_ELEMENT_MEMORY_LIMIT,
+                );
+                <Self as ::buffa::MessageView>::decode_view_ctx(
+                    buf,
+                    ::buffa::DecodeContext::new(::buffa::RECURSION_LIMIT, &__limit)
+                        .with_element_memory(&__elem),
+                )
+            }
+            fn decode_view_with_ctx(
+                buf: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                <Self as ::buffa::MessageView>::decode_view_ctx(buf, ctx)
+            }
+            #[inline]
+            fn merge_view_field(
+                &mut self,
+                tag: ::buffa::encoding::Tag,
+                cur: &'a [u8],
+                _before_tag: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<&'a [u8], ::buffa::DecodeError> {
+                let _ = ctx;
+                #[allow(unused_variables)]
+                let view = self;
+                let mut cur = cur;
+                match tag.field_number() {
+                    1u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.id = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    _ => {
+                        ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
+                    }
+                }
+                ::core::result::Result::Ok(cur)
+            }
+            fn to_owned_message(
+                &self,
+            ) -> ::core::result::Result<
+                super::super::ReplayDeliveryRequest,
+                ::buffa::DecodeError,
+            > {
+                self.to_owned_from_source(None)
+            }
+            #[allow(clippy::useless_conversion, clippy::needless_update)]
+            fn to_owned_from_source(
+                &self,
+                __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
+            ) -> ::core::result::Result<
+                super::super::ReplayDeliveryRequest,
+                ::buffa::DecodeError,
+            > {
+                #[allow(unused_imports)]
+                use ::buffa::alloc::string::ToString as _;
+                let _ = __buffa_src;
+                ::core::result::Result::Ok(super::super::ReplayDeliveryRequest {
+                    id: self.id.to_string(),
+                    ..::core::default::Default::default()
+                })
+            }
+        }
+        impl<'a> ::buffa::ViewEncode<'a> for ReplayDeliveryRequestView<'a> {
+            #[allow(clippy::needless_borrow, clippy::let_and_return)]
+            fn compute_size(&self, _cache: &mut ::buffa::SizeCache) -> u32 {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                let mut size = 0u64;
+                if !self.id.is_empty() {
+                    size += 1u64 + ::buffa::types::string_encoded_len(&self.id) as u64;
+                }
+                ::buffa::saturate_size(size)
+            }
+            #[allow(clippy::needless_borrow)]
+            fn write_to(
+                &self,
+                _cache: &mut ::buffa::SizeCache,
+                buf: &mut impl ::buffa::EncodeSink,
+            ) {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                if !self.id.is_empty() {
+                    ::buffa::types::put_string_field(1u32, &self.id, buf);
+                }
+            }
+        }
+        /// Serializes this view as protobuf JSON.
+        ///
+        /// Implicit-presence fields with default values are omitted, `required`
+        /// fields are always emitted, explicit-presence (`optional`) fields are
+        /// emitted only when set, bytes fields are base64-encoded, and enum
+        /// values are their proto name strings.
+        ///
+        /// This impl uses `serialize_map(None)` because the number of emitted
+        /// fields depends on default-omission rules; serializers that require
+        /// known map lengths (e.g. `bincode`) will return a runtime error.
+        /// Use the owned message type for those formats.
+        impl<'__a> ::serde::Serialize for ReplayDeliveryRequestView<'__a> {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut __map = __s.serialize_map(::core::option::Option::None)?;
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.id) {
+                    __map.serialize_entry("id", self.id)?;
+                }
+                __map.end()
+            }
+        }
+        impl<'a> ::buffa::MessageName for ReplayDeliveryRequestView<'a> {
+            const PACKAGE: &'static str = "notification.v1";
+            const NAME: &'static str = "ReplayDeliveryRequest";
+            const FULL_NAME: &'static str = "notification.v1.ReplayDeliveryRequest";
+            const TYPE_URL: &'static str = "type.googleapis.com/notification.v1.ReplayDeliveryRequest";
+        }
+        ::buffa::impl_default_view_instance!(ReplayDeliveryRequestView);
+        ::buffa::impl_view_reborrow!(ReplayDeliveryRequestView);
+        /** Self-contained, `'static` owned view of a `ReplayDeliveryRequest` message.
+
+ Wraps [`::buffa::OwnedView`]`<`[`ReplayDeliveryRequestView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`ReplayDeliveryRequestView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+        #[derive(Clone, Debug)]
+        pub struct ReplayDeliveryRequestOwnedView(
+            ::buffa::OwnedView<ReplayDeliveryRequestView<'static>>,
+        );
+        impl ReplayDeliveryRequestOwnedView {
+            /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
+            ///
+            /// The view borrows directly from the buffer's data; the buffer is
+            /// retained inside the returned handle.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer contains invalid
+            /// protobuf data.
+            pub fn decode(
+                bytes: ::buffa::bytes::Bytes,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    ReplayDeliveryRequestOwnedView(::buffa::OwnedView::decode(bytes)?),
+                )
+            }
+            /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
+            /// max message size).
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer is invalid or
+            /// exceeds the configured limits.
+            pub fn decode_with_options(
+                bytes: ::buffa::bytes::Bytes,
+                opts: &::buffa::DecodeOptions,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    ReplayDeliveryRequestOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
+                )
+            }
+            /// Build from an owned message via an encode → decode round-trip.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError::MessageTooLarge`] if the
+            /// message's encoded size exceeds the 2 GiB protobuf limit, or
+            /// another [`::buffa::DecodeError`] if the re-encoded bytes are
+            /// somehow invalid (should not happen for well-formed messages).
+            pub fn from_owned(
+                msg: &super::super::ReplayDeliveryRequest,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    ReplayDeliveryRequestOwnedView(::buffa::OwnedView::from_owned(msg)?),
+                )
+            }
+            /// Borrow the full [`ReplayDeliveryRequestView`] with its lifetime tied to `&self`.
+            #[must_use]
+            pub fn view(&self) -> &ReplayDeliveryRequestView<'_> {
+                self.0.reborrow()
+            }
+            /// Convert to the owned message type.
+            ///
+            /// Infallible: this type's constructors wire-decode their
+            /// buffer, and a view produced by wire decoding always
+            /// converts. Delegates to [`::buffa::OwnedView::to_owned_message`],
+            /// whose contract also governs handles converted from a raw
+            /// [`::buffa::OwnedView`].
+            #[must_use]
+            pub fn to_owned_message(&self) -> super::super::ReplayDeliveryRequest {
+                self.0.to_owned_message()
+            }
+            /// The underlying bytes buffer.
+            #[must_use]
+            pub fn bytes(&self) -> &::buffa::bytes::Bytes {
+                self.0.bytes()
+            }
+            /// Consume the handle, returning the underlying bytes buffer.
+            #[must_use]
+            pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
+                self.0.into_bytes()
+            }
+            /// `dlv_…`. Required.
+            ///
+            /// Field 1: `id`
+            #[must_use]
+            pub fn id(&self) -> &'_ str {
+                self.0.reborrow().id
+            }
+        }
+        impl ::core::convert::From<
+            ::buffa::OwnedView<ReplayDeliveryRequestView<'static>>,
+        > for ReplayDeliveryRequestOwnedView {
+            fn from(
+                inner: ::buffa::OwnedView<ReplayDeliveryRequestView<'static>>,
+            ) -> Self {
+                ReplayDeliveryRequestOwnedView(inner)
+            }
+        }
+        impl ::core::convert::From<ReplayDeliveryRequestOwnedView>
+        for ::buffa::OwnedView<ReplayDeliveryRequestView<'static>> {
+            fn from(wrapper: ReplayDeliveryRequestOwnedView) -> Self {
+                wrapper.0
+            }
+        }
+        impl ::core::convert::AsRef<
+            ::buffa::OwnedView<ReplayDeliveryRequestView<'static>>,
+        > for ReplayDeliveryRequestOwnedView {
+            fn as_ref(&self) -> &::buffa::OwnedView<ReplayDeliveryRequestView<'static>> {
+                &self.0
+            }
+        }
+        impl ::buffa::HasMessageView for super::super::ReplayDeliveryRequest {
+            type View<'a> = ReplayDeliveryRequestView<'a>;
+            type ViewHandle = ReplayDeliveryRequestOwnedView;
+        }
+        impl ::serde::Serialize for ReplayDeliveryRequestOwnedView {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::serde::Serialize::serialize(&self.0, __s)
+            }
+        }
+        /// The delivery waits again.
+        #[derive(Clone, Debug, Default)]
+        pub struct ReplayDeliveryResponseView<'a> {
+            /// As it is now.
+            ///
+            /// Field 1: `delivery`
+            pub delivery: ::buffa::MessageFieldView<
+                super::super::__buffa::view::DeliveryView<'a>,
+            >,
+        }
+        impl<'a> ::buffa::MessageView<'a> for ReplayDeliveryResponseView<'a> {
+            type Owned = super::super::ReplayDeliveryResponse;
+            fn decode_view(
+                buf: &'a [u8],
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                let __limit = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_UNKNOWN_FIELD_LIMIT,
+                );
+                let __elem = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_ELEMENT_MEMORY_LIMIT,
+                );
+                <Self as ::buffa::MessageView>::decode_view_ctx(
+                    buf,
+                    ::buffa::DecodeContext::new(::buffa::RECURSION_LIMIT, &__limit)
+                        .with_element_memory(&__elem),
+                )
+            }
+            fn decode_view_with_ctx(
+                buf: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                <Self as ::buffa::MessageView>::decode_view_ctx(buf, ctx)
+            }
+            #[inline]
+            fn merge_view_field(
+                &mut self,
+                tag: ::buffa::encoding::Tag,
+                cur: &'a [u8],
+                _before_tag: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<&'a [u8], ::buffa::DecodeError> {
+                let _ = ctx;
+                #[allow(unused_variables)]
+                let view = self;
+                let mut cur = cur;
+                match tag.field_number() {
+                    1u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        match view.delivery.as_mut() {
+                            Some(existing) => {
+                                ::buffa::MessageView::merge_into_view(
+                                    existing,
+                                    sub,
+                                    __sub_ctx,
+                                )?
+                            }
+                            None => {
+                                view.delivery = ::buffa::MessageFieldView::set(
+                                    <super::super::__buffa::view::DeliveryView as ::buffa::MessageView>::decode_view_ctx(
+                                        sub,
+                                        __sub_ctx,
+                                    )?,
+                                );
+                            }
+                        }
+                    }
+                    _ => {
+                        ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
+                    }
+                }
+                ::core::result::Result::Ok(cur)
+            }
+            fn to_owned_message(
+                &self,
+            ) -> ::core::result::Result<
+                super::super::ReplayDeliveryResponse,
+                ::buffa::DecodeError,
+            > {
+                self.to_owned_from_source(None)
+            }
+            #[allow(clippy::useless_conversion, clippy::needless_update)]
+            fn to_owned_from_source(
+                &self,
+                __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
+            ) -> ::core::result::Result<
+                super::super::ReplayDeliveryResponse,
+                ::buffa::DecodeError,
+            > {
+                #[allow(unused_imports)]
+                use ::buffa::alloc::string::ToString as _;
+                let _ = __buffa_src;
+                ::core::result::Result::Ok(super::super::ReplayDeliveryResponse {
+                    delivery: match self.delivery.as_option() {
+                        Some(v) => {
+                            ::buffa::MessageField::<
+                                super::super::Delivery,
+                                ::buffa::Inline<super::super::Delivery>,
+                            >::some(v.to_owned_from_source(__buffa_src)?)
+                        }
+                        None => ::buffa::MessageField::none(),
+                    },
+                    ..::core::default::Default::default()
+                })
+            }
+        }
+        impl<'a> ::buffa::ViewEncode<'a> for ReplayDeliveryResponseView<'a> {
+            #[allow(clippy::needless_borrow, clippy::let_and_return)]
+            fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                let mut size = 0u64;
+                if self.delivery.is_set() {
+                    let __slot = __cache.reserve();
+                    let inner_size = self.delivery.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                ::buffa::saturate_size(size)
+            }
+            #[allow(clippy::needless_borrow)]
+            fn write_to(
+                &self,
+                __cache: &mut ::buffa::SizeCache,
+                buf: &mut impl ::buffa::EncodeSink,
+            ) {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                if self.delivery.is_set() {
+                    ::buffa::types::put_len_delimited_header(
+                        1u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    self.delivery.write_to(__cache, buf);
+                }
+            }
+        }
+        /// Serializes this view as protobuf JSON.
+        ///
+        /// Implicit-presence fields with default values are omitted, `required`
+        /// fields are always emitted, explicit-presence (`optional`) fields are
+        /// emitted only when set, bytes fields are base64-encoded, and enum
+        /// values are their proto name strings.
+        ///
+        /// This impl uses `serialize_map(None)` because the number of emitted
+        /// fields depends on default-omission rules; serializers that require
+        /// known map lengths (e.g. `bincode`) will return a runtime error.
+        /// Use the owned message type for those formats.
+        impl<'__a> ::serde::Serialize for ReplayDeliveryResponseView<'__a> {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut __map = __s.serialize_map(::core::option::Option::None)?;
+                {
+                    if let ::core::option::Option::Some(__v) = self.delivery.as_option()
+                    {
+                        __map.serialize_entry("delivery", __v)?;
+                    }
+                }
+                __map.end()
+            }
+        }
+        impl<'a> ::buffa::MessageName for ReplayDeliveryResponseView<'a> {
+            const PACKAGE: &'static str = "notification.v1";
+            const NAME: &'static str = "ReplayDeliveryResponse";
+            const FULL_NAME: &'static str = "notification.v1.ReplayDeliveryResponse";
+            const TYPE_URL: &'static str = "type.googleapis.com/notification.v1.ReplayDeliveryResponse";
+        }
+        ::buffa::impl_default_view_instance!(ReplayDeliveryResponseView);
+        ::buffa::impl_view_reborrow!(ReplayDeliveryResponseView);
+        /** Self-contained, `'static` owned view of a `ReplayDeliveryResponse` message.
+
+ Wraps [`::buffa::OwnedView`]`<`[`ReplayDeliveryResponseView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`ReplayDeliveryResponseView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+        #[derive(Clone, Debug)]
+        pub struct ReplayDeliveryResponseOwnedView(
+            ::buffa::OwnedView<ReplayDeliveryResponseView<'static>>,
+        );
+        impl ReplayDeliveryResponseOwnedView {
+            /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
+            ///
+            /// The view borrows directly from the buffer's data; the buffer is
+            /// retained inside the returned handle.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer contains invalid
+            /// protobuf data.
+            pub fn decode(
+                bytes: ::buffa::bytes::Bytes,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    ReplayDeliveryResponseOwnedView(::buffa::OwnedView::decode(bytes)?),
+                )
+            }
+            /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
+            /// max message size).
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer is invalid or
+            /// exceeds the configured limits.
+            pub fn decode_with_options(
+                bytes: ::buffa::bytes::Bytes,
+                opts: &::buffa::DecodeOptions,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    ReplayDeliveryResponseOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
+                )
+            }
+            /// Build from an owned message via an encode → decode round-trip.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError::MessageTooLarge`] if the
+            /// message's encoded size exceeds the 2 GiB protobuf limit, or
+            /// another [`::buffa::DecodeError`] if the re-encoded bytes are
+            /// somehow invalid (should not happen for well-formed messages).
+            pub fn from_owned(
+                msg: &super::super::ReplayDeliveryResponse,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    ReplayDeliveryResponseOwnedView(::buffa::OwnedView::from_owned(msg)?),
+                )
+            }
+            /// Borrow the full [`ReplayDeliveryResponseView`] with its lifetime tied to `&self`.
+            #[must_use]
+            pub fn view(&self) -> &ReplayDeliveryResponseView<'_> {
+                self.0.reborrow()
+            }
+            /// Convert to the owned message type.
+            ///
+            /// Infallible: this type's constructors wire-decode their
+            /// buffer, and a view produced by wire decoding always
+            /// converts. Delegates to [`::buffa::OwnedView::to_owned_message`],
+            /// whose contract also governs handles converted from a raw
+            /// [`::buffa::OwnedView`].
+            #[must_use]
+            pub fn to_owned_message(&self) -> super::super::ReplayDeliveryResponse {
+                self.0.to_owned_message()
+            }
+            /// The underlying bytes buffer.
+            #[must_use]
+            pub fn bytes(&self) -> &::buffa::bytes::Bytes {
+                self.0.bytes()
+            }
+            /// Consume the handle, returning the underlying bytes buffer.
+            #[must_use]
+            pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
+                self.0.into_bytes()
+            }
+            /// As it is now.
+            ///
+            /// Field 1: `delivery`
+            #[must_use]
+            pub fn delivery(
+                &self,
+            ) -> &::buffa::MessageFieldView<
+                super::super::__buffa::view::DeliveryView<'_>,
+            > {
+                &self.0.reborrow().delivery
+            }
+        }
+        impl ::core::convert::From<
+            ::buffa::OwnedView<ReplayDeliveryResponseView<'static>>,
+        > for ReplayDeliveryResponseOwnedView {
+            fn from(
+                inner: ::buffa::OwnedView<ReplayDeliveryResponseView<'static>>,
+            ) -> Self {
+                ReplayDeliveryResponseOwnedView(inner)
+            }
+        }
+        impl ::core::convert::From<ReplayDeliveryResponseOwnedView>
+        for ::buffa::OwnedView<ReplayDeliveryResponseView<'static>> {
+            fn from(wrapper: ReplayDeliveryResponseOwnedView) -> Self {
+                wrapper.0
+            }
+        }
+        impl ::core::convert::AsRef<
+            ::buffa::OwnedView<ReplayDeliveryResponseView<'static>>,
+        > for ReplayDeliveryResponseOwnedView {
+            fn as_ref(
+                &self,
+            ) -> &::buffa::OwnedView<ReplayDeliveryResponseView<'static>> {
+                &self.0
+            }
+        }
+        impl ::buffa::HasMessageView for super::super::ReplayDeliveryResponse {
+            type View<'a> = ReplayDeliveryResponseView<'a>;
+            type ViewHandle = ReplayDeliveryResponseOwnedView;
+        }
+        impl ::serde::Serialize for ReplayDeliveryResponseOwnedView {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::serde::Serialize::serialize(&self.0, __s)
+            }
+        }
+        /// What people may know of a signing secret.
+        #[derive(Clone, Debug, Default)]
+        pub struct SigningSecretView<'a> {
+            /// `sgn_…`.
+            ///
+            /// Field 1: `id`
+            pub id: &'a str,
+            /// When it was made.
+            ///
+            /// Field 2: `created_at`
+            pub created_at: ::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
+            >,
+            /// Until when it signs beside the newest. Absent of the newest.
+            ///
+            /// Field 3: `expires_at`
+            pub expires_at: ::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
+            >,
+        }
+        impl<'a> ::buffa::MessageView<'a> for SigningSecretView<'a> {
+            type Owned = super::super::SigningSecret;
+            fn decode_view(
+                buf: &'a [u8],
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                let __limit = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_UNKNOWN_FIELD_LIMIT,
+                );
+                let __elem = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_ELEMENT_MEMORY_LIMIT,
+                );
+                <Self as ::buffa::MessageView>::decode_view_ctx(
+                    buf,
+                    ::buffa::DecodeContext::new(::buffa::RECURSION_LIMIT, &__limit)
+                        .with_element_memory(&__elem),
+                )
+            }
+            fn decode_view_with_ctx(
+                buf: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                <Self as ::buffa::MessageView>::decode_view_ctx(buf, ctx)
+            }
+            #[inline]
+            fn merge_view_field(
+                &mut self,
+                tag: ::buffa::encoding::Tag,
+                cur: &'a [u8],
+                _before_tag: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<&'a [u8], ::buffa::DecodeError> {
+                let _ = ctx;
+                #[allow(unused_variables)]
+                let view = self;
+                let mut cur = cur;
+                match tag.field_number() {
+                    1u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.id = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    2u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        match view.created_at.as_mut() {
+                            Some(existing) => {
+                                ::buffa::MessageView::merge_into_view(
+                                    existing,
+                                    sub,
+                                    __sub_ctx,
+                                )?
+                            }
+                            None => {
+                                view.created_at = ::buffa::MessageFieldView::set(
+                                    <::buffa_types::google::protobuf::__buffa::view::TimestampView as ::buffa::MessageView>::decode_view_ctx(
+                                        sub,
+                                        __sub_ctx,
+                                    )?,
+                                );
+                            }
+                        }
+                    }
+                    3u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        match view.expires_at.as_mut() {
+                            Some(existing) => {
+                                ::buffa::MessageView::merge_into_view(
+                                    existing,
+                                    sub,
+                                    __sub_ctx,
+                                )?
+                            }
+                            None => {
+                                view.expires_at = ::buffa::MessageFieldView::set(
+                                    <::buffa_types::google::protobuf::__buffa::view::TimestampView as ::buffa::MessageView>::decode_view_ctx(
+                                        sub,
+                                        __sub_ctx,
+                                    )?,
+                                );
+                            }
+                        }
+                    }
+                    _ => {
+                        ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
+                    }
+                }
+                ::core::result::Result::Ok(cur)
+            }
+            fn to_owned_message(
+                &self,
+            ) -> ::core::result::Result<
+                super::super::SigningSecret,
+                ::buffa::DecodeError,
+            > {
+                self.to_owned_from_source(None)
+            }
+            #[allow(clippy::useless_conversion, clippy::needless_update)]
+            fn to_owned_from_source(
+                &self,
+                __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
+            ) -> ::core::result::Result<
+                super::super::SigningSecret,
+                ::buffa::DecodeError,
+            > {
+                #[allow(unused_imports)]
+                use ::buffa::alloc::string::ToString as _;
+                let _ = __buffa_src;
+                ::core::result::Result::Ok(super::super::SigningSecret {
+                    id: self.id.to_string(),
+                    created_at: match self.created_at.as_option() {
+                        Some(v) => {
+                            ::buffa::MessageField::<
+                                ::buffa_types::google::protobuf::Timestamp,
+                                ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+                            >::some(v.to_owned_from_source(__buffa_src)?)
+                        }
+                        None => ::buffa::MessageField::none(),
+                    },
+                    expires_at: match self.expires_at.as_option() {
+                        Some(v) => {
+                            ::buffa::MessageField::<
+                                ::buffa_types::google::protobuf::Timestamp,
+                                ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+                            >::some(v.to_owned_from_source(__buffa_src)?)
+                        }
+                        None => ::buffa::MessageField::none(),
+                    },
+                    ..::core::default::Default::default()
+                })
+            }
+        }
+        impl<'a> ::buffa::ViewEncode<'a> for SigningSecretView<'a> {
+            #[allow(clippy::needless_borrow, clippy::let_and_return)]
+            fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                let mut size = 0u64;
+                if !self.id.is_empty() {
+                    size += 1u64 + ::buffa::types::string_encoded_len(&self.id) as u64;
+                }
+                if self.created_at.is_set() {
+                    let __slot = __cache.reserve();
+                    let inner_size = self.created_at.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                if self.expires_at.is_set() {
+                    let __slot = __cache.reserve();
+                    let inner_size = self.expires_at.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                ::buffa::saturate_size(size)
+            }
+            #[allow(clippy::needless_borrow)]
+            fn write_to(
+                &self,
+                __cache: &mut ::buffa::SizeCache,
+                buf: &mut impl ::buffa::EncodeSink,
+            ) {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                if !self.id.is_empty() {
+                    ::buffa::types::put_string_field(1u32, &self.id, buf);
+                }
+                if self.created_at.is_set() {
+                    ::buffa::types::put_len_delimited_header(
+                        2u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    self.created_at.write_to(__cache, buf);
+                }
+                if self.expires_at.is_set() {
+                    ::buffa::types::put_len_delimited_header(
+                        3u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    self.expires_at.write_to(__cache, buf);
+                }
+            }
+        }
+        /// Serializes this view as protobuf JSON.
+        ///
+        /// Implicit-presence fields with default values are omitted, `required`
+        /// fields are always emitted, explicit-presence (`optional`) fields are
+        /// emitted only when set, bytes fields are base64-encoded, and enum
+        /// values are their proto name strings.
+        ///
+        /// This impl uses `serialize_map(None)` because the number of emitted
+        /// fields depends on default-omission rules; serializers that require
+        /// known map lengths (e.g. `bincode`) will return a runtime error.
+        /// Use the owned message type for those formats.
+        impl<'__a> ::serde::Serialize for SigningSecretView<'__a> {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut __map = __s.serialize_map(::core::option::Option::None)?;
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.id) {
+                    __map.serialize_entry("id", self.id)?;
+                }
+                {
+                    if let ::core::option::Option::Some(__v) = self
+                        .created_at
+                        .as_option()
+                    {
+                        __map.serialize_entry("createdAt", __v)?;
+                    }
+                }
+                {
+                    if let ::core::option::Option::Some(__v) = self
+                        .expires_at
+                        .as_option()
+                    {
+                        __map.serialize_entry("expiresAt", __v)?;
+                    }
+                }
+                __map.end()
+            }
+        }
+        impl<'a> ::buffa::MessageName for SigningSecretView<'a> {
+            const PACKAGE: &'static str = "notification.v1";
+            const NAME: &'static str = "SigningSecret";
+            const FULL_NAME: &'static str = "notification.v1.SigningSecret";
+            const TYPE_URL: &'static str = "type.googleapis.com/notification.v1.SigningSecret";
+        }
+        ::buffa::impl_default_view_instance!(SigningSecretView);
+        ::buffa::impl_view_reborrow!(SigningSecretView);
+        /** Self-contained, `'static` owned view of a `SigningSecret` message.
+
+ Wraps [`::buffa::OwnedView`]`<`[`SigningSecretView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`SigningSecretView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+        #[derive(Clone, Debug)]
+        pub struct SigningSecretOwnedView(
+            ::buffa::OwnedView<SigningSecretView<'static>>,
+        );
+        impl SigningSecretOwnedView {
+            /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
+            ///
+            /// The view borrows directly from the buffer's data; the buffer is
+            /// retained inside the returned handle.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer contains invalid
+            /// protobuf data.
+            pub fn decode(
+                bytes: ::buffa::bytes::Bytes,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    SigningSecretOwnedView(::buffa::OwnedView::decode(bytes)?),
+                )
+            }
+            /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
+            /// max message size).
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer is invalid or
+            /// exceeds the configured limits.
+            pub fn decode_with_options(
+                bytes: ::buffa::bytes::Bytes,
+                opts: &::buffa::DecodeOptions,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    SigningSecretOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
+                )
+            }
+            /// Build from an owned message via an encode → decode round-trip.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError::MessageTooLarge`] if the
+            /// message's encoded size exceeds the 2 GiB protobuf limit, or
+            /// another [`::buffa::DecodeError`] if the re-encoded bytes are
+            /// somehow invalid (should not happen for well-formed messages).
+            pub fn from_owned(
+                msg: &super::super::SigningSecret,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    SigningSecretOwnedView(::buffa::OwnedView::from_owned(msg)?),
+                )
+            }
+            /// Borrow the full [`SigningSecretView`] with its lifetime tied to `&self`.
+            #[must_use]
+            pub fn view(&self) -> &SigningSecretView<'_> {
+                self.0.reborrow()
+            }
+            /// Convert to the owned message type.
+            ///
+            /// Infallible: this type's constructors wire-decode their
+            /// buffer, and a view produced by wire decoding always
+            /// converts. Delegates to [`::buffa::OwnedView::to_owned_message`],
+            /// whose contract also governs handles converted from a raw
+            /// [`::buffa::OwnedView`].
+            #[must_use]
+            pub fn to_owned_message(&self) -> super::super::SigningSecret {
+                self.0.to_owned_message()
+            }
+            /// The underlying bytes buffer.
+            #[must_use]
+            pub fn bytes(&self) -> &::buffa::bytes::Bytes {
+                self.0.bytes()
+            }
+            /// Consume the handle, returning the underlying bytes buffer.
+            #[must_use]
+            pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
+                self.0.into_bytes()
+            }
+            /// `sgn_…`.
+            ///
+            /// Field 1: `id`
+            #[must_use]
+            pub fn id(&self) -> &'_ str {
+                self.0.reborrow().id
+            }
+            /// When it was made.
+            ///
+            /// Field 2: `created_at`
+            #[must_use]
+            pub fn created_at(
+                &self,
+            ) -> &::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'_>,
+            > {
+                &self.0.reborrow().created_at
+            }
+            /// Until when it signs beside the newest. Absent of the newest.
+            ///
+            /// Field 3: `expires_at`
+            #[must_use]
+            pub fn expires_at(
+                &self,
+            ) -> &::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'_>,
+            > {
+                &self.0.reborrow().expires_at
+            }
+        }
+        impl ::core::convert::From<::buffa::OwnedView<SigningSecretView<'static>>>
+        for SigningSecretOwnedView {
+            fn from(inner: ::buffa::OwnedView<SigningSecretView<'static>>) -> Self {
+                SigningSecretOwnedView(inner)
+            }
+        }
+        impl ::core::convert::From<SigningSecretOwnedView>
+        for ::buffa::OwnedView<SigningSecretView<'static>> {
+            fn from(wrapper: SigningSecretOwnedView) -> Self {
+                wrapper.0
+            }
+        }
+        impl ::core::convert::AsRef<::buffa::OwnedView<SigningSecretView<'static>>>
+        for SigningSecretOwnedView {
+            fn as_ref(&self) -> &::buffa::OwnedView<SigningSecretView<'static>> {
+                &self.0
+            }
+        }
+        impl ::buffa::HasMessageView for super::super::SigningSecret {
+            type View<'a> = SigningSecretView<'a>;
+            type ViewHandle = SigningSecretOwnedView;
+        }
+        impl ::serde::Serialize for SigningSecretOwnedView {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::serde::Serialize::serialize(&self.0, __s)
+            }
+        }
+        /// Nothing is asked beyond the workspace, which is the key's.
+        #[derive(Clone, Debug, Default)]
+        pub struct ListSigningSecretsRequestView<'a> {
+            #[doc(hidden)]
+            pub __buffa_phantom: ::core::marker::PhantomData<&'a ()>,
+        }
+        impl<'a> ::buffa::MessageView<'a> for ListSigningSecretsRequestView<'a> {
+            type Owned = super::super::ListSigningSecretsRequest;
+            fn decode_view(
+                buf: &'a [u8],
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                let __limit = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_UNKNOWN_FIELD_LIMIT,
+                );
+                let __elem = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_ELEMENT_MEMORY_LIMIT,
+                );
+                <Self as ::buffa::MessageView>::decode_view_ctx(
+                    buf,
+                    ::buffa::DecodeContext::new(::buffa::RECURSION_LIMIT, &__limit)
+                        .with_element_memory(&__elem),
+                )
+            }
+            fn decode_view_with_ctx(
+                buf: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                <Self as ::buffa::MessageView>::decode_view_ctx(buf, ctx)
+            }
+            #[inline]
+            fn merge_view_field(
+                &mut self,
+                tag: ::buffa::encoding::Tag,
+                cur: &'a [u8],
+                _before_tag: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<&'a [u8], ::buffa::DecodeError> {
+                let _ = ctx;
+                #[allow(unused_variables)]
+                let view = self;
+                let mut cur = cur;
+                match tag.field_number() {
+                    _ => {
+                        ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
+                    }
+                }
+                ::core::result::Result::Ok(cur)
+            }
+            fn to_owned_message(
+                &self,
+            ) -> ::core::result::Result<
+                super::super::ListSigningSecretsRequest,
+                ::buffa::DecodeError,
+            > {
+                self.to_owned_from_source(None)
+            }
+            #[allow(clippy::useless_conversion, clippy::needless_update)]
+            fn to_owned_from_source(
+                &self,
+                __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
+            ) -> ::core::result::Result<
+                super::super::ListSigningSecretsRequest,
+                ::buffa::DecodeError,
+            > {
+                #[allow(unused_imports)]
+                use ::buffa::alloc::string::ToString as _;
+                let _ = __buffa_src;
+                ::core::result::Result::Ok(super::super::ListSigningSecretsRequest {
+                    ..::core::default::Default::default()
+                })
+            }
+        }
+        impl<'a> ::buffa::ViewEncode<'a> for ListSigningSecretsRequestView<'a> {
+            #[allow(clippy::needless_borrow, clippy::let_and_return)]
+            fn compute_size(&self, _cache: &mut ::buffa::SizeCache) -> u32 {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                let size = 0u64;
+                ::buffa::saturate_size(size)
+            }
+            #[allow(clippy::needless_borrow)]
+            fn write_to(
+                &self,
+                _cache: &mut ::buffa::SizeCache,
+                _buf: &mut impl ::buffa::EncodeSink,
+            ) {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+            }
+        }
+        /// Serializes this view as protobuf JSON.
+        ///
+        /// Implicit-presence fields with default values are omitted, `required`
+        /// fields are always emitted, explicit-presence (`optional`) fields are
+        /// emitted only when set, bytes fields are base64-encoded, and enum
+        /// values are their proto name strings.
+        ///
+        /// This impl uses `serialize_map(None)` because the number of emitted
+        /// fields depends on default-omission rules; serializers that require
+        /// known map lengths (e.g. `bincode`) will return a runtime error.
+        /// Use the owned message type for those formats.
+        impl<'__a> ::serde::Serialize for ListSigningSecretsRequestView<'__a> {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut __map = __s.serialize_map(::core::option::Option::None)?;
+                __map.end()
+            }
+        }
+        impl<'a> ::buffa::MessageName for ListSigningSecretsRequestView<'a> {
+            const PACKAGE: &'static str = "notification.v1";
+            const NAME: &'static str = "ListSigningSecretsRequest";
+            const FULL_NAME: &'static str = "notification.v1.ListSigningSecretsRequest";
+            const TYPE_URL: &'static str = "type.googleapis.com/notification.v1.ListSigningSecretsRequest";
+        }
+        ::buffa::impl_default_view_instance!(ListSigningSecretsRequestView);
+        ::buffa::impl_view_reborrow!(ListSigningSecretsRequestView);
+        /** Self-contained, `'static` owned view of a `ListSigningSecretsRequest` message.
+
+ Wraps [`::buffa::OwnedView`]`<`[`ListSigningSecretsRequestView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`ListSigningSecretsRequestView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+        #[derive(Clone, Debug)]
+        pub struct ListSigningSecretsRequestOwnedView(
+            ::buffa::OwnedView<ListSigningSecretsRequestView<'static>>,
+        );
+        impl ListSigningSecretsRequestOwnedView {
+            /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
+            ///
+            /// The view borrows directly from the buffer's data; the buffer is
+            /// retained inside the returned handle.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer contains invalid
+            /// protobuf data.
+            pub fn decode(
+                bytes: ::buffa::bytes::Bytes,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    ListSigningSecretsRequestOwnedView(
+                        ::buffa::OwnedView::decode(bytes)?,
+                    ),
+                )
+            }
+            /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
+            /// max message size).
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer is invalid or
+            /// exceeds the configured limits.
+            pub fn decode_with_options(
+                bytes: ::buffa::bytes::Bytes,
+                opts: &::buffa::DecodeOptions,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    ListSigningSecretsRequestOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
+                )
+            }
+            /// Build from an owned message via an encode → decode round-trip.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError::MessageTooLarge`] if the
+            /// message's encoded size exceeds the 2 GiB protobuf limit, or
+            /// another [`::buffa::DecodeError`] if the re-encoded bytes are
+            /// somehow invalid (should not happen for well-formed messages).
+            pub fn from_owned(
+                msg: &super::super::ListSigningSecretsRequest,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    ListSigningSecretsRequestOwnedView(
+                        ::buffa::OwnedView::from_owned(msg)?,
+                    ),
+                )
+            }
+            /// Borrow the full [`ListSigningSecretsRequestView`] with its lifetime tied to `&self`.
+            #[must_use]
+            pub fn view(&self) -> &ListSigningSecretsRequestView<'_> {
+                self.0.reborrow()
+            }
+            /// Convert to the owned message type.
+            ///
+            /// Infallible: this type's constructors wire-decode their
+            /// buffer, and a view produced by wire decoding always
+            /// converts. Delegates to [`::buffa::OwnedView::to_owned_message`],
+            /// whose contract also governs handles converted from a raw
+            /// [`::buffa::OwnedView`].
+            #[must_use]
+            pub fn to_owned_message(&self) -> super::super::ListSigningSecretsRequest {
+                self.0.to_owned_message()
+            }
+            /// The underlying bytes buffer.
+            #[must_use]
+            pub fn bytes(&self) -> &::buffa::bytes::Bytes {
+                self.0.bytes()
+            }
+            /// Consume the handle, returning the underlying bytes buffer.
+            #[must_use]
+            pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
+                self.0.into_bytes()
+            }
+        }
+        impl ::core::convert::From<
+            ::buffa::OwnedView<ListSigningSecretsRequestView<'static>>,
+        > for ListSigningSecretsRequestOwnedView {
+            fn from(
+                inner: ::buffa::OwnedView<ListSigningSecretsRequestView<'static>>,
+            ) -> Self {
+                ListSigningSecretsRequestOwnedView(inner)
+            }
+        }
+        impl ::core::convert::From<ListSigningSecretsRequestOwnedView>
+        for ::buffa::OwnedView<ListSigningSecretsRequestView<'static>> {
+            fn from(wrapper: ListSigningSecretsRequestOwnedView) -> Self {
+                wrapper.0
+            }
+        }
+        impl ::core::convert::AsRef<
+            ::buffa::OwnedView<ListSigningSecretsRequestView<'static>>,
+        > for ListSigningSecretsRequestOwnedView {
+            fn as_ref(
+                &self,
+            ) -> &::buffa::OwnedView<ListSigningSecretsRequestView<'static>> {
+                &self.0
+            }
+        }
+        impl ::buffa::HasMessageView for super::super::ListSigningSecretsRequest {
+            type View<'a> = ListSigningSecretsRequestView<'a>;
+            type ViewHandle = ListSigningSecretsRequestOwnedView;
+        }
+        impl ::serde::Serialize for ListSigningSecretsRequestOwnedView {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::serde::Serialize::serialize(&self.0, __s)
+            }
+        }
+        /// All that sign now.
+        #[derive(Clone, Debug, Default)]
+        pub struct ListSigningSecretsResponseView<'a> {
+            /// Newest first; never empty, and at most five.
+            ///
+            /// Field 1: `signing_secrets`
+            pub signing_secrets: ::buffa::RepeatedView<
+                'a,
+                super::super::__buffa::view::SigningSecretView<'a>,
+            >,
+        }
+        impl<'a> ::buffa::MessageView<'a> for ListSigningSecretsResponseView<'a> {
+            type Owned = super::super::ListSigningSecretsResponse;
+            fn decode_view(
+                buf: &'a [u8],
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                let __limit = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_UNKNOWN_FIELD_LIMIT,
+                );
+                let __elem = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_ELEMENT_MEMORY_LIMIT,
+                );
+                <Self as ::buffa::MessageView>::decode_view_ctx(
+                    buf,
+                    ::buffa::DecodeContext::new(::buffa::RECURSION_LIMIT, &__limit)
+                        .with_element_memory(&__elem),
+                )
+            }
+            fn decode_view_with_ctx(
+                buf: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                <Self as ::buffa::MessageView>::decode_view_ctx(buf, ctx)
+            }
+            #[inline]
+            fn merge_view_field(
+                &mut self,
+                tag: ::buffa::encoding::Tag,
+                cur: &'a [u8],
+                _before_tag: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<&'a [u8], ::buffa::DecodeError> {
+                let _ = ctx;
+                #[allow(unused_variables)]
+                let view = self;
+                let mut cur = cur;
+                match tag.field_number() {
+                    1u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        ctx.register_element_memory(
+                            ::core::mem::size_of::<
+                                super::super::__buffa::view::SigningSecretView,
+                            >(),
+                        )?;
+                        view.signing_secrets
+                            .push(
+                                <super::super::__buffa::view::SigningSecretView as ::buffa::MessageView>::decode_view_ctx(
+                                    sub,
+                                    __sub_ctx,
+                                )?,
+                            );
+                    }
+                    _ => {
+                        ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
+                    }
+                }
+                ::core::result::Result::Ok(cur)
+            }
+            fn to_owned_message(
+                &self,
+            ) -> ::core::result::Result<
+                super::super::ListSigningSecretsResponse,
+                ::buffa::DecodeError,
+            > {
+                self.to_owned_from_source(None)
+            }
+            #[allow(clippy::useless_conversion, clippy::needless_update)]
+            fn to_owned_from_source(
+                &self,
+                __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
+            ) -> ::core::result::Result<
+                super::super::ListSigningSecretsResponse,
+                ::buffa::DecodeError,
+            > {
+                #[allow(unused_imports)]
+                use ::buffa::alloc::string::ToString as _;
+                let _ = __buffa_src;
+                ::core::result::Result::Ok(super::super::ListSigningSecretsResponse {
+                    signing_secrets: self
+                        .signing_secrets
+                        .iter()
+                        .map(|v| v.to_owned_from_source(__buffa_src))
+                        .collect::<::core::result::Result<_, ::buffa::DecodeError>>()?,
+                    ..::core::default::Default::default()
+                })
+            }
+        }
+        impl<'a> ::buffa::ViewEncode<'a> for ListSigningSecretsResponseView<'a> {
+            #[allow(clippy::needless_borrow, clippy::let_and_return)]
+            fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                let mut size = 0u64;
+                for v in &self.signing_secrets {
+                    let __slot = __cache.reserve();
+                    let inner_size = v.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                ::buffa::saturate_size(size)
+            }
+            #[allow(clippy::needless_borrow)]
+            fn write_to(
+                &self,
+                __cache: &mut ::buffa::SizeCache,
+                buf: &mut impl ::buffa::EncodeSink,
+            ) {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                for v in &self.signing_secrets {
+                    ::buffa::types::put_len_delimited_header(
+                        1u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    v.write_to(__cache, buf);
+                }
+            }
+        }
+        /// Serializes this view as protobuf JSON.
+        ///
+        /// Implicit-presence fields with default values are omitted, `required`
+        /// fields are always emitted, explicit-presence (`optional`) fields are
+        /// emitted only when set, bytes fields are base64-encoded, and enum
+        /// values are their proto name strings.
+        ///
+        /// This impl uses `serialize_map(None)` because the number of emitted
+        /// fields depends on default-omission rules; serializers that require
+        /// known map lengths (e.g. `bincode`) will return a runtime error.
+        /// Use the owned message type for those formats.
+        impl<'__a> ::serde::Serialize for ListSigningSecretsResponseView<'__a> {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut __map = __s.serialize_map(::core::option::Option::None)?;
+                if !self.signing_secrets.is_empty() {
+                    __map.serialize_entry("signingSecrets", &*self.signing_secrets)?;
+                }
+                __map.end()
+            }
+        }
+        impl<'a> ::buffa::MessageName for ListSigningSecretsResponseView<'a> {
+            const PACKAGE: &'static str = "notification.v1";
+            const NAME: &'static str = "ListSigningSecretsResponse";
+            const FULL_NAME: &'static str = "notification.v1.ListSigningSecretsResponse";
+            const TYPE_URL: &'static str = "type.googleapis.com/notification.v1.ListSigningSecretsResponse";
+        }
+        ::buffa::impl_default_view_instance!(ListSigningSecretsResponseView);
+        ::buffa::impl_view_reborrow!(ListSigningSecretsResponseView);
+        /** Self-contained, `'static` owned view of a `ListSigningSecretsResponse` message.
+
+ Wraps [`::buffa::OwnedView`]`<`[`ListSigningSecretsResponseView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`ListSigningSecretsResponseView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+        #[derive(Clone, Debug)]
+        pub struct ListSigningSecretsResponseOwnedView(
+            ::buffa::OwnedView<ListSigningSecretsResponseView<'static>>,
+        );
+        impl ListSigningSecretsResponseOwnedView {
+            /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
+            ///
+            /// The view borrows directly from the buffer's data; the buffer is
+            /// retained inside the returned handle.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer contains invalid
+            /// protobuf data.
+            pub fn decode(
+                bytes: ::buffa::bytes::Bytes,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    ListSigningSecretsResponseOwnedView(
+                        ::buffa::OwnedView::decode(bytes)?,
+                    ),
+                )
+            }
+            /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
+            /// max message size).
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer is invalid or
+            /// exceeds the configured limits.
+            pub fn decode_with_options(
+                bytes: ::buffa::bytes::Bytes,
+                opts: &::buffa::DecodeOptions,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    ListSigningSecretsResponseOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
+                )
+            }
+            /// Build from an owned message via an encode → decode round-trip.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError::MessageTooLarge`] if the
+            /// message's encoded size exceeds the 2 GiB protobuf limit, or
+            /// another [`::buffa::DecodeError`] if the re-encoded bytes are
+            /// somehow invalid (should not happen for well-formed messages).
+            pub fn from_owned(
+                msg: &super::super::ListSigningSecretsResponse,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    ListSigningSecretsResponseOwnedView(
+                        ::buffa::OwnedView::from_owned(msg)?,
+                    ),
+                )
+            }
+            /// Borrow the full [`ListSigningSecretsResponseView`] with its lifetime tied to `&self`.
+            #[must_use]
+            pub fn view(&self) -> &ListSigningSecretsResponseView<'_> {
+                self.0.reborrow()
+            }
+            /// Convert to the owned message type.
+            ///
+            /// Infallible: this type's constructors wire-decode their
+            /// buffer, and a view produced by wire decoding always
+            /// converts. Delegates to [`::buffa::OwnedView::to_owned_message`],
+            /// whose contract also governs handles converted from a raw
+            /// [`::buffa::OwnedView`].
+            #[must_use]
+            pub fn to_owned_message(&self) -> super::super::ListSigningSecretsResponse {
+                self.0.to_owned_message()
+            }
+            /// The underlying bytes buffer.
+            #[must_use]
+            pub fn bytes(&self) -> &::buffa::bytes::Bytes {
+                self.0.bytes()
+            }
+            /// Consume the handle, returning the underlying bytes buffer.
+            #[must_use]
+            pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
+                self.0.into_bytes()
+            }
+            /// Newest first; never empty, and at most five.
+            ///
+            /// Field 1: `signing_secrets`
+            #[must_use]
+            pub fn signing_secrets(
+                &self,
+            ) -> &::buffa::RepeatedView<
+                '_,
+                super::super::__buffa::view::SigningSecretView<'_>,
+            > {
+                &self.0.reborrow().signing_secrets
+            }
+        }
+        impl ::core::convert::From<
+            ::buffa::OwnedView<ListSigningSecretsResponseView<'static>>,
+        > for ListSigningSecretsResponseOwnedView {
+            fn from(
+                inner: ::buffa::OwnedView<ListSigningSecretsResponseView<'static>>,
+            ) -> Self {
+                ListSigningSecretsResponseOwnedView(inner)
+            }
+        }
+        impl ::core::convert::From<ListSigningSecretsResponseOwnedView>
+        for ::buffa::OwnedView<ListSigningSecretsResponseView<'static>> {
+            fn from(wrapper: ListSigningSecretsResponseOwnedView) -> Self {
+                wrapper.0
+            }
+        }
+        impl ::core::convert::AsRef<
+            ::buffa::OwnedView<ListSigningSecretsResponseView<'static>>,
+        > for ListSigningSecretsResponseOwnedView {
+            fn as_ref(
+                &self,
+            ) -> &::buffa::OwnedView<ListSigningSecretsResponseView<'static>> {
+                &self.0
+            }
+        }
+        impl ::buffa::HasMessageView for super::super::ListSigningSecretsResponse {
+            type View<'a> = ListSigningSecretsResponseView<'a>;
+            type ViewHandle = ListSigningSecretsResponseOwnedView;
+        }
+        impl ::serde::Serialize for ListSigningSecretsResponseOwnedView {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::serde::Serialize::serialize(&self.0, __s)
+            }
+        }
+        /// How to change the secret.
+        #[derive(Clone, Debug, Default)]
+        pub struct RotateSigningSecretRequestView<'a> {
+            /// For how many hours the secrets before sign too: 0 to 168. Default 24; 0 ends them at once.
+            ///
+            /// Field 1: `overlap_hours`
+            pub overlap_hours: ::core::option::Option<i32>,
+            #[doc(hidden)]
+            pub __buffa_phantom: ::core::marker::PhantomData<&'a ()>,
+        }
+        impl<'a> ::buffa::MessageView<'a> for RotateSigningSecretRequestView<'a> {
+            type Owned = super::super::RotateSigningSecretRequest;
+            fn decode_view(
+                buf: &'a [u8],
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                let __limit = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_UNKNOWN_FIELD_LIMIT,
+                );
+                let __elem = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_ELEMENT_MEMORY_LIMIT,
+                );
+                <Self as ::buffa::MessageView>::decode_view_ctx(
+                    buf,
+                    ::buffa::DecodeContext::new(::buffa::RECURSION_LIMIT, &__limit)
+                        .with_element_memory(&__elem),
+                )
+            }
+            fn decode_view_with_ctx(
+                buf: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                <Self as ::buffa::MessageView>::decode_view_ctx(buf, ctx)
+            }
+            #[inline]
+            fn merge_view_field(
+                &mut self,
+                tag: ::buffa::encoding::Tag,
+                cur: &'a [u8],
+                _before_tag: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<&'a [u8], ::buffa::DecodeError> {
+                let _ = ctx;
+                #[allow(unused_variables)]
+                let view = self;
+                let mut cur = cur;
+                match tag.field_number() {
+                    1u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.overlap_hours = Some(
+                            ::buffa::types::decode_int32(&mut cur)?,
+                        );
+                    }
+                    _ => {
+                        ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
+                    }
+                }
+                ::core::result::Result::Ok(cur)
+            }
+            fn to_owned_message(
+                &self,
+            ) -> ::core::result::Result<
+                super::super::RotateSigningSecretRequest,
+                ::buffa::DecodeError,
+            > {
+                self.to_owned_from_source(None)
+            }
+            #[allow(clippy::useless_conversion, clippy::needless_update)]
+            fn to_owned_from_source(
+                &self,
+                __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
+            ) -> ::core::result::Result<
+                super::super::RotateSigningSecretRequest,
+                ::buffa::DecodeError,
+            > {
+                #[allow(unused_imports)]
+                use ::buffa::alloc::string::ToString as _;
+                let _ = __buffa_src;
+                ::core::result::Result::Ok(super::super::RotateSigningSecretRequest {
+                    overlap_hours: self.overlap_hours,
+                    ..::core::default::Default::default()
+                })
+            }
+        }
+        impl<'a> ::buffa::ViewEncode<'a> for RotateSigningSecretRequestView<'a> {
+            #[allow(clippy::needless_borrow, clippy::let_and_return)]
+            fn compute_size(&self, _cache: &mut ::buffa::SizeCache) -> u32 {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                let mut size = 0u64;
+                if let Some(v) = self.overlap_hours {
+                    size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
+                }
+                ::buffa::saturate_size(size)
+            }
+            #[allow(clippy::needless_borrow)]
+            fn write_to(
+                &self,
+                _cache: &mut ::buffa::SizeCache,
+                buf: &mut impl ::buffa::EncodeSink,
+            ) {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                if let Some(v) = self.overlap_hours {
+                    ::buffa::types::put_int32_field(1u32, v, buf);
+                }
+            }
+        }
+        /// Serializes this view as protobuf JSON.
+        ///
+        /// Implicit-presence fields with default values are omitted, `required`
+        /// fields are always emitted, explicit-presence (`optional`) fields are
+        /// emitted only when set, bytes fields are base64-encoded, and enum
+        /// values are their proto name strings.
+        ///
+        /// This impl uses `serialize_map(None)` because the number of emitted
+        /// fields depends on default-omission rules; serializers that require
+        /// known map lengths (e.g. `bincode`) will return a runtime error.
+        /// Use the owned message type for those formats.
+        impl<'__a> ::serde::Serialize for RotateSigningSecretRequestView<'__a> {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut __map = __s.serialize_map(::core::option::Option::None)?;
+                if let ::core::option::Option::Some(__v) = self.overlap_hours {
+                    __map
+                        .serialize_entry(
+                            "overlapHours",
+                            &::buffa::json_helpers::ProtoJson(&__v),
+                        )?;
+                }
+                __map.end()
+            }
+        }
+        impl<'a> ::buffa::MessageName for RotateSigningSecretRequestView<'a> {
+            const PACKAGE: &'static str = "notification.v1";
+            const NAME: &'static str = "RotateSigningSecretRequest";
+            const FULL_NAME: &'static str = "notification.v1.RotateSigningSecretRequest";
+            const TYPE_URL: &'static str = "type.googleapis.com/notification.v1.RotateSigningSecretRequest";
+        }
+        ::buffa::impl_default_view_instance!(RotateSigningSecretRequestView);
+        ::buffa::impl_view_reborrow!(RotateSigningSecretRequestView);
+        /** Self-contained, `'static` owned view of a `RotateSigningSecretRequest` message.
+
+ Wraps [`::buffa::OwnedView`]`<`[`RotateSigningSecretRequestView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`RotateSigningSecretRequestView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+        #[derive(Clone, Debug)]
+        pub struct RotateSigningSecretRequestOwnedView(
+            ::buffa::OwnedView<RotateSigningSecretRequestView<'static>>,
+        );
+        impl RotateSigningSecretRequestOwnedView {
+            /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
+            ///
+            /// The view borrows directly from the buffer's data; the buffer is
+            /// retained inside the returned handle.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer contains invalid
+            /// protobuf data.
+            pub fn decode(
+                bytes: ::buffa::bytes::Bytes,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    RotateSigningSecretRequestOwnedView(
+                        ::buffa::OwnedView::decode(bytes)?,
+                    ),
+                )
+            }
+            /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
+            /// max message size).
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer is invalid or
+            /// exceeds the configured limits.
+            pub fn decode_with_options(
+                bytes: ::buffa::bytes::Bytes,
+                opts: &::buffa::DecodeOptions,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    RotateSigningSecretRequestOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
+                )
+            }
+            /// Build from an owned message via an encode → decode round-trip.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError::MessageTooLarge`] if the
+            /// message's encoded size exceeds the 2 GiB protobuf limit, or
+            /// another [`::buffa::DecodeError`] if the re-encoded bytes are
+            /// somehow invalid (should not happen for well-formed messages).
+            pub fn from_owned(
+                msg: &super::super::RotateSigningSecretRequest,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    RotateSigningSecretRequestOwnedView(
+                        ::buffa::OwnedView::from_owned(msg)?,
+                    ),
+                )
+            }
+            /// Borrow the full [`RotateSigningSecretRequestView`] with its lifetime tied to `&self`.
+            #[must_use]
+            pub fn view(&self) -> &RotateSigningSecretRequestView<'_> {
+                self.0.reborrow()
+            }
+            /// Convert to the owned message type.
+            ///
+            /// Infallible: this type's constructors wire-decode their
+            /// buffer, and a view produced by wire decoding always
+            /// converts. Delegates to [`::buffa::OwnedView::to_owned_message`],
+            /// whose contract also governs handles converted from a raw
+            /// [`::buffa::OwnedView`].
+            #[must_use]
+            pub fn to_owned_message(&self) -> super::super::RotateSigningSecretRequest {
+                self.0.to_owned_message()
+            }
+            /// The underlying bytes buffer.
+            #[must_use]
+            pub fn bytes(&self) -> &::buffa::bytes::Bytes {
+                self.0.bytes()
+            }
+            /// Consume the handle, returning the underlying bytes buffer.
+            #[must_use]
+            pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
+                self.0.into_bytes()
+            }
+            /// For how many hours the secrets before sign too: 0 to 168. Default 24; 0 ends them at once.
+            ///
+            /// Field 1: `overlap_hours`
+            #[must_use]
+            pub fn overlap_hours(&self) -> ::core::option::Option<i32> {
+                self.0.reborrow().overlap_hours
+            }
+        }
+        impl ::core::convert::From<
+            ::buffa::OwnedView<RotateSigningSecretRequestView<'static>>,
+        > for RotateSigningSecretRequestOwnedView {
+            fn from(
+                inner: ::buffa::OwnedView<RotateSigningSecretRequestView<'static>>,
+            ) -> Self {
+                RotateSigningSecretRequestOwnedView(inner)
+            }
+        }
+        impl ::core::convert::From<RotateSigningSecretRequestOwnedView>
+        for ::buffa::OwnedView<RotateSigningSecretRequestView<'static>> {
+            fn from(wrapper: RotateSigningSecretRequestOwnedView) -> Self {
+                wrapper.0
+            }
+        }
+        impl ::core::convert::AsRef<
+            ::buffa::OwnedView<RotateSigningSecretRequestView<'static>>,
+        > for RotateSigningSecretRequestOwnedView {
+            fn as_ref(
+                &self,
+            ) -> &::buffa::OwnedView<RotateSigningSecretRequestView<'static>> {
+                &self.0
+            }
+        }
+        impl ::buffa::HasMessageView for super::super::RotateSigningSecretRequest {
+            type View<'a> = RotateSigningSecretRequestView<'a>;
+            type ViewHandle = RotateSigningSecretRequestOwnedView;
+        }
+        impl ::serde::Serialize for RotateSigningSecretRequestOwnedView {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::serde::Serialize::serialize(&self.0, __s)
+            }
+        }
+        /// The new secret.
+        #[derive(Clone, Debug, Default)]
+        pub struct RotateSigningSecretResponseView<'a> {
+            /// As libraries of Standard Webhooks read it, `whsec_…`. It is not shown again.
+            ///
+            /// Field 1: `secret`
+            pub secret: &'a str,
+            /// All that sign now, newest first. Of more than five, those that end first end now.
+            ///
+            /// Field 2: `signing_secrets`
+            pub signing_secrets: ::buffa::RepeatedView<
+                'a,
+                super::super::__buffa::view::SigningSecretView<'a>,
+            >,
+        }
+        impl<'a> ::buffa::MessageView<'a> for RotateSigningSecretResponseView<'a> {
+            type Owned = super::super::RotateSigningSecretResponse;
+            fn decode_view(
+                buf: &'a [u8],
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                let __limit = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_UNKNOWN_FIELD_LIMIT,
+                );
+                let __elem = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_ELEMENT_MEMORY_LIMIT,
+                );
+                <Self as ::buffa::MessageView>::decode_view_ctx(
+                    buf,
+                    ::buffa::DecodeContext::new(::buffa::RECURSION_LIMIT, &__limit)
+                        .with_element_memory(&__elem),
+                )
+            }
+            fn decode_view_with_ctx(
+                buf: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                <Self as ::buffa::MessageView>::decode_view_ctx(buf, ctx)
+            }
+            #[inline]
+            fn merge_view_field(
+                &mut self,
+                tag: ::buffa::encoding::Tag,
+                cur: &'a [u8],
+                _before_tag: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<&'a [u8], ::buffa::DecodeError> {
+                let _ = ctx;
+                #[allow(unused_variables)]
+                let view = self;
+                let mut cur = cur;
+                match tag.field_number() {
+                    1u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.secret = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    2u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        ctx.register_element_memory(
+                            ::core::mem::size_of::<
+                                super::super::__buffa::view::SigningSecretView,
+                            >(),
+                        )?;
+                        view.signing_secrets
+                            .push(
+                                <super::super::__buffa::view::SigningSecretView as ::buffa::MessageView>::decode_view_ctx(
+                                    sub,
+                                    __sub_ctx,
+                                )?,
+                            );
+                    }
+                    _ => {
+                        ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
+                    }
+                }
+                ::core::result::Result::Ok(cur)
+            }
+            fn to_owned_message(
+                &self,
+            ) -> ::core::result::Result<
+                super::super::RotateSigningSecretResponse,
+                ::buffa::DecodeError,
+            > {
+                self.to_owned_from_source(None)
+            }
+            #[allow(clippy::useless_conversion, clippy::needless_update)]
+            fn to_owned_from_source(
+                &self,
+                __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
+            ) -> ::core::result::Result<
+                super::super::RotateSigningSecretResponse,
+                ::buffa::DecodeError,
+            > {
+                #[allow(unused_imports)]
+                use ::buffa::alloc::string::ToString as _;
+                let _ = __buffa_src;
+                ::core::result::Result::Ok(super::super::RotateSigningSecretResponse {
+                    secret: self.secret.to_string(),
+                    signing_secrets: self
+                        .signing_secrets
+                        .iter()
+                        .map(|v| v.to_owned_from_source(__buffa_src))
+                        .collect::<::core::result::Result<_, ::buffa::DecodeError>>()?,
+                    ..::core::default::Default::default()
+                })
+            }
+        }
+        impl<'a> ::buffa::ViewEncode<'a> for RotateSigningSecretResponseView<'a> {
+            #[allow(clippy::needless_borrow, clippy::let_and_return)]
+            fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                let mut size = 0u64;
+                if !self.secret.is_empty() {
+                    size
+                        += 1u64
+                            + ::buffa::types::string_encoded_len(&self.secret) as u64;
+                }
+                for v in &self.signing_secrets {
+                    let __slot = __cache.reserve();
+                    let inner_size = v.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                ::buffa::saturate_size(size)
+            }
+            #[allow(clippy::needless_borrow)]
+            fn write_to(
+                &self,
+                __cache: &mut ::buffa::SizeCache,
+                buf: &mut impl ::buffa::EncodeSink,
+            ) {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                if !self.secret.is_empty() {
+                    ::buffa::types::put_string_field(1u32, &self.secret, buf);
+                }
+                for v in &self.signing_secrets {
+                    ::buffa::types::put_len_delimited_header(
+                        2u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    v.write_to(__cache, buf);
+                }
+            }
+        }
+        /// Serializes this view as protobuf JSON.
+        ///
+        /// Implicit-presence fields with default values are omitted, `required`
+        /// fields are always emitted, explicit-presence (`optional`) fields are
+        /// emitted only when set, bytes fields are base64-encoded, and enum
+        /// values are their proto name strings.
+        ///
+        /// This impl uses `serialize_map(None)` because the number of emitted
+        /// fields depends on default-omission rules; serializers that require
+        /// known map lengths (e.g. `bincode`) will return a runtime error.
+        /// Use the owned message type for those formats.
+        impl<'__a> ::serde::Serialize for RotateSigningSecretResponseView<'__a> {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut __map = __s.serialize_map(::core::option::Option::None)?;
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.secret) {
+                    __map.serialize_entry("secret", self.secret)?;
+                }
+                if !self.signing_secrets.is_empty() {
+                    __map.serialize_entry("signingSecrets", &*self.signing_secrets)?;
+                }
+                __map.end()
+            }
+        }
+        impl<'a> ::buffa::MessageName for RotateSigningSecretResponseView<'a> {
+            const PACKAGE: &'static str = "notification.v1";
+            const NAME: &'static str = "RotateSigningSecretResponse";
+            const FULL_NAME: &'static str = "notification.v1.RotateSigningSecretResponse";
+            const TYPE_URL: &'static str = "type.googleapis.com/notification.v1.RotateSigningSecretResponse";
+        }
+        ::buffa::impl_default_view_instance!(RotateSigningSecretResponseView);
+        ::buffa::impl_view_reborrow!(RotateSigningSecretResponseView);
+        /** Self-contained, `'static` owned view of a `RotateSigningSecretResponse` message.
+
+ Wraps [`::buffa::OwnedView`]`<`[`RotateSigningSecretResponseView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`RotateSigningSecretResponseView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+        #[derive(Clone, Debug)]
+        pub struct RotateSigningSecretResponseOwnedView(
+            ::buffa::OwnedView<RotateSigningSecretResponseView<'static>>,
+        );
+        impl RotateSigningSecretResponseOwnedView {
+            /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
+            ///
+            /// The view borrows directly from the buffer's data; the buffer is
+            /// retained inside the returned handle.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer contains invalid
+            /// protobuf data.
+            pub fn decode(
+                bytes: ::buffa::bytes::Bytes,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    RotateSigningSecretResponseOwnedView(
+                        ::buffa::OwnedView::decode(bytes)?,
+                    ),
+                )
+            }
+            /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
+            /// max message size).
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer is invalid or
+            /// exceeds the configured limits.
+            pub fn decode_with_options(
+                bytes: ::buffa::bytes::Bytes,
+                opts: &::buffa::DecodeOptions,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    RotateSigningSecretResponseOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
+                )
+            }
+            /// Build from an owned message via an encode → decode round-trip.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError::MessageTooLarge`] if the
+            /// message's encoded size exceeds the 2 GiB protobuf limit, or
+            /// another [`::buffa::DecodeError`] if the re-encoded bytes are
+            /// somehow invalid (should not happen for well-formed messages).
+            pub fn from_owned(
+                msg: &super::super::RotateSigningSecretResponse,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    RotateSigningSecretResponseOwnedView(
+                        ::buffa::OwnedView::from_owned(msg)?,
+                    ),
+                )
+            }
+            /// Borrow the full [`RotateSigningSecretResponseView`] with its lifetime tied to `&self`.
+            #[must_use]
+            pub fn view(&self) -> &RotateSigningSecretResponseView<'_> {
+                self.0.reborrow()
+            }
+            /// Convert to the owned message type.
+            ///
+            /// Infallible: this type's constructors wire-decode their
+            /// buffer, and a view produced by wire decoding always
+            /// converts. Delegates to [`::buffa::OwnedView::to_owned_message`],
+            /// whose contract also governs handles converted from a raw
+            /// [`::buffa::OwnedView`].
+            #[must_use]
+            pub fn to_owned_message(&self) -> super::super::RotateSigningSecretResponse {
+                self.0.to_owned_message()
+            }
+            /// The underlying bytes buffer.
+            #[must_use]
+            pub fn bytes(&self) -> &::buffa::bytes::Bytes {
+                self.0.bytes()
+            }
+            /// Consume the handle, returning the underlying bytes buffer.
+            #[must_use]
+            pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
+                self.0.into_bytes()
+            }
+            /// As libraries of Standard Webhooks read it, `whsec_…`. It is not shown again.
+            ///
+            /// Field 1: `secret`
+            #[must_use]
+            pub fn secret(&self) -> &'_ str {
+                self.0.reborrow().secret
+            }
+            /// All that sign now, newest first. Of more than five, those that end first end now.
+            ///
+            /// Field 2: `signing_secrets`
+            #[must_use]
+            pub fn signing_secrets(
+                &self,
+            ) -> &::buffa::RepeatedView<
+                '_,
+                super::super::__buffa::view::SigningSecretView<'_>,
+            > {
+                &self.0.reborrow().signing_secrets
+            }
+        }
+        impl ::core::convert::From<
+            ::buffa::OwnedView<RotateSigningSecretResponseView<'static>>,
+        > for RotateSigningSecretResponseOwnedView {
+            fn from(
+                inner: ::buffa::OwnedView<RotateSigningSecretResponseView<'static>>,
+            ) -> Self {
+                RotateSigningSecretResponseOwnedView(inner)
+            }
+        }
+        impl ::core::convert::From<RotateSigningSecretResponseOwnedView>
+        for ::buffa::OwnedView<RotateSigningSecretResponseView<'static>> {
+            fn from(wrapper: RotateSigningSecretResponseOwnedView) -> Self {
+                wrapper.0
+            }
+        }
+        impl ::core::convert::AsRef<
+            ::buffa::OwnedView<RotateSigningSecretResponseView<'static>>,
+        > for RotateSigningSecretResponseOwnedView {
+            fn as_ref(
+                &self,
+            ) -> &::buffa::OwnedView<RotateSigningSecretResponseView<'static>> {
+                &self.0
+            }
+        }
+        impl ::buffa::HasMessageView for super::super::RotateSigningSecretResponse {
+            type View<'a> = RotateSigningSecretResponseView<'a>;
+            type ViewHandle = RotateSigningSecretResponseOwnedView;
+        }
+        impl ::serde::Serialize for RotateSigningSecretResponseOwnedView {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::serde::Serialize::serialize(&self.0, __s)
+            }
+        }
     }
 }
 #[doc(inline)]
@@ -13297,6 +21423,66 @@ pub use self::__buffa::view::DeleteNotificationRequestOwnedView;
 pub use self::__buffa::view::DeleteNotificationResponseView;
 #[doc(inline)]
 pub use self::__buffa::view::DeleteNotificationResponseOwnedView;
+#[doc(inline)]
+pub use self::__buffa::view::TestNotificationRequestView;
+#[doc(inline)]
+pub use self::__buffa::view::TestNotificationRequestOwnedView;
+#[doc(inline)]
+pub use self::__buffa::view::TestNotificationResponseView;
+#[doc(inline)]
+pub use self::__buffa::view::TestNotificationResponseOwnedView;
+#[doc(inline)]
+pub use self::__buffa::view::DeliveryView;
+#[doc(inline)]
+pub use self::__buffa::view::DeliveryOwnedView;
+#[doc(inline)]
+pub use self::__buffa::view::DeliveryAttemptView;
+#[doc(inline)]
+pub use self::__buffa::view::DeliveryAttemptOwnedView;
+#[doc(inline)]
+pub use self::__buffa::view::ListDeliveriesRequestView;
+#[doc(inline)]
+pub use self::__buffa::view::ListDeliveriesRequestOwnedView;
+#[doc(inline)]
+pub use self::__buffa::view::ListDeliveriesResponseView;
+#[doc(inline)]
+pub use self::__buffa::view::ListDeliveriesResponseOwnedView;
+#[doc(inline)]
+pub use self::__buffa::view::GetDeliveryRequestView;
+#[doc(inline)]
+pub use self::__buffa::view::GetDeliveryRequestOwnedView;
+#[doc(inline)]
+pub use self::__buffa::view::GetDeliveryResponseView;
+#[doc(inline)]
+pub use self::__buffa::view::GetDeliveryResponseOwnedView;
+#[doc(inline)]
+pub use self::__buffa::view::ReplayDeliveryRequestView;
+#[doc(inline)]
+pub use self::__buffa::view::ReplayDeliveryRequestOwnedView;
+#[doc(inline)]
+pub use self::__buffa::view::ReplayDeliveryResponseView;
+#[doc(inline)]
+pub use self::__buffa::view::ReplayDeliveryResponseOwnedView;
+#[doc(inline)]
+pub use self::__buffa::view::SigningSecretView;
+#[doc(inline)]
+pub use self::__buffa::view::SigningSecretOwnedView;
+#[doc(inline)]
+pub use self::__buffa::view::ListSigningSecretsRequestView;
+#[doc(inline)]
+pub use self::__buffa::view::ListSigningSecretsRequestOwnedView;
+#[doc(inline)]
+pub use self::__buffa::view::ListSigningSecretsResponseView;
+#[doc(inline)]
+pub use self::__buffa::view::ListSigningSecretsResponseOwnedView;
+#[doc(inline)]
+pub use self::__buffa::view::RotateSigningSecretRequestView;
+#[doc(inline)]
+pub use self::__buffa::view::RotateSigningSecretRequestOwnedView;
+#[doc(inline)]
+pub use self::__buffa::view::RotateSigningSecretResponseView;
+#[doc(inline)]
+pub use self::__buffa::view::RotateSigningSecretResponseOwnedView;
 
 ///Shorthand for `OwnedView<CreateNotificationRequestView<'static>>`.
 pub type OwnedCreateNotificationRequestView = ::buffa::view::OwnedView<
@@ -13337,6 +21523,54 @@ pub type OwnedDeleteNotificationRequestView = ::buffa::view::OwnedView<
 ///Shorthand for `OwnedView<DeleteNotificationResponseView<'static>>`.
 pub type OwnedDeleteNotificationResponseView = ::buffa::view::OwnedView<
     __buffa::view::DeleteNotificationResponseView<'static>,
+>;
+///Shorthand for `OwnedView<TestNotificationRequestView<'static>>`.
+pub type OwnedTestNotificationRequestView = ::buffa::view::OwnedView<
+    __buffa::view::TestNotificationRequestView<'static>,
+>;
+///Shorthand for `OwnedView<TestNotificationResponseView<'static>>`.
+pub type OwnedTestNotificationResponseView = ::buffa::view::OwnedView<
+    __buffa::view::TestNotificationResponseView<'static>,
+>;
+///Shorthand for `OwnedView<ListDeliveriesRequestView<'static>>`.
+pub type OwnedListDeliveriesRequestView = ::buffa::view::OwnedView<
+    __buffa::view::ListDeliveriesRequestView<'static>,
+>;
+///Shorthand for `OwnedView<ListDeliveriesResponseView<'static>>`.
+pub type OwnedListDeliveriesResponseView = ::buffa::view::OwnedView<
+    __buffa::view::ListDeliveriesResponseView<'static>,
+>;
+///Shorthand for `OwnedView<GetDeliveryRequestView<'static>>`.
+pub type OwnedGetDeliveryRequestView = ::buffa::view::OwnedView<
+    __buffa::view::GetDeliveryRequestView<'static>,
+>;
+///Shorthand for `OwnedView<GetDeliveryResponseView<'static>>`.
+pub type OwnedGetDeliveryResponseView = ::buffa::view::OwnedView<
+    __buffa::view::GetDeliveryResponseView<'static>,
+>;
+///Shorthand for `OwnedView<ReplayDeliveryRequestView<'static>>`.
+pub type OwnedReplayDeliveryRequestView = ::buffa::view::OwnedView<
+    __buffa::view::ReplayDeliveryRequestView<'static>,
+>;
+///Shorthand for `OwnedView<ReplayDeliveryResponseView<'static>>`.
+pub type OwnedReplayDeliveryResponseView = ::buffa::view::OwnedView<
+    __buffa::view::ReplayDeliveryResponseView<'static>,
+>;
+///Shorthand for `OwnedView<ListSigningSecretsRequestView<'static>>`.
+pub type OwnedListSigningSecretsRequestView = ::buffa::view::OwnedView<
+    __buffa::view::ListSigningSecretsRequestView<'static>,
+>;
+///Shorthand for `OwnedView<ListSigningSecretsResponseView<'static>>`.
+pub type OwnedListSigningSecretsResponseView = ::buffa::view::OwnedView<
+    __buffa::view::ListSigningSecretsResponseView<'static>,
+>;
+///Shorthand for `OwnedView<RotateSigningSecretRequestView<'static>>`.
+pub type OwnedRotateSigningSecretRequestView = ::buffa::view::OwnedView<
+    __buffa::view::RotateSigningSecretRequestView<'static>,
+>;
+///Shorthand for `OwnedView<RotateSigningSecretResponseView<'static>>`.
+pub type OwnedRotateSigningSecretResponseView = ::buffa::view::OwnedView<
+    __buffa::view::RotateSigningSecretResponseView<'static>,
 >;
 impl ::connectrpc::Encodable<CreateNotificationResponse>
 for __buffa::view::CreateNotificationResponseView<'_> {
@@ -13498,6 +21732,198 @@ for ::buffa::view::OwnedView<__buffa::view::DeleteNotificationResponseView<'stat
         )
     }
 }
+impl ::connectrpc::Encodable<TestNotificationResponse>
+for __buffa::view::TestNotificationResponseView<'_> {
+    fn encode(
+        &self,
+        codec: ::connectrpc::CodecFormat,
+    ) -> ::std::result::Result<::buffa::bytes::Bytes, ::connectrpc::ConnectError> {
+        ::connectrpc::__codegen::encode_view_body(self, codec)
+    }
+}
+impl ::connectrpc::Encodable<TestNotificationResponse>
+for ::buffa::view::OwnedView<__buffa::view::TestNotificationResponseView<'static>> {
+    fn encode(
+        &self,
+        codec: ::connectrpc::CodecFormat,
+    ) -> ::std::result::Result<::buffa::bytes::Bytes, ::connectrpc::ConnectError> {
+        ::connectrpc::__codegen::encode_view_body(self.reborrow(), codec)
+    }
+    /// An `OwnedView` still holds the buffer it was decoded from, so
+    /// its large fields can be handed to the response body by
+    /// reference count instead of copied. The bare view impl above
+    /// cannot do this: it has borrows but no buffer to name.
+    fn encode_segments(
+        &self,
+        codec: ::connectrpc::CodecFormat,
+    ) -> ::std::result::Result<::connectrpc::EncodedBody, ::connectrpc::ConnectError> {
+        ::connectrpc::__codegen::encode_view_body_segments(
+            self.reborrow(),
+            self.bytes(),
+            codec,
+        )
+    }
+}
+impl ::connectrpc::Encodable<ListDeliveriesResponse>
+for __buffa::view::ListDeliveriesResponseView<'_> {
+    fn encode(
+        &self,
+        codec: ::connectrpc::CodecFormat,
+    ) -> ::std::result::Result<::buffa::bytes::Bytes, ::connectrpc::ConnectError> {
+        ::connectrpc::__codegen::encode_view_body(self, codec)
+    }
+}
+impl ::connectrpc::Encodable<ListDeliveriesResponse>
+for ::buffa::view::OwnedView<__buffa::view::ListDeliveriesResponseView<'static>> {
+    fn encode(
+        &self,
+        codec: ::connectrpc::CodecFormat,
+    ) -> ::std::result::Result<::buffa::bytes::Bytes, ::connectrpc::ConnectError> {
+        ::connectrpc::__codegen::encode_view_body(self.reborrow(), codec)
+    }
+    /// An `OwnedView` still holds the buffer it was decoded from, so
+    /// its large fields can be handed to the response body by
+    /// reference count instead of copied. The bare view impl above
+    /// cannot do this: it has borrows but no buffer to name.
+    fn encode_segments(
+        &self,
+        codec: ::connectrpc::CodecFormat,
+    ) -> ::std::result::Result<::connectrpc::EncodedBody, ::connectrpc::ConnectError> {
+        ::connectrpc::__codegen::encode_view_body_segments(
+            self.reborrow(),
+            self.bytes(),
+            codec,
+        )
+    }
+}
+impl ::connectrpc::Encodable<GetDeliveryResponse>
+for __buffa::view::GetDeliveryResponseView<'_> {
+    fn encode(
+        &self,
+        codec: ::connectrpc::CodecFormat,
+    ) -> ::std::result::Result<::buffa::bytes::Bytes, ::connectrpc::ConnectError> {
+        ::connectrpc::__codegen::encode_view_body(self, codec)
+    }
+}
+impl ::connectrpc::Encodable<GetDeliveryResponse>
+for ::buffa::view::OwnedView<__buffa::view::GetDeliveryResponseView<'static>> {
+    fn encode(
+        &self,
+        codec: ::connectrpc::CodecFormat,
+    ) -> ::std::result::Result<::buffa::bytes::Bytes, ::connectrpc::ConnectError> {
+        ::connectrpc::__codegen::encode_view_body(self.reborrow(), codec)
+    }
+    /// An `OwnedView` still holds the buffer it was decoded from, so
+    /// its large fields can be handed to the response body by
+    /// reference count instead of copied. The bare view impl above
+    /// cannot do this: it has borrows but no buffer to name.
+    fn encode_segments(
+        &self,
+        codec: ::connectrpc::CodecFormat,
+    ) -> ::std::result::Result<::connectrpc::EncodedBody, ::connectrpc::ConnectError> {
+        ::connectrpc::__codegen::encode_view_body_segments(
+            self.reborrow(),
+            self.bytes(),
+            codec,
+        )
+    }
+}
+impl ::connectrpc::Encodable<ReplayDeliveryResponse>
+for __buffa::view::ReplayDeliveryResponseView<'_> {
+    fn encode(
+        &self,
+        codec: ::connectrpc::CodecFormat,
+    ) -> ::std::result::Result<::buffa::bytes::Bytes, ::connectrpc::ConnectError> {
+        ::connectrpc::__codegen::encode_view_body(self, codec)
+    }
+}
+impl ::connectrpc::Encodable<ReplayDeliveryResponse>
+for ::buffa::view::OwnedView<__buffa::view::ReplayDeliveryResponseView<'static>> {
+    fn encode(
+        &self,
+        codec: ::connectrpc::CodecFormat,
+    ) -> ::std::result::Result<::buffa::bytes::Bytes, ::connectrpc::ConnectError> {
+        ::connectrpc::__codegen::encode_view_body(self.reborrow(), codec)
+    }
+    /// An `OwnedView` still holds the buffer it was decoded from, so
+    /// its large fields can be handed to the response body by
+    /// reference count instead of copied. The bare view impl above
+    /// cannot do this: it has borrows but no buffer to name.
+    fn encode_segments(
+        &self,
+        codec: ::connectrpc::CodecFormat,
+    ) -> ::std::result::Result<::connectrpc::EncodedBody, ::connectrpc::ConnectError> {
+        ::connectrpc::__codegen::encode_view_body_segments(
+            self.reborrow(),
+            self.bytes(),
+            codec,
+        )
+    }
+}
+impl ::connectrpc::Encodable<ListSigningSecretsResponse>
+for __buffa::view::ListSigningSecretsResponseView<'_> {
+    fn encode(
+        &self,
+        codec: ::connectrpc::CodecFormat,
+    ) -> ::std::result::Result<::buffa::bytes::Bytes, ::connectrpc::ConnectError> {
+        ::connectrpc::__codegen::encode_view_body(self, codec)
+    }
+}
+impl ::connectrpc::Encodable<ListSigningSecretsResponse>
+for ::buffa::view::OwnedView<__buffa::view::ListSigningSecretsResponseView<'static>> {
+    fn encode(
+        &self,
+        codec: ::connectrpc::CodecFormat,
+    ) -> ::std::result::Result<::buffa::bytes::Bytes, ::connectrpc::ConnectError> {
+        ::connectrpc::__codegen::encode_view_body(self.reborrow(), codec)
+    }
+    /// An `OwnedView` still holds the buffer it was decoded from, so
+    /// its large fields can be handed to the response body by
+    /// reference count instead of copied. The bare view impl above
+    /// cannot do this: it has borrows but no buffer to name.
+    fn encode_segments(
+        &self,
+        codec: ::connectrpc::CodecFormat,
+    ) -> ::std::result::Result<::connectrpc::EncodedBody, ::connectrpc::ConnectError> {
+        ::connectrpc::__codegen::encode_view_body_segments(
+            self.reborrow(),
+            self.bytes(),
+            codec,
+        )
+    }
+}
+impl ::connectrpc::Encodable<RotateSigningSecretResponse>
+for __buffa::view::RotateSigningSecretResponseView<'_> {
+    fn encode(
+        &self,
+        codec: ::connectrpc::CodecFormat,
+    ) -> ::std::result::Result<::buffa::bytes::Bytes, ::connectrpc::ConnectError> {
+        ::connectrpc::__codegen::encode_view_body(self, codec)
+    }
+}
+impl ::connectrpc::Encodable<RotateSigningSecretResponse>
+for ::buffa::view::OwnedView<__buffa::view::RotateSigningSecretResponseView<'static>> {
+    fn encode(
+        &self,
+        codec: ::connectrpc::CodecFormat,
+    ) -> ::std::result::Result<::buffa::bytes::Bytes, ::connectrpc::ConnectError> {
+        ::connectrpc::__codegen::encode_view_body(self.reborrow(), codec)
+    }
+    /// An `OwnedView` still holds the buffer it was decoded from, so
+    /// its large fields can be handed to the response body by
+    /// reference count instead of copied. The bare view impl above
+    /// cannot do this: it has borrows but no buffer to name.
+    fn encode_segments(
+        &self,
+        codec: ::connectrpc::CodecFormat,
+    ) -> ::std::result::Result<::connectrpc::EncodedBody, ::connectrpc::ConnectError> {
+        ::connectrpc::__codegen::encode_view_body_segments(
+            self.reborrow(),
+            self.bytes(),
+            codec,
+        )
+    }
+}
 /// Full service name for this service.
 pub const NOTIFICATION_SERVICE_SERVICE_NAME: &str = "notification.v1.NotificationService";
 /// Static [`Spec`](::connectrpc::Spec) for the `CreateNotification` RPC, as seen by the server; the generated client passes it with [`origin`](::connectrpc::Spec::origin) `Client` (compare across sides with [`Spec::same_method`](::connectrpc::Spec::same_method)).
@@ -13530,6 +21956,42 @@ pub const NOTIFICATION_SERVICE_DELETE_NOTIFICATION_SPEC: ::connectrpc::Spec = ::
         ::connectrpc::StreamType::Unary,
     )
     .with_idempotency_level(::connectrpc::IdempotencyLevel::Idempotent);
+/// Static [`Spec`](::connectrpc::Spec) for the `TestNotification` RPC, as seen by the server; the generated client passes it with [`origin`](::connectrpc::Spec::origin) `Client` (compare across sides with [`Spec::same_method`](::connectrpc::Spec::same_method)).
+pub const NOTIFICATION_SERVICE_TEST_NOTIFICATION_SPEC: ::connectrpc::Spec = ::connectrpc::Spec::server(
+        "/notification.v1.NotificationService/TestNotification",
+        ::connectrpc::StreamType::Unary,
+    )
+    .with_idempotency_level(::connectrpc::IdempotencyLevel::Unknown);
+/// Static [`Spec`](::connectrpc::Spec) for the `ListDeliveries` RPC, as seen by the server; the generated client passes it with [`origin`](::connectrpc::Spec::origin) `Client` (compare across sides with [`Spec::same_method`](::connectrpc::Spec::same_method)).
+pub const NOTIFICATION_SERVICE_LIST_DELIVERIES_SPEC: ::connectrpc::Spec = ::connectrpc::Spec::server(
+        "/notification.v1.NotificationService/ListDeliveries",
+        ::connectrpc::StreamType::Unary,
+    )
+    .with_idempotency_level(::connectrpc::IdempotencyLevel::NoSideEffects);
+/// Static [`Spec`](::connectrpc::Spec) for the `GetDelivery` RPC, as seen by the server; the generated client passes it with [`origin`](::connectrpc::Spec::origin) `Client` (compare across sides with [`Spec::same_method`](::connectrpc::Spec::same_method)).
+pub const NOTIFICATION_SERVICE_GET_DELIVERY_SPEC: ::connectrpc::Spec = ::connectrpc::Spec::server(
+        "/notification.v1.NotificationService/GetDelivery",
+        ::connectrpc::StreamType::Unary,
+    )
+    .with_idempotency_level(::connectrpc::IdempotencyLevel::NoSideEffects);
+/// Static [`Spec`](::connectrpc::Spec) for the `ReplayDelivery` RPC, as seen by the server; the generated client passes it with [`origin`](::connectrpc::Spec::origin) `Client` (compare across sides with [`Spec::same_method`](::connectrpc::Spec::same_method)).
+pub const NOTIFICATION_SERVICE_REPLAY_DELIVERY_SPEC: ::connectrpc::Spec = ::connectrpc::Spec::server(
+        "/notification.v1.NotificationService/ReplayDelivery",
+        ::connectrpc::StreamType::Unary,
+    )
+    .with_idempotency_level(::connectrpc::IdempotencyLevel::Unknown);
+/// Static [`Spec`](::connectrpc::Spec) for the `ListSigningSecrets` RPC, as seen by the server; the generated client passes it with [`origin`](::connectrpc::Spec::origin) `Client` (compare across sides with [`Spec::same_method`](::connectrpc::Spec::same_method)).
+pub const NOTIFICATION_SERVICE_LIST_SIGNING_SECRETS_SPEC: ::connectrpc::Spec = ::connectrpc::Spec::server(
+        "/notification.v1.NotificationService/ListSigningSecrets",
+        ::connectrpc::StreamType::Unary,
+    )
+    .with_idempotency_level(::connectrpc::IdempotencyLevel::NoSideEffects);
+/// Static [`Spec`](::connectrpc::Spec) for the `RotateSigningSecret` RPC, as seen by the server; the generated client passes it with [`origin`](::connectrpc::Spec::origin) `Client` (compare across sides with [`Spec::same_method`](::connectrpc::Spec::same_method)).
+pub const NOTIFICATION_SERVICE_ROTATE_SIGNING_SECRET_SPEC: ::connectrpc::Spec = ::connectrpc::Spec::server(
+        "/notification.v1.NotificationService/RotateSigningSecret",
+        ::connectrpc::StreamType::Unary,
+    )
+    .with_idempotency_level(::connectrpc::IdempotencyLevel::Unknown);
 /// Creates, changes and reads the notification channels of the caller's workspace.
 ///
 /// A read-only key may call exactly the methods without side effects; they are also
@@ -13675,7 +22137,8 @@ pub trait NotificationService: Send + Sync + 'static {
             > + Send + use<'a, Self>,
         >,
     > + Send;
-    /// Deletes a channel with its secrets.
+    /// Deletes a channel with its secrets. What was sent through it stays to be read; what waits for it
+    /// is cancelled.
     ///
     /// Errors: `not_found`, also when it was deleted before.
     ///
@@ -13694,6 +22157,139 @@ pub trait NotificationService: Send + Sync + 'static {
         Output = ::connectrpc::ServiceResult<
             impl ::connectrpc::Encodable<
                 DeleteNotificationResponse,
+            > + Send + use<'a, Self>,
+        >,
+    > + Send;
+    /// Sends one message through a channel now, saved or not saved yet, and says what the receiver
+    /// answered. Quiet hours and storms do not hold it, and it is not tried again. Where a vendor keeps
+    /// alerts until they end, a second message ends it at once. Of a saved channel it stands among the
+    /// deliveries afterwards.
+    ///
+    /// A message that does not arrive is no error: `accepted` says so. Answers within half a minute.
+    /// Errors: `invalid_argument` as CreateNotification, and where both or neither are given;
+    /// `not_found`, also for an id of another workspace.
+    ///
+    /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
+    ///
+    /// `request` is borrowed from the request body and is valid for the
+    /// duration of the call; message fields are read directly on it
+    /// (zero-copy). The response cannot borrow from `request` — use
+    /// `.to_owned_message()` (or copy the specific fields) for anything
+    /// returned, stored, or moved into `tokio::spawn`.
+    fn test_notification<'a>(
+        &'a self,
+        ctx: ::connectrpc::RequestContext,
+        request: ::connectrpc::ServiceRequest<'_, TestNotificationRequest>,
+    ) -> impl ::std::future::Future<
+        Output = ::connectrpc::ServiceResult<
+            impl ::connectrpc::Encodable<TestNotificationResponse> + Send + use<'a, Self>,
+        >,
+    > + Send;
+    /// Lists deliveries, newest first, one page at a time: of all channels and monitors, or of one. They
+    /// are kept for 30 days after their end.
+    ///
+    /// Errors: `invalid_argument` for an unknown `state` and as ListNotifications. An id that nothing
+    /// has is no error: nothing was delivered for it.
+    ///
+    /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
+    ///
+    /// `request` is borrowed from the request body and is valid for the
+    /// duration of the call; message fields are read directly on it
+    /// (zero-copy). The response cannot borrow from `request` — use
+    /// `.to_owned_message()` (or copy the specific fields) for anything
+    /// returned, stored, or moved into `tokio::spawn`.
+    fn list_deliveries<'a>(
+        &'a self,
+        ctx: ::connectrpc::RequestContext,
+        request: ::connectrpc::ServiceRequest<'_, ListDeliveriesRequest>,
+    ) -> impl ::std::future::Future<
+        Output = ::connectrpc::ServiceResult<
+            impl ::connectrpc::Encodable<ListDeliveriesResponse> + Send + use<'a, Self>,
+        >,
+    > + Send;
+    /// Reads one delivery with its attempts.
+    ///
+    /// Errors: `not_found`, also for an id of another workspace.
+    ///
+    /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
+    ///
+    /// `request` is borrowed from the request body and is valid for the
+    /// duration of the call; message fields are read directly on it
+    /// (zero-copy). The response cannot borrow from `request` — use
+    /// `.to_owned_message()` (or copy the specific fields) for anything
+    /// returned, stored, or moved into `tokio::spawn`.
+    fn get_delivery<'a>(
+        &'a self,
+        ctx: ::connectrpc::RequestContext,
+        request: ::connectrpc::ServiceRequest<'_, GetDeliveryRequest>,
+    ) -> impl ::std::future::Future<
+        Output = ::connectrpc::ServiceResult<
+            impl ::connectrpc::Encodable<GetDeliveryResponse> + Send + use<'a, Self>,
+        >,
+    > + Send;
+    /// Has a dead letter tried again, at once and then for another 24 hours, with the same key.
+    ///
+    /// Errors: `not_found`, also for an id of another workspace; `failed_precondition` for what is no
+    /// dead letter, and where its channel was deleted.
+    ///
+    /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
+    ///
+    /// `request` is borrowed from the request body and is valid for the
+    /// duration of the call; message fields are read directly on it
+    /// (zero-copy). The response cannot borrow from `request` — use
+    /// `.to_owned_message()` (or copy the specific fields) for anything
+    /// returned, stored, or moved into `tokio::spawn`.
+    fn replay_delivery<'a>(
+        &'a self,
+        ctx: ::connectrpc::RequestContext,
+        request: ::connectrpc::ServiceRequest<'_, ReplayDeliveryRequest>,
+    ) -> impl ::std::future::Future<
+        Output = ::connectrpc::ServiceResult<
+            impl ::connectrpc::Encodable<ReplayDeliveryResponse> + Send + use<'a, Self>,
+        >,
+    > + Send;
+    /// Lists what the workspace's webhooks are signed with now, newest first: one, and during an overlap
+    /// the ones before. The secrets themselves are never shown here.
+    ///
+    /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
+    ///
+    /// `request` is borrowed from the request body and is valid for the
+    /// duration of the call; message fields are read directly on it
+    /// (zero-copy). The response cannot borrow from `request` — use
+    /// `.to_owned_message()` (or copy the specific fields) for anything
+    /// returned, stored, or moved into `tokio::spawn`.
+    fn list_signing_secrets<'a>(
+        &'a self,
+        ctx: ::connectrpc::RequestContext,
+        request: ::connectrpc::ServiceRequest<'_, ListSigningSecretsRequest>,
+    ) -> impl ::std::future::Future<
+        Output = ::connectrpc::ServiceResult<
+            impl ::connectrpc::Encodable<
+                ListSigningSecretsResponse,
+            > + Send + use<'a, Self>,
+        >,
+    > + Send;
+    /// Gives the workspace another signing secret and shows it, this once. Those before sign beside it
+    /// for the overlap, so that receivers can be changed one by one. The secret that a workspace begins
+    /// with is shown to nobody: rotating is how to get one. A repetition rotates again.
+    ///
+    /// Errors: `invalid_argument`.
+    ///
+    /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
+    ///
+    /// `request` is borrowed from the request body and is valid for the
+    /// duration of the call; message fields are read directly on it
+    /// (zero-copy). The response cannot borrow from `request` — use
+    /// `.to_owned_message()` (or copy the specific fields) for anything
+    /// returned, stored, or moved into `tokio::spawn`.
+    fn rotate_signing_secret<'a>(
+        &'a self,
+        ctx: ::connectrpc::RequestContext,
+        request: ::connectrpc::ServiceRequest<'_, RotateSigningSecretRequest>,
+    ) -> impl ::std::future::Future<
+        Output = ::connectrpc::ServiceResult<
+            impl ::connectrpc::Encodable<
+                RotateSigningSecretResponse,
             > + Send + use<'a, Self>,
         >,
     > + Send;
@@ -13854,6 +22450,156 @@ impl<S: NotificationService> NotificationServiceExt for S {
                 },
             )
             .with_spec(NOTIFICATION_SERVICE_DELETE_NOTIFICATION_SPEC)
+            .route_view(
+                NOTIFICATION_SERVICE_SERVICE_NAME,
+                "TestNotification",
+                {
+                    let svc = ::std::sync::Arc::clone(&self);
+                    ::connectrpc::view_handler_fn(move |
+                        ctx,
+                        req: ::buffa::view::OwnedView<
+                            __buffa::view::TestNotificationRequestView<'static>,
+                        >,
+                        format|
+                    {
+                        let svc = ::std::sync::Arc::clone(&svc);
+                        async move {
+                            let sreq = ::connectrpc::ServiceRequest::<
+                                TestNotificationRequest,
+                            >::from_parts(req.reborrow(), req.bytes());
+                            svc.test_notification(ctx, sreq)
+                                .await?
+                                .encode::<TestNotificationResponse>(format)
+                        }
+                    })
+                },
+            )
+            .with_spec(NOTIFICATION_SERVICE_TEST_NOTIFICATION_SPEC)
+            .route_view_idempotent(
+                NOTIFICATION_SERVICE_SERVICE_NAME,
+                "ListDeliveries",
+                {
+                    let svc = ::std::sync::Arc::clone(&self);
+                    ::connectrpc::view_handler_fn(move |
+                        ctx,
+                        req: ::buffa::view::OwnedView<
+                            __buffa::view::ListDeliveriesRequestView<'static>,
+                        >,
+                        format|
+                    {
+                        let svc = ::std::sync::Arc::clone(&svc);
+                        async move {
+                            let sreq = ::connectrpc::ServiceRequest::<
+                                ListDeliveriesRequest,
+                            >::from_parts(req.reborrow(), req.bytes());
+                            svc.list_deliveries(ctx, sreq)
+                                .await?
+                                .encode::<ListDeliveriesResponse>(format)
+                        }
+                    })
+                },
+            )
+            .with_spec(NOTIFICATION_SERVICE_LIST_DELIVERIES_SPEC)
+            .route_view_idempotent(
+                NOTIFICATION_SERVICE_SERVICE_NAME,
+                "GetDelivery",
+                {
+                    let svc = ::std::sync::Arc::clone(&self);
+                    ::connectrpc::view_handler_fn(move |
+                        ctx,
+                        req: ::buffa::view::OwnedView<
+                            __buffa::view::GetDeliveryRequestView<'static>,
+                        >,
+                        format|
+                    {
+                        let svc = ::std::sync::Arc::clone(&svc);
+                        async move {
+                            let sreq = ::connectrpc::ServiceRequest::<
+                                GetDeliveryRequest,
+                            >::from_parts(req.reborrow(), req.bytes());
+                            svc.get_delivery(ctx, sreq)
+                                .await?
+                                .encode::<GetDeliveryResponse>(format)
+                        }
+                    })
+                },
+            )
+            .with_spec(NOTIFICATION_SERVICE_GET_DELIVERY_SPEC)
+            .route_view(
+                NOTIFICATION_SERVICE_SERVICE_NAME,
+                "ReplayDelivery",
+                {
+                    let svc = ::std::sync::Arc::clone(&self);
+                    ::connectrpc::view_handler_fn(move |
+                        ctx,
+                        req: ::buffa::view::OwnedView<
+                            __buffa::view::ReplayDeliveryRequestView<'static>,
+                        >,
+                        format|
+                    {
+                        let svc = ::std::sync::Arc::clone(&svc);
+                        async move {
+                            let sreq = ::connectrpc::ServiceRequest::<
+                                ReplayDeliveryRequest,
+                            >::from_parts(req.reborrow(), req.bytes());
+                            svc.replay_delivery(ctx, sreq)
+                                .await?
+                                .encode::<ReplayDeliveryResponse>(format)
+                        }
+                    })
+                },
+            )
+            .with_spec(NOTIFICATION_SERVICE_REPLAY_DELIVERY_SPEC)
+            .route_view_idempotent(
+                NOTIFICATION_SERVICE_SERVICE_NAME,
+                "ListSigningSecrets",
+                {
+                    let svc = ::std::sync::Arc::clone(&self);
+                    ::connectrpc::view_handler_fn(move |
+                        ctx,
+                        req: ::buffa::view::OwnedView<
+                            __buffa::view::ListSigningSecretsRequestView<'static>,
+                        >,
+                        format|
+                    {
+                        let svc = ::std::sync::Arc::clone(&svc);
+                        async move {
+                            let sreq = ::connectrpc::ServiceRequest::<
+                                ListSigningSecretsRequest,
+                            >::from_parts(req.reborrow(), req.bytes());
+                            svc.list_signing_secrets(ctx, sreq)
+                                .await?
+                                .encode::<ListSigningSecretsResponse>(format)
+                        }
+                    })
+                },
+            )
+            .with_spec(NOTIFICATION_SERVICE_LIST_SIGNING_SECRETS_SPEC)
+            .route_view(
+                NOTIFICATION_SERVICE_SERVICE_NAME,
+                "RotateSigningSecret",
+                {
+                    let svc = ::std::sync::Arc::clone(&self);
+                    ::connectrpc::view_handler_fn(move |
+                        ctx,
+                        req: ::buffa::view::OwnedView<
+                            __buffa::view::RotateSigningSecretRequestView<'static>,
+                        >,
+                        format|
+                    {
+                        let svc = ::std::sync::Arc::clone(&svc);
+                        async move {
+                            let sreq = ::connectrpc::ServiceRequest::<
+                                RotateSigningSecretRequest,
+                            >::from_parts(req.reborrow(), req.bytes());
+                            svc.rotate_signing_secret(ctx, sreq)
+                                .await?
+                                .encode::<RotateSigningSecretResponse>(format)
+                        }
+                    })
+                },
+            )
+            .with_spec(NOTIFICATION_SERVICE_ROTATE_SIGNING_SECRET_SPEC)
     }
 }
 /// Type-inference marker used by [`Router::add_service`](::connectrpc::Router::add_service).
@@ -13938,6 +22684,42 @@ impl<T: NotificationService> ::connectrpc::Dispatcher for NotificationServiceSer
                 Some(
                     ::connectrpc::dispatcher::codegen::MethodDescriptor::unary(false)
                         .with_spec(NOTIFICATION_SERVICE_DELETE_NOTIFICATION_SPEC),
+                )
+            }
+            "TestNotification" => {
+                Some(
+                    ::connectrpc::dispatcher::codegen::MethodDescriptor::unary(false)
+                        .with_spec(NOTIFICATION_SERVICE_TEST_NOTIFICATION_SPEC),
+                )
+            }
+            "ListDeliveries" => {
+                Some(
+                    ::connectrpc::dispatcher::codegen::MethodDescriptor::unary(true)
+                        .with_spec(NOTIFICATION_SERVICE_LIST_DELIVERIES_SPEC),
+                )
+            }
+            "GetDelivery" => {
+                Some(
+                    ::connectrpc::dispatcher::codegen::MethodDescriptor::unary(true)
+                        .with_spec(NOTIFICATION_SERVICE_GET_DELIVERY_SPEC),
+                )
+            }
+            "ReplayDelivery" => {
+                Some(
+                    ::connectrpc::dispatcher::codegen::MethodDescriptor::unary(false)
+                        .with_spec(NOTIFICATION_SERVICE_REPLAY_DELIVERY_SPEC),
+                )
+            }
+            "ListSigningSecrets" => {
+                Some(
+                    ::connectrpc::dispatcher::codegen::MethodDescriptor::unary(true)
+                        .with_spec(NOTIFICATION_SERVICE_LIST_SIGNING_SECRETS_SPEC),
+                )
+            }
+            "RotateSigningSecret" => {
+                Some(
+                    ::connectrpc::dispatcher::codegen::MethodDescriptor::unary(false)
+                        .with_spec(NOTIFICATION_SERVICE_ROTATE_SIGNING_SECRET_SPEC),
                 )
             }
             _ => None,
@@ -14044,6 +22826,114 @@ impl<T: NotificationService> ::connectrpc::Dispatcher for NotificationServiceSer
                     svc.delete_notification(ctx, req)
                         .await?
                         .encode::<DeleteNotificationResponse>(format)
+                })
+            }
+            "TestNotification" => {
+                let svc = ::std::sync::Arc::clone(&self.inner);
+                Box::pin(async move {
+                    let body = ::connectrpc::dispatcher::codegen::request_proto_bytes::<
+                        TestNotificationRequest,
+                    >(request.encoded()?, format)?;
+                    let req: __buffa::view::TestNotificationRequestView<'_> = ::connectrpc::dispatcher::codegen::decode_borrowed_request_view(
+                        &body,
+                        ctx.decode_options(),
+                    )?;
+                    let req = ::connectrpc::ServiceRequest::<
+                        TestNotificationRequest,
+                    >::from_parts(&req, &body);
+                    svc.test_notification(ctx, req)
+                        .await?
+                        .encode::<TestNotificationResponse>(format)
+                })
+            }
+            "ListDeliveries" => {
+                let svc = ::std::sync::Arc::clone(&self.inner);
+                Box::pin(async move {
+                    let body = ::connectrpc::dispatcher::codegen::request_proto_bytes::<
+                        ListDeliveriesRequest,
+                    >(request.encoded()?, format)?;
+                    let req: __buffa::view::ListDeliveriesRequestView<'_> = ::connectrpc::dispatcher::codegen::decode_borrowed_request_view(
+                        &body,
+                        ctx.decode_options(),
+                    )?;
+                    let req = ::connectrpc::ServiceRequest::<
+                        ListDeliveriesRequest,
+                    >::from_parts(&req, &body);
+                    svc.list_deliveries(ctx, req)
+                        .await?
+                        .encode::<ListDeliveriesResponse>(format)
+                })
+            }
+            "GetDelivery" => {
+                let svc = ::std::sync::Arc::clone(&self.inner);
+                Box::pin(async move {
+                    let body = ::connectrpc::dispatcher::codegen::request_proto_bytes::<
+                        GetDeliveryRequest,
+                    >(request.encoded()?, format)?;
+                    let req: __buffa::view::GetDeliveryRequestView<'_> = ::connectrpc::dispatcher::codegen::decode_borrowed_request_view(
+                        &body,
+                        ctx.decode_options(),
+                    )?;
+                    let req = ::connectrpc::ServiceRequest::<
+                        GetDeliveryRequest,
+                    >::from_parts(&req, &body);
+                    svc.get_delivery(ctx, req)
+                        .await?
+                        .encode::<GetDeliveryResponse>(format)
+                })
+            }
+            "ReplayDelivery" => {
+                let svc = ::std::sync::Arc::clone(&self.inner);
+                Box::pin(async move {
+                    let body = ::connectrpc::dispatcher::codegen::request_proto_bytes::<
+                        ReplayDeliveryRequest,
+                    >(request.encoded()?, format)?;
+                    let req: __buffa::view::ReplayDeliveryRequestView<'_> = ::connectrpc::dispatcher::codegen::decode_borrowed_request_view(
+                        &body,
+                        ctx.decode_options(),
+                    )?;
+                    let req = ::connectrpc::ServiceRequest::<
+                        ReplayDeliveryRequest,
+                    >::from_parts(&req, &body);
+                    svc.replay_delivery(ctx, req)
+                        .await?
+                        .encode::<ReplayDeliveryResponse>(format)
+                })
+            }
+            "ListSigningSecrets" => {
+                let svc = ::std::sync::Arc::clone(&self.inner);
+                Box::pin(async move {
+                    let body = ::connectrpc::dispatcher::codegen::request_proto_bytes::<
+                        ListSigningSecretsRequest,
+                    >(request.encoded()?, format)?;
+                    let req: __buffa::view::ListSigningSecretsRequestView<'_> = ::connectrpc::dispatcher::codegen::decode_borrowed_request_view(
+                        &body,
+                        ctx.decode_options(),
+                    )?;
+                    let req = ::connectrpc::ServiceRequest::<
+                        ListSigningSecretsRequest,
+                    >::from_parts(&req, &body);
+                    svc.list_signing_secrets(ctx, req)
+                        .await?
+                        .encode::<ListSigningSecretsResponse>(format)
+                })
+            }
+            "RotateSigningSecret" => {
+                let svc = ::std::sync::Arc::clone(&self.inner);
+                Box::pin(async move {
+                    let body = ::connectrpc::dispatcher::codegen::request_proto_bytes::<
+                        RotateSigningSecretRequest,
+                    >(request.encoded()?, format)?;
+                    let req: __buffa::view::RotateSigningSecretRequestView<'_> = ::connectrpc::dispatcher::codegen::decode_borrowed_request_view(
+                        &body,
+                        ctx.decode_options(),
+                    )?;
+                    let req = ::connectrpc::ServiceRequest::<
+                        RotateSigningSecretRequest,
+                    >::from_parts(&req, &body);
+                    svc.rotate_signing_secret(ctx, req)
+                        .await?
+                        .encode::<RotateSigningSecretResponse>(format)
                 })
             }
             _ => ::connectrpc::dispatcher::codegen::unimplemented_unary(path),
@@ -14372,6 +23262,240 @@ where
                 &self.transport,
                 &self.config,
                 NOTIFICATION_SERVICE_DELETE_NOTIFICATION_SPEC
+                    .with_origin(::connectrpc::SpecOrigin::Client),
+                request,
+                options,
+            )
+            .await
+    }
+    /// Call the TestNotification RPC. Sends a request to /notification.v1.NotificationService/TestNotification.
+    pub async fn test_notification(
+        &self,
+        request: TestNotificationRequest,
+    ) -> Result<
+        ::connectrpc::client::UnaryResponse<
+            ::buffa::view::OwnedView<
+                __buffa::view::TestNotificationResponseView<'static>,
+            >,
+        >,
+        ::connectrpc::ConnectError,
+    > {
+        self.test_notification_with_options(
+                request,
+                ::connectrpc::client::CallOptions::default(),
+            )
+            .await
+    }
+    /// Call the TestNotification RPC with explicit per-call options. Options override [`ClientConfig`](::connectrpc::client::ClientConfig) defaults.
+    pub async fn test_notification_with_options(
+        &self,
+        request: TestNotificationRequest,
+        options: ::connectrpc::client::CallOptions,
+    ) -> Result<
+        ::connectrpc::client::UnaryResponse<
+            ::buffa::view::OwnedView<
+                __buffa::view::TestNotificationResponseView<'static>,
+            >,
+        >,
+        ::connectrpc::ConnectError,
+    > {
+        ::connectrpc::client::call_unary(
+                &self.transport,
+                &self.config,
+                NOTIFICATION_SERVICE_TEST_NOTIFICATION_SPEC
+                    .with_origin(::connectrpc::SpecOrigin::Client),
+                request,
+                options,
+            )
+            .await
+    }
+    /// Call the ListDeliveries RPC. Sends a request to /notification.v1.NotificationService/ListDeliveries.
+    pub async fn list_deliveries(
+        &self,
+        request: ListDeliveriesRequest,
+    ) -> Result<
+        ::connectrpc::client::UnaryResponse<
+            ::buffa::view::OwnedView<__buffa::view::ListDeliveriesResponseView<'static>>,
+        >,
+        ::connectrpc::ConnectError,
+    > {
+        self.list_deliveries_with_options(
+                request,
+                ::connectrpc::client::CallOptions::default(),
+            )
+            .await
+    }
+    /// Call the ListDeliveries RPC with explicit per-call options. Options override [`ClientConfig`](::connectrpc::client::ClientConfig) defaults.
+    pub async fn list_deliveries_with_options(
+        &self,
+        request: ListDeliveriesRequest,
+        options: ::connectrpc::client::CallOptions,
+    ) -> Result<
+        ::connectrpc::client::UnaryResponse<
+            ::buffa::view::OwnedView<__buffa::view::ListDeliveriesResponseView<'static>>,
+        >,
+        ::connectrpc::ConnectError,
+    > {
+        ::connectrpc::client::call_unary(
+                &self.transport,
+                &self.config,
+                NOTIFICATION_SERVICE_LIST_DELIVERIES_SPEC
+                    .with_origin(::connectrpc::SpecOrigin::Client),
+                request,
+                options,
+            )
+            .await
+    }
+    /// Call the GetDelivery RPC. Sends a request to /notification.v1.NotificationService/GetDelivery.
+    pub async fn get_delivery(
+        &self,
+        request: GetDeliveryRequest,
+    ) -> Result<
+        ::connectrpc::client::UnaryResponse<
+            ::buffa::view::OwnedView<__buffa::view::GetDeliveryResponseView<'static>>,
+        >,
+        ::connectrpc::ConnectError,
+    > {
+        self.get_delivery_with_options(
+                request,
+                ::connectrpc::client::CallOptions::default(),
+            )
+            .await
+    }
+    /// Call the GetDelivery RPC with explicit per-call options. Options override [`ClientConfig`](::connectrpc::client::ClientConfig) defaults.
+    pub async fn get_delivery_with_options(
+        &self,
+        request: GetDeliveryRequest,
+        options: ::connectrpc::client::CallOptions,
+    ) -> Result<
+        ::connectrpc::client::UnaryResponse<
+            ::buffa::view::OwnedView<__buffa::view::GetDeliveryResponseView<'static>>,
+        >,
+        ::connectrpc::ConnectError,
+    > {
+        ::connectrpc::client::call_unary(
+                &self.transport,
+                &self.config,
+                NOTIFICATION_SERVICE_GET_DELIVERY_SPEC
+                    .with_origin(::connectrpc::SpecOrigin::Client),
+                request,
+                options,
+            )
+            .await
+    }
+    /// Call the ReplayDelivery RPC. Sends a request to /notification.v1.NotificationService/ReplayDelivery.
+    pub async fn replay_delivery(
+        &self,
+        request: ReplayDeliveryRequest,
+    ) -> Result<
+        ::connectrpc::client::UnaryResponse<
+            ::buffa::view::OwnedView<__buffa::view::ReplayDeliveryResponseView<'static>>,
+        >,
+        ::connectrpc::ConnectError,
+    > {
+        self.replay_delivery_with_options(
+                request,
+                ::connectrpc::client::CallOptions::default(),
+            )
+            .await
+    }
+    /// Call the ReplayDelivery RPC with explicit per-call options. Options override [`ClientConfig`](::connectrpc::client::ClientConfig) defaults.
+    pub async fn replay_delivery_with_options(
+        &self,
+        request: ReplayDeliveryRequest,
+        options: ::connectrpc::client::CallOptions,
+    ) -> Result<
+        ::connectrpc::client::UnaryResponse<
+            ::buffa::view::OwnedView<__buffa::view::ReplayDeliveryResponseView<'static>>,
+        >,
+        ::connectrpc::ConnectError,
+    > {
+        ::connectrpc::client::call_unary(
+                &self.transport,
+                &self.config,
+                NOTIFICATION_SERVICE_REPLAY_DELIVERY_SPEC
+                    .with_origin(::connectrpc::SpecOrigin::Client),
+                request,
+                options,
+            )
+            .await
+    }
+    /// Call the ListSigningSecrets RPC. Sends a request to /notification.v1.NotificationService/ListSigningSecrets.
+    pub async fn list_signing_secrets(
+        &self,
+        request: ListSigningSecretsRequest,
+    ) -> Result<
+        ::connectrpc::client::UnaryResponse<
+            ::buffa::view::OwnedView<
+                __buffa::view::ListSigningSecretsResponseView<'static>,
+            >,
+        >,
+        ::connectrpc::ConnectError,
+    > {
+        self.list_signing_secrets_with_options(
+                request,
+                ::connectrpc::client::CallOptions::default(),
+            )
+            .await
+    }
+    /// Call the ListSigningSecrets RPC with explicit per-call options. Options override [`ClientConfig`](::connectrpc::client::ClientConfig) defaults.
+    pub async fn list_signing_secrets_with_options(
+        &self,
+        request: ListSigningSecretsRequest,
+        options: ::connectrpc::client::CallOptions,
+    ) -> Result<
+        ::connectrpc::client::UnaryResponse<
+            ::buffa::view::OwnedView<
+                __buffa::view::ListSigningSecretsResponseView<'static>,
+            >,
+        >,
+        ::connectrpc::ConnectError,
+    > {
+        ::connectrpc::client::call_unary(
+                &self.transport,
+                &self.config,
+                NOTIFICATION_SERVICE_LIST_SIGNING_SECRETS_SPEC
+                    .with_origin(::connectrpc::SpecOrigin::Client),
+                request,
+                options,
+            )
+            .await
+    }
+    /// Call the RotateSigningSecret RPC. Sends a request to /notification.v1.NotificationService/RotateSigningSecret.
+    pub async fn rotate_signing_secret(
+        &self,
+        request: RotateSigningSecretRequest,
+    ) -> Result<
+        ::connectrpc::client::UnaryResponse<
+            ::buffa::view::OwnedView<
+                __buffa::view::RotateSigningSecretResponseView<'static>,
+            >,
+        >,
+        ::connectrpc::ConnectError,
+    > {
+        self.rotate_signing_secret_with_options(
+                request,
+                ::connectrpc::client::CallOptions::default(),
+            )
+            .await
+    }
+    /// Call the RotateSigningSecret RPC with explicit per-call options. Options override [`ClientConfig`](::connectrpc::client::ClientConfig) defaults.
+    pub async fn rotate_signing_secret_with_options(
+        &self,
+        request: RotateSigningSecretRequest,
+        options: ::connectrpc::client::CallOptions,
+    ) -> Result<
+        ::connectrpc::client::UnaryResponse<
+            ::buffa::view::OwnedView<
+                __buffa::view::RotateSigningSecretResponseView<'static>,
+            >,
+        >,
+        ::connectrpc::ConnectError,
+    > {
+        ::connectrpc::client::call_unary(
+                &self.transport,
+                &self.config,
+                NOTIFICATION_SERVICE_ROTATE_SIGNING_SECRET_SPEC
                     .with_origin(::connectrpc::SpecOrigin::Client),
                 request,
                 options,

@@ -52,6 +52,8 @@ pub enum Reason {
     MonitorTypeMismatch,
     /// Somebody else changed it at the same time; reading it again and repeating helps.
     Conflict,
+    /// It does not stand as it would have to for that; the message says how it stands.
+    FailedPrecondition,
     /// The request is larger than allowed.
     TooLarge,
     /// The request did not come to its end in time.
@@ -86,6 +88,7 @@ impl Reason {
             Self::AlreadyExists => "ALREADY_EXISTS",
             Self::MonitorTypeMismatch => "MONITOR_TYPE_MISMATCH",
             Self::Conflict => "CONFLICT",
+            Self::FailedPrecondition => "FAILED_PRECONDITION",
             Self::TooLarge => "TOO_LARGE",
             Self::TooSlow => "TOO_SLOW",
             Self::MediaType => "UNSUPPORTED_MEDIA_TYPE",
@@ -131,6 +134,12 @@ pub fn already_exists(message: impl Into<String>) -> Error {
 /// Somebody else changed it at the same time: 409.
 pub fn conflict(message: impl Into<String>) -> Error {
     error(Code::Aborted, Reason::Conflict, message)
+}
+
+/// What the request names does not stand as it would have to: 400. The same request may succeed when
+/// it does.
+pub fn failed_precondition(message: impl Into<String>) -> Error {
+    error(Code::FailedPrecondition, Reason::FailedPrecondition, message)
 }
 
 /// The request breaks rules: 400, with the first violations as a detail and in the message. Paths

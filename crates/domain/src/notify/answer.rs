@@ -37,6 +37,16 @@ pub fn read_answer(kind: ProviderType, answer: &Answer) -> Delivered {
     }
 }
 
+/// What `answer` said, as people are shown it: one line without what may be a key.
+pub fn said(answer: &Answer) -> String {
+    sentence(answer.status, &answer.body, None)
+}
+
+/// The beginning of what somebody else said, as people are shown it: one line without what may be a key.
+pub fn in_one_line(text: &str) -> String {
+    shown(text)
+}
+
 /// An answer whose status alone decides, with what it `said` and the way out where one is known.
 pub(super) fn by_status(answer: &Answer, said: Option<&str>, way_out: Option<&str>) -> Delivered {
     let said = said.unwrap_or(&answer.body);

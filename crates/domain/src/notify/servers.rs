@@ -70,6 +70,38 @@ pub struct Unconfigured {
     pub setting: &'static str,
 }
 
+impl Servers {
+    /// What a channel of this kind lacks on this server, as [`super::compose`] would refuse it;
+    /// `None` where it can send.
+    pub fn lacking(&self, kind: ProviderType) -> Option<Unconfigured> {
+        let missing = |setting| Some(Unconfigured { kind, setting });
+        let telephone = self.telephone.as_ref();
+        let number = |of: fn(&TelephoneAccount) -> &Option<String>, setting| match telephone {
+            None => missing(setting::TELEPHONE),
+            Some(account) if of(account).is_none() => missing(setting),
+            Some(_) => None,
+        };
+        match kind {
+            ProviderType::Email if !self.has_mail => missing(setting::SMTP),
+            ProviderType::Telegram if self.telegram.is_none() => missing(setting::TELEGRAM),
+            ProviderType::Sms => number(|account| &account.sms_from, setting::SMS_FROM),
+            ProviderType::Whatsapp => {
+                number(|account| &account.whatsapp_from, setting::WHATSAPP_FROM)
+            }
+            ProviderType::Email
+            | ProviderType::Telegram
+            | ProviderType::Discord
+            | ProviderType::Slack
+            | ProviderType::Pagerduty
+            | ProviderType::Opsgenie
+            | ProviderType::Webhook
+            | ProviderType::GoogleChat
+            | ProviderType::GrafanaOncall
+            | ProviderType::Ntfy => None,
+        }
+    }
+}
+
 impl Default for Servers {
     fn default() -> Self {
         Self {
@@ -81,5 +113,48 @@ impl Default for Servers {
             opsgenie_eu: "https://api.eu.opsgenie.com".to_owned(),
             ntfy: "https://ntfy.sh".to_owned(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::notify::tests::{CHANNEL, a_channel, an_event, servers};
+    use crate::notify::{Envelope, EventKind, Notice, compose};
+
+    #[test]
+    fn what_a_kind_lacks_is_what_composing_is_refused_with() {
+        let full = servers();
+        let without = |change: fn(&mut TelephoneAccount)| {
+            let mut servers = full.clone();
+            change(servers.telephone.as_mut().unwrap());
+            servers
+        };
+        let all = [
+            Servers::default(),
+            without(|account| account.sms_from = None),
+            without(|account| account.whatsapp_from = None),
+            full.clone(),
+        ];
+        let event = an_event(EventKind::Error);
+        for servers in all {
+            for &kind in ProviderType::ALL {
+                let envelope = Envelope {
+                    channel: CHANNEL,
+                    key: "key",
+                    thread: "thread",
+                    now: event.at,
+                    signing: &[],
+                    link: None,
+                };
+                let composed =
+                    compose(&a_channel(kind), None, &servers, Notice::One(&event), &envelope);
+                assert_eq!(composed.err(), servers.lacking(kind), "{kind}");
+            }
+        }
+        assert_eq!(
+            Servers::default().lacking(ProviderType::Sms).unwrap().to_string(),
+            "channels of the kind `sms` cannot send on this server: set `telephone_account`"
+        );
     }
 }

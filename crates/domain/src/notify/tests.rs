@@ -9,4 +9,4 @@ mod properties;
 mod schema;
 mod wire;
 
-pub(super) use fixtures::{CHANNEL, an_event, told};
+pub(super) use fixtures::{CHANNEL, a_channel, an_event, servers, told};

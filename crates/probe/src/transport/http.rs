@@ -4,7 +4,7 @@
 
 mod body;
 mod decode;
-mod link;
+pub(crate) mod link;
 
 use std::time::Duration;
 

@@ -6,11 +6,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use base64::Engine as _;
+use domain::notify::Servers;
 use ipnet::IpNet;
 use rules::monitor::TcpCheck;
 use rules::{HostPort, Region, Secret, limits};
 use store::Database;
 
+use super::servers::{self, MailServer};
 use super::{ConfigError, Layers, Value, Values};
 
 /// How log lines are written.
@@ -59,6 +61,12 @@ pub struct Settings {
     pub log_format: LogFormat,
     /// What is logged, as a filter of `tracing`.
     pub log_level: String,
+    /// Where people reach this server, without a slash at the end; `None` sends no links.
+    pub public_url: Option<String>,
+    /// What emails are sent through; `None` sends none.
+    pub mail: Option<MailServer>,
+    /// The server's side of the other kinds of channels.
+    pub servers: Servers,
     /// Key that secrets are encrypted with; `None` takes the file in the data folder.
     pub master_key: Option<Secret<[u8; 32]>>,
 }
@@ -121,6 +129,9 @@ impl Settings {
                 },
             )?,
             log_level: values.get("log_level").text.clone(),
+            public_url: servers::public_url(values)?,
+            mail: servers::mail(values)?,
+            servers: servers::servers(values)?,
             master_key: master_key(values.get("master_key"))?,
         })
     }
@@ -132,16 +143,16 @@ impl Settings {
     }
 }
 
-fn read<T>(
+pub(super) fn read<T>(
     value: &Value,
     allowed: &str,
     parse: impl FnOnce(&str) -> Option<T>,
 ) -> Result<T, ConfigError> {
     parse(value.text.trim()).ok_or_else(|| {
-        let why = if value.setting.secret {
-            allowed.to_owned()
-        } else {
+        let why = if value.shown() == value.text && !value.setting.secret {
             format!("{allowed}, not `{}`", value.text)
+        } else {
+            allowed.to_owned()
         };
         ConfigError::Invalid { name: value.setting.name, why, origin: value.origin.clone() }
     })

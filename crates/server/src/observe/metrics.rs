@@ -12,7 +12,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
-use rules::MonitorKind;
+use rules::{MonitorKind, ProviderType};
 
 use super::process::ProcessFigures;
 
@@ -28,6 +28,11 @@ const COMMIT_BOUNDS: [f64; 11] =
 /// Bounds of a call's duration, in seconds.
 const CALL_BOUNDS: [f64; 11] =
     [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1.0, 10.0];
+
+/// Bounds of the time from an event to the message at its receiver, in seconds: from a receiver next
+/// door to one that was away for a day.
+const MESSAGE_BOUNDS: [f64; 14] =
+    [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 15.0, 60.0, 600.0, 3_600.0, 86_400.0];
 
 /// The counters and histograms of one server. Cheap to clone; clones count together.
 #[derive(Clone, Debug)]
@@ -61,12 +66,42 @@ pub struct Figures {
     pub commits_failed: Counter,
     /// Duration of the transactions that store results, in seconds.
     pub commit_seconds: Histogram,
+    messages: Vec<[Counter; MessageOutcome::ALL.len()]>,
+    /// From an event to its message being accepted, in seconds.
+    pub message_seconds: Histogram,
+    /// Deliveries that wait to be sent.
+    pub deliveries_waiting: Gauge,
+    /// Deliveries that are dead letters.
+    pub deliveries_dead: Gauge,
     /// Duration of answered calls, in seconds; streams until their headers.
     pub call_seconds: Histogram,
     /// Calls whose answer was given before and given again.
     pub calls_from_memory: Counter,
     calls: Family<[(&'static str, &'static str); 2], Counter>,
     registry: Registry,
+}
+
+/// What one try to send a message came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MessageOutcome {
+    /// The receiver took it.
+    Accepted,
+    /// It is tried again.
+    Again,
+    /// It is a dead letter.
+    Dead,
+}
+
+impl MessageOutcome {
+    const ALL: [Self; 3] = [Self::Accepted, Self::Again, Self::Dead];
+
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Accepted => "accepted",
+            Self::Again => "again",
+            Self::Dead => "dead",
+        }
+    }
 }
 
 const KINDS: [MonitorKind; 3] = [MonitorKind::Http, MonitorKind::Tcp, MonitorKind::Dns];
@@ -93,6 +128,19 @@ impl Metrics {
         registry.register("checks", "Checks that were finished, by kind and outcome", family);
         let figures = Figures {
             checks,
+            messages: messages(registry),
+            message_seconds: histogram(
+                registry,
+                "message",
+                "From an event to its message being accepted",
+                MESSAGE_BOUNDS,
+            ),
+            deliveries_waiting: gauge(
+                registry,
+                "deliveries_waiting",
+                "Deliveries that wait to be sent",
+            ),
+            deliveries_dead: gauge(registry, "deliveries_dead", "Deliveries that are dead letters"),
             check_seconds: histogram(registry, "check", "Duration of checks", CHECK_BOUNDS),
             lateness_seconds: histogram(
                 registry,
@@ -170,6 +218,11 @@ impl Figures {
         &self.checks[kind as usize][outcome as usize]
     }
 
+    /// Counter of tries to send through channels of this kind that came to this.
+    pub fn messages(&self, kind: ProviderType, outcome: MessageOutcome) -> &Counter {
+        &self.messages[kind as usize][outcome as usize]
+    }
+
     /// Counts one answered call: its method as the contract names it, and the answer's code.
     pub fn called(&self, method: &'static str, code: &'static str) {
         self.calls.get_or_create(&[("method", method), ("code", code)]).inc();
@@ -184,6 +237,18 @@ pub const fn word(outcome: Outcome) -> &'static str {
         Outcome::Failure => "failure",
         Outcome::Skipped => "skipped",
     }
+}
+
+fn messages(registry: &mut Registry) -> Vec<[Counter; MessageOutcome::ALL.len()]> {
+    let family = Family::<[(&'static str, &'static str); 2], Counter>::default();
+    let of_kind = |kind: &ProviderType| {
+        MessageOutcome::ALL.map(|outcome| {
+            family.get_or_create_owned(&[("kind", kind.as_str()), ("outcome", outcome.word())])
+        })
+    };
+    let messages = ProviderType::ALL.iter().map(of_kind).collect();
+    registry.register("messages", "Tries to send a message, by kind and outcome", family);
+    messages
 }
 
 fn counter(registry: &mut Registry, name: &str, help: &str) -> Counter {
@@ -234,6 +299,25 @@ mod tests {
     }
 
     #[test]
+    fn every_kind_of_channel_is_counted_under_its_own_words() {
+        let metrics = Metrics::new();
+        for kind in ProviderType::ALL {
+            for outcome in MessageOutcome::ALL {
+                metrics.messages(*kind, outcome).inc();
+            }
+        }
+        let page = metrics.page();
+        for kind in ProviderType::ALL {
+            for outcome in MessageOutcome::ALL {
+                let word = outcome.word();
+                let series =
+                    format!("aloft_messages_total{{kind=\"{kind}\",outcome=\"{word}\"}} 1");
+                assert!(page.contains(&series), "no `{series}` in\n{page}");
+            }
+        }
+    }
+
+    #[test]
     fn the_page_has_the_figures_an_operator_watches() {
         let metrics = Metrics::new();
         metrics.called("GetMonitor", "ok");
@@ -247,6 +331,9 @@ mod tests {
             "aloft_results_committed_total 0",
             "aloft_commit_seconds_count 0",
             "aloft_calls_from_memory_total 0",
+            "aloft_message_seconds_count 0",
+            "aloft_deliveries_waiting 0",
+            "aloft_deliveries_dead 0",
             "aloft_calls_total{method=\"GetMonitor\",code=\"ok\"} 1",
             "process_resident_memory_bytes ",
             "process_open_fds ",

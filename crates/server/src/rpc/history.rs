@@ -4,6 +4,8 @@
 mod log;
 mod place;
 
+pub(super) use log::{attempt, trigger};
+
 use std::time::Duration;
 
 use contract::monitor::wire::{
@@ -56,7 +58,9 @@ pub(super) async fn summary(
     sums.retain(|region, _| wanted.is_empty() || wanted.contains(region));
     let (before, changes) =
         history.course(caller.workspace, monitor, from).await.map_err(refusal)?;
-    let up = uptime(before, &changes, &[], Span { from, to: now });
+    let range = Span { from, to: now };
+    let left_out = app.store.maintenances().left_out(caller.workspace, monitor, range).await;
+    let up = uptime(before, &changes, &left_out.map_err(refusal)?, range);
     let mut total = Sum::default();
     for sum in sums.values() {
         total.merge(sum);
@@ -179,7 +183,8 @@ fn known<T: Copy>(
     values
 }
 
-fn time(
+/// A time in a request, or what is wrong with it.
+pub(super) fn time(
     given: Option<&contract::monitor::wire::Timestamp>,
     field: &'static str,
     wrong: &mut Vec<Violation>,

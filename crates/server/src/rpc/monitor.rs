@@ -181,9 +181,12 @@ impl MonitorService for Monitors {
     ) -> ServiceResult<GetMonitorStatusResponse> {
         let stored = find(&self.0, caller(&context), request.id).await?;
         let id = stored.monitor.id;
-        let (status, since, mut regions) = match self.0.pipeline.view(id).await {
-            Ok(view) => (view.status, view.since, view.regions),
-            Err(PipelineError::NotFound(_)) => self.at_rest(&stored),
+        let (status, since, mut regions, incident) = match self.0.pipeline.view(id).await {
+            Ok(view) => (view.status, view.since, view.regions, view.incident),
+            Err(PipelineError::NotFound(_)) => {
+                let (status, since, regions) = self.at_rest(&stored);
+                (status, since, regions, None)
+            }
             Err(error) => return Err(unavailable(&error, request.id)),
         };
         regions.sort_unstable_by_key(|view| view.region.as_str());
@@ -192,6 +195,7 @@ impl MonitorService for Monitors {
             status: status.to_string(),
             since: instant(since),
             regions: regions.iter().map(shown_region).collect(),
+            incident_id: incident.map(|incident| incident.to_string()).unwrap_or_default(),
         })
     }
 
@@ -335,7 +339,7 @@ pub(super) fn monitor_id(given: &str) -> Result<MonitorId, Error> {
     id(RESOURCE, given)
 }
 
-fn unavailable(error: &PipelineError, id: &str) -> Error {
+pub(super) fn unavailable(error: &PipelineError, id: &str) -> Error {
     match error {
         PipelineError::NotFound(_) => rpc::not_found("monitor", id),
         PipelineError::Unplannable(_) | PipelineError::Store(_) | PipelineError::Threads(_) => {

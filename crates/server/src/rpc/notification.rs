@@ -1,18 +1,26 @@
 //! `notification.v1.NotificationService`: reads what a caller sent, asks `rules` whether it is right,
 //! and stores it. Where a channel may send to is asked of the egress policy as far as it can be known
-//! now; sending asks again.
+//! now; sending asks again. What was sent, and trying it, stand in files of their own.
+
+mod delivery;
+mod signing;
+mod test;
 
 use contract::monitor::mask;
 use contract::notification::shown;
 use contract::notification::wire::{
     CreateNotificationRequest, CreateNotificationResponse, DeleteNotificationRequest,
-    DeleteNotificationResponse, GetNotificationRequest, GetNotificationResponse,
-    ListNotificationsRequest, ListNotificationsResponse, NotificationService,
-    UpdateNotificationRequest, UpdateNotificationResponse, Warning,
+    DeleteNotificationResponse, GetDeliveryRequest, GetDeliveryResponse, GetNotificationRequest,
+    GetNotificationResponse, ListDeliveriesRequest, ListDeliveriesResponse,
+    ListNotificationsRequest, ListNotificationsResponse, ListSigningSecretsRequest,
+    ListSigningSecretsResponse, NotificationService, ReplayDeliveryRequest, ReplayDeliveryResponse,
+    RotateSigningSecretRequest, RotateSigningSecretResponse, TestNotificationRequest,
+    TestNotificationResponse, UpdateNotificationRequest, UpdateNotificationResponse, Warning,
 };
 use contract::rpc::{self, Error, RequestContext, Response, ServiceRequest, ServiceResult};
+use domain::notify::Unconfigured;
 use rules::notification::{Channel, ChannelDraft, Provider};
-use rules::{ChannelId, ProviderType, Violation};
+use rules::{ChannelId, Violation};
 use store::{NewChannel, StoreError};
 
 use super::call::{caller, change, edited, given, id, idempotency, named, refused, secrets, wrong};
@@ -46,7 +54,7 @@ impl NotificationService for Notifications {
         let channel = created.map_err(refused(RESOURCE))?.into_inner();
         Response::ok(CreateNotificationResponse {
             notification: shown(&channel, secrets(caller)).into(),
-            warnings: warnings(&channel),
+            warnings: warnings(app, &channel),
         })
     }
 
@@ -59,7 +67,7 @@ impl NotificationService for Notifications {
         let channel = self.find(caller, id(NOUN, request.id)?).await?;
         Response::ok(GetNotificationResponse {
             notification: shown(&channel, secrets(caller)).into(),
-            warnings: warnings(&channel),
+            warnings: warnings(&self.0, &channel),
         })
     }
 
@@ -98,7 +106,7 @@ impl NotificationService for Notifications {
         let channel = edited(NOUN, id, attempt).await?;
         Response::ok(UpdateNotificationResponse {
             notification: shown(&channel, secrets(caller)).into(),
-            warnings: warnings(&channel),
+            warnings: warnings(&self.0, &channel),
         })
     }
 
@@ -111,6 +119,54 @@ impl NotificationService for Notifications {
         let (id, change) = (id(NOUN, request.id)?, change(&self.0, caller));
         self.0.store.channels().delete(caller.workspace, id, change).await.map_err(refusal)?;
         Response::ok(DeleteNotificationResponse::default())
+    }
+
+    async fn test_notification(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, TestNotificationRequest>,
+    ) -> ServiceResult<TestNotificationResponse> {
+        Response::ok(test::test(&self.0, &context, request.to_owned_message()).await?)
+    }
+
+    async fn list_deliveries(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, ListDeliveriesRequest>,
+    ) -> ServiceResult<ListDeliveriesResponse> {
+        Response::ok(delivery::list(&self.0, &context, request.to_owned_message()).await?)
+    }
+
+    async fn get_delivery(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, GetDeliveryRequest>,
+    ) -> ServiceResult<GetDeliveryResponse> {
+        Response::ok(delivery::get(&self.0, &context, request.to_owned_message()).await?)
+    }
+
+    async fn replay_delivery(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, ReplayDeliveryRequest>,
+    ) -> ServiceResult<ReplayDeliveryResponse> {
+        Response::ok(delivery::replay(&self.0, &context, request.to_owned_message()).await?)
+    }
+
+    async fn list_signing_secrets(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, ListSigningSecretsRequest>,
+    ) -> ServiceResult<ListSigningSecretsResponse> {
+        Response::ok(signing::list(&self.0, &context, request.to_owned_message()).await?)
+    }
+
+    async fn rotate_signing_secret(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, RotateSigningSecretRequest>,
+    ) -> ServiceResult<RotateSigningSecretResponse> {
+        Response::ok(signing::rotate(&self.0, &context, request.to_owned_message()).await?)
     }
 }
 
@@ -163,31 +219,12 @@ fn refuse_closed(app: &App, provider: &Provider) -> Result<(), Error> {
 }
 
 /// What the caller should know of a channel that is stored all the same.
-fn warnings(channel: &Channel) -> Vec<Warning> {
-    let kind = channel.settings.provider.kind();
-    let warning = |missing| Warning {
+fn warnings(app: &App, channel: &Channel) -> Vec<Warning> {
+    let warning = |missing: Unconfigured| Warning {
         field: format!("{RESOURCE}.provider_type"),
         message: format!(
-            "this server has no {missing} configured: `{kind}` channels are stored, and nothing is \
-             delivered through them until its operator sets one up"
+            "{missing}; until then what it is to be told stands among the dead letters"
         ),
     };
-    server_side(kind).map(warning).into_iter().collect()
-}
-
-/// What a kind needs of the server's operator, beyond what stands in the channel itself.
-const fn server_side(kind: ProviderType) -> Option<&'static str> {
-    match kind {
-        ProviderType::Email => Some("mail server (SMTP)"),
-        ProviderType::Telegram => Some("Telegram bot"),
-        ProviderType::Sms | ProviderType::Whatsapp => Some("telephone account"),
-        ProviderType::Discord
-        | ProviderType::Slack
-        | ProviderType::Pagerduty
-        | ProviderType::Opsgenie
-        | ProviderType::Webhook
-        | ProviderType::GoogleChat
-        | ProviderType::GrafanaOncall
-        | ProviderType::Ntfy => None,
-    }
+    app.notifier.lacking(channel.settings.provider.kind()).map(warning).into_iter().collect()
 }

@@ -166,7 +166,10 @@ async fn a_failure_is_on_the_page_with_the_next_look_and_its_recovery_too() {
     site.watched.server.advance(Duration::from_secs(30));
     site.results(3).await;
     let page = site.text("").await;
-    assert!(page.contains("Everything works") && page.contains("API &#38; more was down"), "{page}");
+    assert!(
+        page.contains("Everything works") && page.contains("API &#38; more was down"),
+        "{page}"
+    );
 }
 
 // issue 7: "One gate before HTML, JSON, feeds, badges, images, SSE …: a test walks all routes × access types"
@@ -291,14 +294,20 @@ async fn what_is_not_there_is_not_found_in_the_visitor_s_words() {
     let server = TestServer::start().await;
     let anybody = server.with_key("nobody");
     let long = "a".repeat(5_000);
-    for path in ["/status/nothing", "/status/nothing/status.json", "/status/%00", &format!("/status/{long}")] {
+    for path in [
+        "/status/nothing",
+        "/status/nothing/status.json",
+        "/status/%00",
+        &format!("/status/{long}"),
+    ] {
         let reply = anybody.get(path).await;
         assert_eq!(reply.status, StatusCode::NOT_FOUND, "{path}");
         assert!(String::from_utf8_lossy(&reply.body).contains("There is no such page"), "{path}");
     }
     let target = well().await;
     let site = Site::open(&target).await;
-    for rest in ["/day/2020-01-01", "/day/nonsense", "/component/cmp_0000000000001", "/component/x"] {
+    for rest in ["/day/2020-01-01", "/day/nonsense", "/component/cmp_0000000000001", "/component/x"]
+    {
         assert_eq!(site.visit(rest, &[]).await.status, StatusCode::NOT_FOUND, "{rest}");
     }
 }

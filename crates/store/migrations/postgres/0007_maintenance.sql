@@ -6,10 +6,10 @@ CREATE TABLE maintenances (
     title          TEXT NOT NULL,
     description    TEXT,
     starts_at      BIGINT NOT NULL,
-    duration_s     BIGINT NOT NULL,
+    duration       TEXT NOT NULL,
     time_zone      TEXT NOT NULL,
     recurrence     TEXT,
-    windows_until  BIGINT NOT NULL,
+    windows_until  BIGINT,
     created_at     BIGINT NOT NULL,
     updated_at     BIGINT NOT NULL,
     deleted_at     BIGINT

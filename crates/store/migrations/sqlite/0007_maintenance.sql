@@ -1,6 +1,7 @@
 -- Planned maintenance: once, or again and again. Its windows are written ahead, so that whether one is
 -- on is a question for an index; those that have passed stay as they were, also when it is edited or
--- deleted, because uptime was counted without them.
+-- deleted, because uptime was counted without them. All that begin before `windows_until` are written;
+-- NULL, where none begins later.
 
 CREATE TABLE maintenances (
     id             TEXT PRIMARY KEY,
@@ -8,10 +9,10 @@ CREATE TABLE maintenances (
     title          TEXT NOT NULL,
     description    TEXT,
     starts_at      INTEGER NOT NULL,
-    duration_s     INTEGER NOT NULL,
+    duration       TEXT NOT NULL,
     time_zone      TEXT NOT NULL,
     recurrence     TEXT,
-    windows_until  INTEGER NOT NULL,
+    windows_until  INTEGER,
     created_at     INTEGER NOT NULL,
     updated_at     INTEGER NOT NULL,
     deleted_at     INTEGER
@@ -43,7 +44,7 @@ CREATE TABLE maintenance_covers (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX maintenance_covers_by_monitor ON maintenance_covers (monitor);
 
--- Windows of one maintenance neither overlap nor touch.
+-- Windows of one maintenance do not overlap.
 CREATE TABLE maintenance_windows (
     maintenance  TEXT NOT NULL REFERENCES maintenances (id),
     from_at      INTEGER NOT NULL,

@@ -8,7 +8,7 @@ use super::{Components, find};
 use crate::audit::{self, Note};
 use crate::db::{Connection, query};
 use crate::writer::Session;
-use crate::{Change, Created, Idempotency, StoreError, idempotency, pages};
+use crate::{Change, Created, Idempotency, StoreError, idempotency, maintenances, pages};
 
 /// A component to create, at the time of the change.
 #[derive(Clone, Debug)]
@@ -54,6 +54,7 @@ impl Components<'_> {
                     let monitor = named(db, &component).await?;
                     replace(db, &component, monitor, seen_at).await?;
                     note(db, &component, change, "component.update").await?;
+                    maintenances::component_changed(session, component.id, change.at).await?;
                     Ok(component)
                 })
             })
@@ -70,8 +71,9 @@ impl Components<'_> {
         self.store
             .write_in(workspace, move |session| {
                 Box::pin(async move {
+                    let component = find(&mut session.db, workspace, &id.to_string()).await?;
+                    maintenances::leave_component(session, (workspace, id), change).await?;
                     let db = &mut session.db;
-                    let component = find(db, workspace, &id.to_string()).await?;
                     query("DELETE FROM components WHERE workspace_id = $1 AND id = $2")
                         .bind(workspace.to_string())
                         .bind(id.to_string())

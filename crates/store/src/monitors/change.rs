@@ -12,7 +12,9 @@ use crate::channels::{self, Leaving};
 use crate::db::{Connection, query};
 use crate::outbox::Ending;
 use crate::writer::Session;
-use crate::{Change, Created, Idempotency, StoreError, components, idempotency, judge_states};
+use crate::{
+    Change, Created, Idempotency, StoreError, components, idempotency, judge_states, maintenances,
+};
 
 /// A monitor to create, at the time of the change.
 #[derive(Clone, Debug)]
@@ -116,6 +118,7 @@ impl Monitors<'_> {
                     let (at, how) = (change.at, ClosedAs::Deleted);
                     judge_states::end(session, Ending { monitor: number, at, how }).await?;
                     let leaving = Leaving { workspace, monitor: id, number };
+                    maintenances::leave_monitor(&mut session.db, &leaving, change).await?;
                     channels::leave(&mut session.db, leaving, change).await?;
                     let shown = (workspace, number);
                     components::lose_monitor(&mut session.db, shown, change).await?;

@@ -99,7 +99,6 @@ pub(crate) async fn channel_deleted(
 }
 
 /// Maintenance of these monitors was written, edited or deleted: what waits for its end asks anew.
-#[expect(dead_code, reason = "what changes maintenance asks for it")]
 pub(crate) async fn maintenance_changed(
     session: &mut Session,
     monitors: &[i64],

@@ -9,7 +9,9 @@ use super::{Pages, is_there};
 use crate::audit::{self, Note};
 use crate::db::{Connection, query};
 use crate::writer::Session;
-use crate::{Change, Created, Idempotency, StoreError, components, groups, idempotency};
+use crate::{
+    Change, Created, Idempotency, StoreError, components, groups, idempotency, maintenances,
+};
 
 /// A status page to create, at the time of the change.
 #[derive(Clone, Debug)]
@@ -91,10 +93,11 @@ impl Pages<'_> {
         self.store
             .write_in(workspace, move |session| {
                 Box::pin(async move {
-                    let db = &mut session.db;
-                    if !is_there(db, workspace, id).await? {
+                    if !is_there(&mut session.db, workspace, id).await? {
                         return Err(StoreError::not_found("status page", &id));
                     }
+                    maintenances::leave_page(session, (workspace, id), change).await?;
+                    let db = &mut session.db;
                     components::delete_with_page(db, (workspace, id), change).await?;
                     groups::delete_with_page(db, (workspace, id), change).await?;
                     query("DELETE FROM pages WHERE workspace_id = $1 AND id = $2")

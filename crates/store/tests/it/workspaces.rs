@@ -10,6 +10,7 @@ async fn a_workspace_is_found_by_its_slug() {
         home.store.workspaces().create(a_workspace(2), at(1)).await.unwrap();
         let found = home.store.workspaces().by_slug("team-2").await.unwrap();
         assert_eq!(found, a_workspace(2));
+        assert_eq!(home.store.workspaces().get(found.id).await.unwrap(), found);
         let all = home.store.workspaces().list().await.unwrap();
         assert_eq!(all, [a_workspace(1), a_workspace(2)]);
     })

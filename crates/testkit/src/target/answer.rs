@@ -91,6 +91,14 @@ impl Answer {
         Self::script(vec![Step::Send(head), Step::SendForever(Bytes::from(vec![b'x'; 65_536]))])
     }
 
+    /// 200 with a body of a gigabyte, which is said before and comes as long as somebody reads.
+    pub fn gigabyte() -> Self {
+        let head = Bytes::from_static(
+            b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 1073741824\r\n\r\n",
+        );
+        Self::script(vec![Step::Send(head), Step::SendForever(Bytes::from(vec![b'x'; 65_536]))])
+    }
+
     /// Adds a header.
     #[must_use]
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {

@@ -1,5 +1,7 @@
 //! A certificate authority for tests, and certificates it vouches for, or does not.
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, date_time_ymd,
 };
@@ -75,6 +77,27 @@ impl Identity {
             .expect("the parameters are good");
         Self { chain: vec![certificate.der().clone()], key: private(&key) }
     }
+
+    /// The certificate and those that vouch for it, in PEM.
+    pub fn chain_pem(&self) -> String {
+        self.chain.iter().map(|certificate| pem("CERTIFICATE", certificate)).collect()
+    }
+
+    /// The key, in PEM.
+    pub fn key_pem(&self) -> String {
+        pem("PRIVATE KEY", self.key.secret_der())
+    }
+}
+
+/// RFC 7468: base64 in lines of 64.
+fn pem(label: &str, der: &[u8]) -> String {
+    let text = BASE64_STANDARD.encode(der);
+    let lines: Vec<&str> = text
+        .as_bytes()
+        .chunks(64)
+        .map(|line| std::str::from_utf8(line).expect("base64 is ASCII"))
+        .collect();
+    format!("-----BEGIN {label}-----\n{}\n-----END {label}-----\n", lines.join("\n"))
 }
 
 fn key() -> KeyPair {

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::convert::Infallible;
+use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -68,7 +69,18 @@ impl Received {
 #[derive(Debug, Default)]
 struct Stage {
     answers: Mutex<HashMap<String, Vec<Answer>>>,
+    /// Who answers instead of the scenes.
+    actor: Option<Actor>,
     received: Mutex<Vec<Received>>,
+}
+
+/// Answers each request as it comes.
+struct Actor(Box<dyn Fn(&Received) -> Answer + Send + Sync>);
+
+impl fmt::Debug for Actor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Actor")
+    }
 }
 
 impl HttpTarget {
@@ -79,7 +91,12 @@ impl HttpTarget {
 
     /// Plain HTTP/1.1 at an address of loopback; port 0 picks a free one.
     pub async fn start_at(address: &str) -> Self {
-        Self::serve(address, None).await
+        Self::serve(address, None, None).await
+    }
+
+    /// Plain HTTP/1.1 on 127.0.0.1, where `answer` has an answer to everything that comes.
+    pub async fn start_with(answer: impl Fn(&Received) -> Answer + Send + Sync + 'static) -> Self {
+        Self::serve("127.0.0.1:0", None, Some(Actor(Box::new(answer)))).await
     }
 
     /// HTTPS on 127.0.0.1 as `identity`.
@@ -95,14 +112,14 @@ impl HttpTarget {
             Protocol::Http1 => vec![b"http/1.1".to_vec()],
             Protocol::Http2 => vec![b"h2".to_vec(), b"http/1.1".to_vec()],
         };
-        Self::serve("127.0.0.1:0", Some(TlsAcceptor::from(Arc::new(config)))).await
+        Self::serve("127.0.0.1:0", Some(TlsAcceptor::from(Arc::new(config))), None).await
     }
 
-    async fn serve(address: &str, tls: Option<TlsAcceptor>) -> Self {
+    async fn serve(address: &str, tls: Option<TlsAcceptor>, actor: Option<Actor>) -> Self {
         let listener = TcpListener::bind(address).await.expect("loopback has a free port");
         let address = listener.local_addr().expect("it is bound");
         let scheme = if tls.is_some() { "https" } else { "http" };
-        let stage = Arc::new(Stage::default());
+        let stage = Arc::new(Stage { actor, ..Stage::default() });
         let shared = Arc::clone(&stage);
         let task = tokio::spawn(async move {
             // Dropped with the task, and all connections with it.
@@ -155,6 +172,11 @@ impl HttpTarget {
 impl Stage {
     /// The answer to `received`, which is written down.
     fn answer(&self, received: Received) -> Answer {
+        if let Some(Actor(answer)) = &self.actor {
+            let answer = answer(&received);
+            lock(&self.received).push(received);
+            return answer;
+        }
         let path = match received.target.split_once("://") {
             Some((_, rest)) => rest.find('/').map_or("/", |at| &rest[at..]),
             None => &received.target,

@@ -7,7 +7,7 @@ use rules::maintenance::{MaintenanceDraft, Recurrence, Schedule};
 use rules::{Interval, TimeZone, Timestamp, limits};
 
 use crate::history::Span;
-use crate::maintenance::{Ahead, Course, WINDOWS_MAX, ahead, changed, course, extended};
+use crate::maintenance::{Ahead, Course, WINDOWS_MAX, changed, course, extended, written};
 
 fn at(text: &str) -> Timestamp {
     let at: jiff::Timestamp = text.parse().unwrap();
@@ -21,6 +21,11 @@ fn schedule(starts_at: &str, duration: &str, zone: &str, rule: &str) -> Schedule
         time_zone: TimeZone::parse(zone).unwrap(),
         recurrence: (!rule.is_empty()).then(|| Recurrence::parse(rule).unwrap()),
     }
+}
+
+/// The windows that are written down at this time.
+fn ahead(schedule: &Schedule, now: Timestamp) -> Ahead {
+    crate::maintenance::ahead(schedule, written(now))
 }
 
 fn shown(windows: &[Span]) -> Vec<String> {

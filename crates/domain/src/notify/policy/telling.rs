@@ -1,17 +1,24 @@
 //! What a change of a monitor means for one channel: what is written for it, what waits for longer and
 //! why, what was held and is over before it was told. Pure: what the channel was told comes in as values.
+//! Each kind of change stands in `teller`, times to wait in `placing`.
+
+mod placing;
+mod teller;
+
+#[cfg(test)]
+mod tests;
 
 use std::time::Duration;
 
-use rules::notification::{WishedEvent, Wishes};
-use rules::{IncidentId, Interval, MonitorStatus, ProviderType, Timestamp};
+use rules::notification::Wishes;
+use rules::{IncidentId, MonitorStatus, ProviderType, Timestamp};
 
-use super::grouping::{Turn, Window, group};
-use super::hearing::{Hears, Opening, degraded_due, hears, superseded};
-use super::quiet::held_until;
-use super::reminder::next_reminder;
+pub use placing::{place, remind, ripen};
+
+use self::teller::Teller;
+use super::grouping::Window;
 use crate::judge::{IncidentChange, Transition};
-use crate::notify::{Ended, Event, EventKind, Grounds, Subject, keeps_alerts};
+use crate::notify::{Ended, Event, EventKind, Grounds, Subject};
 
 /// Why something waits without having been tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -184,78 +191,6 @@ impl Occasion {
     }
 }
 
-/// What a change means for a channel.
-pub fn tell(occasion: Occasion, scene: &Scene, hearer: &Hearer) -> Telling {
-    let mut teller = Teller { scene, hearer, telling: Telling::default() };
-    match occasion {
-        Occasion::Down(incident) => teller.down(incident),
-        Occasion::Over { incident, how } => teller.over(incident, how),
-        Occasion::Degraded => teller.degraded(),
-        Occasion::Unsure => teller.forget_held(),
-    }
-    teller.telling
-}
-
-/// When an event of this kind is told that has come so far, and the minute afterwards. Ends are told
-/// during a maintenance too: an alert that is never closed is worse.
-pub fn place(
-    kind: EventKind,
-    now: Timestamp,
-    muted_until: Option<Timestamp>,
-    hearer: &Hearer,
-) -> (Placed, Option<Window>) {
-    let is_muted = matches!(kind, EventKind::Error | EventKind::Degraded);
-    if let Some(due_at) = muted_until.filter(|until| is_muted && *until > now) {
-        return (Placed { due_at, holds: Some(Holds::Maintenance) }, None);
-    }
-    let quiet = hearer.wishes.quiet_hours.as_ref();
-    if let Some(due_at) = quiet.and_then(|it| held_until(it, kind, now)) {
-        return (Placed { due_at, holds: Some(Holds::Quiet) }, None);
-    }
-    let (window, turn) = group(hearer.kind, hearer.window, now);
-    let placed = match turn {
-        Turn::AtOnce => Placed { due_at: now, holds: None },
-        Turn::With(due_at) => Placed { due_at, holds: Some(Holds::Storm) },
-    };
-    (placed, Some(window))
-}
-
-/// What becomes of an event whose time to wait is over, and the minute afterwards: when it is told, or
-/// `None` where it is not any more. What it tells of still lasts.
-pub fn ripen(
-    event: &Event,
-    held: Holds,
-    now: Timestamp,
-    muted_until: Option<Timestamp>,
-    hearer: &Hearer,
-) -> (Option<Placed>, Option<Window>) {
-    let opening = if event.reminder > 0 { Opening::Heard } else { Opening::NotHeard };
-    let is_wished = match held {
-        Holds::Lasting | Holds::Maintenance => {
-            hearer.is_linked && hears(&hearer.wishes, event, opening) == Hears::Yes
-        }
-        Holds::Quiet | Holds::Storm => true,
-    };
-    if !is_wished {
-        return (None, None);
-    }
-    // What was told to be quiet is not muted by a maintenance that began since.
-    let muted_until = muted_until.filter(|_| held != Holds::Quiet);
-    let (placed, window) = place(event.kind, now, muted_until, hearer);
-    (Some(placed), window)
-}
-
-/// The reminder that follows when `accepted` arrived `now`, of a channel that is reminded so often.
-pub fn remind(accepted: &Event, every: Interval, now: Timestamp) -> Option<Written> {
-    if accepted.kind != EventKind::Error {
-        return None;
-    }
-    let (due_at, reminder) = next_reminder(accepted.began_at, every, accepted.reminder, now);
-    let event = Event { at: due_at, reminder, ..accepted.clone() };
-    let place = Placed { due_at, holds: Some(Holds::Lasting) };
-    Some(Written { event, place, opens: true })
-}
-
 /// The end of what `opening` told of.
 pub fn end_of(opening: &Event, at: Timestamp, how: Ended) -> Event {
     Event {
@@ -266,6 +201,18 @@ pub fn end_of(opening: &Event, at: Timestamp, how: Ended) -> Event {
         reminder: 0,
         ..opening.clone()
     }
+}
+
+/// What a change means for a channel.
+pub fn tell(occasion: Occasion, scene: &Scene, hearer: &Hearer) -> Telling {
+    let mut teller = Teller::new(scene, hearer);
+    match occasion {
+        Occasion::Down(incident) => teller.down(incident),
+        Occasion::Over { incident, how } => teller.over(incident, how),
+        Occasion::Degraded => teller.degraded(),
+        Occasion::Unsure => teller.forget_held(),
+    }
+    teller.telling
 }
 
 impl Told {
@@ -284,178 +231,6 @@ impl Told {
             Stands::Held(Holds::Lasting | Holds::Maintenance, _) => true,
             Stands::Held(Holds::Quiet | Holds::Storm, _) => self.reminder > 0,
             Stands::Sent | Stands::Lost => false,
-        }
-    }
-}
-
-struct Teller<'a> {
-    scene: &'a Scene,
-    hearer: &'a Hearer,
-    telling: Telling,
-}
-
-impl Teller<'_> {
-    fn down(&mut self, incident: IncidentId) {
-        self.end_others(incident);
-        let of_this = |told: &&Told| told.matter == Matter::Incident(incident);
-        let error = Event { incident: Some(incident), ..self.event(EventKind::Error) };
-        let is_told = self.hearer.told.iter().any(|told| of_this(&told));
-        let hears = hears(&self.hearer.wishes, &error, Opening::NotHeard);
-        if is_told || !self.hearer.is_linked || hears != Hears::Yes {
-            return self.forget_held();
-        }
-        let muted = self.scene.muted_until.is_some_and(|until| until > self.scene.at);
-        for told in self.degradations() {
-            match told.stands {
-                Stands::Held(Holds::Lasting | Holds::Maintenance, _) => {
-                    self.telling.cancelled.push(told.delivery);
-                }
-                // The error says more, and does not wait for the morning behind it.
-                Stands::Held(Holds::Quiet, _) if !muted => {
-                    self.telling.cancelled.push(told.delivery);
-                }
-                Stands::Held(_, _) | Stands::Sent if !muted => {
-                    if let Some(end) = superseded(self.hearer.kind, &error, told.since) {
-                        self.telling.over.push(told.delivery);
-                        self.write(end, false);
-                    }
-                }
-                Stands::Held(_, _) | Stands::Sent | Stands::Lost => {}
-            }
-        }
-        self.write(error, true);
-    }
-
-    /// An older incident that is still open when the next one opens ends with that.
-    fn end_others(&mut self, incident: IncidentId) {
-        let others = self.hearer.told.iter().filter_map(|told| match told.matter {
-            Matter::Incident(id) if id != incident => Some(id),
-            Matter::Incident(_) | Matter::Degradation => None,
-        });
-        let mut others: Vec<_> = others.collect();
-        others.dedup();
-        for other in others {
-            self.incident_over(other, Ended::Recovered);
-        }
-    }
-
-    fn over(&mut self, incident: Option<IncidentId>, how: Ended) {
-        let is_told = incident.is_some_and(|incident| self.incident_over(incident, how));
-        if how == Ended::Degraded {
-            let knows = is_told && self.wants_degraded();
-            if !knows {
-                self.degraded();
-            }
-            return;
-        }
-        self.forget_held();
-        let degradations = self.degradations();
-        let heard: Vec<_> = degradations.iter().filter(|told| told.is_heard()).collect();
-        let since = heard.iter().map(|told| told.since).min();
-        let needs_end = !is_told || keeps_alerts(self.hearer.kind);
-        if let Some(since) = since.filter(|_| needs_end) {
-            let end = Event { incident: None, ..self.end(since, how) };
-            let (placed, _) = self.place(end.kind);
-            let late = |told: &&Told| matches!(told.stands, Stands::Held(Holds::Quiet, due_at) if due_at > placed.due_at);
-            if heard.iter().all(|told| late(told)) {
-                // It began and ended while nobody was to be disturbed by it.
-                self.telling.cancelled.extend(heard.iter().map(|told| told.delivery));
-                return;
-            }
-            self.tell_end(end);
-        }
-        let cancelled = &self.telling.cancelled;
-        let over = degradations.iter().filter(|told| !cancelled.contains(&told.delivery));
-        let over: Vec<_> = over.map(|told| told.delivery).collect();
-        self.telling.over.extend(over);
-    }
-
-    /// An incident is over; says whether the channel is told so.
-    fn incident_over(&mut self, incident: IncidentId, how: Ended) -> bool {
-        let of_it = self.hearer.told.iter().filter(|it| it.matter == Matter::Incident(incident));
-        let mut since = None;
-        for told in of_it {
-            if told.is_void_when_over() {
-                self.telling.cancelled.push(told.delivery);
-                continue;
-            }
-            self.telling.over.push(told.delivery);
-            since = since.or(Some(told.since).filter(|_| told.is_heard()));
-        }
-        let Some(since) = since else { return false };
-        let end = Event { incident: Some(incident), ..self.end(since, how) };
-        self.tell_end(end)
-    }
-
-    fn degraded(&mut self) {
-        let event = self.event(EventKind::Degraded);
-        let degradations = self.degradations();
-        let is_held = degradations.iter().any(Told::is_void_when_over);
-        let is_heard = degradations.iter().any(Told::is_heard);
-        let opening = if is_heard { Opening::Heard } else { Opening::NotHeard };
-        let hears = hears(&self.hearer.wishes, &event, opening);
-        if is_held || !self.hearer.is_linked || hears != Hears::Yes {
-            return;
-        }
-        let due_at = degraded_due(self.scene.at, self.scene.period);
-        let event = Event { at: due_at, ..event };
-        let place = Placed { due_at, holds: Some(Holds::Lasting) };
-        self.telling.written.push(Written { event, place, opens: true });
-    }
-
-    /// What was to be told of a degradation if it lasts is not told.
-    fn forget_held(&mut self) {
-        let held = self.degradations().into_iter().filter(Told::is_void_when_over);
-        self.telling.cancelled.extend(held.map(|told| told.delivery));
-    }
-
-    fn tell_end(&mut self, end: Event) -> bool {
-        let is_wished = hears(&self.hearer.wishes, &end, Opening::Heard) == Hears::Yes;
-        if is_wished {
-            let knows_more = end.closed == Some(Ended::Degraded) && self.wants_degraded();
-            self.write(end, knows_more);
-        }
-        is_wished
-    }
-
-    fn write(&mut self, event: Event, opens: bool) {
-        let (place, window) = self.place(event.kind);
-        self.telling.window = window.or(self.telling.window);
-        self.telling.written.push(Written { event, place, opens });
-    }
-
-    fn place(&self, kind: EventKind) -> (Placed, Option<Window>) {
-        let window = self.telling.window.or(self.hearer.window);
-        let hearer = Hearer { window, told: Vec::new(), ..self.hearer.clone() };
-        place(kind, self.scene.at, self.scene.muted_until, &hearer)
-    }
-
-    fn wants_degraded(&self) -> bool {
-        self.hearer.wishes.want(WishedEvent::Degraded)
-    }
-
-    fn degradations(&self) -> Vec<Told> {
-        let told = self.hearer.told.iter();
-        told.filter(|told| told.matter == Matter::Degradation).copied().collect()
-    }
-
-    fn end(&self, since: Timestamp, how: Ended) -> Event {
-        let closed = Some(how);
-        Event { began_at: since, closed, ..self.event(EventKind::Recovered) }
-    }
-
-    fn event(&self, kind: EventKind) -> Event {
-        let scene = self.scene;
-        Event {
-            kind,
-            at: scene.at,
-            workspace: scene.workspace.clone(),
-            monitor: scene.monitor.clone(),
-            incident: None,
-            began_at: scene.at,
-            closed: None,
-            grounds: scene.grounds.clone(),
-            reminder: 0,
         }
     }
 }

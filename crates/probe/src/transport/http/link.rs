@@ -27,7 +27,7 @@ use crate::wire::Wire;
 
 /// The connection's own work, to be done while its answer is waited for.
 #[expect(clippy::large_enum_variant, reason = "the usual variant costs no allocation this way")]
-pub(super) enum Link {
+pub(crate) enum Link {
     /// HTTP/1.0 or 1.1.
     Http1(Option<http1::Connection<TokioIo<Wire>, Full<Bytes>>>),
     /// HTTP/2.
@@ -35,7 +35,7 @@ pub(super) enum Link {
 }
 
 /// An HTTP/2 connection is several pieces of work.
-pub(super) struct Http2 {
+pub(crate) struct Http2 {
     connection: Option<http2::Connection<TokioIo<Wire>, Full<Bytes>, Tasks>>,
     given: Tasks,
     running: FuturesUnordered<Task>,
@@ -44,7 +44,7 @@ pub(super) struct Http2 {
 }
 
 /// Where a request goes in.
-pub(super) enum Sender {
+pub(crate) enum Sender {
     /// HTTP/1.0 or 1.1.
     Http1(http1::SendRequest<Full<Bytes>>),
     /// HTTP/2.
@@ -55,7 +55,7 @@ type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// Takes the pieces of work that hyper would have spawned.
 #[derive(Clone, Default)]
-pub(super) struct Tasks(Arc<Mutex<Vec<Task>>>);
+pub(crate) struct Tasks(Arc<Mutex<Vec<Task>>>);
 
 impl<F: Future<Output = ()> + Send + 'static> hyper::rt::Executor<F> for Tasks {
     fn execute(&self, task: F) {
@@ -65,7 +65,7 @@ impl<F: Future<Output = ()> + Send + 'static> hyper::rt::Executor<F> for Tasks {
 
 impl Link {
     /// Speaks `version` on `wire`.
-    pub(super) async fn open(wire: Wire, version: Version) -> hyper::Result<(Self, Sender)> {
+    pub(crate) async fn open(wire: Wire, version: Version) -> hyper::Result<(Self, Sender)> {
         let io = TokioIo::new(wire);
         if version == Version::HTTP_2 {
             let given = Tasks::default();
@@ -91,7 +91,7 @@ impl Link {
 
     /// Sends `request` and waits for the head of the answer; `each` is called whenever there may be
     /// news from the wire.
-    pub(super) async fn send(
+    pub(crate) async fn send(
         &mut self,
         sender: &mut Sender,
         request: ::http::Request<Full<Bytes>>,
@@ -103,8 +103,24 @@ impl Link {
         }
     }
 
+    /// Ends when a connection that was used before takes another request.
+    pub(crate) async fn ready(&mut self, sender: &mut Sender) -> hyper::Result<()> {
+        match sender {
+            Sender::Http1(sender) => self.drive(sender.ready(), || {}).await,
+            Sender::Http2(sender) => self.drive(sender.ready(), || {}).await,
+        }
+    }
+
+    /// Whether the connection was not closed, as far as it has been heard.
+    pub(crate) const fn is_open(&self) -> bool {
+        match self {
+            Self::Http1(connection) => connection.is_some(),
+            Self::Http2(http2) => http2.connection.is_some(),
+        }
+    }
+
     /// Waits for `future` and does the connection's work meanwhile.
-    pub(super) async fn drive<F: Future>(
+    pub(crate) async fn drive<F: Future>(
         &mut self,
         future: F,
         mut each: impl FnMut(),
@@ -184,13 +200,13 @@ pub(super) fn request(
 }
 
 /// Whether a header is for one connection only, and so is nobody's but ours to send.
-fn of_the_connection(name: &HeaderName) -> bool {
+pub(crate) fn of_the_connection(name: &HeaderName) -> bool {
     [CONNECTION, CONTENT_LENGTH, HOST, TE, TRAILER, TRANSFER_ENCODING, UPGRADE].contains(name)
         || matches!(name.as_str(), "keep-alive" | "proxy-connection")
 }
 
 /// Why a connection that was open brought no whole answer.
-pub(super) fn broken(error: &hyper::Error, peer: Option<SocketAddr>) -> Failure {
+pub(crate) fn broken(error: &hyper::Error, peer: Option<SocketAddr>) -> Failure {
     let peer = peer.map_or_else(|| "the target".to_owned(), |peer| peer.to_string());
     if error.is_parse_too_large() {
         let detail = format!(

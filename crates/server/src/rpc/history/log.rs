@@ -15,7 +15,7 @@ use super::place;
 use crate::observe::metrics::word;
 
 /// The word of a trigger.
-pub(super) const fn trigger(trigger: Trigger) -> &'static str {
+pub(in crate::rpc) const fn trigger(trigger: Trigger) -> &'static str {
     match trigger {
         Trigger::Scheduled => "scheduled",
         Trigger::Opinion => "opinion",
@@ -48,7 +48,7 @@ pub(super) fn line(result: &CheckResult) -> ResponseLog {
 }
 
 /// One attempt with all that was kept of it.
-pub(super) fn attempt(attempt: &AttemptEvidence) -> AttemptLog {
+pub(in crate::rpc) fn attempt(attempt: &AttemptEvidence) -> AttemptLog {
     let failure = attempt.failure.as_ref();
     AttemptLog {
         started_at: instant(attempt.started_at),

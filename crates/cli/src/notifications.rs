@@ -1,0 +1,242 @@
+//! `aloft notifications`: the channels of a workspace, whether they work, and what was sent through them.
+//! Everything is asked of a running service, with a key. No secret of a channel is printed.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Args, Subcommand};
+use contract::notification::wire::{
+    Delivery, ListDeliveriesRequest, ListNotificationsRequest, Notification, ReplayDeliveryRequest,
+    RotateSigningSecretRequest, SigningSecret, TestNotificationRequest, Timestamp,
+};
+use rules::limits::LIST_LIMIT_MAX;
+use serde_json::{Value, json};
+
+use crate::output;
+use crate::service::{KEY_HELP, Service};
+
+/// Deliveries that are shown where nobody says how many.
+const DELIVERIES_SHOWN: i32 = 20;
+const TEST_EXIT_CODES: &str = "Exit codes: 0, the receiver took the message; 1, it did not, or the \
+test could not be made; 2, the command line is wrong.";
+
+/// What to do with channels.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Action {
+    /// List the channels of the workspace
+    List {
+        #[command(flatten)]
+        manner: Manner,
+    },
+    /// Send a message through a channel now, and say what the receiver answered
+    #[command(after_help = format!("{TEST_EXIT_CODES} {KEY_HELP}"))]
+    Test {
+        /// The channel, chn_…
+        channel: String,
+        #[command(flatten)]
+        manner: Manner,
+    },
+    /// List what was sent and what waits, newest first
+    Deliveries {
+        #[command(flatten)]
+        which: Which,
+        #[command(flatten)]
+        manner: Manner,
+    },
+    /// Have a dead letter tried again
+    Replay {
+        /// The delivery, dlv_…
+        delivery: String,
+        #[command(flatten)]
+        manner: Manner,
+    },
+    /// Make another secret for the signatures of webhooks, and show it this once
+    RotateSigningSecret {
+        /// Hours for which the secret before signs too, 0 to 168 [default: 24]
+        #[arg(long, value_name = "HOURS", allow_negative_numbers = true)]
+        overlap_hours: Option<i32>,
+        #[command(flatten)]
+        manner: Manner,
+    },
+}
+
+/// Whom to ask, and how to answer.
+#[derive(Debug, Args)]
+#[command(after_help = KEY_HELP)]
+pub(crate) struct Manner {
+    #[command(flatten)]
+    service: Service,
+    /// Print JSON, for programs
+    #[arg(long)]
+    json: bool,
+}
+
+/// Which deliveries.
+#[derive(Debug, Args)]
+pub(crate) struct Which {
+    /// Only those of this channel, chn_…
+    #[arg(long, value_name = "ID")]
+    channel: Option<String>,
+    /// Only those of this monitor, mon_…
+    #[arg(long, value_name = "ID")]
+    monitor: Option<String>,
+    /// Only those that are waiting, accepted, dead or cancelled
+    #[arg(long, value_name = "STATE")]
+    state: Option<String>,
+    /// How many at most, 1 to 100
+    #[arg(long, value_name = "NUMBER", default_value_t = DELIVERIES_SHOWN, allow_negative_numbers = true)]
+    limit: i32,
+}
+
+pub(crate) async fn run(action: Action) -> Result<ExitCode> {
+    match action {
+        Action::List { manner } => list(&manner).await?,
+        Action::Test { channel, manner } => return test(channel, &manner).await,
+        Action::Deliveries { which, manner } => deliveries(which, &manner).await?,
+        Action::Replay { delivery, manner } => replay(delivery, &manner).await?,
+        Action::RotateSigningSecret { overlap_hours, manner } => {
+            rotate(overlap_hours, &manner).await?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn list(manner: &Manner) -> Result<()> {
+    let client = manner.service.client()?;
+    let (mut channels, mut page_token) = (Vec::new(), None);
+    loop {
+        let limit = Some(LIST_LIMIT_MAX as i32);
+        let request = ListNotificationsRequest { limit, page_token, ..Default::default() };
+        let answer = client.notifications.list_notifications(request).await;
+        let part = manner.service.answered("listing channels", answer)?.into_owned();
+        channels.extend(part.notifications);
+        page_token = Some(part.next_page_token).filter(|next| !next.is_empty());
+        if page_token.is_none() {
+            break;
+        }
+    }
+    if manner.json {
+        output::print(channels.iter().map(channel).collect());
+        return Ok(());
+    }
+    let row = |channel: &Notification| {
+        let monitors = channel.monitor_ids.len().to_string();
+        [text(&channel.id), text(&channel.provider_type), monitors, text(&channel.name)]
+    };
+    let head = ["CHANNEL", "KIND", "MONITORS", "NAME"].map(str::to_owned);
+    let rows: Vec<_> = std::iter::once(head).chain(channels.iter().map(row)).collect();
+    output::say(&output::table(&rows));
+    Ok(())
+}
+
+async fn test(channel: String, manner: &Manner) -> Result<ExitCode> {
+    let request = TestNotificationRequest { id: Some(channel), ..Default::default() };
+    let answer = manner.service.client()?.notifications.test_notification(request).await;
+    let tested = manner.service.answered("testing the channel", answer)?.into_owned();
+    if manner.json {
+        output::print(serde_json::to_value(&tested)?);
+    } else {
+        let became = if tested.accepted { "accepted" } else { "not accepted" };
+        let mut said = format!("{became}, in {} ms: {}", tested.took_ms, tested.answer);
+        if !tested.help.is_empty() {
+            said = format!("{said}\n{}", tested.help);
+        }
+        output::say(&said);
+    }
+    Ok(if tested.accepted { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+async fn deliveries(which: Which, manner: &Manner) -> Result<()> {
+    let request = ListDeliveriesRequest {
+        notification_id: which.channel,
+        monitor_id: which.monitor,
+        state: which.state,
+        limit: Some(which.limit),
+        ..Default::default()
+    };
+    let answer = manner.service.client()?.notifications.list_deliveries(request).await;
+    let page = manner.service.answered("listing deliveries", answer)?.into_owned();
+    if manner.json {
+        output::print(serde_json::to_value(&page)?);
+        return Ok(());
+    }
+    let head = ["DELIVERY", "WRITTEN", "EVENT", "STATE", "CHANNEL", "ANSWER"].map(str::to_owned);
+    let rows: Vec<_> = std::iter::once(head).chain(page.deliveries.iter().map(line)).collect();
+    output::say(&output::table(&rows));
+    let (shown, all) = (page.deliveries.len(), page.total_size);
+    if usize::try_from(all).is_ok_and(|all| all > shown) {
+        output::complain(&format!("{shown} of {all}; --limit shows more"));
+    }
+    Ok(())
+}
+
+async fn replay(delivery: String, manner: &Manner) -> Result<()> {
+    let request = ReplayDeliveryRequest { id: delivery };
+    let answer = manner.service.client()?.notifications.replay_delivery(request).await;
+    let replayed = manner.service.answered("replaying the delivery", answer)?.into_owned();
+    let delivery = replayed.delivery.into_option().unwrap_or_default();
+    if manner.json {
+        output::print(serde_json::to_value(&delivery)?);
+    } else {
+        let Delivery { id, notification_id, .. } = delivery;
+        output::say(&format!("{id} is tried again, on channel {notification_id}"));
+    }
+    Ok(())
+}
+
+async fn rotate(overlap_hours: Option<i32>, manner: &Manner) -> Result<()> {
+    let request = RotateSigningSecretRequest { overlap_hours };
+    let answer = manner.service.client()?.notifications.rotate_signing_secret(request).await;
+    let rotated = manner.service.answered("rotating the signing secret", answer)?.into_owned();
+    if manner.json {
+        output::print(serde_json::to_value(&rotated)?);
+        return Ok(());
+    }
+    output::say(&rotated.secret);
+    let ending = |secret: &SigningSecret| {
+        let until = secret.expires_at.as_option().map(moment)?;
+        Some(format!("{} signs too until {until}", secret.id))
+    };
+    let before = rotated.signing_secrets.iter().filter_map(ending).collect::<Vec<_>>().join("; ");
+    let before =
+        if before.is_empty() { "no other secret signs any more".to_owned() } else { before };
+    output::complain(&format!("This secret is not shown again. {before}."));
+    Ok(())
+}
+
+/// A channel as programs read it, without its block.
+fn channel(channel: &Notification) -> Value {
+    json!({
+        "id": channel.id,
+        "name": channel.name,
+        "providerType": channel.provider_type,
+        "monitorIds": channel.monitor_ids,
+        "createdAt": channel.created_at.as_option(),
+        "updatedAt": channel.updated_at.as_option(),
+    })
+}
+
+/// A delivery as a line of a table.
+fn line(delivery: &Delivery) -> [String; 6] {
+    let last = delivery.attempts.last();
+    let state = match &delivery.held {
+        Some(held) => format!("{} ({held})", delivery.state),
+        None => delivery.state.clone(),
+    };
+    [
+        delivery.id.clone(),
+        delivery.created_at.as_option().map(moment).unwrap_or_default(),
+        delivery.event.clone(),
+        state,
+        format!("{} {}", delivery.provider_type, delivery.notification_id),
+        last.map(|attempt| attempt.answer.clone()).unwrap_or_default(),
+    ]
+}
+
+fn moment(at: &Timestamp) -> String {
+    contract::monitor::given_instant(at).map(output::moment).unwrap_or_default()
+}
+
+fn text(given: &Option<String>) -> String {
+    given.clone().unwrap_or_default()
+}

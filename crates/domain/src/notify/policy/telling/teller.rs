@@ -1,0 +1,195 @@
+//! What each kind of change means for one channel. A channel that heard of an opening hears of its end
+//! once; one that was told nothing of it hears nothing.
+
+use std::collections::BTreeSet;
+
+use rules::notification::WishedEvent;
+use rules::{IncidentId, Timestamp};
+
+use super::{Hearer, Holds, Matter, Placed, Scene, Stands, Telling, Told, Written, place};
+use crate::notify::policy::grouping::Window;
+use crate::notify::policy::hearing::{Hears, Opening, degraded_due, hears, superseded};
+use crate::notify::{Ended, Event, EventKind, keeps_alerts};
+
+/// A channel that is told of a change.
+pub(super) struct Teller<'a> {
+    scene: &'a Scene,
+    hearer: &'a Hearer,
+    pub(super) telling: Telling,
+}
+
+impl<'a> Teller<'a> {
+    pub(super) fn new(scene: &'a Scene, hearer: &'a Hearer) -> Self {
+        Self { scene, hearer, telling: Telling::default() }
+    }
+
+    /// An incident opened.
+    pub(super) fn down(&mut self, incident: IncidentId) {
+        self.end_others(incident);
+        let error = Event { incident: Some(incident), ..self.event(EventKind::Error) };
+        let is_told = self.hearer.told.iter().any(|told| told.matter == Matter::Incident(incident));
+        let hears = hears(&self.hearer.wishes, &error, Opening::NotHeard);
+        if is_told || !self.hearer.is_linked || hears != Hears::Yes {
+            return self.forget_held();
+        }
+        if self.scene.muted_until.is_none_or(|until| until <= self.scene.at) {
+            self.supersede(&error);
+        } else {
+            self.forget_held();
+        }
+        self.write(error, true);
+    }
+
+    /// The error takes the place of what the channel was told of a degradation, or was to be.
+    fn supersede(&mut self, error: &Event) {
+        let degradations = self.degradations();
+        // It says more than what waits for the morning, and does not wait behind it.
+        let is_held = |told: &Told| {
+            told.is_void_when_over() || matches!(told.stands, Stands::Held(Holds::Quiet, _))
+        };
+        let (held, told): (Vec<_>, Vec<_>) = degradations.into_iter().partition(is_held);
+        self.telling.cancelled.extend(held.iter().map(|told| told.delivery));
+        let since = told.iter().filter(|told| told.is_heard()).map(|told| told.since).min();
+        let end = since.and_then(|since| superseded(self.hearer.kind, error, since));
+        if let Some(end) = end {
+            self.telling.over.extend(told.iter().map(|told| told.delivery));
+            self.tell_end(end);
+        }
+    }
+
+    /// An older incident that is still open when the next one opens ends with that.
+    fn end_others(&mut self, incident: IncidentId) {
+        let others = self.hearer.told.iter().filter_map(|told| match told.matter {
+            Matter::Incident(id) if id != incident => Some(id),
+            Matter::Incident(_) | Matter::Degradation => None,
+        });
+        for other in others.collect::<BTreeSet<_>>() {
+            self.incident_over(other, Ended::Recovered);
+        }
+    }
+
+    /// What it was is over.
+    pub(super) fn over(&mut self, incident: Option<IncidentId>, how: Ended) {
+        let is_told = incident.is_some_and(|incident| self.incident_over(incident, how));
+        if how == Ended::Degraded {
+            let knows = is_told && self.wants_degraded();
+            if !knows {
+                self.degraded();
+            }
+            return;
+        }
+        self.forget_held();
+        let degradations = self.degradations();
+        let heard: Vec<_> = degradations.iter().copied().filter(Told::is_heard).collect();
+        let since = heard.iter().map(|told| told.since).min();
+        let needs_end = !is_told || keeps_alerts(self.hearer.kind);
+        if let Some(since) = since.filter(|_| needs_end) {
+            let end = Event { incident: None, ..self.end(since, how) };
+            let (placed, _) = self.place(end.kind);
+            let is_later = |told: &&Told| match told.stands {
+                Stands::Held(Holds::Quiet, due_at) => due_at > placed.due_at,
+                Stands::Held(_, _) | Stands::Sent | Stands::Lost => false,
+            };
+            if heard.iter().all(|told| is_later(&told)) {
+                // It began and ended while nobody was to be disturbed by it.
+                self.telling.cancelled.extend(heard.iter().map(|told| told.delivery));
+                return;
+            }
+            self.tell_end(end);
+        }
+        let cancelled = &self.telling.cancelled;
+        let over = degradations.iter().filter(|told| !cancelled.contains(&told.delivery));
+        let over: Vec<_> = over.map(|told| told.delivery).collect();
+        self.telling.over.extend(over);
+    }
+
+    /// An incident is over; says whether the channel is told so.
+    fn incident_over(&mut self, incident: IncidentId, how: Ended) -> bool {
+        let of_it = self.hearer.told.iter().filter(|it| it.matter == Matter::Incident(incident));
+        let mut since = None;
+        for told in of_it {
+            if told.is_void_when_over() {
+                self.telling.cancelled.push(told.delivery);
+                continue;
+            }
+            self.telling.over.push(told.delivery);
+            since = since.or(Some(told.since).filter(|_| told.is_heard()));
+        }
+        let Some(since) = since else { return false };
+        let end = Event { incident: Some(incident), ..self.end(since, how) };
+        self.tell_end(end)
+    }
+
+    /// It is degraded, and the channel may hear so if that lasts.
+    pub(super) fn degraded(&mut self) {
+        let event = self.event(EventKind::Degraded);
+        let degradations = self.degradations();
+        let is_held = degradations.iter().any(Told::is_void_when_over);
+        let is_heard = degradations.iter().any(Told::is_heard);
+        let opening = if is_heard { Opening::Heard } else { Opening::NotHeard };
+        let hears = hears(&self.hearer.wishes, &event, opening);
+        if is_held || !self.hearer.is_linked || hears != Hears::Yes {
+            return;
+        }
+        let due_at = degraded_due(self.scene.at, self.scene.period);
+        let event = Event { at: due_at, ..event };
+        let place = Placed { due_at, holds: Some(Holds::Lasting) };
+        self.telling.written.push(Written { event, place, opens: true });
+    }
+
+    /// What was to be told of a degradation if it lasts is not told.
+    pub(super) fn forget_held(&mut self) {
+        let held = self.degradations().into_iter().filter(Told::is_void_when_over);
+        self.telling.cancelled.extend(held.map(|told| told.delivery));
+    }
+
+    fn tell_end(&mut self, end: Event) -> bool {
+        let is_wished = hears(&self.hearer.wishes, &end, Opening::Heard) == Hears::Yes;
+        if is_wished {
+            let knows_more = end.closed == Some(Ended::Degraded) && self.wants_degraded();
+            self.write(end, knows_more);
+        }
+        is_wished
+    }
+
+    fn write(&mut self, event: Event, opens: bool) {
+        let (place, window) = self.place(event.kind);
+        self.telling.window = window.or(self.telling.window);
+        self.telling.written.push(Written { event, place, opens });
+    }
+
+    fn place(&self, kind: EventKind) -> (Placed, Option<Window>) {
+        let window = self.telling.window.or(self.hearer.window);
+        let hearer = Hearer { window, told: Vec::new(), ..self.hearer.clone() };
+        place(kind, self.scene.at, self.scene.muted_until, &hearer)
+    }
+
+    fn wants_degraded(&self) -> bool {
+        self.hearer.wishes.want(WishedEvent::Degraded)
+    }
+
+    fn degradations(&self) -> Vec<Told> {
+        let told = self.hearer.told.iter();
+        told.filter(|told| told.matter == Matter::Degradation).copied().collect()
+    }
+
+    fn end(&self, since: Timestamp, how: Ended) -> Event {
+        let closed = Some(how);
+        Event { began_at: since, closed, ..self.event(EventKind::Recovered) }
+    }
+
+    fn event(&self, kind: EventKind) -> Event {
+        let scene = self.scene;
+        Event {
+            kind,
+            at: scene.at,
+            workspace: scene.workspace.clone(),
+            monitor: scene.monitor.clone(),
+            incident: None,
+            began_at: scene.at,
+            closed: None,
+            grounds: scene.grounds.clone(),
+            reminder: 0,
+        }
+    }
+}

@@ -1,0 +1,320 @@
+//! One channel and one monitor, told of whatever happens: a model of what the store keeps and the sender
+//! does, so that what people hear in the end can be read as a list.
+
+mod model;
+
+use std::time::Duration;
+
+use proptest::prelude::*;
+use rules::notification::{Held, QuietHours, WishedEvent, Wishes};
+use rules::{Interval, MonitorStatus, ProviderType, TimeOfDay, TimeZone};
+
+use self::model::{Fate, Heard, Model, Step};
+use super::*;
+use Step::{Deliver, Mute, Pass, Pause, Resolve, Turn};
+use rules::MonitorStatus::{Active, Degraded, Error, Unknown};
+
+const ARRIVES: Step = Deliver(Fate::Arrives);
+
+/// What a Slack channel hears, in its order.
+fn told(wishes: &Wishes, steps: &[Step]) -> Vec<String> {
+    told_on(ProviderType::Slack, wishes, steps)
+}
+
+fn told_on(kind: ProviderType, wishes: &Wishes, steps: &[Step]) -> Vec<String> {
+    let mut model = Model::new(kind, wishes.clone());
+    steps.iter().for_each(|step| model.step(*step));
+    model.heard().iter().map(Heard::shown).collect()
+}
+
+const fn minutes(minutes: u64) -> Step {
+    Pass(Duration::from_mins(minutes))
+}
+
+fn only(events: &[WishedEvent]) -> Wishes {
+    Wishes { events: events.to_vec(), ..Wishes::default() }
+}
+
+/// From ten in the evening to seven in the morning; a model begins at noon.
+fn quiet(held: Held) -> Wishes {
+    let time = |text| TimeOfDay::parse(text).unwrap();
+    let (from, until) = (time("22:00"), time("07:00"));
+    let time_zone = TimeZone::parse("UTC").unwrap();
+    Wishes { quiet_hours: Some(QuietHours { from, until, time_zone, held }), ..Wishes::default() }
+}
+
+// design: §5 "Channels hear by default of error, recovery, and `degraded` that lasts two periods"
+#[test]
+fn a_channel_hears_of_an_outage_once_and_of_its_end_once() {
+    let wishes = Wishes::default();
+    for (steps, expected) in [
+        (&[Turn(Active), Turn(Error), ARRIVES, minutes(3), Turn(Active)][..], "error, recovered"),
+        (
+            &[Turn(Error), Turn(Active), Turn(Error), minutes(1), Turn(Active)],
+            "error, recovered, error, recovered",
+        ),
+        (
+            &[Turn(Error), Turn(Unknown), Turn(Error), Turn(Unknown), Turn(Active)],
+            "error, recovered",
+        ),
+        (&[Turn(Unknown), Turn(Active)], ""),
+        (
+            &[Turn(Error), Turn(Degraded), minutes(9), Turn(Active)],
+            "error, over as degraded, recovered",
+        ),
+        (&[Turn(Error), Turn(Degraded), Turn(Error)], "error, over as degraded, error"),
+        (&[Turn(Error), minutes(1), Pause], "error, over as paused"),
+        (&[Turn(Error), minutes(1), Resolve, Turn(Active)], "error, over as resolved"),
+        (&[Turn(Error), Resolve, Turn(Degraded), minutes(2)], "error, over as resolved, degraded"),
+    ] {
+        assert_eq!(told(&wishes, steps).join(", "), expected, "{steps:?}");
+    }
+}
+
+#[test]
+fn a_degradation_is_told_if_it_lasts_two_periods_and_then_its_end() {
+    let wishes = Wishes::default();
+    let seconds = |seconds| Pass(Duration::from_secs(seconds));
+    for (steps, expected) in [
+        (&[Turn(Degraded), seconds(59), Turn(Active)][..], ""),
+        (&[Turn(Degraded), seconds(60), Turn(Active)], "degraded, recovered"),
+        (&[Turn(Degraded), seconds(59), Turn(Unknown), Turn(Degraded), seconds(59)], ""),
+        (&[Turn(Degraded), seconds(60), Turn(Unknown), Turn(Active)], "degraded, recovered"),
+        (&[Turn(Degraded), seconds(60), Turn(Unknown), Turn(Degraded), seconds(90)], "degraded"),
+        (&[Turn(Degraded), seconds(60), Pause], "degraded, over as paused"),
+        (
+            &[Turn(Degraded), seconds(59), Turn(Error), seconds(59), Turn(Active)],
+            "error, recovered",
+        ),
+        (&[Turn(Degraded), seconds(60), Turn(Error), Turn(Active)], "degraded, error, recovered"),
+    ] {
+        assert_eq!(told(&wishes, steps).join(", "), expected, "{steps:?}");
+    }
+}
+
+#[test]
+fn a_channel_hears_only_what_it_wants() {
+    use WishedEvent as Wish;
+    let steps = [
+        Turn(Degraded),
+        minutes(2),
+        Turn(Error),
+        minutes(1),
+        Turn(Degraded),
+        minutes(9),
+        Turn(Active),
+    ];
+    for (events, expected) in [
+        (&[][..], "degraded, error, over as degraded, recovered"),
+        (&[Wish::Error], "error"),
+        (&[Wish::Error, Wish::Recovered], "error, over as degraded"),
+        (&[Wish::Degraded], "degraded"),
+        (&[Wish::Degraded, Wish::Recovered], "degraded, recovered"),
+        (&[Wish::Recovered], ""),
+    ] {
+        assert_eq!(told(&only(events), &steps).join(", "), expected, "{events:?}");
+    }
+}
+
+// What one alert opened, another does not close.
+#[test]
+fn where_alerts_are_kept_an_error_closes_the_degradation_before_it() {
+    let steps = [Turn(Degraded), minutes(2), Turn(Error), minutes(1), Turn(Active)];
+    let expected = "degraded, recovered, error, recovered";
+    let told = told_on(ProviderType::Pagerduty, &Wishes::default(), &steps);
+    assert_eq!(told.join(", "), expected);
+}
+
+// design: §5 "Still `error` when a maintenance ends: an alert then"
+#[test]
+fn maintenance_mutes_what_begins_and_not_what_ends() {
+    let (wishes, hour) = (Wishes::default(), Mute(Duration::from_hours(1)));
+    for (steps, expected) in [
+        (&[hour, Turn(Error), minutes(59)][..], ""),
+        (&[hour, Turn(Error), minutes(60)], "error"),
+        (&[hour, Turn(Error), minutes(59), Turn(Active), minutes(9)], ""),
+        (&[hour, Turn(Error), minutes(61), Turn(Active)], "error, recovered"),
+        (&[Turn(Error), minutes(1), hour, Turn(Active)], "error, recovered"),
+        (&[hour, Turn(Degraded), minutes(59)], ""),
+        (&[hour, Turn(Degraded), minutes(60)], "degraded"),
+        (&[Turn(Degraded), hour, minutes(30), Turn(Active), minutes(60)], ""),
+        (
+            &[Turn(Degraded), minutes(2), hour, Turn(Error), minutes(1), Turn(Active)],
+            "degraded, recovered",
+        ),
+    ] {
+        assert_eq!(told(&wishes, steps).join(", "), expected, "{steps:?}");
+    }
+}
+
+#[test]
+fn what_comes_at_night_is_told_in_the_morning_whatever_happened_since() {
+    let (all, but_errors) = (quiet(Held::All), quiet(Held::AllButErrors));
+    let night = Pass(Duration::from_hours(12));
+    let morning = Pass(Duration::from_hours(9));
+    for (wishes, steps, expected) in [
+        (&all, &[night, Turn(Error), minutes(5)][..], ""),
+        (&all, &[night, Turn(Error), morning], "error"),
+        (&all, &[night, Turn(Error), Turn(Active), morning], "error, recovered"),
+        (&all, &[Turn(Error), night, Turn(Active), morning], "error, recovered"),
+        (&but_errors, &[night, Turn(Error), Turn(Active)], "error, recovered"),
+        (&but_errors, &[night, Turn(Degraded), minutes(5), Turn(Error), minutes(1)], "error"),
+        (&but_errors, &[night, Turn(Degraded), minutes(5), Turn(Active), morning], ""),
+        (&but_errors, &[night, Turn(Degraded), morning], "degraded"),
+    ] {
+        assert_eq!(told(wishes, steps).join(", "), expected, "{steps:?}");
+    }
+}
+
+#[test]
+fn reminders_are_told_while_it_lasts() {
+    let every = Some(Interval::parse("1h").unwrap());
+    let wishes = Wishes { remind_every: every, ..Wishes::default() };
+    let hours = |hours| Pass(Duration::from_hours(hours));
+    let steps = [Turn(Error), hours(1), hours(1), minutes(30), Turn(Active), hours(5)];
+    assert_eq!(told(&wishes, &steps), ["error", "still error (1)", "still error (2)", "recovered"]);
+    let night = Wishes { quiet_hours: quiet(Held::All).quiet_hours, ..wishes };
+    let steps = [hours(9), Turn(Error), hours(2), Turn(Active), hours(12)];
+    assert_eq!(told(&night, &steps), ["error", "recovered"], "the reminder of the night is late");
+}
+
+#[test]
+fn nobody_hears_the_end_of_what_became_a_dead_letter() {
+    let steps = [Turn(Error), Deliver(Fate::Dies), minutes(1), Turn(Active), Turn(Error)];
+    assert_eq!(told(&Wishes::default(), &steps), ["error", "error"], "the first of them is dead");
+}
+
+#[test]
+fn the_first_three_of_a_minute_go_at_once_and_the_rest_together_in_their_order() {
+    let steps = [Turn(Error), Turn(Active), Turn(Error), Turn(Active), Turn(Error)];
+    let mut model = Model::new(ProviderType::Slack, Wishes::default());
+    steps.iter().for_each(|step| model.step(*step));
+    let held: Vec<_> = model.waiting().map(|row| row.holds).collect();
+    assert_eq!(held, [None, None, None, Some(Holds::Storm), Some(Holds::Storm)]);
+    model.step(ARRIVES);
+    model.step(minutes(1));
+    let heard: Vec<_> = model.heard().iter().map(Heard::shown).collect();
+    assert_eq!(heard, ["error", "recovered", "error", "recovered", "error"]);
+    let mut keeps = Model::new(ProviderType::Opsgenie, Wishes::default());
+    steps.iter().for_each(|step| keeps.step(*step));
+    assert!(keeps.waiting().all(|row| row.holds.is_none()), "who groups gets each at once");
+}
+
+#[test]
+fn a_channel_that_left_the_monitor_hears_the_end_and_nothing_new() {
+    let mut model = Model::new(ProviderType::Slack, Wishes::default());
+    model.step(Turn(Error));
+    model.is_linked = false;
+    [Turn(Degraded), minutes(9), Turn(Active), Turn(Error)]
+        .into_iter()
+        .for_each(|it| model.step(it));
+    let heard: Vec<_> = model.heard().iter().map(Heard::shown).collect();
+    assert_eq!(heard, ["error", "over as degraded", "recovered"]);
+}
+
+#[test]
+fn an_incident_that_was_left_open_ends_with_the_next() {
+    let mut model = Model::new(ProviderType::Slack, Wishes::default());
+    model.step(Turn(Error));
+    model.forget_incident();
+    [minutes(1), Turn(Error), Turn(Active)].into_iter().for_each(|it| model.step(it));
+    let heard: Vec<_> = model.heard().iter().map(Heard::shown).collect();
+    assert_eq!(heard, ["error", "recovered", "error", "recovered"]);
+}
+
+fn any_step() -> impl Strategy<Value = Step> {
+    let status = prop::sample::select(vec![Active, Degraded, Error, Unknown]);
+    let fate = prop::sample::select(vec![Fate::Arrives, Fate::Arrives, Fate::Fails, Fate::Dies]);
+    prop_oneof![
+        8 => status.prop_map(Turn),
+        1 => Just(Pause),
+        1 => Just(Resolve),
+        1 => (1_u64..7_200).prop_map(|seconds| Mute(Duration::from_secs(seconds))),
+        4 => (1_u64..200).prop_map(|seconds| Pass(Duration::from_secs(seconds))),
+        2 => (1_u64..12).prop_map(|hours| Pass(Duration::from_hours(hours))),
+        6 => fate.prop_map(Deliver),
+    ]
+}
+
+fn any_wishes() -> impl Strategy<Value = Wishes> {
+    let events = prop::sample::subsequence(
+        vec![WishedEvent::Error, WishedEvent::Degraded, WishedEvent::Recovered],
+        0..3,
+    );
+    let hours = prop::sample::select(vec![
+        None,
+        quiet(Held::All).quiet_hours,
+        quiet(Held::AllButErrors).quiet_hours,
+    ]);
+    let remind = prop::sample::select(vec![None, Some(Interval::parse("30m").unwrap())]);
+    (events, hours, remind).prop_map(|(events, quiet_hours, remind_every)| Wishes {
+        events,
+        remind_every,
+        quiet_hours,
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+
+    #[test]
+    fn what_begins_for_a_channel_ends_for_it_once_and_in_order(
+        kind in prop::sample::select(vec![ProviderType::Slack, ProviderType::Pagerduty]),
+        wishes in any_wishes(),
+        steps in prop::collection::vec(any_step(), 0..60),
+    ) {
+        let mut model = Model::new(kind, wishes.clone());
+        for step in steps {
+            model.step(step);
+            prop_assert_eq!(model.twice(), None, "nothing is written twice");
+        }
+        model.step(Turn(Active));
+        for _ in 0..50 {
+            model.step(Pass(Duration::from_hours(1)));
+        }
+        prop_assert_eq!(model.waiting().count(), 0, "all of it is told in the end");
+        prop_assert_eq!(model.open(), 0, "nothing is left open");
+        prop_assert_eq!(model.out_of_order(), None);
+        for incident in model.incidents() {
+            let (openings, ends) = (model.openings(incident), model.ends(incident));
+            prop_assert!(openings <= 1 && ends <= 1);
+            prop_assert!(ends == 0 || model.was_written(incident), "the end of nothing");
+            let arrived = model.arrived(incident);
+            let wished = wishes.want(WishedEvent::Recovered);
+            prop_assert!(!(arrived && wished) || ends == 1, "an opening without an end");
+        }
+        prop_assert!(!wishes.want(WishedEvent::Recovered) || !model.is_degradation_left());
+    }
+}
+
+#[test]
+fn the_words_of_holds_read_back() {
+    for holds in Holds::ALL {
+        assert_eq!(Holds::parse(holds.as_str()), Ok(*holds));
+    }
+    assert!(Holds::parse("storms").is_err());
+}
+
+#[test]
+fn only_changes_that_people_may_hear_of_are_occasions() {
+    use crate::judge::{ClosedAs, Why};
+    let id = IncidentId::from_bits(1);
+    let closed = |how| IncidentChange::Closed { id, how };
+    let over = |incident, how| Some(Occasion::Over { incident, how });
+    for (incident, to, expected) in [
+        (IncidentChange::Opened(id), Error, Some(Occasion::Down(id))),
+        (closed(ClosedAs::Recovered), Active, over(Some(id), Ended::Recovered)),
+        (closed(ClosedAs::Degraded), Degraded, over(Some(id), Ended::Degraded)),
+        (closed(ClosedAs::Resolved), Error, over(Some(id), Ended::Resolved)),
+        (IncidentChange::Suspended(id), Unknown, None),
+        (IncidentChange::Resumed(id), Error, None),
+        (IncidentChange::None, Active, over(None, Ended::Recovered)),
+        (IncidentChange::None, Degraded, Some(Occasion::Degraded)),
+        (IncidentChange::None, Unknown, Some(Occasion::Unsure)),
+        (IncidentChange::None, Error, None),
+    ] {
+        let (from, at) = (MonitorStatus::Unknown, Timestamp::from_millis(0));
+        let transition = Transition { from, to, at, incident, why: Why::NoVotes };
+        assert_eq!(Occasion::of(&transition), expected, "{incident:?} {to}");
+    }
+}

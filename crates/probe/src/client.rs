@@ -1,0 +1,187 @@
+//! The one way of the product's own requests out: messages of channels, later icons. They pass the
+//! same egress policy as checks, after resolution, and no redirect is followed: it is an answer like
+//! any other. What an answer means, and when to ask again, is left to others.
+
+mod request;
+mod spare;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use domain::check::{Failure, FailureKind};
+use http::{HeaderMap, Response, StatusCode, Version};
+use http_body_util::BodyExt as _;
+use hyper::body::Incoming;
+use tokio::time::{Instant, timeout_at};
+use url::Host;
+
+pub use self::request::Request;
+
+use self::request::Place;
+use self::spare::{Connection, Spare};
+use crate::connect::{connect, permitted};
+use crate::limits::{ANSWER_BODY, ANSWER_BODY_WITHIN};
+use crate::progress::Stage;
+use crate::resolve::Resolver;
+use crate::settings::Settings;
+use crate::transport::Network;
+use crate::transport::http::link::{self, Link};
+use crate::wire::{Stream, Wire};
+
+/// Sends requests. Clones share everything; making one opens nothing and reads nothing.
+#[derive(Clone)]
+pub struct Client {
+    network: Arc<Network>,
+    spare: Arc<Spare>,
+}
+
+/// What came back, whatever its status.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// Its status.
+    pub status: StatusCode,
+    /// Its headers.
+    pub headers: HeaderMap,
+    /// The beginning of its body: at most 16 KiB, and as much as came within two seconds.
+    pub body: Bytes,
+    /// Whether there was more of it, or may have been.
+    pub truncated: bool,
+}
+
+/// How far an exchange has come.
+struct Progress {
+    stage: Stage,
+    peer: Option<SocketAddr>,
+}
+
+impl Client {
+    /// A client that reaches what these settings let checks reach; how many checks run is nothing to
+    /// it.
+    pub fn new(settings: Settings) -> Self {
+        let resolver = Resolver::new(settings.nameservers, settings.zones);
+        let network = Network::new(settings.egress, resolver, settings.extra_roots);
+        Self { network: Arc::new(network), spare: Arc::default() }
+    }
+
+    /// Sends `request` and waits for its answer, `limit` at most from the look-up to the head; a body
+    /// that is long or does not end is cut off. No word of a failure is out of the URL but its host.
+    pub async fn send(&self, request: &Request, limit: Duration) -> Result<Answer, Failure> {
+        let deadline = Instant::now() + limit;
+        let place = request.place()?;
+        let mut progress = Progress { stage: Stage::LookUp, peer: None };
+        let asked = timeout_at(deadline, self.ask(request, &place, &mut progress)).await;
+        let (mut connection, answer) = match asked {
+            Ok(asked) => asked?,
+            Err(_) => return Err(progress.stage.out_of_time(limit, &place.host, progress.peer)),
+        };
+        let (head, body) = answer.into_parts();
+        let within = deadline.min(Instant::now() + ANSWER_BODY_WITHIN);
+        let (body, whole) = read(&mut connection.link, body, within).await;
+        if whole {
+            self.spare.keep(place, connection);
+        }
+        Ok(Answer { status: head.status, headers: head.headers, body, truncated: !whole })
+    }
+
+    /// The head of the answer, over a connection that was used before where one waits. Whether a
+    /// request came through that such a connection broke on cannot be known; it is sent again at once,
+    /// as its sender would do a second later.
+    async fn ask(
+        &self,
+        request: &Request,
+        place: &Place,
+        progress: &mut Progress,
+    ) -> Result<(Connection, Response<Incoming>), Failure> {
+        while let Some(mut connection) = self.spare.take(place) {
+            progress.stage = Stage::Answer;
+            progress.peer = connection.peer;
+            let Connection { link, sender, .. } = &mut connection;
+            if link.ready(sender).await.is_err() {
+                continue;
+            }
+            match answer_over(&mut connection, request).await {
+                Ok(answer) => return Ok((connection, answer)),
+                Err(failure) if failure.kind == FailureKind::ConnectionFailed => {}
+                Err(failure) => return Err(failure),
+            }
+        }
+        let mut connection = self.open(request, place, progress).await?;
+        progress.stage = Stage::Answer;
+        let answer = answer_over(&mut connection, request).await?;
+        Ok((connection, answer))
+    }
+
+    /// Name, address, connection, and TLS where the URL says so.
+    async fn open(
+        &self,
+        request: &Request,
+        place: &Place,
+        progress: &mut Progress,
+    ) -> Result<Connection, Failure> {
+        let network = &*self.network;
+        progress.stage = Stage::LookUp;
+        progress.peer = None;
+        let addresses = match request.url.host() {
+            Some(Host::Ipv4(literal)) => vec![literal.into()],
+            Some(Host::Ipv6(literal)) => vec![literal.into()],
+            Some(Host::Domain(name)) => network.resolver.addresses(name).await?,
+            None => Vec::new(),
+        };
+        let addresses = permitted(&network.egress, &place.host, &addresses, place.port)?;
+        progress.stage = Stage::Connect;
+        let tcp = connect(&addresses, &mut progress.peer).await?;
+        let (wire, version) = if place.is_tls {
+            progress.stage = Stage::Tls;
+            let name = place.host.trim_start_matches('[').trim_end_matches([']', '.']);
+            let tls = network.tls().handshake(name, tcp, &mut None).await?;
+            let version = match tls.get_ref().1.alpn_protocol() {
+                Some(b"h2") => Version::HTTP_2,
+                _ => Version::HTTP_11,
+            };
+            (Wire::new(Stream::Tls(Box::new(tls))), version)
+        } else {
+            (Wire::new(Stream::Plain(tcp)), Version::HTTP_11)
+        };
+        let peer = progress.peer;
+        let opened = Link::open(wire, version).await;
+        let (link, sender) = opened.map_err(|error| link::broken(&error, peer))?;
+        Ok(Connection { link, sender, peer, version, opened: Instant::now() })
+    }
+}
+
+impl std::fmt::Debug for Client {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Client")
+    }
+}
+
+async fn answer_over(
+    connection: &mut Connection,
+    request: &Request,
+) -> Result<Response<Incoming>, Failure> {
+    let Connection { link, sender, peer, version, .. } = connection;
+    let written = request.written(*version)?;
+    link.send(sender, written, || {}).await.map_err(|error| link::broken(&error, *peer))
+}
+
+/// The beginning of the body, and whether it was all of it. One that breaks off ends there: the
+/// status was said.
+async fn read(link: &mut Link, mut incoming: Incoming, within: Instant) -> (Bytes, bool) {
+    let mut kept = BytesMut::new();
+    let reading = async {
+        while let Some(frame) = link.drive(incoming.frame(), || {}).await {
+            let Ok(frame) = frame else { return false };
+            let Ok(piece) = frame.into_data() else { continue };
+            let fits = piece.len().min(ANSWER_BODY - kept.len());
+            kept.extend_from_slice(&piece[..fits]);
+            if fits < piece.len() {
+                return false;
+            }
+        }
+        true
+    };
+    let whole = timeout_at(within, reading).await.unwrap_or(false);
+    (kept.freeze(), whole)
+}

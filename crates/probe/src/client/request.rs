@@ -1,0 +1,101 @@
+//! A request of the product's own, and how it is written on a connection. Its URL, headers and body
+//! may have secrets, so nothing shows them.
+
+use std::fmt;
+
+use ::http::header::{HOST, USER_AGENT};
+use ::http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, Version};
+use bytes::Bytes;
+use domain::check::{Failure, FailureKind};
+use http_body_util::Full;
+use url::{Position, Url};
+
+use crate::transport::http::link::of_the_connection;
+
+/// What a receiver is told of who sends, unless a header says otherwise.
+const AGENT: &str = concat!("Aloft/", env!("CARGO_PKG_VERSION"));
+
+/// A request of the product's own. `Debug` shows where it goes and nothing else.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Request {
+    /// Its method.
+    pub method: Method,
+    /// `http` or `https`. Credentials in it are not sent.
+    pub url: Url,
+    /// Its headers in order; those that belong to a connection (Host, Content-Length and others) are
+    /// the client's to write.
+    pub headers: Vec<(HeaderName, HeaderValue)>,
+    /// Its body.
+    pub body: Bytes,
+}
+
+/// Whom connections are for: what one of them was opened for, another request may use.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Place {
+    pub(super) is_tls: bool,
+    /// As the URL writes it: IPv6 in brackets.
+    pub(super) host: String,
+    pub(super) port: u16,
+}
+
+impl Request {
+    /// Whom it goes to.
+    pub(super) fn place(&self) -> Result<Place, Failure> {
+        let is_tls = match self.url.scheme() {
+            "https" => true,
+            "http" => false,
+            other => return Err(unsendable(&format_args!("`{other}` is neither http nor https"))),
+        };
+        let host = self.url.host_str().unwrap_or_default().to_owned();
+        let port = self.url.port_or_known_default().unwrap_or(80);
+        Ok(Place { is_tls, host, port })
+    }
+
+    /// The request as it goes over a connection of `version`.
+    pub(super) fn written(
+        &self,
+        version: Version,
+    ) -> Result<::http::Request<Full<Bytes>>, Failure> {
+        let authority = &self.url[Position::BeforeHost..Position::AfterPort];
+        let path = &self.url[Position::BeforePath..Position::AfterQuery];
+        let mut headers = HeaderMap::with_capacity(self.headers.len() + 3);
+        let uri: Uri = if version == Version::HTTP_2 {
+            Uri::builder()
+                .scheme(self.url.scheme())
+                .authority(authority)
+                .path_and_query(path)
+                .build()
+                .map_err(|error| unsendable(&error))?
+        } else {
+            let host = HeaderValue::from_str(authority).map_err(|error| unsendable(&error))?;
+            headers.insert(HOST, host);
+            path.parse().map_err(|error: ::http::uri::InvalidUri| unsendable(&error))?
+        };
+        for (name, value) in &self.headers {
+            if !of_the_connection(name) {
+                headers.append(name.clone(), value.clone());
+            }
+        }
+        headers.entry(USER_AGENT).or_insert(HeaderValue::from_static(AGENT));
+        let mut written = ::http::Request::new(Full::new(self.body.clone()));
+        *written.method_mut() = self.method.clone();
+        *written.uri_mut() = uri;
+        *written.headers_mut() = headers;
+        Ok(written)
+    }
+}
+
+impl fmt::Debug for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Request")
+            .field("method", &self.method)
+            .field("host", &self.url.host_str())
+            .field("body_bytes", &self.body.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Without the URL, which may be a secret as a whole.
+fn unsendable(why: &dyn fmt::Display) -> Failure {
+    Failure::new(FailureKind::ProtocolBroken, format!("the request cannot be written: {why}"))
+}

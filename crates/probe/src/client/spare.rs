@@ -1,0 +1,94 @@
+//! Connections whose answer was read to its end, kept for a while for the next request to the same
+//! place. Nobody reads from them meanwhile: whether one still holds is seen when it is used again.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use futures_util::FutureExt as _;
+use http::Version;
+use tokio::time::{Instant, sleep};
+
+use super::request::Place;
+use crate::limits::{CONNECTION_AGE, CONNECTION_IDLE, IDLE_CONNECTIONS, IDLE_PER_RECEIVER};
+use crate::transport::http::link::{Link, Sender};
+
+/// An open connection.
+pub(super) struct Connection {
+    pub(super) link: Link,
+    pub(super) sender: Sender,
+    pub(super) peer: Option<SocketAddr>,
+    pub(super) version: Version,
+    pub(super) opened: Instant,
+}
+
+/// The connections that wait.
+#[derive(Default)]
+pub(super) struct Spare(Mutex<Shelf>);
+
+#[derive(Default)]
+struct Shelf {
+    places: HashMap<Place, Vec<(Instant, Connection)>>,
+    count: usize,
+    /// Whether a task comes by to close what waited long enough.
+    is_swept: bool,
+}
+
+impl Spare {
+    /// The connection to `place` that was used last, and still may be.
+    pub(super) fn take(&self, place: &Place) -> Option<Connection> {
+        let mut shelf = self.shelf();
+        let (since, connection) = shelf.places.get_mut(place)?.pop()?;
+        shelf.count -= 1;
+        (since.elapsed() < CONNECTION_IDLE).then_some(connection)
+    }
+
+    /// Keeps a connection whose last answer was read to its end, where there is room and it may live.
+    pub(super) fn keep(self: &Arc<Self>, place: Place, mut connection: Connection) {
+        // What is to be done after the answer, such as closing, is done now.
+        let _ = connection.link.drive(std::future::ready(()), || {}).now_or_never();
+        if !connection.link.is_open() || connection.opened.elapsed() >= CONNECTION_AGE {
+            return;
+        }
+        let mut shelf = self.shelf();
+        if shelf.count >= IDLE_CONNECTIONS {
+            return;
+        }
+        let there = shelf.places.entry(place).or_default();
+        if there.len() >= IDLE_PER_RECEIVER {
+            return;
+        }
+        there.push((Instant::now(), connection));
+        shelf.count += 1;
+        if !std::mem::replace(&mut shelf.is_swept, true) {
+            tokio::spawn(sweep(Arc::downgrade(self)));
+        }
+    }
+
+    /// Closes what waited long enough, and says whether more waits.
+    fn tidy(&self) -> bool {
+        let mut shelf = self.shelf();
+        for waiting in shelf.places.values_mut() {
+            waiting.retain(|(since, _)| since.elapsed() < CONNECTION_IDLE);
+        }
+        shelf.places.retain(|_, waiting| !waiting.is_empty());
+        shelf.count = shelf.places.values().map(Vec::len).sum();
+        shelf.is_swept = shelf.count > 0;
+        shelf.is_swept
+    }
+
+    fn shelf(&self) -> MutexGuard<'_, Shelf> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Comes by until nothing waits, or nobody is left who would use it.
+async fn sweep(spare: Weak<Spare>) {
+    loop {
+        sleep(CONNECTION_IDLE).await;
+        match spare.upgrade() {
+            Some(spare) if spare.tidy() => {}
+            Some(_) | None => return,
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! What people write into incidents. All of it is ours (issue 6, point 1), so it stands in no list of
+//! resources.
+
+use crate::field::{Field, Resource, Shape};
+
+/// Longest comment, in characters (ours).
+const COMMENT_CHARS_MAX: u32 = 4_096;
+
+/// A comment of an incident.
+pub static INCIDENT_COMMENT: Resource = Resource {
+    name: "incident_comment",
+    description: "What somebody writes into the timeline of an incident.",
+    fields: &[Field::required(
+        "text",
+        Shape::Text { min: 1, max: COMMENT_CHARS_MAX },
+        "What is written, 1 to 4096 characters.",
+    )],
+    beyond: &[],
+    blocks: &[],
+    rules: &[],
+    import: None,
+};

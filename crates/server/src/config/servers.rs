@@ -1,0 +1,307 @@
+//! The settings that channels take of the server and not of their users: accounts that messages are
+//! sent through, and addresses of vendors. A part that is missing is found at the start.
+
+use domain::notify::{BotAccount, Servers, TelephoneAccount, setting};
+use lettre::message::Mailbox;
+use percent_encoding::percent_decode_str;
+use rules::Secret;
+use url::Url;
+
+use super::settings::read;
+use super::{ConfigError, Value, Values};
+
+/// Ports of mail servers that name none: submission with STARTTLS, submission inside TLS, and
+/// between servers (RFC 8314, RFC 5321).
+const SUBMISSION: u16 = 587;
+const SUBMISSIONS: u16 = 465;
+const RELAY: u16 = 25;
+
+/// What emails are sent through.
+#[derive(Clone, Debug)]
+pub struct MailServer {
+    /// Its name or address; also whom its certificate must be for.
+    pub host: String,
+    /// Its port.
+    pub port: u16,
+    /// How the connection is kept secret.
+    pub tls: MailTls,
+    /// Who sends, where the server wants to know.
+    pub account: Option<MailAccount>,
+    /// Whom emails come from.
+    pub from: Mailbox,
+}
+
+/// An account on a mail server.
+#[derive(Clone, Debug)]
+pub struct MailAccount {
+    /// Its name.
+    pub user: String,
+    /// Its password.
+    pub password: Secret<String>,
+}
+
+/// How a connection to a mail server is kept secret.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MailTls {
+    /// By STARTTLS, without which nothing is sent.
+    Starttls,
+    /// From the first byte on.
+    Implicit,
+    /// Not at all: for a relay of the operator's own.
+    Off,
+}
+
+/// The mail server; `None` where there is none.
+pub(super) fn mail(values: &Values) -> Result<Option<MailServer>, ConfigError> {
+    let (url, from) = (values.get(setting::SMTP), values.get("smtp_from"));
+    let from = optional(from, "must be a mailbox such as Aloft <aloft@example.com>", |text| {
+        text.parse().ok()
+    })?;
+    let address = optional(
+        url,
+        "must be smtp://user:password@host or smtps://user:password@host; ?tls=off goes with \
+         smtp:// and without a password",
+        mail_address,
+    )?;
+    match (address, from) {
+        (None, None) => Ok(None),
+        (Some((host, port, tls, account)), Some(from)) => {
+            Ok(Some(MailServer { host, port, tls, account, from }))
+        }
+        (Some(_), None) => Err(wanted(values, "smtp_from", setting::SMTP)),
+        (None, Some(_)) => Err(wanted(values, setting::SMTP, "smtp_from")),
+    }
+}
+
+/// The server's side of all kinds of channels.
+pub(super) fn servers(values: &Values) -> Result<Servers, ConfigError> {
+    let address = |name| required(values.get(name), base);
+    let telegram_url = address("telegram_url")?;
+    let token =
+        optional(values.get(setting::TELEGRAM), "must be a bot's token such as 123:abc", |text| {
+            let is_token = |c: char| c.is_ascii_alphanumeric() || matches!(c, ':' | '-' | '_');
+            (text.contains(':') && text.chars().all(is_token)).then(|| Secret::new(text.to_owned()))
+        })?;
+    Ok(Servers {
+        has_mail: !values.get(setting::SMTP).text.trim().is_empty(),
+        telegram: token.map(|token| BotAccount { base: telegram_url, token }),
+        telephone: telephone(values)?,
+        pagerduty: address("pagerduty_url")?,
+        opsgenie_us: address("opsgenie_us_url")?,
+        opsgenie_eu: address("opsgenie_eu_url")?,
+        ntfy: address("ntfy_url")?,
+    })
+}
+
+/// Where people reach this server.
+pub(super) fn public_url(values: &Values) -> Result<Option<String>, ConfigError> {
+    optional(values.get("public_url"), BASE_ALLOWED, base)
+}
+
+fn telephone(values: &Values) -> Result<Option<TelephoneAccount>, ConfigError> {
+    let base = required(values.get("telephone_url"), base)?;
+    let account = optional(
+        values.get(setting::TELEPHONE),
+        "must be the account's id and its token, such as AC0123:token",
+        |text| {
+            let (account, token) = text.split_once(':')?;
+            let is_id = !account.is_empty() && account.chars().all(|c| c.is_ascii_alphanumeric());
+            (is_id && !token.is_empty())
+                .then(|| (account.to_owned(), Secret::new(token.to_owned())))
+        },
+    )?;
+    let number = |name, allowed| optional(values.get(name), allowed, sender);
+    let sms_from = number(
+        setting::SMS_FROM,
+        "must be a number such as +15005550006, a name of up to 11 letters and digits, or an id such as MG0123",
+    )?;
+    let whatsapp_from = number(setting::WHATSAPP_FROM, "must be a number such as +15005550006")?;
+    let numbers = [(setting::SMS_FROM, &sms_from), (setting::WHATSAPP_FROM, &whatsapp_from)];
+    let Some((account, token)) = account else {
+        return match numbers.iter().find(|(_, number)| number.is_some()) {
+            Some((name, _)) => Err(wanted(values, setting::TELEPHONE, name)),
+            None => Ok(None),
+        };
+    };
+    if numbers.iter().all(|(_, number)| number.is_none()) {
+        return Err(wanted(values, setting::SMS_FROM, setting::TELEPHONE));
+    }
+    Ok(Some(TelephoneAccount { base, account, token, sms_from, whatsapp_from }))
+}
+
+const BASE_ALLOWED: &str = "must be an http or https URL without credentials, query and fragment";
+
+/// An address that paths are put behind.
+fn base(text: &str) -> Option<String> {
+    let url = Url::parse(text).ok()?;
+    let is_base = matches!(url.scheme(), "http" | "https")
+        && url.username().is_empty()
+        && url.password().is_none()
+        && url.query().is_none()
+        && url.fragment().is_none();
+    is_base.then(|| url.as_str().trim_end_matches('/').to_owned())
+}
+
+/// A number, a name or an id that telephone messages come from.
+fn sender(text: &str) -> Option<String> {
+    let is_sender = text.chars().all(|c| c.is_ascii_alphanumeric() || c == ' ')
+        || text.strip_prefix('+').is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit()));
+    is_sender.then(|| text.to_owned())
+}
+
+type MailAddress = (String, u16, MailTls, Option<MailAccount>);
+
+fn mail_address(text: &str) -> Option<MailAddress> {
+    let url = Url::parse(text).ok()?;
+    let (tls, usual) = match (url.scheme(), url.query()) {
+        ("smtp", None | Some("tls=required")) => (MailTls::Starttls, SUBMISSION),
+        ("smtp", Some("tls=off")) => (MailTls::Off, RELAY),
+        ("smtps", None) => (MailTls::Implicit, SUBMISSIONS),
+        _ => return None,
+    };
+    let decoded = |text| percent_decode_str(text).decode_utf8().ok().map(String::from);
+    let account = match (url.username(), url.password()) {
+        ("", None) => None,
+        // A password is never sent in the clear.
+        (user, Some(password)) if !user.is_empty() && tls != MailTls::Off => {
+            Some(MailAccount { user: decoded(user)?, password: Secret::new(decoded(password)?) })
+        }
+        _ => return None,
+    };
+    let host = url.host_str().filter(|host| !host.is_empty())?;
+    let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
+    let is_bare = matches!(url.path(), "" | "/") && url.fragment().is_none();
+    is_bare.then(|| (host, url.port().unwrap_or(usual), tls, account))
+}
+
+fn optional<T>(
+    value: &Value,
+    allowed: &str,
+    parse: impl FnOnce(&str) -> Option<T>,
+) -> Result<Option<T>, ConfigError> {
+    if value.text.trim().is_empty() {
+        return Ok(None);
+    }
+    read(value, allowed, parse).map(Some)
+}
+
+fn required(value: &Value, parse: fn(&str) -> Option<String>) -> Result<String, ConfigError> {
+    read(value, BASE_ALLOWED, parse)
+}
+
+/// `name` is missing, without which `given` does nothing.
+fn wanted(values: &Values, name: &'static str, given: &str) -> ConfigError {
+    let why = format!("must be set too where `{given}` is");
+    ConfigError::Invalid { name, why, origin: values.get(given).origin.clone() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Layers, Settings};
+    use super::*;
+
+    fn parse(pairs: &[(&str, &str)]) -> Result<Settings, String> {
+        let mut layers = Layers::default();
+        for (name, text) in pairs {
+            layers.environment.insert((*name).to_owned(), (*text).to_owned());
+        }
+        let values = layers.resolve().map_err(|error| error.to_string())?;
+        Settings::parse(&values).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_addresses_of_vendors_are_those_of_the_domain() {
+        let (table, domain) = (Settings::defaults().servers, Servers::default());
+        assert_eq!(format!("{table:?}"), format!("{domain:?}"));
+        let account =
+            [("telephone_account", "AC1:t"), ("sms_from", "+1"), ("telegram_token", "1:a")];
+        let servers = parse(&account).unwrap().servers;
+        assert_eq!(servers.telephone.unwrap().base, "https://api.twilio.com");
+        assert_eq!(servers.telegram.unwrap().base, "https://api.telegram.org");
+    }
+
+    #[test]
+    fn a_mail_server_is_asked_for_starttls_unless_its_address_says_otherwise() {
+        let server = |url: &str| {
+            let pairs = [("smtp_url", url), ("smtp_from", "Aloft <aloft@example.com>")];
+            let settings = parse(&pairs).unwrap();
+            assert!(settings.servers.has_mail);
+            let MailServer { host, port, tls, account, .. } = settings.mail.unwrap();
+            let account = account.map(|it| format!("{}/{}", it.user, it.password.expose()));
+            format!("{host} {port} {tls:?} {}", account.unwrap_or_default())
+        };
+        for (url, expected) in [
+            ("smtp://us%40er:p%3Ass@mail.example.com", "mail.example.com 587 Starttls us@er/p:ss"),
+            ("smtp://mail.example.com:2525/", "mail.example.com 2525 Starttls "),
+            ("smtps://u:p@mail.example.com", "mail.example.com 465 Implicit u/p"),
+            ("smtp://relay.example.com?tls=off", "relay.example.com 25 Off "),
+            ("smtp://[::1]:25?tls=required", "::1 25 Starttls "),
+        ] {
+            assert_eq!(server(url), expected, "{url}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_or_is_half_set_is_refused_with_the_way_out_and_without_secrets() {
+        let from = ("smtp_from", "aloft@example.com");
+        let refusals: Vec<String> = [
+            &[("smtp_url", "http://user:hunter2@mail"), from][..],
+            &[("smtp_url", "smtp://user:hunter2@mail?tls=off"), from],
+            &[("smtp_url", "smtp://user@mail"), from],
+            &[("smtp_url", "smtp://mail/path"), from],
+            &[("smtp_url", "smtp://user:hunter2@mail")],
+            &[from],
+            &[("smtp_from", "nobody")],
+            &[("telegram_token", "hunter2")],
+            &[("telephone_account", "hunter2"), ("sms_from", "+1")],
+            &[("telephone_account", "AC1:hunter2")],
+            &[("whatsapp_from", "+1")],
+            &[("telephone_account", "AC1:hunter2"), ("sms_from", "call me!")],
+            &[("pagerduty_url", "events.pagerduty.com")],
+            &[("ntfy_url", "https://user:hunter2@ntfy.sh")],
+            &[("opsgenie_eu_url", "")],
+            &[("public_url", "ftp://aloft.example.com")],
+        ]
+        .map(|pairs| parse(pairs).unwrap_err())
+        .to_vec();
+        let said = refusals.join("\n");
+        insta::assert_snapshot!(said, @"
+        `smtp_url` must be smtp://user:password@host or smtps://user:password@host; ?tls=off goes with smtp:// and without a password (from the environment)
+        `smtp_url` must be smtp://user:password@host or smtps://user:password@host; ?tls=off goes with smtp:// and without a password (from the environment)
+        `smtp_url` must be smtp://user:password@host or smtps://user:password@host; ?tls=off goes with smtp:// and without a password (from the environment)
+        `smtp_url` must be smtp://user:password@host or smtps://user:password@host; ?tls=off goes with smtp:// and without a password (from the environment)
+        `smtp_from` must be set too where `smtp_url` is (from the environment)
+        `smtp_url` must be set too where `smtp_from` is (from the environment)
+        `smtp_from` must be a mailbox such as Aloft <aloft@example.com>, not `nobody` (from the environment)
+        `telegram_token` must be a bot's token such as 123:abc (from the environment)
+        `telephone_account` must be the account's id and its token, such as AC0123:token (from the environment)
+        `sms_from` must be set too where `telephone_account` is (from the environment)
+        `telephone_account` must be set too where `whatsapp_from` is (from the environment)
+        `sms_from` must be a number such as +15005550006, a name of up to 11 letters and digits, or an id such as MG0123, not `call me!` (from the environment)
+        `pagerduty_url` must be an http or https URL without credentials, query and fragment, not `events.pagerduty.com` (from the environment)
+        `ntfy_url` must be an http or https URL without credentials, query and fragment (from the environment)
+        `opsgenie_eu_url` must be an http or https URL without credentials, query and fragment, not `` (from the environment)
+        `public_url` must be an http or https URL without credentials, query and fragment, not `ftp://aloft.example.com` (from the environment)
+        ");
+    }
+
+    #[test]
+    fn addresses_lose_the_slash_at_their_end() {
+        let pairs = [("public_url", "https://Aloft.example.com/up/"), ("ntfy_url", "http://ntfy/")];
+        let settings = parse(&pairs).unwrap();
+        assert_eq!(settings.public_url.unwrap(), "https://aloft.example.com/up");
+        assert_eq!(settings.servers.ntfy, "http://ntfy");
+    }
+
+    #[test]
+    fn no_secret_of_an_account_is_shown() {
+        let pairs = [
+            ("smtp_url", "smtp://user:hunter2@mail.example.com"),
+            ("smtp_from", "aloft@example.com"),
+            ("telegram_token", "1:hunter2"),
+            ("telephone_account", "AC1:hunter2"),
+            ("sms_from", "+15005550006"),
+        ];
+        assert!(!format!("{:?}", parse(&pairs).unwrap()).contains("hunter2"));
+    }
+}

@@ -1,0 +1,203 @@
+//! notify at work: what the outbox holds is sent through its channels, until each receiver has it or its
+//! time is over. A courier goes out for every channel that has something due. What a message says, what
+//! an answer means and when to try again is decided by `domain::notify`; what is due, by the outbox.
+
+mod courier;
+mod mail;
+mod parcel;
+mod places;
+mod rounds;
+mod send;
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::notify::{Ended, Event, Notice, Servers, Unconfigured, event_key, keeps_alerts};
+use probe::Client;
+use rules::notification::ChannelSettings;
+use rules::{ChannelId, ProviderType, WorkspaceId};
+use store::{Store, StoreError, Woken};
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::task::JoinHandle;
+use tracing::warn;
+
+use self::mail::Mailer;
+use self::places::Places;
+use self::rounds::Rounds;
+use self::send::{Sender, Sent, TRY_WITHIN, Target, Verdict};
+use crate::config::MailServer;
+use crate::context::Context;
+use crate::observe::Metrics;
+
+/// Time between two looks at everything that waits: whatever was not heard of is found then, and the
+/// figures of the outbox are as old as this.
+const ROUND: Duration = Duration::from_secs(30);
+/// Pause after the database did not answer at the start.
+const PAUSE: Duration = Duration::from_secs(1);
+/// How long a stop waits for what was sent to be written down, once the last try has ended.
+const RECORD_WITHIN: Duration = Duration::from_secs(5);
+
+/// What sending takes.
+#[derive(Debug)]
+pub struct Parts<'p, Root> {
+    /// Time and chance.
+    pub ctx: Context,
+    /// Where deliveries wait.
+    pub store: Store,
+    /// What is counted.
+    pub metrics: Metrics,
+    /// The way out.
+    pub client: Client,
+    /// What emails are sent through.
+    pub mail: Option<MailServer>,
+    /// Certificates in DER that it is trusted by besides the usual ones.
+    pub extra_roots: &'p [Root],
+    /// The server's side of the other kinds.
+    pub servers: Servers,
+    /// Where people reach this server, without a slash at the end.
+    pub public_url: Option<String>,
+}
+
+/// Sends what is due, and tests. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Notifier(Arc<Rounds>);
+
+/// The tasks that send, for the one who stops them.
+#[derive(Debug)]
+pub struct Running {
+    rounds: Arc<Rounds>,
+    listening: JoinHandle<()>,
+}
+
+/// What came of a test.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tested {
+    /// Whether the receiver took it.
+    pub accepted: bool,
+    /// Status of its answer, where there was one.
+    pub status: Option<u16>,
+    /// What it said or why it did not, in one line without what may be a secret.
+    pub answer: String,
+    /// When it was sent.
+    pub at: rules::Timestamp,
+    /// From the look-up to the answer.
+    pub took: Duration,
+}
+
+impl Notifier {
+    /// A notifier that sends nothing yet; or why the mail server cannot be used.
+    pub fn new<Root: AsRef<[u8]>>(parts: Parts<'_, Root>) -> Result<Self, String> {
+        let Parts { ctx, store, metrics, client, mail, extra_roots, servers, public_url } = parts;
+        let mailer = mail.map(|server| Mailer::new(server, extra_roots)).transpose();
+        let mailer = mailer.map_err(|error| error.to_string())?;
+        let places = Places::new();
+        let sender = Sender { ctx, client, mailer, servers, public_url, places };
+        Ok(Self(Arc::new(Rounds::new(sender, store, metrics))))
+    }
+
+    /// Begins to send what waits and what is going to.
+    pub fn start(&self) -> Running {
+        let rounds = Arc::clone(&self.0);
+        // Listening first and asking then leaves nothing out.
+        let news = rounds.store.outbox().listen();
+        let listening = tokio::spawn(listen(Arc::clone(&rounds), news));
+        Running { rounds, listening }
+    }
+
+    /// What a channel of this kind lacks on this server; `None` where it can send.
+    pub fn lacking(&self, kind: ProviderType) -> Option<Unconfigured> {
+        self.0.sender.servers.lacking(kind)
+    }
+
+    /// Sends `event`, which is a test, now and once, to a channel with these settings, saved or not. It
+    /// passes no queue and nothing of it is stored. What a test opens at a receiver that keeps alerts is
+    /// closed by a second message.
+    pub async fn test(
+        &self,
+        workspace: WorkspaceId,
+        channel: ChannelId,
+        settings: &ChannelSettings,
+        event: &Event,
+    ) -> Result<Tested, StoreError> {
+        let now = self.0.sender.ctx.now();
+        let signing = self.0.store.signing_secrets().of(workspace, now).await?;
+        let target = Target { channel, settings, signing: &signing };
+        let Some(sent) = self.tell(target, event).await else { return Err(StoreError::Closed) };
+        let accepted = sent.verdict == Verdict::Accepted;
+        let mut answer = sent.answer;
+        if accepted && keeps_alerts(settings.provider.kind()) {
+            let over = Event { closed: Some(Ended::Recovered), ..event.clone() };
+            match self.tell(target, &over).await {
+                Some(closed) if closed.verdict == Verdict::Accepted => {}
+                Some(Sent { answer: why, .. }) => {
+                    answer = format!("{answer}; what the test opened was not closed: {why}");
+                }
+                None => answer += "; what the test opened was not closed: the server is stopping",
+            }
+        }
+        Ok(Tested { accepted, status: sent.status, answer, at: sent.at, took: sent.took })
+    }
+
+    async fn tell(&self, target: Target<'_>, event: &Event) -> Option<Sent> {
+        let key = event_key(target.channel, event);
+        self.0.sender.tell(target, Notice::One(event), &key, &self.0.stop).await
+    }
+}
+
+impl Running {
+    /// Stops in order: nothing more is begun, what is on its way has as long as a try may take, and
+    /// what arrived is written down. What is given up is sent again by the next server.
+    pub async fn stop(self) {
+        let rounds = self.rounds;
+        rounds.stop.cancel();
+        rounds.couriers.close();
+        let ended = tokio::time::timeout(TRY_WITHIN + RECORD_WITHIN, rounds.couriers.wait()).await;
+        if ended.is_err() {
+            warn!("{} couriers did not come home and are given up", rounds.couriers.len());
+            rounds.abandon.cancel();
+            rounds.couriers.wait().await;
+        }
+        if let Err(why) = self.listening.await {
+            warn!("notify ended badly: {why}");
+        }
+    }
+}
+
+/// Calls a courier for whatever is heard of, and once in a while for what was not.
+async fn listen(rounds: Arc<Rounds>, mut news: UnboundedReceiver<Woken>) {
+    loop {
+        let looked = look_around(&rounds).await;
+        if let Err(error) = &looked {
+            warn!(%error, "the outbox cannot be read: {error}");
+        }
+        let mut rest = pin!(rest(&rounds.sender.ctx, looked.is_ok()));
+        loop {
+            tokio::select! {
+                () = rounds.stop.cancelled() => return,
+                () = &mut rest => break,
+                Some(woken) = news.recv() => rounds.call(woken.channel),
+            }
+        }
+    }
+}
+
+/// Ends when it is time to look around again; a database that did not answer is asked by the machine's
+/// own clock.
+async fn rest(ctx: &Context, has_looked: bool) {
+    if has_looked {
+        ctx.sleep_until(ctx.now() + ROUND).await;
+    } else {
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+async fn look_around(rounds: &Arc<Rounds>) -> Result<(), StoreError> {
+    for woken in rounds.store.outbox().waiting().await? {
+        rounds.call_new(woken.channel);
+    }
+    let counts = rounds.store.outbox().counts().await?;
+    rounds.metrics.deliveries_waiting.set(i64::try_from(counts.waiting).unwrap_or(i64::MAX));
+    rounds.metrics.deliveries_dead.set(i64::try_from(counts.dead).unwrap_or(i64::MAX));
+    Ok(())
+}

@@ -1,0 +1,265 @@
+//! One channel's courier: takes what is due, in order per monitor, has it sent, writes down what came of
+//! it, and looks again; at most a few at a time. It ends when nothing waits, and sleeps while what waits
+//! is for later. Which deliveries are told together is decided in `parcel`.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::notify::{NextTry, Notice, next_try};
+use futures_util::FutureExt as _;
+use rules::notification::Channel;
+use rules::{ChannelId, ProviderType, Secret, Timestamp};
+use store::{StoreError, Then, Tried};
+use tokio::task::{JoinError, JoinSet};
+use tracing::{debug, error, warn};
+
+use super::parcel::{Parcel, UnderWay, parcels};
+use super::rounds::{Bell, Rounds};
+use super::send::{Sent, Target, Verdict};
+use crate::observe::metrics::MessageOutcome;
+
+/// Messages of one channel that are on their way at a time.
+const AT_A_TIME: usize = 4;
+/// First pause after the database did not answer; each further one is twice as long.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+/// Longest such pause.
+const PAUSE_MAX: Duration = Duration::from_secs(5);
+
+/// One channel's courier.
+pub(super) struct Courier {
+    pub(super) rounds: Arc<Rounds>,
+    pub(super) channel: ChannelId,
+    pub(super) bell: Arc<Bell>,
+}
+
+/// A parcel that came back: from a channel of this kind, and what came of it where it was begun.
+type Back = (Parcel, ProviderType, Option<Sent>);
+
+/// What is on its way, and when to look for more.
+struct Course {
+    out: JoinSet<Back>,
+    under_way: UnderWay,
+    next_at: Option<Timestamp>,
+    is_due: bool,
+}
+
+impl Courier {
+    /// Works until nothing waits, or the server stops.
+    pub(super) async fn run(self) {
+        let mut course = Course {
+            out: JoinSet::new(),
+            under_way: UnderWay::default(),
+            next_at: None,
+            is_due: true,
+        };
+        let rounds = &*self.rounds;
+        loop {
+            let is_stopping = rounds.stop.is_cancelled();
+            if course.is_due && course.out.len() < AT_A_TIME && !is_stopping {
+                self.look(&mut course).await;
+            }
+            if course.out.is_empty() {
+                let is_done = !course.is_due && course.next_at.is_none();
+                if is_stopping || (is_done && rounds.retire(self.channel, &self.bell)) {
+                    return;
+                }
+            }
+            let next_at = course.next_at.filter(|_| !course.is_due);
+            tokio::select! {
+                biased;
+                () = rounds.abandon.cancelled() => return,
+                Some(ended) = course.out.join_next() => self.ended(&mut course, ended).await,
+                () = self.bell.heard(), if !course.is_due => course.is_due = true,
+                () = at(rounds, next_at) => course.is_due = true,
+                () = rounds.stop.cancelled(), if !is_stopping => {}
+            }
+        }
+    }
+
+    /// Begins what is due and has a place. While the database does not answer it looks again and
+    /// again.
+    async fn look(&self, course: &mut Course) {
+        let mut pause = FIRST_PAUSE;
+        loop {
+            self.bell.hush();
+            match self.begin(course).await {
+                Ok(()) => return,
+                Err(StoreError::Closed) => return course.rest(),
+                Err(error) => {
+                    warn!(channel.id = %self.channel, %error, "deliveries cannot be read: {error}");
+                }
+            }
+            tokio::select! {
+                () = self.rounds.stop.cancelled() => return course.rest(),
+                () = tokio::time::sleep(pause) => pause = (pause * 2).min(PAUSE_MAX),
+            }
+        }
+    }
+
+    async fn begin(&self, course: &mut Course) -> Result<(), StoreError> {
+        let (rounds, outbox) = (&self.rounds, self.rounds.store.outbox());
+        let now = rounds.sender.ctx.now();
+        let room = AT_A_TIME - course.out.len();
+        let asked = u32::try_from(AT_A_TIME + course.under_way.len()).unwrap_or(u32::MAX);
+        let queue = outbox.due(self.channel, now, asked).await?;
+        // What is due and not begun now waits for what is on its way, whose end is heard.
+        course.is_due = false;
+        course.next_at = queue.next_at;
+        if queue.due.is_empty() {
+            return Ok(());
+        }
+        // The deliveries of a deleted channel are cancelled with it: this is the moment between.
+        let found = rounds.store.channels().for_sending(self.channel).await?;
+        let Some(channel) = found else { return Ok(()) };
+        let kind = channel.settings.provider.kind();
+        let signing = if kind == ProviderType::Webhook {
+            rounds.store.signing_secrets().of(channel.workspace, now).await?
+        } else {
+            Vec::new()
+        };
+        let (channel, signing) = (Arc::new(channel), Arc::<[_]>::from(signing));
+        let parcels = parcels(kind, self.channel, queue.due, &course.under_way);
+        for mut parcel in parcels.into_iter().take(room) {
+            if let Some(key) = parcel.fresh_storm() {
+                let told = outbox.begin_storm(&parcel.ids(), key.to_owned()).await?;
+                parcel.dues.retain(|due| told.contains(&due.id));
+            }
+            if parcel.dues.is_empty() {
+                continue;
+            }
+            course.under_way.add(&parcel);
+            course.out.spawn(deliver(rounds.clone(), channel.clone(), signing.clone(), parcel));
+        }
+        Ok(())
+    }
+
+    /// Writes down what came of a try, and of those that ended with it.
+    async fn ended(&self, course: &mut Course, first: Result<Back, JoinError>) {
+        let mut tried = Vec::new();
+        let mut next = Some(first);
+        while let Some(ended) = next {
+            // A task that was given up says nothing; panics are caught within it.
+            if let Ok((parcel, kind, sent)) = ended {
+                course.under_way.remove(&parcel);
+                if let Some(sent) = sent {
+                    self.conclude(kind, &parcel, &sent, &mut tried);
+                }
+            }
+            next = course.out.try_join_next();
+        }
+        course.is_due = !self.rounds.stop.is_cancelled();
+        if !tried.is_empty() {
+            self.record(tried).await;
+        }
+    }
+
+    /// What follows a try, the same for all that were told together.
+    fn conclude(&self, kind: ProviderType, parcel: &Parcel, sent: &Sent, tried: &mut Vec<Tried>) {
+        let rounds = &self.rounds;
+        let now = rounds.sender.ctx.now();
+        let then = match sent.verdict {
+            Verdict::Accepted => Then::Accepted,
+            Verdict::Never => Then::Dead,
+            Verdict::Again(asked) => {
+                let first = parcel.first_try_at().unwrap_or(sent.at);
+                let tries = parcel.tries().saturating_add(1);
+                match next_try(first, now, tries, asked, rounds.sender.ctx.chance()) {
+                    NextTry::At(at) => Then::Again(at),
+                    NextTry::Dead => Then::Dead,
+                }
+            }
+        };
+        let outcome = match then {
+            Then::Accepted => MessageOutcome::Accepted,
+            Then::Again(_) => MessageOutcome::Again,
+            Then::Dead => MessageOutcome::Dead,
+        };
+        rounds.metrics.messages(kind, outcome).inc();
+        for due in &parcel.dues {
+            let (id, channel, status) = (due.id, self.channel, sent.status);
+            match then {
+                Then::Accepted => {
+                    let seconds = now.since(due.event.at).as_secs_f64();
+                    rounds.metrics.message_seconds.observe(seconds);
+                    debug!(delivery.id = %id, channel.id = %channel, "delivery {id} was accepted");
+                }
+                Then::Again(at) => debug!(
+                    delivery.id = %id, channel.id = %channel, status,
+                    "delivery {id} did not arrive and is tried again at {at}"
+                ),
+                Then::Dead => warn!(
+                    delivery.id = %id, channel.id = %channel, status, tries = due.tries + 1,
+                    "delivery {id} of channel {channel} is a dead letter: `aloft notifications \
+                     deliveries` says why"
+                ),
+            }
+            let answer = sent.answer.clone();
+            tried.push(Tried { id, at: sent.at, took: sent.took, status, answer, then });
+        }
+    }
+
+    /// Writes down what was tried, however long the database takes: what arrived is not sent again by
+    /// this process because it could not be written down.
+    async fn record(&self, tried: Vec<Tried>) {
+        let mut pause = FIRST_PAUSE;
+        loop {
+            match self.rounds.store.outbox().attempted(tried.clone()).await {
+                Ok(()) => return,
+                Err(StoreError::Closed) => return,
+                Err(error) => warn!(
+                    channel.id = %self.channel, %error,
+                    "{} tries cannot be written down, and are kept: {error}", tried.len()
+                ),
+            }
+            tokio::select! {
+                () = self.rounds.abandon.cancelled() => return,
+                () = tokio::time::sleep(pause) => pause = (pause * 2).min(PAUSE_MAX),
+            }
+        }
+    }
+}
+
+impl Course {
+    /// There is nobody to ask any more.
+    fn rest(&mut self) {
+        self.is_due = false;
+        self.next_at = None;
+    }
+}
+
+/// Ends when the clock shows `instant`; never without one.
+async fn at(rounds: &Rounds, instant: Option<Timestamp>) {
+    match instant {
+        Some(instant) => rounds.sender.ctx.sleep_until(instant).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Sends a parcel when its turn comes; nothing is begun once the server stops.
+async fn deliver(
+    rounds: Arc<Rounds>,
+    channel: Arc<Channel>,
+    signing: Arc<[Secret<Vec<u8>>]>,
+    parcel: Parcel,
+) -> Back {
+    let (settings, signing) = (&channel.settings, &*signing);
+    let events = parcel.events();
+    let target = Target { channel: channel.id, settings, signing };
+    let notice = match events.as_slice() {
+        [only] if !parcel.is_storm() => Notice::One(only),
+        several => Notice::Storm(several),
+    };
+    let told = rounds.sender.tell(target, notice, parcel.key(), &rounds.stop);
+    let sent = match AssertUnwindSafe(told).catch_unwind().await {
+        Ok(sent) => sent,
+        Err(_) => {
+            error!(channel.id = %channel.id, "a message could not be made: this is a mistake of ours");
+            let at = rounds.sender.ctx.now();
+            let answer = "the server failed at this message; its log says where".to_owned();
+            let verdict = Verdict::Again(None);
+            Some(Sent { at, took: Duration::ZERO, status: None, answer, verdict })
+        }
+    };
+    (parcel, settings.provider.kind(), sent)
+}

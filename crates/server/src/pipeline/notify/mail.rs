@@ -1,0 +1,198 @@
+//! Emails to the operator's mail server, over connections that are used again. What stands in them is
+//! decided by `domain::notify`. The server is the operator's own, so the egress policy does not hold
+//! for it, as for name servers.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, UNIX_EPOCH};
+
+use domain::notify::{Answer, Mail, in_one_line};
+use lettre::message::header::{HeaderName, HeaderValue};
+use lettre::message::{Mailbox, MultiPart};
+use lettre::transport::smtp::Error;
+use lettre::transport::smtp::authentication::{Credentials, Mechanism};
+use lettre::transport::smtp::client::{AsyncSmtpConnection, Certificate, TlsParameters};
+use lettre::transport::smtp::extension::ClientId;
+use lettre::transport::smtp::response::{Code, Response};
+use lettre::{Address, Message};
+use rules::Timestamp;
+use tokio::time::{Instant, timeout};
+
+use super::send::Unsent;
+use crate::config::{MailServer, MailTls};
+
+/// Connections that wait to be used again.
+const IDLE_MAX: usize = 4;
+/// For how long: less than servers wait for the next command (RFC 5321 §4.5.3.2.7: five minutes).
+const IDLE_FOR: Duration = Duration::from_secs(60);
+/// Replies that are about the account of this server and not about the receiver.
+const ACCOUNT: [u16; 4] = [530, 534, 535, 538];
+
+/// Sends emails.
+pub(super) struct Mailer {
+    server: MailServer,
+    /// `None` where nothing is kept secret.
+    tls: Option<TlsParameters>,
+    hello: ClientId,
+    idle: Mutex<Vec<(Instant, AsyncSmtpConnection)>>,
+}
+
+impl Mailer {
+    /// Trusts the usual authorities and `extra_roots`, each in DER. Connects to nothing yet.
+    pub(super) fn new(server: MailServer, extra_roots: &[impl AsRef<[u8]>]) -> Result<Self, Error> {
+        let tls = match server.tls {
+            MailTls::Off => None,
+            MailTls::Starttls | MailTls::Implicit => {
+                let mut tls = TlsParameters::builder(server.host.clone());
+                for root in extra_roots {
+                    tls = tls.add_root_certificate(Certificate::from_der(root.as_ref().to_vec())?);
+                }
+                Some(tls.build_rustls()?)
+            }
+        };
+        let hello = ClientId::Domain(server.from.email.domain().to_owned());
+        Ok(Self { server, tls, hello, idle: Mutex::default() })
+    }
+
+    /// Sends `mail` at `now`, within `limit`. The last reply of the server is the answer.
+    pub(super) async fn send(
+        &self,
+        mail: &Mail,
+        now: Timestamp,
+        limit: Duration,
+    ) -> Result<Answer, Unsent> {
+        let message = self.message(mail, now)?;
+        // A connection that is given up in the middle is dropped and never used again.
+        match timeout(limit, self.hand_over(&message)).await {
+            Ok(answer) => answer,
+            Err(_) => Err(Unsent::Failed(format!(
+                "timed out after {} ms while talking to the mail server",
+                limit.as_millis()
+            ))),
+        }
+    }
+
+    async fn hand_over(&self, message: &Message) -> Result<Answer, Unsent> {
+        let mut connection = self.connection().await?;
+        let sent = connection.send(message.envelope(), &message.formatted()).await;
+        if !connection.has_broken() && sent.is_ok() {
+            self.keep(connection);
+        }
+        match sent {
+            Ok(reply) => Ok(as_answer(&reply)),
+            Err(error) => match error.status() {
+                Some(status) => Ok(Answer { status: number(status), ..refusal(&error) }),
+                None => Err(failed("the mail server took nothing", &error)),
+            },
+        }
+    }
+
+    /// A connection on which a message can begin.
+    async fn connection(&self) -> Result<AsyncSmtpConnection, Unsent> {
+        while let Some(mut waiting) = self.waiting() {
+            if waiting.test_connected().await {
+                return Ok(waiting);
+            }
+        }
+        let MailServer { host, port, tls, account, .. } = &self.server;
+        let refused = |error: Error| failed("the mail server is not reached", &error);
+        let implicit = if *tls == MailTls::Implicit { self.tls.clone() } else { None };
+        let address = (host.as_str(), *port);
+        let connected =
+            AsyncSmtpConnection::connect_tokio1(address, None, &self.hello, implicit, None).await;
+        let mut connection = connected.map_err(refused)?;
+        if let (MailTls::Starttls, Some(tls)) = (tls, &self.tls) {
+            if !connection.can_starttls() {
+                let why = "the mail server offers no STARTTLS, without which nothing is sent to it";
+                return Err(Unsent::Failed(why.to_owned()));
+            }
+            connection.starttls(tls.clone(), &self.hello).await.map_err(refused)?;
+        }
+        if let Some(account) = account {
+            let credentials =
+                Credentials::new(account.user.clone(), account.password.expose().clone());
+            let ways = [Mechanism::Plain, Mechanism::Login];
+            connection.auth(&ways, &credentials).await.map_err(|error| match error.status() {
+                Some(status) if ACCOUNT.contains(&number(status)) => {
+                    Unsent::Answered(Answer { status: number(status), ..refusal(&error) })
+                }
+                Some(_) | None => refused(error),
+            })?;
+        }
+        Ok(connection)
+    }
+
+    fn waiting(&self) -> Option<AsyncSmtpConnection> {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.retain(|(since, _)| since.elapsed() < IDLE_FOR);
+        Some(idle.pop()?.1)
+    }
+
+    fn keep(&self, connection: AsyncSmtpConnection) {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        if idle.len() < IDLE_MAX {
+            idle.push((Instant::now(), connection));
+        }
+    }
+
+    /// The email as it is written: text and HTML that say the same, ids below the domain that it
+    /// comes from, and the word that no program shall answer it (RFC 3834).
+    fn message(&self, mail: &Mail, now: Timestamp) -> Result<Message, Unsent> {
+        let to: Address = mail.to.parse().map_err(|why| {
+            Unsent::Impossible(format!("no email can be sent to the address of the channel: {why}"))
+        })?;
+        let domain = self.server.from.email.domain();
+        let thread = format!("<{}@{domain}>", mail.thread);
+        let automatic = HeaderValue::new(
+            HeaderName::new_from_ascii_str("Auto-Submitted"),
+            "auto-generated".to_owned(),
+        );
+        let millis = u64::try_from(now.as_millis()).unwrap_or(0);
+        Message::builder()
+            .from(self.server.from.clone())
+            .to(Mailbox::new(None, to))
+            .subject(mail.subject.as_str())
+            .date(UNIX_EPOCH + Duration::from_millis(millis))
+            .message_id(Some(format!("<{}@{domain}>", mail.id)))
+            .in_reply_to(thread.clone())
+            .references(thread)
+            .raw_header(automatic)
+            .multipart(MultiPart::alternative_plain_html(mail.text.clone(), mail.html.clone()))
+            .map_err(|why| Unsent::Impossible(format!("the email cannot be written: {why}")))
+    }
+}
+
+impl std::fmt::Debug for Mailer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Mailer").field("server", &self.server).finish_non_exhaustive()
+    }
+}
+
+fn as_answer(reply: &Response) -> Answer {
+    let body = reply.message().collect::<Vec<_>>().join(" ");
+    Answer { status: number(reply.code()), retry_after: None, body }
+}
+
+/// What a reply that is an error said; its status is the caller's to fill in.
+fn refusal(error: &Error) -> Answer {
+    Answer { status: 0, retry_after: None, body: said(error) }
+}
+
+fn number(code: Code) -> u16 {
+    u16::from(code)
+}
+
+/// Servers may repeat what they were sent, so their words are shown as those of any receiver.
+fn failed(what: &str, error: &Error) -> Unsent {
+    Unsent::Failed(format!("{what}: {}", in_one_line(&error.to_string())))
+}
+
+/// What is behind an error.
+fn said(error: &Error) -> String {
+    let mut cause = std::error::Error::source(error);
+    let mut words = Vec::new();
+    while let Some(error) = cause {
+        words.push(error.to_string());
+        cause = error.source();
+    }
+    if words.is_empty() { error.to_string() } else { words.join(": ") }
+}

@@ -1,0 +1,262 @@
+//! One try: the message is composed, takes its place, goes out, and its answer is read. Nothing of the
+//! database is held or asked meanwhile.
+
+use std::time::{Duration, UNIX_EPOCH};
+
+use bytes::Bytes;
+use domain::notify::{
+    Answer, Delivered, Envelope, Event, HttpMessage, Message, Notice, Servers, Unconfigured,
+    compose, read_answer, said, thread,
+};
+use http::HeaderValue;
+use http::header::RETRY_AFTER;
+use probe::{Client, Request};
+use rules::notification::ChannelSettings;
+use rules::{ChannelId, ProviderType, Secret, Timestamp};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::mail::Mailer;
+use super::places::{Place, Places};
+use crate::context::Context;
+
+/// Longest that one try may take, from the look-up to the answer.
+pub(super) const TRY_WITHIN: Duration = Duration::from_secs(10);
+/// What all emails wait in turn for.
+const MAIL_SERVER: &str = "mail server";
+
+/// Whom a message is for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Target<'t> {
+    pub(super) channel: ChannelId,
+    pub(super) settings: &'t ChannelSettings,
+    /// Secrets that webhooks are signed with, newest first.
+    pub(super) signing: &'t [Secret<Vec<u8>>],
+}
+
+/// What came of one try.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Sent {
+    /// When it began.
+    pub(super) at: Timestamp,
+    pub(super) took: Duration,
+    /// Status of the answer, where there was one.
+    pub(super) status: Option<u16>,
+    /// What the receiver said or why it did not, for people.
+    pub(super) answer: String,
+    pub(super) verdict: Verdict,
+}
+
+/// Whether it arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// The receiver has it.
+    Accepted,
+    /// Not now, and not before this much time where the receiver said so.
+    Again(Option<Duration>),
+    /// Not as it stands.
+    Never,
+}
+
+/// Why there is no answer, or none as usual.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Unsent {
+    /// None came; another try may bring one.
+    Failed(String),
+    /// One came before there was a message.
+    Answered(Answer),
+    /// There is nothing to send, and another try would change nothing.
+    Impossible(String),
+}
+
+/// What sending takes.
+#[derive(Debug)]
+pub(super) struct Sender {
+    pub(super) ctx: Context,
+    pub(super) client: Client,
+    pub(super) mailer: Option<Mailer>,
+    pub(super) servers: Servers,
+    /// Where people reach this server, without a slash at the end.
+    pub(super) public_url: Option<String>,
+    pub(super) places: Places,
+}
+
+impl Sender {
+    /// Tells `notice` once, when its turn comes; `key` is its identity, the same in every try. `None`
+    /// where `stop` came before: then nothing was sent.
+    pub(super) async fn tell(
+        &self,
+        target: Target<'_>,
+        notice: Notice<'_>,
+        key: &str,
+        stop: &CancellationToken,
+    ) -> Option<Sent> {
+        let composed = tokio::select! {
+            biased;
+            () = stop.cancelled() => return None,
+            composed = self.composed(target, notice, key) => composed,
+        };
+        Some(match composed {
+            Ok((message, place)) => {
+                let sent = self.send(target.settings.provider.kind(), &message).await;
+                drop(place);
+                sent
+            }
+            Err(missing) => Sent::never(self.ctx.now(), Duration::ZERO, missing.to_string()),
+        })
+    }
+
+    async fn send(&self, kind: ProviderType, message: &Message) -> Sent {
+        let (at, start) = (self.ctx.now(), Instant::now());
+        let answer = match message {
+            Message::Http(message) => self.over_http(message, at).await,
+            Message::Mail(mail) => match &self.mailer {
+                Some(mailer) => mailer.send(mail, at, TRY_WITHIN).await,
+                None => Err(Unsent::Impossible("this server has no mail server".to_owned())),
+            },
+        };
+        let took = start.elapsed();
+        let answer = match answer {
+            Ok(answer) | Err(Unsent::Answered(answer)) => answer,
+            Err(Unsent::Impossible(why)) => return Sent::never(at, took, why),
+            Err(Unsent::Failed(why)) => {
+                let verdict = Verdict::Again(None);
+                return Sent { at, took, status: None, answer: why, verdict };
+            }
+        };
+        let (words, verdict) = match read_answer(kind, &answer) {
+            Delivered::Accepted => (said(&answer), Verdict::Accepted),
+            Delivered::Again { after, why } => (why, Verdict::Again(after)),
+            Delivered::Refused(refusal) => (refusal.why, Verdict::Never),
+        };
+        Sent { at, took, status: Some(answer.status), answer: words, verdict }
+    }
+
+    /// The message with its place. One that had to wait is composed anew: signatures hold for minutes
+    /// around the time in them.
+    async fn composed(
+        &self,
+        target: Target<'_>,
+        notice: Notice<'_>,
+        key: &str,
+    ) -> Result<(Message, Place), Unconfigured> {
+        let message = self.compose(target, notice, key)?;
+        let receiver = receiver(&message);
+        if let Some(place) = self.places.take_now(&receiver) {
+            return Ok((message, place));
+        }
+        let place = self.places.take(&receiver).await;
+        Ok((self.compose(target, notice, key)?, place))
+    }
+
+    fn compose(
+        &self,
+        target: Target<'_>,
+        notice: Notice<'_>,
+        key: &str,
+    ) -> Result<Message, Unconfigured> {
+        let thread = match notice {
+            Notice::One(event) => thread(event),
+            Notice::Storm(_) => key.to_owned(),
+        };
+        let envelope = Envelope {
+            channel: target.channel,
+            key,
+            thread: &thread,
+            now: self.ctx.now(),
+            signing: target.signing,
+            link: self.public_url.as_deref().map(|url| link(url, notice)),
+        };
+        let ChannelSettings { provider, name, .. } = target.settings;
+        compose(provider, name.as_deref(), &self.servers, notice, &envelope)
+    }
+
+    async fn over_http(&self, message: &HttpMessage, now: Timestamp) -> Result<Answer, Unsent> {
+        let request = request(message).map_err(Unsent::Impossible)?;
+        let sent = self.client.send(&request, TRY_WITHIN).await;
+        let answer = sent.map_err(|failure| Unsent::Failed(failure.detail))?;
+        let retry_after = answer.headers.get(RETRY_AFTER);
+        Ok(Answer {
+            status: answer.status.as_u16(),
+            retry_after: retry_after.and_then(|value| wait(value.to_str().ok()?, now)),
+            body: String::from_utf8_lossy(&answer.body).into_owned(),
+        })
+    }
+}
+
+impl Sent {
+    /// A try that ends here, without an answer.
+    pub(super) const fn never(at: Timestamp, took: Duration, why: String) -> Self {
+        Self { at, took, status: None, answer: why, verdict: Verdict::Never }
+    }
+}
+
+/// Whom the places are counted for.
+fn receiver(message: &Message) -> String {
+    let Message::Http(message) = message else { return MAIL_SERVER.to_owned() };
+    let Ok(url) = url::Url::parse(message.url.expose()) else { return String::new() };
+    let port = url.port_or_known_default().unwrap_or_default();
+    format!("{}:{port}", url.host_str().unwrap_or_default())
+}
+
+/// Where people see what `notice` tells, on the server at `url`.
+fn link(url: &str, notice: Notice<'_>) -> String {
+    match notice {
+        Notice::One(Event { incident: Some(incident), .. }) => {
+            format!("{url}/incidents/{incident}")
+        }
+        Notice::One(event) => format!("{url}/monitors/{}", event.monitor.id),
+        Notice::Storm(_) => format!("{url}/incidents"),
+    }
+}
+
+/// Header values may be any bytes but line ends; URLs are written as browsers write them.
+fn request(message: &HttpMessage) -> Result<Request, String> {
+    let url = message.url.expose().parse();
+    let url = url.map_err(|why| format!("the address of the channel is no URL: {why}"))?;
+    let header = |(name, value): &(http::HeaderName, Secret<String>)| {
+        let mut value = HeaderValue::from_bytes(value.expose().as_bytes())
+            .map_err(|_| format!("the header `{name}` cannot be sent as it stands"))?;
+        value.set_sensitive(true);
+        Ok((name.clone(), value))
+    };
+    Ok(Request {
+        method: message.method.clone(),
+        url,
+        headers: message.headers.iter().map(header).collect::<Result<_, String>>()?,
+        body: Bytes::copy_from_slice(&message.body),
+    })
+}
+
+/// The time to wait that `retry-after` asks for: seconds, or until a date (RFC 9110 §10.2.3).
+fn wait(text: &str, now: Timestamp) -> Option<Duration> {
+    if let Ok(seconds) = text.trim().parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let date = httpdate::parse_http_date(text.trim()).ok()?;
+    let since_1970 = date.duration_since(UNIX_EPOCH).ok()?;
+    let date = Timestamp::from_millis(i64::try_from(since_1970.as_millis()).ok()?);
+    Some(date.since(now))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn retry_after_is_seconds_or_a_date() {
+        let now = Timestamp::from_millis(1_445_412_420_000);
+        let cases = [
+            ("120", Some(120)),
+            (" 0 ", Some(0)),
+            ("Wed, 21 Oct 2015 07:28:00 GMT", Some(60)),
+            ("Wed, 21 Oct 2015 07:26:00 GMT", Some(0)),
+            ("soon", None),
+            ("-5", None),
+            ("99999999999999999999", None),
+        ];
+        for (text, seconds) in cases {
+            assert_eq!(wait(text, now), seconds.map(Duration::from_secs), "{text}");
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! `incident.v1.IncidentService`: what happened to monitors, and what people do about it. Opening and
+//! closing is the judge's, also where somebody resolves an incident; how one is shown stands in `shown`.
+
+mod shown;
+
+use contract::incident::wire::{
+    AcknowledgeIncidentRequest, AcknowledgeIncidentResponse, CommentIncidentRequest,
+    CommentIncidentResponse, GetIncidentRequest, GetIncidentResponse, IncidentService,
+    ListIncidentsRequest, ListIncidentsResponse, ResolveIncidentRequest, ResolveIncidentResponse,
+};
+use contract::rpc::{self, Error, RequestContext, Response, ServiceRequest, ServiceResult};
+use rules::incident::{Comment, IncidentState};
+use rules::{IncidentId, MonitorId, Violation, Violations};
+use store::{Incident, IncidentFilter, NewComment};
+
+use self::shown::{entry, evidence, shown};
+use super::call::{caller, change, id, idempotency};
+use super::history::time;
+use super::list::{Asked, Part, total};
+use super::monitor::{unavailable, whole};
+use crate::app::{App, refusal};
+use crate::auth::Caller;
+
+/// What a caller is told is missing.
+const NOUN: &str = "incident";
+
+/// The service.
+#[derive(Clone, Debug)]
+pub(super) struct Incidents(pub(super) App);
+
+impl IncidentService for Incidents {
+    async fn list_incidents(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, ListIncidentsRequest>,
+    ) -> ServiceResult<ListIncidentsResponse> {
+        let caller = caller(&context);
+        let (filter, page) = asked(&request.to_owned_message())?;
+        let incidents = self.0.store.incidents();
+        let found = incidents.list(caller.workspace, filter, page.with_one_more()).await;
+        let found = found.map_err(refusal)?;
+        let (incidents, next_page_token) = page.cut(found.rows, |incident| incident.id);
+        Response::ok(ListIncidentsResponse {
+            incidents: incidents.iter().map(shown).collect(),
+            total_size: total(found.total),
+            next_page_token,
+        })
+    }
+
+    async fn get_incident(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, GetIncidentRequest>,
+    ) -> ServiceResult<GetIncidentResponse> {
+        let (caller, id) = (caller(&context), id(NOUN, request.id)?);
+        let found = self.0.store.incidents().get(caller.workspace, id).await.map_err(refusal)?;
+        Response::ok(GetIncidentResponse {
+            incident: shown(&found.incident).into(),
+            timeline: found.timeline.iter().map(entry).collect(),
+            evidence: found.evidence.iter().map(evidence).collect(),
+        })
+    }
+
+    async fn acknowledge_incident(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, AcknowledgeIncidentRequest>,
+    ) -> ServiceResult<AcknowledgeIncidentResponse> {
+        let (caller, id) = (caller(&context), id(NOUN, request.id)?);
+        let (incidents, change) = (self.0.store.incidents(), change(&self.0, caller));
+        let incident = incidents.acknowledge(caller.workspace, id, change).await;
+        let incident = shown(&incident.map_err(refusal)?).into();
+        Response::ok(AcknowledgeIncidentResponse { incident })
+    }
+
+    async fn resolve_incident(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, ResolveIncidentRequest>,
+    ) -> ServiceResult<ResolveIncidentResponse> {
+        let incident = self.resolve(caller(&context), id(NOUN, request.id)?).await?;
+        Response::ok(ResolveIncidentResponse { incident: shown(&incident).into() })
+    }
+
+    async fn comment_incident(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, CommentIncidentRequest>,
+    ) -> ServiceResult<CommentIncidentResponse> {
+        let (caller, incident) = (caller(&context), id(NOUN, request.id)?);
+        let text = request.text.map(ToOwned::to_owned);
+        let comment = Comment::parse(text).map_err(|violations| rpc::invalid(&violations))?;
+        let new = NewComment {
+            workspace: caller.workspace,
+            incident,
+            text: comment.into_text(),
+            idempotency: idempotency(&context, "CommentIncident")?,
+        };
+        let written = self.0.store.incidents().comment(new, change(&self.0, caller)).await;
+        let written = written.map_err(refusal)?.into_inner();
+        Response::ok(CommentIncidentResponse { entry: entry(&written).into() })
+    }
+}
+
+impl Incidents {
+    /// Has the judge close the incident, in order with the changes of its monitor; to the end, also
+    /// where the caller goes away in the middle.
+    async fn resolve(&self, caller: Caller, id: IncidentId) -> Result<Incident, Error> {
+        let (app, workspace, change) = (self.0.clone(), caller.workspace, change(&self.0, caller));
+        let found = app.store.incidents().find(workspace, id).await.map_err(refusal)?;
+        if found.closed.is_some() {
+            return Ok(found);
+        }
+        let monitor = found.monitor;
+        let resolve = async move {
+            let incidents = app.store.incidents();
+            incidents.ask_to_resolve(workspace, id, change).await.map_err(refusal)?;
+            let resolved = app.pipeline.resolved(monitor, id).await;
+            resolved.map_err(|error| unavailable(&error, &monitor.to_string()))?;
+            incidents.find(workspace, id).await.map_err(refusal)
+        };
+        whole(&self.0, monitor, resolve).await
+    }
+}
+
+/// Which incidents are asked for, or all that is wrong with it.
+fn asked(request: &ListIncidentsRequest) -> Result<(IncidentFilter, Part<IncidentId>), Error> {
+    let mut wrong = Vec::new();
+    let page_token = request.page_token.as_deref();
+    let page = Asked { limit: request.limit, offset: None, page_token }.parse();
+    let state = request.state.as_deref().filter(|state| !state.is_empty());
+    let state = state.map(IncidentState::parse).transpose();
+    let monitor = request.monitor_id.as_deref().filter(|monitor| !monitor.is_empty());
+    let monitor = monitor.map(MonitorId::parse).transpose();
+    if let Err(unknown) = &state {
+        let allowed = format!("must be one of {}", unknown.known);
+        wrong.push(Violation::new("state", &unknown.given, allowed));
+    }
+    if let Err(unreadable) = &monitor {
+        let allowed = format!("must be a monitor's identifier, {}…", unreadable.prefix);
+        wrong.push(Violation::new("monitor_id", &unreadable.given, allowed));
+    }
+    let from = time(request.from.as_option(), "from", &mut wrong);
+    let to = time(request.to.as_option(), "to", &mut wrong);
+    match (page, state, monitor) {
+        (Ok(page), Ok(state), Ok(monitor)) if wrong.is_empty() => {
+            let is_open = state.map(|state| state == IncidentState::Open);
+            Ok((IncidentFilter { monitor, is_open, from, to }, page))
+        }
+        (page, _, _) => {
+            wrong.extend(page.err().into_iter().flat_map(|violations| violations.0));
+            Err(rpc::invalid(&Violations(wrong)))
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Deliveries as callers read them, and dead letters that are tried again. What is secret in an answer
+//! was left out when it was kept.
+
+use contract::monitor::instant;
+use contract::notification::wire::{
+    Delivery as Shown, DeliveryAttempt as ShownAttempt, GetDeliveryRequest, GetDeliveryResponse,
+    ListDeliveriesRequest, ListDeliveriesResponse, ReplayDeliveryRequest, ReplayDeliveryResponse,
+};
+use contract::rpc::{self, Error, RequestContext};
+use domain::notify::{Holds, event_key};
+use rules::{Violation, Violations};
+use store::{Delivery, DeliveryAttempt, DeliveryFilter, DeliveryState, Listed, StoreError};
+
+use super::test::millis;
+use crate::app::{App, refusal};
+use crate::rpc::call::{caller, change, id};
+use crate::rpc::list::{Asked, total};
+
+/// What a caller is told is missing.
+const NOUN: &str = "delivery";
+
+/// `ListDeliveries`.
+pub(super) async fn list(
+    app: &App,
+    context: &RequestContext,
+    request: ListDeliveriesRequest,
+) -> Result<ListDeliveriesResponse, Error> {
+    let caller = caller(context);
+    let (limit, offset) = (request.limit, request.offset);
+    let page = Asked { limit, offset, page_token: request.page_token.as_deref() }.parse();
+    let state = state(request.state.as_deref());
+    let (page, state) = match (page, state) {
+        (Ok(page), Ok(state)) => (page, state),
+        (page, state) => {
+            let wrong = page.err().into_iter().flat_map(|wrong| wrong.0).chain(state.err());
+            return Err(rpc::invalid(&Violations(wrong.collect())));
+        }
+    };
+    let nothing = || Listed { rows: Vec::new(), total: 0 };
+    let found = match filter(&request, state) {
+        None => nothing(),
+        Some(filter) => {
+            let outbox = app.store.outbox();
+            let found = outbox.list(caller.workspace, filter, page.with_one_more()).await;
+            found.map_err(refusal)?
+        }
+    };
+    let (deliveries, next_page_token) = page.cut(found.rows, |delivery| delivery.id);
+    Ok(ListDeliveriesResponse {
+        deliveries: deliveries.into_iter().map(shown).collect(),
+        total_size: total(found.total),
+        next_page_token,
+    })
+}
+
+/// `GetDelivery`.
+pub(super) async fn get(
+    app: &App,
+    context: &RequestContext,
+    request: GetDeliveryRequest,
+) -> Result<GetDeliveryResponse, Error> {
+    let workspace = caller(context).workspace;
+    let found = app.store.outbox().get(workspace, id(NOUN, &request.id)?).await;
+    Ok(GetDeliveryResponse { delivery: shown(found.map_err(refusal)?).into() })
+}
+
+/// `ReplayDelivery`.
+pub(super) async fn replay(
+    app: &App,
+    context: &RequestContext,
+    request: ReplayDeliveryRequest,
+) -> Result<ReplayDeliveryResponse, Error> {
+    let caller = caller(context);
+    let (id, change) = (id(NOUN, &request.id)?, change(app, caller));
+    let replayed = app.store.outbox().replay(caller.workspace, id, change).await;
+    let delivery = replayed.map_err(|error| match error {
+        // Nothing is wrong with the request: the delivery does not stand as it would have to.
+        StoreError::Refused(violation) => rpc::failed_precondition(violation.to_string()),
+        error => refusal(error),
+    })?;
+    Ok(ReplayDeliveryResponse { delivery: shown(delivery).into() })
+}
+
+fn state(given: Option<&str>) -> Result<Option<DeliveryState>, Violation> {
+    let Some(given) = given.filter(|given| !given.is_empty()) else { return Ok(None) };
+    DeliveryState::parse(given).map(Some).map_err(|_| {
+        let words: Vec<_> = DeliveryState::ALL.iter().map(|state| state.as_str()).collect();
+        Violation::new("state", given, format!("must be one of {}", words.join(", ")))
+    })
+}
+
+/// What is asked for; `None` where an id is one that nothing has.
+fn filter(request: &ListDeliveriesRequest, state: Option<DeliveryState>) -> Option<DeliveryFilter> {
+    let given = |id: &Option<String>| id.clone().filter(|id| !id.is_empty());
+    let channel = given(&request.notification_id).map(|id| id.parse()).transpose().ok()?;
+    let monitor = given(&request.monitor_id).map(|id| id.parse()).transpose().ok()?;
+    Some(DeliveryFilter { channel, monitor, state })
+}
+
+fn shown(delivery: Delivery) -> Shown {
+    let waits = delivery.state == DeliveryState::Waiting;
+    Shown {
+        id: delivery.id.to_string(),
+        notification_id: delivery.channel.to_string(),
+        provider_type: delivery.kind.to_string(),
+        monitor_id: delivery.monitor.map(|id| id.to_string()),
+        incident_id: delivery.event.incident.map(|id| id.to_string()),
+        event: delivery.event.kind.as_str().to_owned(),
+        reminder: i32::try_from(delivery.event.reminder).unwrap_or(i32::MAX),
+        state: delivery.state.as_str().to_owned(),
+        held: delivery.holds.filter(|_| waits).map(|holds| held(holds).to_owned()),
+        key: event_key(delivery.channel, &delivery.event),
+        created_at: instant(delivery.created_at),
+        next_attempt_at: waits.then(|| instant(delivery.due_at)).unwrap_or_default(),
+        done_at: delivery.done_at.map(instant).unwrap_or_default(),
+        attempts: delivery.attempts.into_iter().map(attempt).collect(),
+    }
+}
+
+fn attempt(attempt: DeliveryAttempt) -> ShownAttempt {
+    ShownAttempt {
+        number: i32::try_from(attempt.number).unwrap_or(i32::MAX),
+        at: instant(attempt.at),
+        took_ms: millis(attempt.took),
+        status: attempt.status.map(i32::from),
+        answer: attempt.answer,
+    }
+}
+
+/// The word for why a delivery waits untried.
+const fn held(holds: Holds) -> &'static str {
+    match holds {
+        Holds::Lasting => "lasting",
+        Holds::Maintenance => "maintenance",
+        Holds::Quiet => "quiet_hours",
+        Holds::Storm => "storm",
+    }
+}

@@ -1,0 +1,61 @@
+//! What a workspace's webhooks are signed with: what people may know of it, and another secret for them.
+
+use std::time::Duration;
+
+use contract::monitor::instant;
+use contract::notification::wire::{
+    ListSigningSecretsRequest, ListSigningSecretsResponse, RotateSigningSecretRequest,
+    RotateSigningSecretResponse, SigningSecret as Shown,
+};
+use contract::rpc::{self, Error, RequestContext};
+use domain::notify::signing_secret_text;
+use rules::{Reader, Violations, tables};
+use store::SigningSecret;
+
+use crate::app::{App, refusal};
+use crate::rpc::call::{caller, change};
+
+/// `ListSigningSecrets`.
+pub(super) async fn list(
+    app: &App,
+    context: &RequestContext,
+    _request: ListSigningSecretsRequest,
+) -> Result<ListSigningSecretsResponse, Error> {
+    let workspace = caller(context).workspace;
+    let signing = app.store.signing_secrets().list(workspace, app.ctx.now()).await;
+    let signing_secrets = signing.map_err(refusal)?.iter().map(shown).collect();
+    Ok(ListSigningSecretsResponse { signing_secrets })
+}
+
+/// `RotateSigningSecret`.
+pub(super) async fn rotate(
+    app: &App,
+    context: &RequestContext,
+    request: RotateSigningSecretRequest,
+) -> Result<RotateSigningSecretResponse, Error> {
+    let caller = caller(context);
+    let overlap = overlap(request.overlap_hours).map_err(|wrong| rpc::invalid(&wrong))?;
+    let (workspace, new) = (caller.workspace, app.ctx.new_id());
+    let secrets = app.store.signing_secrets();
+    let rotated = secrets.rotate(workspace, new, overlap, change(app, caller)).await;
+    let rotated = rotated.map_err(refusal)?;
+    Ok(RotateSigningSecretResponse {
+        secret: signing_secret_text(&rotated.secret).expose().clone(),
+        signing_secrets: rotated.signing.iter().map(shown).collect(),
+    })
+}
+
+fn overlap(hours: Option<i32>) -> Result<Duration, Violations> {
+    let mut reader = Reader::new(&tables::SIGNING_SECRET);
+    let hours = reader.integer("overlap_hours", hours);
+    let hours = reader.finish(hours)?;
+    Ok(Duration::from_hours(u64::try_from(hours).expect("the table has no negative hours")))
+}
+
+fn shown(secret: &SigningSecret) -> Shown {
+    Shown {
+        id: secret.id.to_string(),
+        created_at: instant(secret.created_at),
+        expires_at: secret.expires_at.map(instant).unwrap_or_default(),
+    }
+}

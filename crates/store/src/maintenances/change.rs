@@ -1,0 +1,259 @@
+//! Maintenance as it is changed: created once however often the call is repeated, edited only by who
+//! saw the last edit, ended early, and deleted without taking back what has passed. What it names must
+//! be there, in the same transaction; past windows stay as uptime was counted with them.
+
+use domain::maintenance::{Ahead, ahead, written};
+use rules::maintenance::{A_WINDOW_AHEAD, Maintenance, MaintenanceSettings, Schedule};
+use rules::{MaintenanceId, Timestamp, Violation, WorkspaceId};
+
+use super::links::{link, unlink};
+use super::{Maintenances, PlannedMaintenance, covers, one, windows};
+use crate::audit::{self, Note};
+use crate::db::{Connection, query};
+use crate::writer::Session;
+use crate::{Change, Created, Idempotency, StoreError, idempotency};
+
+/// A maintenance to create, at the time of the change.
+#[derive(Clone, Debug)]
+pub struct NewMaintenance {
+    /// Its identifier.
+    pub id: MaintenanceId,
+    /// Who owns it.
+    pub workspace: WorkspaceId,
+    /// What the user wrote.
+    pub settings: MaintenanceSettings,
+    /// What makes a repetition of the call one with it.
+    pub idempotency: Option<Idempotency>,
+}
+
+impl Maintenances<'_> {
+    /// Creates a maintenance. What it names must be there, and a window must be on or to come; time
+    /// before now does not count.
+    pub async fn create(
+        &self,
+        new: NewMaintenance,
+        change: Change,
+    ) -> Result<Created<PlannedMaintenance>, StoreError> {
+        let ahead = ahead(&new.settings.schedule, written(change.at));
+        self.store
+            .write_in(new.workspace, move |session| Box::pin(create(session, new, ahead, change)))
+            .await
+    }
+
+    /// Gives a maintenance that was read as `seen` other settings. Where it was changed since,
+    /// nothing happens and the answer is a conflict. A new schedule begins now.
+    pub async fn update(
+        &self,
+        seen: Maintenance,
+        settings: MaintenanceSettings,
+        change: Change,
+    ) -> Result<PlannedMaintenance, StoreError> {
+        let is_moved = seen.settings.schedule != settings.schedule;
+        let ahead = is_moved.then(|| ahead(&settings.schedule, written(change.at)));
+        let is_relinked = seen.settings.monitor_ids != settings.monitor_ids
+            || seen.settings.component_ids != settings.component_ids;
+        self.store
+            .write_in(seen.workspace, move |session| {
+                Box::pin(async move {
+                    let seen_at = seen.updated_at;
+                    let maintenance =
+                        Maintenance { settings, updated_at: change.after(seen_at), ..seen };
+                    replace(&mut session.db, &maintenance, seen_at).await?;
+                    if let Some(ahead) = ahead {
+                        write(&mut session.db, &maintenance, &ahead, change.at).await?;
+                    }
+                    if is_relinked {
+                        unlink(&mut session.db, maintenance.id).await?;
+                        link(&mut session.db, &maintenance).await?;
+                    }
+                    finish(session, &maintenance, change, "maintenance.update").await
+                })
+            })
+            .await
+    }
+
+    /// Ends the window that is on; those to come stay. Where none is on, nothing changes.
+    pub async fn end(
+        &self,
+        workspace: WorkspaceId,
+        id: MaintenanceId,
+        change: Change,
+    ) -> Result<PlannedMaintenance, StoreError> {
+        self.store
+            .write_in(workspace, move |session| {
+                Box::pin(async move {
+                    let text = id.to_string();
+                    let seen = one(&mut session.db, workspace, &text, change.at).await?;
+                    if !windows::cut(&mut session.db, &text, change.at).await? {
+                        return Ok(seen);
+                    }
+                    let seen = seen.maintenance;
+                    let updated_at = change.after(seen.updated_at);
+                    query("UPDATE maintenances SET updated_at = $1 WHERE id = $2")
+                        .bind(updated_at.as_millis())
+                        .bind(&text)
+                        .execute(&mut session.db)
+                        .await?;
+                    finish(session, &seen, change, "maintenance.end").await
+                })
+            })
+            .await
+    }
+
+    /// Deletes a maintenance: a window that is on ends, none is to come. What has passed stays left
+    /// out of uptime.
+    pub async fn delete(
+        &self,
+        workspace: WorkspaceId,
+        id: MaintenanceId,
+        change: Change,
+    ) -> Result<(), StoreError> {
+        self.store
+            .write_in(workspace, move |session| {
+                Box::pin(async move {
+                    let text = id.to_string();
+                    let deleted = query(
+                        "UPDATE maintenances SET deleted_at = $1, windows_until = NULL \
+                         WHERE workspace_id = $2 AND id = $3 AND deleted_at IS NULL",
+                    )
+                    .bind(change.at.as_millis())
+                    .bind(workspace.to_string())
+                    .bind(&text)
+                    .execute(&mut session.db)
+                    .await?;
+                    if deleted == 0 {
+                        return Err(StoreError::not_found("maintenance", &id));
+                    }
+                    windows::rewrite(&mut session.db, &text, &Ahead::NONE, change.at).await?;
+                    unlink(&mut session.db, id).await?;
+                    covers::end(session, &text, change.at).await?;
+                    note(&mut session.db, (workspace, id), change, "maintenance.delete").await
+                })
+            })
+            .await
+    }
+}
+
+async fn create(
+    session: &mut Session,
+    new: NewMaintenance,
+    ahead: Ahead,
+    change: Change,
+) -> Result<Created<PlannedMaintenance>, StoreError> {
+    let NewMaintenance { id, workspace, settings, idempotency: call } = new;
+    let db = &mut session.db;
+    if let Some(id) = idempotency::created_before(db, workspace, call.as_ref()).await? {
+        let before = one(db, workspace, &id, change.at).await;
+        return before.map(Created::Before).map_err(idempotency::gone);
+    }
+    let (created_at, updated_at) = (change.at, change.at);
+    let maintenance = Maintenance { id, workspace, settings, created_at, updated_at };
+    insert(db, &maintenance).await?;
+    write(db, &maintenance, &ahead, change.at).await?;
+    link(db, &maintenance).await?;
+    let created = (&*id.to_string(), change.at);
+    idempotency::remember(db, workspace, call.as_ref(), created).await?;
+    finish(session, &maintenance, change, "maintenance.create").await.map(Created::Now)
+}
+
+/// Covers what the maintenance is for, notes the change, and says how it stands.
+async fn finish(
+    session: &mut Session,
+    maintenance: &Maintenance,
+    change: Change,
+    action: &'static str,
+) -> Result<PlannedMaintenance, StoreError> {
+    let (workspace, id) = (maintenance.workspace, maintenance.id);
+    covers::settle(session, &id.to_string(), change.at).await?;
+    note(&mut session.db, (workspace, id), change, action).await?;
+    one(&mut session.db, workspace, &id.to_string(), change.at).await
+}
+
+/// Writes the windows of a schedule, which must have one that is not over.
+async fn write(
+    db: &mut Connection,
+    maintenance: &Maintenance,
+    ahead: &Ahead,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    if ahead.windows.is_empty() {
+        let Schedule { starts_at, recurrence, .. } = &maintenance.settings.schedule;
+        return Err(StoreError::Refused(match recurrence {
+            Some(recurrence) => Violation::new("recurrence", recurrence, A_WINDOW_AHEAD),
+            None => Violation::new("starts_at", starts_at, A_WINDOW_AHEAD),
+        }));
+    }
+    let id = maintenance.id.to_string();
+    query("UPDATE maintenances SET windows_until = $1 WHERE id = $2")
+        .bind(ahead.until.map(Timestamp::as_millis))
+        .bind(&id)
+        .execute(&mut *db)
+        .await?;
+    windows::rewrite(db, &id, ahead, now).await
+}
+
+async fn insert(db: &mut Connection, maintenance: &Maintenance) -> Result<(), StoreError> {
+    let settings = &maintenance.settings;
+    let schedule = &settings.schedule;
+    query(
+        "INSERT INTO maintenances (id, workspace_id, title, description, starts_at, duration, \
+         time_zone, recurrence, created_at, updated_at) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+    )
+    .bind(maintenance.id.to_string())
+    .bind(maintenance.workspace.to_string())
+    .bind(&settings.title)
+    .bind(&settings.description)
+    .bind(schedule.starts_at.as_millis())
+    .bind(schedule.duration.to_string())
+    .bind(schedule.time_zone.to_string())
+    .bind(schedule.recurrence.as_ref().map(ToString::to_string))
+    .bind(maintenance.created_at.as_millis())
+    .bind(maintenance.updated_at.as_millis())
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+async fn replace(
+    db: &mut Connection,
+    maintenance: &Maintenance,
+    seen_at: Timestamp,
+) -> Result<(), StoreError> {
+    let settings = &maintenance.settings;
+    let schedule = &settings.schedule;
+    let id = maintenance.id.to_string();
+    let replaced = query(
+        "UPDATE maintenances SET title = $1, description = $2, starts_at = $3, duration = $4, \
+         time_zone = $5, recurrence = $6, updated_at = $7 \
+         WHERE workspace_id = $8 AND id = $9 AND updated_at = $10 AND deleted_at IS NULL",
+    )
+    .bind(&settings.title)
+    .bind(&settings.description)
+    .bind(schedule.starts_at.as_millis())
+    .bind(schedule.duration.to_string())
+    .bind(schedule.time_zone.to_string())
+    .bind(schedule.recurrence.as_ref().map(ToString::to_string))
+    .bind(maintenance.updated_at.as_millis())
+    .bind(maintenance.workspace.to_string())
+    .bind(&id)
+    .bind(seen_at.as_millis())
+    .execute(&mut *db)
+    .await?;
+    if replaced == 1 {
+        return Ok(());
+    }
+    // It is there with another edit, or not at all.
+    one(db, maintenance.workspace, &id, maintenance.updated_at).await?;
+    Err(StoreError::Conflict { what: "maintenance", id })
+}
+
+async fn note(
+    db: &mut Connection,
+    (workspace, id): (WorkspaceId, MaintenanceId),
+    change: Change,
+    action: &'static str,
+) -> Result<(), StoreError> {
+    let resource_id = id.to_string();
+    audit::note(db, Note { workspace, change, action, resource_id, detail: "" }).await
+}

@@ -1,0 +1,85 @@
+//! What a maintenance is for: its monitors and components, which must be there when they are linked.
+
+use std::collections::BTreeSet;
+
+use rules::maintenance::{COMPONENTS, COMPONENTS_ALLOWED, MONITORS, MONITORS_ALLOWED, Maintenance};
+use rules::{MaintenanceId, Violation};
+use sqlx::AssertSqlSafe;
+
+use crate::StoreError;
+use crate::db::{Connection, Query, query};
+
+/// Monitors or components that one statement names.
+const NAMED_AT_ONCE: usize = 500;
+
+/// Gives the maintenance its monitors and components, which must be there.
+pub(super) async fn link(db: &mut Connection, maintenance: &Maintenance) -> Result<(), StoreError> {
+    let settings = &maintenance.settings;
+    let monitors: Vec<_> = settings.monitor_ids.iter().map(ToString::to_string).collect();
+    link_each(db, maintenance, &MONITOR_LINKS, &monitors).await?;
+    let components: Vec<_> = settings.component_ids.iter().map(ToString::to_string).collect();
+    link_each(db, maintenance, &COMPONENT_LINKS, &components).await
+}
+
+/// What a maintenance is for: the field that names it, and the statements that link and find what is
+/// there, both with a list of identifiers at their end.
+struct Links {
+    field: (&'static str, &'static str),
+    link: &'static str,
+    find: &'static str,
+}
+
+const MONITOR_LINKS: Links = Links {
+    field: (MONITORS, MONITORS_ALLOWED),
+    link: "INSERT INTO maintenance_monitors (maintenance, monitor) SELECT $1, number \
+           FROM monitors WHERE workspace_id = $2 AND deleted_at IS NULL AND id IN ",
+    find: "SELECT id FROM monitors WHERE workspace_id = $1 AND deleted_at IS NULL AND id IN ",
+};
+const COMPONENT_LINKS: Links = Links {
+    field: (COMPONENTS, COMPONENTS_ALLOWED),
+    link: "INSERT INTO maintenance_components (maintenance, component) SELECT $1, id \
+           FROM components WHERE workspace_id = $2 AND id IN ",
+    find: "SELECT id FROM components WHERE workspace_id = $1 AND id IN ",
+};
+
+async fn link_each(
+    db: &mut Connection,
+    maintenance: &Maintenance,
+    links: &Links,
+    ids: &[String],
+) -> Result<(), StoreError> {
+    let workspace = maintenance.workspace.to_string();
+    for ids in ids.chunks(NAMED_AT_ONCE) {
+        let first = [maintenance.id.to_string(), workspace.clone()];
+        let linked = naming(links.link, &first, ids).execute(&mut *db).await?;
+        if linked == ids.len() as u64 {
+            continue;
+        }
+        let rows = naming(links.find, &[workspace.clone()], ids).fetch_all(&mut *db).await?;
+        let known: BTreeSet<String> =
+            rows.iter().map(|row| row.try_get(0)).collect::<Result<_, sqlx::Error>>()?;
+        let unknown: Vec<&str> =
+            ids.iter().map(String::as_str).filter(|id| !known.contains(*id)).collect();
+        let (field, allowed) = links.field;
+        return Err(StoreError::Refused(Violation::new(field, unknown.join(", "), allowed)));
+    }
+    Ok(())
+}
+
+/// A statement that ends with a list of identifiers, after the values that it begins with.
+fn naming<const N: usize>(statement: &str, first: &[String; N], ids: &[String]) -> Query {
+    let places: Vec<_> = (N + 1..=N + ids.len()).map(|place| format!("${place}")).collect();
+    let statement = format!("{statement}({})", places.join(", "));
+    first.iter().chain(ids).fold(query(AssertSqlSafe(statement)), Query::bind)
+}
+
+/// Takes the maintenance all that it is for.
+pub(super) async fn unlink(db: &mut Connection, id: MaintenanceId) -> Result<(), StoreError> {
+    for statement in [
+        "DELETE FROM maintenance_monitors WHERE maintenance = $1",
+        "DELETE FROM maintenance_components WHERE maintenance = $1",
+    ] {
+        query(statement).bind(id.to_string()).execute(&mut *db).await?;
+    }
+    Ok(())
+}

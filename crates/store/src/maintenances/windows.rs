@@ -1,0 +1,232 @@
+//! The windows of maintenance as they are written: from a change on, further ahead as time goes by, cut
+//! where one is ended, and taken away when nobody asks for them any more. When they are is decided by
+//! `domain`.
+
+use std::time::Duration;
+
+use domain::history::Span;
+use domain::maintenance::{Ahead, WINDOWS_MAX, ahead, changed, extended, written};
+use rules::maintenance::{Recurrence, Schedule};
+use rules::{Interval, TimeZone, Timestamp, limits};
+use sqlx::AssertSqlSafe;
+
+use super::Maintenances;
+use crate::StoreError;
+use crate::db::{Connection, Row, query};
+use crate::row::{id, instant, optional};
+
+/// Windows that one statement writes.
+const AT_ONCE: usize = 200;
+/// How much less than they should be windows are written ahead before more are: each change of a
+/// maintenance need not be followed by another.
+const SLACK: Duration = Duration::from_hours(24 * 30);
+/// Maintenance that one step extends, and windows of it that one takes away.
+const STEP_EXTENDED: i64 = 20;
+const STEP_PRUNED: i64 = 2_000;
+
+impl Maintenances<'_> {
+    /// Writes the windows of recurring maintenance further ahead, of some of those that need it, and
+    /// says whether there may be more.
+    pub async fn extend(&self, now: Timestamp) -> Result<bool, StoreError> {
+        let mut db = self.store.read().await?;
+        let rows = query(
+            "SELECT a.id, a.starts_at, a.duration, a.time_zone, a.recurrence, a.windows_until \
+             FROM maintenances a WHERE a.deleted_at IS NULL AND a.windows_until < $1 \
+             AND (SELECT COUNT(*) FROM maintenance_windows w WHERE w.maintenance = a.id \
+             AND w.from_at > $2) < $3 ORDER BY a.windows_until LIMIT $4",
+        )
+        .bind((now + limits::MAINTENANCE_AHEAD - SLACK).as_millis())
+        .bind(now.as_millis())
+        .bind(WINDOWS_MAX as i64 / 2)
+        .bind(STEP_EXTENDED)
+        .fetch_all(&mut db)
+        .await?;
+        drop(db);
+        let mut are_changed = false;
+        for row in &rows {
+            let due = Due::read(row)?;
+            let range = Span { from: due.until.max(now), ..written(now) };
+            let more = ahead(&due.schedule, range);
+            are_changed |= more.until != Some(due.until);
+            self.store
+                .write(move |session| {
+                    session.touches_nothing();
+                    Box::pin(async move { due.extend(&mut session.db, &more).await })
+                })
+                .await?;
+        }
+        Ok(are_changed && rows.len() as i64 == STEP_EXTENDED)
+    }
+
+    /// Takes away one step's worth of windows that are past their time, and deleted maintenance that
+    /// has none any more; says whether there may be more.
+    pub async fn prune(&self, now: Timestamp) -> Result<bool, StoreError> {
+        let end = now - limits::STATUS_CHANGES_KEPT;
+        self.store
+            .write(move |session| {
+                session.touches_nothing();
+                Box::pin(async move { prune(&mut session.db, end).await })
+            })
+            .await
+    }
+}
+
+/// A maintenance whose windows are to be written further ahead.
+struct Due {
+    id: String,
+    schedule: Schedule,
+    /// All that begin before this are written.
+    until: Timestamp,
+}
+
+impl Due {
+    fn read(row: &Row) -> Result<Self, StoreError> {
+        let schedule = Schedule {
+            starts_at: instant(row, 1)?,
+            duration: id(row, 2, Interval::parse)?,
+            time_zone: id(row, 3, TimeZone::parse)?,
+            recurrence: optional(row, 4, Recurrence::parse)?,
+        };
+        Ok(Self { id: row.try_get(0)?, schedule, until: instant(row, 5)? })
+    }
+
+    /// Unless it was changed since it was read: then that has written them.
+    async fn extend(&self, db: &mut Connection, more: &Ahead) -> Result<(), StoreError> {
+        let still = query(
+            "UPDATE maintenances SET windows_until = $1 \
+             WHERE id = $2 AND windows_until = $3 AND deleted_at IS NULL",
+        )
+        .bind(more.until.map(Timestamp::as_millis))
+        .bind(&self.id)
+        .bind(self.until.as_millis())
+        .execute(&mut *db)
+        .await?;
+        if still == 0 {
+            return Ok(());
+        }
+        let last = query(
+            "SELECT from_at, until_at FROM maintenance_windows WHERE maintenance = $1 \
+             ORDER BY from_at DESC LIMIT 1",
+        )
+        .bind(&self.id)
+        .fetch_optional(&mut *db)
+        .await?;
+        let last = last.map(|row| span(&row)).transpose()?;
+        insert(db, &self.id, &extended(last, &more.windows, self.until)).await
+    }
+}
+
+/// Writes the windows of a new schedule: what has passed stays, what was to come is replaced.
+pub(super) async fn rewrite(
+    db: &mut Connection,
+    maintenance: &str,
+    ahead: &Ahead,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let current = current(db, maintenance, now).await?;
+    query("DELETE FROM maintenance_windows WHERE maintenance = $1 AND until_at > $2")
+        .bind(maintenance)
+        .bind(now.as_millis())
+        .execute(&mut *db)
+        .await?;
+    insert(db, maintenance, &changed(current.map(|it| it.from), &ahead.windows, now)).await
+}
+
+/// Ends the window that is on, where one is, and says whether.
+pub(super) async fn cut(
+    db: &mut Connection,
+    maintenance: &str,
+    now: Timestamp,
+) -> Result<bool, StoreError> {
+    let Some(current) = current(db, maintenance, now).await? else { return Ok(false) };
+    query("DELETE FROM maintenance_windows WHERE maintenance = $1 AND from_at = $2")
+        .bind(maintenance)
+        .bind(current.from.as_millis())
+        .execute(&mut *db)
+        .await?;
+    insert(db, maintenance, &changed(Some(current.from), &[], now)).await?;
+    Ok(true)
+}
+
+async fn current(
+    db: &mut Connection,
+    maintenance: &str,
+    now: Timestamp,
+) -> Result<Option<Span>, StoreError> {
+    let row = query(
+        "SELECT from_at, until_at FROM maintenance_windows \
+         WHERE maintenance = $1 AND from_at <= $2 AND until_at > $2",
+    )
+    .bind(maintenance)
+    .bind(now.as_millis())
+    .fetch_optional(db)
+    .await?;
+    row.map(|row| span(&row)).transpose()
+}
+
+async fn insert(
+    db: &mut Connection,
+    maintenance: &str,
+    windows: &[Span],
+) -> Result<(), StoreError> {
+    for windows in windows.chunks(AT_ONCE) {
+        let places: Vec<_> = (0..windows.len())
+            .map(|index| format!("($1, ${}, ${})", 2 * index + 2, 2 * index + 3))
+            .collect();
+        let statement = format!(
+            "INSERT INTO maintenance_windows (maintenance, from_at, until_at) VALUES {} \
+             ON CONFLICT (maintenance, from_at) DO UPDATE SET until_at = excluded.until_at",
+            places.join(", ")
+        );
+        let first = query(AssertSqlSafe(statement)).bind(maintenance);
+        let bound = windows.iter().fold(first, |query, window| {
+            query.bind(window.from.as_millis()).bind(window.to.as_millis())
+        });
+        bound.execute(&mut *db).await?;
+    }
+    Ok(())
+}
+
+fn span(row: &Row) -> Result<Span, StoreError> {
+    Ok(Span { from: instant(row, 0)?, to: instant(row, 1)? })
+}
+
+async fn prune(db: &mut Connection, end: Timestamp) -> Result<bool, StoreError> {
+    let old = query(
+        "SELECT maintenance, from_at FROM maintenance_windows WHERE until_at < $1 \
+         ORDER BY until_at LIMIT $2",
+    )
+    .bind(end.as_millis())
+    .bind(STEP_PRUNED)
+    .fetch_all(&mut *db)
+    .await?;
+    for row in &old {
+        query("DELETE FROM maintenance_windows WHERE maintenance = $1 AND from_at = $2")
+            .bind(row.try_get::<String>(0)?)
+            .bind(row.try_get::<i64>(1)?)
+            .execute(&mut *db)
+            .await?;
+    }
+    let gone = query(
+        "SELECT a.id FROM maintenances a WHERE a.deleted_at < $1 AND NOT EXISTS \
+         (SELECT 1 FROM maintenance_windows w WHERE w.maintenance = a.id) LIMIT $2",
+    )
+    .bind(end.as_millis())
+    .bind(STEP_PRUNED)
+    .fetch_all(&mut *db)
+    .await?;
+    for row in &gone {
+        let maintenance: String = row.try_get(0)?;
+        for statement in [
+            "DELETE FROM maintenance_covers WHERE maintenance = $1",
+            "DELETE FROM maintenances WHERE id = $1",
+        ] {
+            query(statement).bind(&maintenance).execute(&mut *db).await?;
+        }
+    }
+    query("DELETE FROM maintenance_covers WHERE until < $1")
+        .bind(end.as_millis())
+        .execute(db)
+        .await?;
+    Ok(old.len().max(gone.len()) as i64 == STEP_PRUNED)
+}

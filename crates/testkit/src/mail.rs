@@ -1,0 +1,241 @@
+//! A mail server of the test's own: a process that speaks SMTP with STARTTLS and wants an account, as
+//! the servers of operators do. It reads what it takes back to the test by a parser that is not ours.
+//! The packages come with `cargo xtask setup`; it ends with the test, or with the test's process.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use crate::target::{Authority, Validity};
+
+/// The account that it wants.
+pub const USER: &str = "aloft@example.com";
+/// Its password, with what addresses have to encode.
+pub const PASSWORD: &str = "p@ss:w/ord%";
+/// Longer than anything here takes on a busy machine.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// A running mail server.
+#[derive(Debug)]
+pub struct MailServer {
+    port: u16,
+    authority: Authority,
+    folder: TempDir,
+    stdin: tokio::sync::Mutex<ChildStdin>,
+    seen: Arc<Seen>,
+    reader: JoinHandle<()>,
+    /// Ended when it is dropped.
+    _process: Child,
+}
+
+/// An email that was taken, as another program reads it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TakenMail {
+    /// Who sent it, by the envelope.
+    pub from: String,
+    /// Whom it goes to, by the envelope.
+    pub to: Vec<String>,
+    /// Who had shown an account.
+    pub user: String,
+    /// Whether it came through TLS.
+    pub secure: bool,
+    /// Header lines in order, names in lower case, values as they stand.
+    pub headers: Vec<(String, String)>,
+    /// The subject, decoded.
+    pub subject: String,
+    /// The part in plain text, decoded.
+    pub text: String,
+    /// The part in HTML, decoded.
+    pub html: String,
+    /// All of it, byte for byte (as Latin-1).
+    pub raw: String,
+}
+
+/// Where the server refuses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RefusedAt {
+    /// The account.
+    Auth,
+    /// The receiver of the message.
+    Receiver,
+    /// The message itself.
+    Message,
+}
+
+#[derive(Debug, Default)]
+struct Seen {
+    state: Mutex<State>,
+    lines: watch::Sender<usize>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    taken: Vec<TakenMail>,
+    refused: usize,
+    told: usize,
+}
+
+impl TakenMail {
+    /// The value of a header.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+}
+
+impl MailServer {
+    /// Starts the process on a free port of loopback.
+    pub async fn start() -> Self {
+        let authority = Authority::new("mail authority");
+        let identity = authority.issue(&["localhost", "127.0.0.1"], Validity::Holds);
+        let folder = tempfile::tempdir().expect("the machine has room for a folder");
+        std::fs::write(folder.path().join("authority.pem"), authority.pem())
+            .expect("the folder was just made");
+        let told = json!({
+            "packages": packages(), "key": identity.key_pem(), "cert": identity.chain_pem(),
+            "user": USER, "password": PASSWORD,
+        });
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/src/mail/server.mjs");
+        let mut process = Command::new("node")
+            .args([script, &told.to_string()])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .expect("these tests start a mail server on Node.js: run `cargo xtask setup`");
+        let stdin = process.stdin.take().expect("it was asked for as a pipe");
+        let stdout = process.stdout.take().expect("it was asked for as a pipe");
+        let mut lines = BufReader::new(stdout).lines();
+        let port = port_of(&mut lines).await;
+        let seen = Arc::new(Seen::default());
+        let reader = tokio::spawn(read(lines, Arc::clone(&seen)));
+        let stdin = tokio::sync::Mutex::new(stdin);
+        Self { port, authority, folder, stdin, seen, reader, _process: process }
+    }
+
+    /// Its port on 127.0.0.1; its certificate is for `localhost` and for that address.
+    pub const fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// The file of the authority that vouches for it.
+    pub fn authority_file(&self) -> PathBuf {
+        self.folder.path().join("authority.pem")
+    }
+
+    /// The authority that vouches for it.
+    pub const fn authority(&self) -> &Authority {
+        &self.authority
+    }
+
+    /// From now on refuses with this code and this text, so many times.
+    pub async fn refuse(&self, at: RefusedAt, times: usize, code: u16, text: &str) {
+        let at = match at {
+            RefusedAt::Auth => "auth",
+            RefusedAt::Receiver => "rcpt",
+            RefusedAt::Message => "data",
+        };
+        let before = self.seen.state().told;
+        let line = json!({ "at": at, "code": code, "text": text, "times": times }).to_string();
+        let mut stdin = self.stdin.lock().await;
+        let written = stdin.write_all((line + "\n").as_bytes()).await;
+        written.expect("the mail server listens to the test");
+        self.once(|state| (state.told > before).then_some(())).await;
+    }
+
+    /// What it took, in order.
+    pub fn taken(&self) -> Vec<TakenMail> {
+        self.seen.state().taken.clone()
+    }
+
+    /// What it took, as soon as that is so much.
+    pub async fn takes(&self, count: usize) -> Vec<TakenMail> {
+        self.once(|state| (state.taken.len() >= count).then(|| state.taken.clone())).await
+    }
+
+    /// Waits until it has refused so often.
+    pub async fn refuses(&self, count: usize) {
+        self.once(|state| (state.refused >= count).then_some(())).await;
+    }
+
+    async fn once<T>(&self, look: impl Fn(&State) -> Option<T>) -> T {
+        let mut lines = self.seen.lines.subscribe();
+        let found = lines.wait_for(|_| look(&self.seen.state()).is_some());
+        if tokio::time::timeout(PATIENCE, found).await.is_err() {
+            panic!("the mail server saw only {:#?}", self.seen.state());
+        }
+        look(&self.seen.state()).expect("what came stays")
+    }
+}
+
+impl Drop for MailServer {
+    fn drop(&mut self) {
+        self.reader.abort();
+    }
+}
+
+impl Seen {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The folder in which `cargo xtask setup` put the packages.
+fn packages() -> PathBuf {
+    #[expect(clippy::disallowed_methods, reason = "where tools are is told to tests alone")]
+    let tools = std::env::var("ALOFT_TOOLS_DIR")
+        .map_or_else(|_| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.tools"), PathBuf::from);
+    let packages = tools.join("mail");
+    assert!(
+        packages.join("node_modules/smtp-server").exists(),
+        "these tests start a mail server, which is not installed: run `cargo xtask setup`"
+    );
+    packages.canonicalize().expect("it is there")
+}
+
+async fn port_of(lines: &mut Lines<BufReader<ChildStdout>>) -> u16 {
+    let line = tokio::time::timeout(PATIENCE, lines.next_line()).await.ok();
+    let line = line.and_then(Result::ok).flatten().unwrap_or_default();
+    let said: Value = serde_json::from_str(&line).unwrap_or_default();
+    let port = said["port"].as_u64().and_then(|port| u16::try_from(port).ok());
+    port.unwrap_or_else(|| panic!("the mail server did not start (it said `{line}`)"))
+}
+
+async fn read(mut lines: Lines<BufReader<ChildStdout>>, seen: Arc<Seen>) {
+    while let Ok(Some(line)) = lines.next_line().await {
+        let said: Value = serde_json::from_str(&line).unwrap_or_default();
+        {
+            let mut state = seen.state();
+            match (said.get("mail"), said.get("told")) {
+                (Some(mail), _) => state.taken.push(taken(mail)),
+                (None, Some(_)) => state.told += 1,
+                (None, None) => state.refused += usize::from(said.get("refused").is_some()),
+            }
+        }
+        seen.lines.send_modify(|lines| *lines += 1);
+    }
+}
+
+fn taken(mail: &Value) -> TakenMail {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let list = |name: &str| mail[name].as_array().cloned().unwrap_or_default();
+    let header = |pair: &Value| (text(&pair[0]), text(&pair[1]));
+    TakenMail {
+        from: text(&mail["from"]),
+        to: list("to").iter().map(text).collect(),
+        user: text(&mail["user"]),
+        secure: mail["secure"] == true,
+        headers: list("headers").iter().map(header).collect(),
+        subject: text(&mail["subject"]),
+        text: text(&mail["text"]),
+        html: text(&mail["html"]),
+        raw: text(&mail["raw"]),
+    }
+}

@@ -1,0 +1,62 @@
+//! Grafana OnCall's rules for a formatted webhook. It recognises six fields and asks for none, so what
+//! is refused here beyond its own refusals is what its templates could not show or resolve.
+//! Reference: <https://grafana.com/docs/oncall/latest/configure/integrations/references/webhook/>,
+//! answers: <https://github.com/grafana/oncall/blob/dev/engine/apps/integrations/views.py>
+
+use serde_json::{Value, json};
+
+use super::ruling::{Ruling, is_url, json as answer, object, path, refuse, text, unknown, words};
+use crate::target::Received;
+
+/// The key of the integration that there is.
+pub(super) const KEY: &str = "bJ8Kd0mN3pQ6rS9tU2vW5xY";
+
+const FIELDS: [&str; 6] =
+    ["alert_uid", "title", "image_url", "state", "link_to_upstream_details", "message"];
+
+pub(super) fn rule(request: &Received) -> Ruling {
+    match path(request)[..] {
+        ["integrations", "v1", "formatted_webhook", KEY, ""] => {}
+        ["integrations", "v1", "formatted_webhook", _, ""] => {
+            let said = "Integration key was not found. Permission denied.";
+            return Err(refuse("another key", words(403, said)));
+        }
+        ["integrations", "v1", _, KEY, ""] => {
+            let said = "This url is for integration with another kind.";
+            return Err(refuse("another kind of integration", words(400, said)));
+        }
+        _ => return Err(refuse("no such path", words(404, "Not Found"))),
+    }
+    let Some(alert) = object(request) else {
+        let body =
+            json!({ "detail": "JSON parse error - Expecting value: line 1 column 1 (char 0)" });
+        return Err(refuse("the body is no JSON", answer(400, &body)));
+    };
+    let wrong = |why: String| Err(refuse(&*why, words(400, &why)));
+    if let Some(name) = unknown(&alert, &FIELDS) {
+        return wrong(format!("`{name}` is not recognised"));
+    }
+    if let Some(name) =
+        FIELDS.iter().find(|name| alert.get(**name).is_some_and(|it| !it.is_string()))
+    {
+        return wrong(format!("`{name}` is no text"));
+    }
+    for name in ["alert_uid", "title"] {
+        if alert.get(name).and_then(Value::as_str).is_none_or(|text| text.trim().is_empty()) {
+            return wrong(format!("`{name}` is empty: nothing could be grouped or shown by it"));
+        }
+    }
+    if !matches!(text(&alert, "/state"), Some("alerting" | "ok")) {
+        return wrong("`state` is neither `alerting` nor `ok`".to_owned());
+    }
+    for name in ["image_url", "link_to_upstream_details"] {
+        if alert
+            .get(name)
+            .and_then(Value::as_str)
+            .is_some_and(|url| !url.is_empty() && !is_url(url))
+        {
+            return wrong(format!("`{name}` is no URL"));
+        }
+    }
+    Ok(answer(200, &json!("Ok.")))
+}

@@ -1,0 +1,84 @@
+//! An endpoint of a user that verifies webhooks as the libraries of Standard Webhooks do, and holds
+//! bodies against our own schema.
+//! Reference: <https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md#verifying-webhook-authenticity>
+
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use rules::{Secret, Timestamp};
+use serde_json::json;
+use server::context::Context;
+use sha2::Sha256;
+
+use super::ruling::{Refusal, Ruling, json as answer, object, path, refuse};
+use super::schema;
+use crate::target::{Answer, Received};
+
+/// The path of the endpoint.
+pub(super) const PATH: &str = "hook";
+/// The header of the user's own that it asks for, and its value.
+pub(super) const OWN_HEADER: (&str, &str) = ("X-Team", "core & more");
+
+/// How far the clocks of sender and receiver may be apart.
+const TOLERANCE: Duration = Duration::from_mins(5);
+
+/// Tells what is from the server from what is not.
+#[derive(Debug)]
+pub(super) struct Verifier {
+    /// Secrets that it believes.
+    pub(super) secrets: Vec<Secret<Vec<u8>>>,
+    /// Its clock.
+    pub(super) ctx: Context,
+}
+
+impl Verifier {
+    pub(super) fn rule(&self, request: &Received) -> Ruling {
+        if path(request) != [PATH] {
+            return Err(wrong(404, "not found"));
+        }
+        if request.header(&OWN_HEADER.0.to_lowercase()) != Some(OWN_HEADER.1) {
+            return Err(wrong(401, "the user's own header is missing"));
+        }
+        self.verify(request).map_err(|why| wrong(401, why))?;
+        let Some(body) = object(request) else {
+            return Err(wrong(400, "the body is no JSON"));
+        };
+        match schema::mismatch(&body) {
+            Some(mismatch) => Err(wrong(400, &mismatch)),
+            None => Ok(Answer::status(204)),
+        }
+    }
+
+    fn verify(&self, request: &Received) -> Result<(), &'static str> {
+        let header = |name| request.header(name).filter(|value| !value.is_empty());
+        let id = header("webhook-id").ok_or("webhook-id is missing")?;
+        let at = header("webhook-timestamp").ok_or("webhook-timestamp is missing")?;
+        let signatures = header("webhook-signature").ok_or("webhook-signature is missing")?;
+        let seconds: i64 = at.parse().map_err(|_| "webhook-timestamp is no number")?;
+        let sent = Timestamp::from_millis(seconds.saturating_mul(1_000));
+        let now = self.ctx.now();
+        // Whole seconds are cut, so that what was sent just now seems a little old.
+        let apart = sent.since(now).max(now.since(sent));
+        if apart > TOLERANCE + Duration::from_secs(1) {
+            return Err("webhook-timestamp is too old or too new");
+        }
+        let mut given = signatures.split(' ').filter_map(|it| it.strip_prefix("v1,"));
+        let is_ours = |given: &str| {
+            let Ok(signature) = BASE64_STANDARD.decode(given) else { return false };
+            self.secrets.iter().any(|secret| {
+                let mut mac = Hmac::<Sha256>::new_from_slice(secret.expose())
+                    .expect("HMAC takes keys of every length");
+                mac.update(format!("{id}.{seconds}.").as_bytes());
+                mac.update(request.body.as_bytes());
+                mac.verify_slice(&signature).is_ok()
+            })
+        };
+        given.any(is_ours).then_some(()).ok_or("no signature fits")
+    }
+}
+
+fn wrong(status: u16, why: &str) -> Box<Refusal> {
+    refuse(why, answer(status, &json!({ "error": why })))
+}

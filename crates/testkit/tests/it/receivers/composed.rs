@@ -1,0 +1,142 @@
+//! What we compose is taken by every vendor, whatever is in names, addresses and reasons.
+
+use domain::notify::{Ended, Event, EventKind, Notice, STORM_EVENTS_MAX};
+use rules::{Region, Timestamp};
+use testkit::receivers::Receiver;
+
+use super::fixtures::{event, kinds, message, post, receiver};
+
+/// Names that break formats that are not careful.
+const NAMES: [&str; 34] = [
+    "API",
+    "",
+    " ",
+    "\u{0}\u{7}\u{1b}[31m",
+    "two\r\nlines\nBcc: a@example.com",
+    "<b>bold</b><script>alert(1)</script>",
+    "</b></code></a>",
+    "&amp; &nbsp; &#x; &",
+    "\"quotes\" 'and' \\backslashes\\ {\"json\":true}",
+    "*_~`||>#-=.!()[]{}+",
+    "```\ncode\n```",
+    "@everyone @here <@123> <@&1> <#1>",
+    "<!channel> <!here> <!subteam^S1> <https://example.com|click>",
+    "<users/all> <https://example.com|x>",
+    "[link](https://example.com) ![image](x)",
+    "%00%0d%0a %s %n ${x} {{x}} <%= x %>",
+    "Ünïcödé ñandú ßtraße İstanbul",
+    "Ελληνικά Кириллица Հայերեն ქართული",
+    "العربية עברית فارسی اردو",
+    "हिन्दी বাংলা தமிழ் తెలుగు ಕನ್ನಡ മലയാളം සිංහල",
+    "ไทย ລາວ ខ្មែរ မြန်မာ བོད་ཡིག",
+    "漢字 かな カナ 한국어 注音ㄅㄆㄇ",
+    "አማርኛ ᏣᎳᎩ ᐃᓄᒃᑎᑐᑦ ᚠᚢᚦ 𐍈 𓀀 𝕏 𠜎",
+    "👩‍👩‍👧‍👦 🏳️‍🌈 🇩🇪🇫🇷 👍🏿 1️⃣ ❤️‍🔥",
+    "Z̸̡̧̛͇̱̏̂a̷̢̛͖̩̾l̶̰̞̈́g̵̖̈́o̶͎͝",
+    "\u{202e}turned\u{202c} \u{2066}isolated\u{2069}",
+    "zero\u{200b}width\u{200d}joined\u{feff}bom",
+    "\u{2028}\u{2029}\u{85}\u{a0}",
+    "\u{fffd}\u{ffff}\u{10ffff}\u{e000}",
+    "https://user:pass@example.com/?a=b&c=d#e",
+    "whatsapp:+49 £¥€{}[]~|^\\",
+    "null",
+    "{\"payload\":{\"summary\":\"\"}}",
+    "-- '; DROP TABLE events; --",
+];
+/// Pieces that are repeated to names longer than all that any vendor takes.
+const REPEATED: [&str; 8] = ["n", "漢", "👩‍👩‍👧‍👦", "<", "&", "\"", "`*", "e\u{301}\u{301}\u{301}"];
+const CHARS: usize = 3_000;
+
+/// A URL of 2,048 characters, and one whose escapes make it longer.
+fn links() -> [String; 3] {
+    let long = |piece: &str| {
+        let start = "https://status.example.com/incidents?q=";
+        let rest: String = piece.chars().cycle().take(2_048 - start.len()).collect();
+        start.to_owned() + &rest
+    };
+    [long("a"), long("&x"), "https://status.example.com/incidents/inc_1".to_owned()]
+}
+
+fn long_names() -> impl Iterator<Item = String> {
+    REPEATED.iter().map(|piece| piece.chars().cycle().take(CHARS).collect())
+}
+
+/// One of each sort of event that there is to tell, of a monitor of this name.
+fn events(name: &str) -> Vec<Event> {
+    let error = event(EventKind::Error, name);
+    let recovered = |closed| Event { closed, ..event(EventKind::Recovered, name) };
+    let test = Event { incident: None, ..event(EventKind::Test, name) };
+    let mut everywhere = error.clone();
+    let region = everywhere.grounds.regions[0].clone();
+    everywhere.grounds.regions = Region::ALL
+        .iter()
+        .map(|at| domain::notify::RegionSeen { region: *at, ..region.clone() })
+        .collect();
+    let never = Timestamp::from_millis(i64::MAX);
+    vec![
+        Event { reminder: 2, ..error.clone() },
+        Event { at: never, began_at: never, ..error.clone() },
+        error,
+        everywhere,
+        Event { incident: None, ..event(EventKind::Degraded, name) },
+        recovered(None),
+        recovered(Some(Ended::Recovered)),
+        recovered(Some(Ended::Degraded)),
+        recovered(Some(Ended::Paused)),
+        recovered(Some(Ended::Deleted)),
+        recovered(Some(Ended::Resolved)),
+        Event { closed: Some(Ended::Resolved), ..test.clone() },
+        test,
+    ]
+}
+
+async fn assert_taken(receiver: &Receiver, notice: Notice<'_>, link: &str) {
+    let before = receiver.accepted().len();
+    let reply = post(receiver, &message(receiver, notice, link)).await;
+    let why: Vec<String> = receiver.refused().into_iter().map(|it| it.why).collect();
+    assert_eq!(why, Vec::<String>::new(), "{}: {reply}\n{notice:?}", receiver.kind());
+    assert_eq!(receiver.accepted().len(), before + 1, "{}", receiver.kind());
+    assert!(reply.status.is_success(), "{}: {reply}", receiver.kind());
+}
+
+// issue 6: "Long names, 2,048-character URLs, every script and emoji, and markup characters in names
+// pass through every kind without breaking its format or its limits"
+#[tokio::test]
+async fn every_event_of_every_name_is_taken_by_every_vendor() {
+    for kind in kinds() {
+        let receiver = receiver(kind).await;
+        for (at, name) in NAMES.iter().enumerate() {
+            let link = &links()[at % 3];
+            for event in events(name) {
+                assert_taken(&receiver, Notice::One(&event), link).await;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn long_names_are_taken_by_every_vendor() {
+    for kind in kinds() {
+        let receiver = receiver(kind).await;
+        for (at, name) in long_names().enumerate() {
+            for event in &events(&name)[3..6] {
+                assert_taken(&receiver, Notice::One(event), &links()[at % 3]).await;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_storm_of_all_names_is_taken_by_every_vendor() {
+    let of_name = |(at, name): (usize, &str)| events(name).swap_remove(at % 13);
+    let short: Vec<Event> = NAMES.iter().copied().enumerate().map(of_name).collect();
+    let long: Vec<Event> = long_names().map(|name| event(EventKind::Error, &name)).collect();
+    let largest: Vec<Event> = short.iter().cloned().cycle().take(STORM_EVENTS_MAX).collect();
+    for kind in kinds() {
+        let receiver = receiver(kind).await;
+        for (link, events) in links().iter().zip([&short, &long, &largest]) {
+            assert_taken(&receiver, Notice::Storm(events), link).await;
+            assert_taken(&receiver, Notice::Storm(&events[..2]), link).await;
+        }
+    }
+}

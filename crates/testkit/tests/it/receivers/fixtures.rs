@@ -1,0 +1,122 @@
+//! Events, messages about them, and posting them.
+
+use bytes::Bytes;
+use domain::notify::{
+    BotAccount, Envelope, Event, EventKind, Grounds, HttpMessage, Message, Notice, RegionSeen,
+    Servers, Subject, TelephoneAccount, compose, event_key, storm_key, thread,
+};
+use http::Request;
+use http_body_util::Full;
+use rules::{
+    ChannelId, IncidentId, MonitorId, MonitorKind, ProviderType, Region, Secret, Timestamp,
+};
+use server::context::Context;
+use testkit::receivers::{Receiver, TELEGRAM_TOKEN, TELEPHONE_ACCOUNT, TELEPHONE_TOKEN};
+use testkit::server::{Caller, Reply, START};
+
+pub(super) const CHANNEL: ChannelId = ChannelId::from_bits(7);
+const SIGNING: [u8; 24] = [3; 24];
+
+/// Every kind but email, which is no HTTP.
+pub(super) fn kinds() -> impl Iterator<Item = ProviderType> {
+    ProviderType::ALL.iter().copied().filter(|kind| *kind != ProviderType::Email)
+}
+
+/// A receiver of this kind that knows the secret that [`message`] signs with.
+pub(super) async fn receiver(kind: ProviderType) -> Receiver {
+    if kind == ProviderType::Webhook {
+        let ctx = Context::manual(START).0;
+        return Receiver::of_webhooks(vec![Secret::new(SIGNING.to_vec())], ctx).await;
+    }
+    Receiver::start(kind).await
+}
+
+/// A monitor of this name is down, and two regions say so.
+pub(super) fn event(kind: EventKind, name: &str) -> Event {
+    let seen = |region, failing| RegionSeen {
+        region,
+        failing,
+        reason: failing.then(|| format!("{name} says 503")),
+        status: Some(503),
+        latency_ms: Some(120),
+    };
+    Event {
+        kind,
+        at: START,
+        workspace: name.to_owned(),
+        monitor: Subject {
+            id: MonitorId::from_bits(3),
+            name: name.to_owned(),
+            kind: MonitorKind::Http,
+            target: format!("https://example.com/?q={name}"),
+            method: Some("GET".to_owned()),
+        },
+        incident: Some(IncidentId::from_bits(5)),
+        began_at: Timestamp::from_millis(START.as_millis() - 720_000),
+        closed: None,
+        grounds: Grounds {
+            why: format!("{name} says 503"),
+            regions: vec![seen(Region::FlyAms, true), seen(Region::FlyIad, false)],
+        },
+        reminder: 0,
+    }
+}
+
+/// What the server would send to this receiver.
+pub(super) fn message(receiver: &Receiver, notice: Notice<'_>, link: &str) -> HttpMessage {
+    let (key, thread) = match notice {
+        Notice::One(event) => (event_key(CHANNEL, event), thread(event)),
+        Notice::Storm(events) => (storm_key(CHANNEL, events), storm_key(CHANNEL, events)),
+    };
+    let signing = [Secret::new(vec![9; 24]), Secret::new(SIGNING.to_vec())];
+    let envelope = Envelope {
+        channel: CHANNEL,
+        key: &key,
+        thread: &thread,
+        now: START,
+        signing: &signing,
+        link: Some(link.to_owned()),
+    };
+    let name = Some("On call");
+    match compose(&receiver.provider(), name, &servers(receiver), notice, &envelope).unwrap() {
+        Message::Http(message) => message,
+        Message::Mail(_) => panic!("a receiver takes no emails"),
+    }
+}
+
+/// The server's side, whose vendors are all this receiver.
+fn servers(receiver: &Receiver) -> Servers {
+    let base = receiver.base();
+    Servers {
+        has_mail: false,
+        telegram: Some(BotAccount {
+            base: base.clone(),
+            token: Secret::new(TELEGRAM_TOKEN.to_owned()),
+        }),
+        telephone: Some(TelephoneAccount {
+            base: base.clone(),
+            account: TELEPHONE_ACCOUNT.to_owned(),
+            token: Secret::new(TELEPHONE_TOKEN.to_owned()),
+            sms_from: Some("+15005550006".to_owned()),
+            whatsapp_from: Some("+15005550007".to_owned()),
+        }),
+        pagerduty: base.clone(),
+        opsgenie_us: base.clone(),
+        opsgenie_eu: base.clone(),
+        ntfy: base,
+    }
+}
+
+/// Posts a message as it is.
+pub(super) async fn post(receiver: &Receiver, message: &HttpMessage) -> Reply {
+    let base = receiver.base();
+    let address = base.strip_prefix("http://").unwrap();
+    let target = message.url.expose().strip_prefix(&base).unwrap_or("/elsewhere");
+    let mut request = Request::builder().method(&message.method).uri(target);
+    request = request.header("host", address);
+    for (name, value) in &message.headers {
+        request = request.header(name, value.expose());
+    }
+    let body = Full::new(Bytes::from(message.body.clone()));
+    Caller::at(address.parse().unwrap(), None).request(request.body(body).unwrap()).await
+}
