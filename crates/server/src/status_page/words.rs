@@ -50,8 +50,6 @@ pub(super) struct Words {
     pub(super) components: &'static str,
     /// "{} was down"; of an incident.
     pub(super) was_down: &'static str,
-    /// "{} is down".
-    pub(super) is_down: &'static str,
     /// "Since {}".
     pub(super) since: &'static str,
     /// "{} to {}".
@@ -235,7 +233,6 @@ mod tests {
                 (words.stale, 1),
                 (words.old, 1),
                 (words.was_down, 1),
-                (words.is_down, 1),
                 (words.since, 1),
                 (words.from_to, 2),
                 (words.days_ago, 1),

@@ -121,6 +121,8 @@ async fn a_page_says_in_the_visitor_s_language_how_what_stands_on_it_is() {
     let target = well().await;
     let site = Site::open(&target).await;
     site.results(1).await;
+    site.watched.server.advance(Duration::from_secs(30));
+    site.results(2).await;
     let english = site.text("").await;
     for there in [
         "<html lang=\"en\"",
@@ -130,7 +132,7 @@ async fn a_page_says_in_the_visitor_s_language_how_what_stands_on_it_is() {
         "Behind",
         "What we run",
         "100.00 % up",
-        "Checked <time datetime=\"2026-11-21T00:00:00.000Z\">21 Nov 2026, 00:00 UTC</time>",
+        "Checked <time datetime=\"2026-11-21T00:00:30.000Z\">21 Nov 2026, 00:00 UTC</time>",
     ] {
         assert!(english.contains(there), "{there} is not in {english}");
     }

@@ -32,7 +32,6 @@ pub(super) const WORDS: Words = Words {
     nothing_happened: "Keine Vorfälle",
     components: "Komponenten",
     was_down: "{} war ausgefallen",
-    is_down: "{} ist ausgefallen",
     since: "seit {}",
     from_to: "{} bis {}",
     being_worked_on: "Es wird daran gearbeitet",

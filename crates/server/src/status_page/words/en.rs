@@ -29,7 +29,6 @@ pub(super) const WORDS: Words = Words {
     nothing_happened: "Nothing happened",
     components: "Components",
     was_down: "{} was down",
-    is_down: "{} is down",
     since: "since {}",
     from_to: "{} to {}",
     being_worked_on: "Somebody is working on it",

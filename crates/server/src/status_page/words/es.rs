@@ -29,7 +29,6 @@ pub(super) const WORDS: Words = Words {
     nothing_happened: "Sin incidentes",
     components: "Componentes",
     was_down: "{} estuvo caído",
-    is_down: "{} está caído",
     since: "desde el {}",
     from_to: "del {} al {}",
     being_worked_on: "Alguien trabaja en ello",

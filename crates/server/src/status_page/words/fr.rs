@@ -32,7 +32,6 @@ pub(super) const WORDS: Words = Words {
     nothing_happened: "Rien à signaler",
     components: "Composants",
     was_down: "{} était en panne",
-    is_down: "{} est en panne",
     since: "depuis le {}",
     from_to: "du {} au {}",
     being_worked_on: "Quelqu’un y travaille",

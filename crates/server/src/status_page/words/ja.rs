@@ -29,7 +29,6 @@ pub(super) const WORDS: Words = Words {
     nothing_happened: "問題はありませんでした",
     components: "コンポーネント",
     was_down: "{}が停止していました",
-    is_down: "{}が停止しています",
     since: "{}から",
     from_to: "{}～{}",
     being_worked_on: "対応しています",

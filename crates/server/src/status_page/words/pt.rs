@@ -29,7 +29,6 @@ pub(super) const WORDS: Words = Words {
     nothing_happened: "Sem incidentes",
     components: "Componentes",
     was_down: "{} esteve fora do ar",
-    is_down: "{} está fora do ar",
     since: "desde {}",
     from_to: "de {} a {}",
     being_worked_on: "Alguém trabalha nisso",

@@ -29,7 +29,6 @@ pub(super) const WORDS: Words = Words {
     nothing_happened: "没有事件",
     components: "组件",
     was_down: "{}曾中断",
-    is_down: "{}已中断",
     since: "自{}起",
     from_to: "{}至{}",
     being_worked_on: "有人正在处理",
