@@ -6,6 +6,7 @@ mod cadence;
 mod check;
 mod judge;
 mod notify;
+pub(crate) mod page;
 mod probes;
 mod restart;
 mod threads;

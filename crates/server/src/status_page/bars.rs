@@ -10,7 +10,7 @@ use super::words::{Words, iso_date};
 /// Height of a bar in its own units.
 const HEIGHT: f64 = 40.0;
 /// Least height of a part that is there: a minute of a day is seen, too.
-const PART_MIN: f64 = 4.0;
+const PART_MIN: f64 = 9.0;
 
 /// The bars of a component, with links to the days where it has an address.
 pub(super) fn bars(days: &[Day], label: &str, words: &Words, base: Option<&str>) -> String {

@@ -11,7 +11,7 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
-use domain::page::{PageView, project};
+use domain::page::PageView;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use rules::Timestamp;
@@ -22,6 +22,7 @@ use store::{Generation, StoreError};
 use super::words::Words;
 use super::{badge, feed, html, json, statuspage_v2};
 use crate::app::App;
+use crate::pipeline::page::{Projection, project_page};
 
 /// For how long a view is shown before it is made anew, where nothing changed: checks come in.
 pub(super) const FRESH: Duration = Duration::from_secs(5);
@@ -94,9 +95,9 @@ impl Shelf {
         {
             return Ok(known);
         }
-        match read(app, slug, now).await {
-            Ok(Some(shown)) => {
-                let shown = Arc::new(shown);
+        match project_page(&app.store, &app.pipeline, slug, now).await {
+            Ok(Some(projection)) => {
+                let shown = Arc::new(Shown::from(projection));
                 self.keep(slug, Arc::clone(&shown));
                 Ok(Some(shown))
             }
@@ -176,6 +177,12 @@ impl Shown {
     }
 }
 
+impl From<Projection> for Shown {
+    fn from(Projection { page, view, generation }: Projection) -> Self {
+        Self { page, view, cut_off: false, generation, said: Mutex::default() }
+    }
+}
+
 impl Said {
     pub(super) fn of(content_type: &'static str, text: String) -> Self {
         let etag = format!("\"{}\"", URL_SAFE_NO_PAD.encode(&Sha256::digest(&text)[..12]));
@@ -184,27 +191,4 @@ impl Said {
         let gzip = Bytes::from(gzip.expect("memory takes everything that is written to it"));
         Self { content_type, plain: Bytes::from(text), gzip, etag }
     }
-}
-
-/// Reads a page anew; none where it is not published.
-async fn read(app: &App, slug: &str, now: Timestamp) -> Result<Option<Shown>, StoreError> {
-    let Some(page) = app.store.shown().by_slug(slug).await? else { return Ok(None) };
-    // Asked before anything else is read: what changes from here on makes it another one.
-    let generation = app.store.generation(page.workspace);
-    let Some(page) = app.store.shown().by_slug(slug).await?.filter(|page| page.published) else {
-        return Ok(None);
-    };
-    let mut facts = app.store.shown().facts(page.clone(), now).await?;
-    for component in &mut facts.components {
-        let Some(monitor) = &mut component.monitor else { continue };
-        if !monitor.runs {
-            continue;
-        }
-        // A monitor that is not watched yet has not been checked by this server.
-        let Ok(view) = app.pipeline.view(monitor.id).await else { continue };
-        let last = view.regions.iter().filter_map(|region| region.checked_at).max();
-        Arc::make_mut(monitor).checked_at = last;
-    }
-    let view = project(&facts);
-    Ok(Some(Shown { page, view, cut_off: false, generation, said: Mutex::default() }))
 }
