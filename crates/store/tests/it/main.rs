@@ -32,6 +32,7 @@ mod incidents;
 mod keys;
 mod logs;
 mod monitors;
+mod outbox;
 mod pages;
 mod postgres;
 mod results;
