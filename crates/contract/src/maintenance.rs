@@ -109,7 +109,7 @@ mod tests {
         let standing = Standing { status: "active", current: Some((AT, AT)), next: None };
         let answer = shown(&full(), standing);
         let json = serde_json::to_string(&answer).unwrap();
-        insta::assert_snapshot!(json, @"");
+        insta::assert_snapshot!(json, @r#"{"id":"mnt_0000000000007","title":"Moving","description":"","startsAt":"1970-01-01T00:00:01.500Z","duration":"60m","timeZone":"Europe/Berlin","recurrence":"freq=weekly;byday=su","monitorIds":["mon_0000000000007"],"componentIds":["cmp_0000000000007"],"status":"active","currentWindow":{"startsAt":"1970-01-01T00:00:01.500Z","endsAt":"1970-01-01T00:00:01.500Z"},"createdAt":"1970-01-01T00:00:01.500Z","updatedAt":"1970-01-01T00:00:01.500Z"}"#);
         let read: wire::Maintenance = serde_json::from_str(&json).unwrap();
         assert_eq!(MaintenanceDraft::from(read), MaintenanceDraft::from(&full().settings));
     }

@@ -28,6 +28,8 @@ pub const START: Timestamp = Timestamp::from_millis(1_795_219_200_000);
 pub const MONITORS: &str = "monitor.v1.MonitorService";
 /// The service of notification channels.
 pub const NOTIFICATIONS: &str = "notification.v1.NotificationService";
+/// The service of maintenance.
+pub const MAINTENANCES: &str = "maintenance.v1.MaintenanceService";
 /// The service of status pages.
 pub const STATUS_PAGES: &str = "status_page.v1.StatusPageService";
 /// More calls than any test makes.

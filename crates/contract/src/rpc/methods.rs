@@ -95,6 +95,12 @@ mod tests {
             .map(|it| format!("{} {}", if it.reads_only { "reads " } else { "writes" }, it.path))
             .collect();
         insta::assert_snapshot!(shown.join("\n"), @"
+        writes /maintenance.v1.MaintenanceService/CreateMaintenance
+        reads  /maintenance.v1.MaintenanceService/GetMaintenance
+        reads  /maintenance.v1.MaintenanceService/ListMaintenances
+        writes /maintenance.v1.MaintenanceService/UpdateMaintenance
+        writes /maintenance.v1.MaintenanceService/EndMaintenance
+        writes /maintenance.v1.MaintenanceService/DeleteMaintenance
         writes /monitor.v1.MonitorService/CreateHttpMonitor
         writes /monitor.v1.MonitorService/CreateTcpMonitor
         writes /monitor.v1.MonitorService/CreateDnsMonitor
@@ -148,6 +154,6 @@ mod tests {
     fn create_methods_and_no_others_begin_with_create() {
         let creates = methods().iter().filter(|it| it.name.starts_with("Create"));
         assert!(creates.clone().all(|it| !it.reads_only && !it.streams));
-        assert_eq!(creates.count(), 7);
+        assert_eq!(creates.count(), 8);
     }
 }
