@@ -31,6 +31,7 @@ mod history;
 mod incidents;
 mod keys;
 mod logs;
+mod maintenances;
 mod monitors;
 mod outbox;
 mod pages;

@@ -20,6 +20,7 @@ use crate::harness::{
     Engine, Home, a_history, a_result, at, check_with_secret, instant, key_id, monitor_id,
     settings, with_evidence,
 };
+use crate::maintenances;
 use crate::outbox;
 
 /// What each database keeps of itself.
@@ -161,7 +162,8 @@ async fn filled_everywhere() -> Home {
     channels::create(&home, 1, &[monitor]).await;
     home.commit(batch).await.unwrap();
     outbox::deliver(&home, outbox::channel_id(1), 20).await;
-    components::a_full_page_with_one(&home, monitor).await;
+    let component = components::a_full_page_with_one(&home, monitor).await;
+    maintenances::a_full_one(&home, monitor, component.id).await;
     while home.store.history().gather().await.unwrap().results > 0 {}
     home.store.clone().close().await.unwrap();
     home
