@@ -26,6 +26,8 @@ use crate::postgres;
 pub const START: Timestamp = Timestamp::from_millis(1_795_219_200_000);
 /// The service that [`Caller::rpc`] calls.
 pub const MONITORS: &str = "monitor.v1.MonitorService";
+/// The service of incidents.
+pub const INCIDENTS: &str = "incident.v1.IncidentService";
 /// The service of notification channels.
 pub const NOTIFICATIONS: &str = "notification.v1.NotificationService";
 /// The service of maintenance.

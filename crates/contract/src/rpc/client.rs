@@ -9,6 +9,7 @@ use http::{HeaderValue, Uri};
 use rules::Secret;
 
 use super::{Error, IDEMPOTENCY_KEY_HEADER, KEY_HEADER, Whoami, whoami};
+use crate::incident::wire::IncidentServiceClient;
 use crate::maintenance::wire::MaintenanceServiceClient;
 use crate::monitor::wire::MonitorServiceClient;
 use crate::notification::wire::NotificationServiceClient;
@@ -24,6 +25,8 @@ const CALL_TIMEOUT: Duration = Duration::from_secs(150);
 /// [`super::Error`] that the server sent, or `unavailable` when there was no answer.
 #[derive(Clone)]
 pub struct Client {
+    /// `incident.v1.IncidentService`.
+    pub incidents: IncidentServiceClient<HttpClient>,
     /// `maintenance.v1.MaintenanceService`.
     pub maintenances: MaintenanceServiceClient<HttpClient>,
     /// `monitor.v1.MonitorService`.
@@ -70,6 +73,7 @@ impl Client {
             .with_default_timeout(CALL_TIMEOUT)
             .with_default_header(KEY_HEADER, header.clone());
         Ok(Self {
+            incidents: IncidentServiceClient::new(transport.clone(), config.clone()),
             maintenances: MaintenanceServiceClient::new(transport.clone(), config.clone()),
             monitors: MonitorServiceClient::new(transport.clone(), config.clone()),
             notifications: NotificationServiceClient::new(transport.clone(), config.clone()),

@@ -115,11 +115,22 @@ mod tests {
         reads  /monitor.v1.MonitorService/GetMonitorSummary
         reads  /monitor.v1.MonitorService/ListResponseLogs
         reads  /monitor.v1.MonitorService/GetResponseLog
+        reads  /incident.v1.IncidentService/ListIncidents
+        reads  /incident.v1.IncidentService/GetIncident
+        writes /incident.v1.IncidentService/AcknowledgeIncident
+        writes /incident.v1.IncidentService/ResolveIncident
+        writes /incident.v1.IncidentService/CommentIncident
         writes /notification.v1.NotificationService/CreateNotification
         reads  /notification.v1.NotificationService/GetNotification
         reads  /notification.v1.NotificationService/ListNotifications
         writes /notification.v1.NotificationService/UpdateNotification
         writes /notification.v1.NotificationService/DeleteNotification
+        writes /notification.v1.NotificationService/TestNotification
+        reads  /notification.v1.NotificationService/ListDeliveries
+        reads  /notification.v1.NotificationService/GetDelivery
+        writes /notification.v1.NotificationService/ReplayDelivery
+        reads  /notification.v1.NotificationService/ListSigningSecrets
+        writes /notification.v1.NotificationService/RotateSigningSecret
         reads  /region.v1.RegionService/ListRegions
         writes /status_page.v1.StatusPageService/CreateStatusPage
         reads  /status_page.v1.StatusPageService/GetStatusPage

@@ -1,6 +1,7 @@
 //! The services, one file per service.
 
 mod history;
+mod incident;
 mod list;
 mod monitor;
 mod notification;
