@@ -3,6 +3,7 @@
 mod history;
 mod incident;
 mod list;
+mod maintenance;
 mod monitor;
 mod notification;
 mod region;
