@@ -6,6 +6,7 @@ mod check;
 mod config;
 mod database;
 mod flags;
+mod incidents;
 mod memory;
 mod notifications;
 mod output;
@@ -98,6 +99,11 @@ enum Command {
         #[arg(long, value_name = "DATABASE")]
         to: Place,
     },
+    /// Incidents of a workspace: list and read them, take them up, resolve them
+    Incidents {
+        #[command(subcommand)]
+        action: incidents::Action,
+    },
     /// Channels of a workspace: list and try them, see what was sent, send it again
     Notifications {
         #[command(subcommand)]
@@ -128,6 +134,7 @@ fn main() -> ExitCode {
         | Command::Backup { .. }
         | Command::Restore { .. }
         | Command::Migrate { .. }
+        | Command::Incidents { .. }
         | Command::Notifications { .. }
         | Command::Terraform { .. }
         | Command::Config { .. } => ExitCode::FAILURE,
@@ -153,9 +160,11 @@ fn run(command: Command) -> Result<ExitCode> {
             runtime(Some(1))?.block_on(database::restore(&file, &place))
         }
         Command::Migrate { from, to } => runtime(Some(1))?.block_on(database::migrate(from, to)),
-        Command::Notifications { action } => {
-            runtime(Some(1))?.block_on(notifications::run(action))
+        Command::Incidents { action } => {
+            runtime(Some(1))?.block_on(incidents::run(action))?;
+            Ok(ExitCode::SUCCESS)
         }
+        Command::Notifications { action } => runtime(Some(1))?.block_on(notifications::run(action)),
         Command::Terraform { action } => runtime(Some(1))?.block_on(terraform::run(action)),
         Command::Config { flags } => config::run(flags),
     }

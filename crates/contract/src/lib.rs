@@ -62,6 +62,7 @@ mod generated;
 #[cfg(any(test, aloft_fuzz))]
 pub mod fuzz;
 pub mod incident;
+pub mod maintenance;
 pub mod monitor;
 pub mod notification;
 pub mod region;

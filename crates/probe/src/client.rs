@@ -22,7 +22,7 @@ pub use self::request::Request;
 use self::request::Place;
 use self::spare::{Connection, Spare};
 use crate::connect::{connect, permitted};
-use crate::limits::{ANSWER_BODY, ANSWER_BODY_WITHIN};
+use crate::limits::{ANSWER_BODY, ANSWER_BODY_ENDS, ANSWER_BODY_WITHIN};
 use crate::progress::Stage;
 use crate::resolve::Resolver;
 use crate::settings::Settings;
@@ -48,6 +48,19 @@ pub struct Answer {
     pub body: Bytes,
     /// Whether there was more of it, or may have been.
     pub truncated: bool,
+    /// Whether it had no end within a megabyte and two seconds: a receiver that works says less.
+    pub endless: bool,
+}
+
+/// How a body ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// All of it is kept.
+    Whole,
+    /// It was longer than what is kept, or broke off: the status was said.
+    Cut,
+    /// It did not end.
+    Never,
 }
 
 /// How far an exchange has come.
@@ -78,11 +91,12 @@ impl Client {
         };
         let (head, body) = answer.into_parts();
         let within = deadline.min(Instant::now() + ANSWER_BODY_WITHIN);
-        let (body, whole) = read(&mut connection.link, body, within).await;
-        if whole {
+        let (body, end) = read(&mut connection.link, body, within).await;
+        if end == End::Whole {
             self.spare.keep(place, connection);
         }
-        Ok(Answer { status: head.status, headers: head.headers, body, truncated: !whole })
+        let (truncated, endless) = (end != End::Whole, end == End::Never);
+        Ok(Answer { status: head.status, headers: head.headers, body, truncated, endless })
     }
 
     /// The head of the answer, over a connection that was used before where one waits. Whether a
@@ -166,22 +180,23 @@ async fn answer_over(
     link.send(sender, written, || {}).await.map_err(|error| link::broken(&error, *peer))
 }
 
-/// The beginning of the body, and whether it was all of it. One that breaks off ends there: the
-/// status was said.
-async fn read(link: &mut Link, mut incoming: Incoming, within: Instant) -> (Bytes, bool) {
-    let mut kept = BytesMut::new();
+/// The beginning of the body, and how it ended. What is longer than what is kept is read and dropped, so
+/// that a long answer is told from one without an end.
+async fn read(link: &mut Link, mut incoming: Incoming, within: Instant) -> (Bytes, End) {
+    let (mut kept, mut seen) = (BytesMut::new(), 0);
     let reading = async {
         while let Some(frame) = link.drive(incoming.frame(), || {}).await {
-            let Ok(frame) = frame else { return false };
+            let Ok(frame) = frame else { return End::Cut };
             let Ok(piece) = frame.into_data() else { continue };
+            seen += piece.len();
+            if seen > ANSWER_BODY_ENDS {
+                return End::Never;
+            }
             let fits = piece.len().min(ANSWER_BODY - kept.len());
             kept.extend_from_slice(&piece[..fits]);
-            if fits < piece.len() {
-                return false;
-            }
         }
-        true
+        if seen > ANSWER_BODY { End::Cut } else { End::Whole }
     };
-    let whole = timeout_at(within, reading).await.unwrap_or(false);
-    (kept.freeze(), whole)
+    let end = timeout_at(within, reading).await.unwrap_or(End::Never);
+    (kept.freeze(), end)
 }

@@ -23,8 +23,10 @@ pub(crate) const DECODE_STEP: usize = 1024;
 /// What one step of an encoding under another may unfold to.
 pub(crate) const DECODE_STEP_UNFOLDS: usize = 4 * 1024 * 1024;
 
-/// What is kept of the body of an answer to a message; the rest is not read.
+/// What is kept of the body of an answer to a message.
 pub(crate) const ANSWER_BODY: usize = 16 * 1024;
+/// Longest body of an answer to a message. What is longer has no end that anybody waits for.
+pub(crate) const ANSWER_BODY_ENDS: usize = 1024 * 1024;
 /// How long that beginning is waited for once the head of the answer is there: receivers that say more
 /// than they need to are judged by their status.
 pub(crate) const ANSWER_BODY_WITHIN: Duration = Duration::from_secs(2);

@@ -59,6 +59,9 @@ pub const STATUS_CHANGES_KEPT: Duration = DAY_SUMS_KEPT;
 pub const INCIDENTS_KEPT: Duration = DAY_SUMS_KEPT;
 /// Most comments of one incident (ours).
 pub const INCIDENT_COMMENTS_MAX: u32 = 500;
+/// Time for which a delivery is kept after it came to its end, unless something lasts that it told of
+/// (ours).
+pub const DELIVERIES_KEPT: Duration = Duration::from_hours(24 * 90);
 /// Time for which the audit is kept (ours).
 pub const AUDIT_KEPT: Duration = DAY_SUMS_KEPT;
 /// Time for which a key is still listed after it was revoked or ended by itself (ours).

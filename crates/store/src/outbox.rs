@@ -18,6 +18,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::Store;
 
+pub(crate) use attempts::forget_attempts;
 pub(crate) use memory::{Listener, Memory};
 pub(crate) use telling::maintenance_changed;
 pub(crate) use telling::{Ending, channel_changed, channel_deleted, note_end, note_transition};

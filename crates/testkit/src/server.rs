@@ -26,8 +26,12 @@ use crate::postgres;
 pub const START: Timestamp = Timestamp::from_millis(1_795_219_200_000);
 /// The service that [`Caller::rpc`] calls.
 pub const MONITORS: &str = "monitor.v1.MonitorService";
+/// The service of incidents.
+pub const INCIDENTS: &str = "incident.v1.IncidentService";
 /// The service of notification channels.
 pub const NOTIFICATIONS: &str = "notification.v1.NotificationService";
+/// The service of maintenance.
+pub const MAINTENANCES: &str = "maintenance.v1.MaintenanceService";
 /// The service of status pages.
 pub const STATUS_PAGES: &str = "status_page.v1.StatusPageService";
 /// More calls than any test makes.

@@ -10,7 +10,7 @@ const MAP: &str = "ARCHITECTURE.md";
 /// Where the specification is silent, and which tests hold what was decided.
 const GAPS: &str = "docs/spec-gaps.md";
 /// One noun per idea; a new one stands here and in the glossary.
-const NOUNS: [&str; 19] = [
+const NOUNS: [&str; 20] = [
     "monitor",
     "check",
     "attempt",
@@ -21,6 +21,7 @@ const NOUNS: [&str; 19] = [
     "event",
     "channel",
     "message",
+    "delivery",
     "page",
     "component",
     "group",

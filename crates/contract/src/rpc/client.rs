@@ -9,6 +9,8 @@ use http::{HeaderValue, Uri};
 use rules::Secret;
 
 use super::{Error, IDEMPOTENCY_KEY_HEADER, KEY_HEADER, Whoami, whoami};
+use crate::incident::wire::IncidentServiceClient;
+use crate::maintenance::wire::MaintenanceServiceClient;
 use crate::monitor::wire::MonitorServiceClient;
 use crate::notification::wire::NotificationServiceClient;
 use crate::region::wire::RegionServiceClient;
@@ -23,6 +25,10 @@ const CALL_TIMEOUT: Duration = Duration::from_secs(150);
 /// [`super::Error`] that the server sent, or `unavailable` when there was no answer.
 #[derive(Clone)]
 pub struct Client {
+    /// `incident.v1.IncidentService`.
+    pub incidents: IncidentServiceClient<HttpClient>,
+    /// `maintenance.v1.MaintenanceService`.
+    pub maintenances: MaintenanceServiceClient<HttpClient>,
     /// `monitor.v1.MonitorService`.
     pub monitors: MonitorServiceClient<HttpClient>,
     /// `notification.v1.NotificationService`.
@@ -67,6 +73,8 @@ impl Client {
             .with_default_timeout(CALL_TIMEOUT)
             .with_default_header(KEY_HEADER, header.clone());
         Ok(Self {
+            incidents: IncidentServiceClient::new(transport.clone(), config.clone()),
+            maintenances: MaintenanceServiceClient::new(transport.clone(), config.clone()),
             monitors: MonitorServiceClient::new(transport.clone(), config.clone()),
             notifications: NotificationServiceClient::new(transport.clone(), config.clone()),
             regions: RegionServiceClient::new(transport.clone(), config.clone()),

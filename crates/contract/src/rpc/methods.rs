@@ -95,6 +95,12 @@ mod tests {
             .map(|it| format!("{} {}", if it.reads_only { "reads " } else { "writes" }, it.path))
             .collect();
         insta::assert_snapshot!(shown.join("\n"), @"
+        writes /maintenance.v1.MaintenanceService/CreateMaintenance
+        reads  /maintenance.v1.MaintenanceService/GetMaintenance
+        reads  /maintenance.v1.MaintenanceService/ListMaintenances
+        writes /maintenance.v1.MaintenanceService/UpdateMaintenance
+        writes /maintenance.v1.MaintenanceService/EndMaintenance
+        writes /maintenance.v1.MaintenanceService/DeleteMaintenance
         writes /monitor.v1.MonitorService/CreateHttpMonitor
         writes /monitor.v1.MonitorService/CreateTcpMonitor
         writes /monitor.v1.MonitorService/CreateDnsMonitor
@@ -109,11 +115,22 @@ mod tests {
         reads  /monitor.v1.MonitorService/GetMonitorSummary
         reads  /monitor.v1.MonitorService/ListResponseLogs
         reads  /monitor.v1.MonitorService/GetResponseLog
+        reads  /incident.v1.IncidentService/ListIncidents
+        reads  /incident.v1.IncidentService/GetIncident
+        writes /incident.v1.IncidentService/AcknowledgeIncident
+        writes /incident.v1.IncidentService/ResolveIncident
+        writes /incident.v1.IncidentService/CommentIncident
         writes /notification.v1.NotificationService/CreateNotification
         reads  /notification.v1.NotificationService/GetNotification
         reads  /notification.v1.NotificationService/ListNotifications
         writes /notification.v1.NotificationService/UpdateNotification
         writes /notification.v1.NotificationService/DeleteNotification
+        writes /notification.v1.NotificationService/TestNotification
+        reads  /notification.v1.NotificationService/ListDeliveries
+        reads  /notification.v1.NotificationService/GetDelivery
+        writes /notification.v1.NotificationService/ReplayDelivery
+        reads  /notification.v1.NotificationService/ListSigningSecrets
+        writes /notification.v1.NotificationService/RotateSigningSecret
         reads  /region.v1.RegionService/ListRegions
         writes /status_page.v1.StatusPageService/CreateStatusPage
         reads  /status_page.v1.StatusPageService/GetStatusPage
@@ -148,6 +165,6 @@ mod tests {
     fn create_methods_and_no_others_begin_with_create() {
         let creates = methods().iter().filter(|it| it.name.starts_with("Create"));
         assert!(creates.clone().all(|it| !it.reads_only && !it.streams));
-        assert_eq!(creates.count(), 7);
+        assert_eq!(creates.count(), 8);
     }
 }

@@ -57,7 +57,11 @@ pub static MAINTENANCE: Resource = Resource {
         Field::output("created_at", Shape::Instant, "When the maintenance was created."),
         Field::output("updated_at", Shape::Instant, "When the maintenance was last changed."),
     ],
-    beyond: &[],
+    beyond: &[Field::output(
+        "status",
+        Shape::OneOf(&["scheduled", "active", "over"]),
+        "Whether a window is to come, is on, or none is left.",
+    )],
     blocks: &[],
     rules: &[],
     import: None,

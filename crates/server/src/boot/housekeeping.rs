@@ -1,6 +1,6 @@
 //! What a running server does beside its work, every few seconds: writes down when keys were used,
-//! forgets limits that nobody is near, gathers results into the history, and takes away what is past
-//! its time.
+//! forgets limits that nobody is near, gathers results into the history, writes the windows of maintenance
+//! ahead, and takes away what is past its time.
 
 use std::time::Duration;
 
@@ -25,6 +25,11 @@ pub(super) async fn keep(app: App, results_for: Duration, stop: CancellationToke
         app.shelf.tidy(app.ctx.now());
         if let Err(error) = gather(&app, &stop).await {
             tracing::error!(%error, "results could not be gathered into the history: {error}");
+        }
+        if round % RETENTION_ROUNDS == 0
+            && let Err(error) = plan_ahead(&app, &stop).await
+        {
+            tracing::error!(%error, "windows of maintenance could not be written ahead: {error}");
         }
         if round % RETENTION_ROUNDS == 0
             && let Err(error) = prune(&app, keep, &stop).await
@@ -59,12 +64,19 @@ async fn prune(app: &App, keep: KeepFor, stop: &CancellationToken) -> Result<(),
             break;
         }
     }
+    while !stop.is_cancelled() && app.store.maintenances().prune(app.ctx.now()).await? {}
     while !stop.is_cancelled() {
         let pruned = app.store.history().prune(keep.results, app.ctx.now()).await?;
         if !pruned.is_there_more {
             break;
         }
     }
+    Ok(())
+}
+
+/// Writes the windows of recurring maintenance ahead.
+async fn plan_ahead(app: &App, stop: &CancellationToken) -> Result<(), StoreError> {
+    while !stop.is_cancelled() && app.store.maintenances().extend(app.ctx.now()).await? {}
     Ok(())
 }
 

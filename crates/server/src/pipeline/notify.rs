@@ -8,6 +8,8 @@ mod parcel;
 mod places;
 mod rounds;
 mod send;
+#[cfg(test)]
+mod tests;
 
 use std::pin::pin;
 use std::sync::Arc;

@@ -6,6 +6,7 @@
 // Under the name by which the other crates know it.
 extern crate aloft_server as server;
 
+mod alerts;
 mod auth;
 mod boot;
 mod config;

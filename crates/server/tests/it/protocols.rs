@@ -4,7 +4,11 @@ use bytes::Bytes;
 use contract::rpc::{Method, field_names, methods};
 use http::Method as Verb;
 use serde_json::{Value, json};
-use testkit::server::{Caller, MONITORS, NOTIFICATIONS, Reply, STATUS_PAGES, TestServer};
+use testkit::server::{
+    Caller, INCIDENTS, MAINTENANCES, MONITORS, NOTIFICATIONS, Reply, STATUS_PAGES, TestServer,
+};
+
+use crate::pipeline::until;
 
 const NOT_FOUND: u32 = 5;
 
@@ -96,9 +100,12 @@ pub(crate) fn a_monitor(kind: &str) -> Value {
 pub(crate) struct Known {
     monitor: String,
     channel: String,
+    delivery: String,
     page: String,
     component: String,
     group: String,
+    maintenance: String,
+    incident: String,
 }
 
 impl Known {
@@ -113,19 +120,32 @@ impl Known {
         let monitor = make(MONITORS, "TcpMonitor", "monitor", a_monitor("tcp")).await;
         let channel = json!({ "providerType": "email", "email": { "email": "ops@example.com" } });
         let channel = make(NOTIFICATIONS, "Notification", "notification", channel).await;
+        // A test that arrives nowhere is a delivery too.
+        caller.call(NOTIFICATIONS, "TestNotification", json!({ "id": channel })).await;
+        let log = caller.call(NOTIFICATIONS, "ListDeliveries", json!({})).await;
+        let delivery = log.json()["deliveries"][0]["id"].as_str().map(str::to_owned);
+        let delivery = delivery.unwrap_or_else(|| panic!("{log}"));
         let page = json!({ "title": "Acme", "slug": "acme" });
         let page = make(STATUS_PAGES, "StatusPage", "statusPage", page).await;
         let component = json!({ "pageId": page, "type": "monitor", "monitorId": monitor });
         let component = make(STATUS_PAGES, "Component", "component", component).await;
         let group = json!({ "pageId": page, "name": "Core" });
         let group = make(STATUS_PAGES, "ComponentGroup", "componentGroup", group).await;
-        Self { monitor, channel, page, component, group }
+        let maintenance = json!({
+            "title": "Moving", "startsAt": "2090-01-01T00:00:00Z", "duration": "1h", "monitorIds": [monitor],
+        });
+        let maintenance = make(MAINTENANCES, "Maintenance", "maintenance", maintenance).await;
+        let incident = an_incident(caller).await;
+        Self { monitor, channel, delivery, page, component, group, maintenance, incident }
     }
 
     /// The id of the kind that the method is about.
     pub(crate) fn of(&self, method: &Method) -> &str {
         let is_about = |kind: &str| method.name.contains(kind);
         match method.service.as_str() {
+            INCIDENTS => &self.incident,
+            MAINTENANCES => &self.maintenance,
+            NOTIFICATIONS if is_about("Delivery") => &self.delivery,
             NOTIFICATIONS => &self.channel,
             STATUS_PAGES if is_about("ComponentGroup") => &self.group,
             STATUS_PAGES if is_about("Component") => &self.component,
@@ -133,6 +153,19 @@ impl Known {
             _ => &self.monitor,
         }
     }
+}
+
+/// An incident of a monitor that nothing answers.
+async fn an_incident(caller: &Caller) -> String {
+    let monitor = json!({
+        "name": "gone", "url": "http://127.0.0.1:1/", "periodicity": "1m", "regions": ["fly-ams"], "retry": 0,
+    });
+    caller.rpc("CreateHttpMonitor", json!({ "monitor": monitor })).await;
+    until(async || {
+        let listed = caller.call(INCIDENTS, "ListIncidents", json!({})).await.json();
+        listed["incidents"][0]["id"].as_str().map(str::to_owned)
+    })
+    .await
 }
 
 /// One frame of gRPC, not compressed.
@@ -156,6 +189,9 @@ fn message(method: &Method, id: Option<&str>) -> Bytes {
         Some(id) if method.name == "GetResponseLog" => {
             [text(id.as_bytes()), b"\x12\x05log_x".to_vec()].concat().into()
         }
+        Some(id) if method.name == "CommentIncident" => {
+            [text(id.as_bytes()), b"\x12\x04help".to_vec()].concat().into()
+        }
         Some(id) => text(id.as_bytes()).into(),
     }
 }
@@ -170,6 +206,7 @@ fn json_of(method: &Method, id: Option<&str>) -> Value {
         }
         Some(id) if method.name == "SetStatusPageTheme" => json!({ "id": id, "theme": "dark" }),
         Some(id) if method.name == "GetResponseLog" => json!({ "monitorId": id, "id": "log_x" }),
+        Some(id) if method.name == "CommentIncident" => json!({ "id": id, "text": "help" }),
         Some(id) => json!({ "id": id }),
     }
 }
@@ -178,9 +215,10 @@ fn takes_nothing(method: &Method) -> bool {
     method.name.starts_with("Create") || is_about_all(method)
 }
 
-/// Whether it lists what the workspace has, whatever that is.
+/// Whether it is about what the workspace has, whatever that is.
 pub(crate) fn is_about_all(method: &Method) -> bool {
-    method.name.starts_with("List") && method.name != "ListResponseLogs"
+    let lists = method.name.starts_with("List") && method.name != "ListResponseLogs";
+    lists || method.name == "RotateSigningSecret"
 }
 
 fn percent(text: &str) -> String {

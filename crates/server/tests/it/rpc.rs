@@ -1,7 +1,9 @@
 //! The services, one file per service.
 
 mod history;
+mod incident;
 mod list;
+mod maintenance;
 mod monitor;
 mod notification;
 mod region;

@@ -36,7 +36,7 @@ CREATE INDEX deliveries_waiting ON deliveries (channel, due_at, number) WHERE st
 CREATE INDEX deliveries_in_order ON deliveries (channel, monitor, number) WHERE state = 'waiting';
 CREATE INDEX deliveries_in_storm ON deliveries (channel, storm, number)
     WHERE state = 'waiting' AND storm IS NOT NULL;
-CREATE INDEX deliveries_dead ON deliveries (workspace_id, number) WHERE state = 'dead';
+CREATE INDEX deliveries_dead ON deliveries (state, workspace_id, number) WHERE state = 'dead';
 CREATE INDEX deliveries_open ON deliveries (monitor) WHERE open;
 CREATE INDEX deliveries_done ON deliveries (done_at) WHERE done_at IS NOT NULL;
 CREATE INDEX deliveries_by_workspace ON deliveries (workspace_id, number);

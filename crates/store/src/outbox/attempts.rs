@@ -76,6 +76,18 @@ async fn note(session: &mut Session, tried: &Tried) -> Result<(), StoreError> {
     }
 }
 
+/// Forgets how a delivery was tried that came to its end, before it goes itself.
+pub(crate) async fn forget_attempts(db: &mut Connection, number: i64) -> Result<(), StoreError> {
+    query(
+        "DELETE FROM delivery_attempts WHERE delivery IN \
+         (SELECT number FROM deliveries WHERE number = $1 AND done_at IS NOT NULL)",
+    )
+    .bind(number)
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
 /// A try that is told twice is one; so is one of a delivery that retention took away none.
 async fn insert(db: &mut Connection, attempt: Attempt<'_>) -> Result<bool, StoreError> {
     let inserted = query(

@@ -2,6 +2,7 @@
 //! it. Telling a dead letter again stands in `replay`.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use domain::notify::Holds;
@@ -91,7 +92,7 @@ impl Which {
         });
         if let Some(state) = filter.state {
             // As it stands in the conditions of the indexes.
-            which.condition += &format!(" AND d.state = '{}'", state.as_str());
+            let _ = write!(which.condition, " AND d.state = '{}'", state.as_str());
         }
         which
     }
@@ -100,7 +101,7 @@ impl Which {
         let Some(value) = value else { return };
         self.values.push(value);
         let place = format!("${}", self.values.len());
-        self.condition += &format!(" AND {}", condition(&place));
+        let _ = write!(self.condition, " AND {}", condition(&place));
     }
 
     fn of(&self, select: &str, rest: &str) -> Query {

@@ -26,9 +26,9 @@ const HEADS: &str = select_due!(
      ORDER BY d.due_at, d.number LIMIT $3"
 );
 /// Those that go together now and were not fixed yet, but for those whose monitor has something else
-/// that comes before.
+/// that comes before. Looked for by their storm and not by their time, which most of a queue have.
 const LOOSE_STORM: &str = select_due!(
-    "WHERE d.channel = $1 AND d.state = 'waiting' AND d.storm = '' AND d.due_at <= $2 \
+    "WHERE d.channel = $1 AND d.state = 'waiting' AND d.storm = '' AND d.due_at + 0 <= $2 \
      AND NOT EXISTS (SELECT 1 FROM deliveries w WHERE w.channel = $1 AND w.monitor = d.monitor \
      AND w.state = 'waiting' AND w.number < d.number AND (w.storm IS NULL OR w.storm <> '') \
      AND (w.holds IS NULL OR w.holds NOT IN ('lasting', 'maintenance'))) \
@@ -40,6 +40,12 @@ const FIXED_STORM: &str = select_due!(
      (SELECT MIN(s.storm) FROM deliveries s WHERE s.channel = $1 AND s.state = 'waiting' \
      AND s.storm > '' AND s.due_at <= $2) ORDER BY d.number LIMIT $3"
 );
+
+/// When something is due later, and whether anything waits in a storm.
+const REST: &str = "SELECT (SELECT MIN(due_at) FROM deliveries \
+    WHERE channel = $1 AND state = 'waiting' AND due_at > $2), \
+    (SELECT COUNT(*) FROM (SELECT 1 FROM deliveries WHERE channel = $1 AND state = 'waiting' \
+    AND storm IS NOT NULL LIMIT 1) AS s)";
 
 impl Outbox<'_> {
     /// Every channel that has something waiting, with when the first of it is due.
@@ -64,20 +70,24 @@ impl Outbox<'_> {
         now: Timestamp,
         limit: u32,
     ) -> Result<Queue, StoreError> {
-        let queue = self.look(channel, now, limit).await?;
-        let is_ripe = |due: &Due| due.holds.is_some_and(|holds| holds != Holds::Storm);
-        if !queue.due.iter().any(is_ripe) {
-            return Ok(queue);
+        loop {
+            let queue = self.look(channel, now, limit).await?;
+            let is_ripe = |due: &Due| due.holds.is_some_and(|holds| holds != Holds::Storm);
+            if !queue.due.iter().any(is_ripe) {
+                return Ok(queue);
+            }
+            let placed = self
+                .store
+                .write(move |session| {
+                    session.touches_nothing();
+                    Box::pin(place_anew(session, channel, now))
+                })
+                .await?;
+            if placed == 0 {
+                let due = queue.due.into_iter().filter(|due| !is_ripe(due)).collect();
+                return Ok(Queue { due, ..queue });
+            }
         }
-        self.store
-            .write(move |session| {
-                session.touches_nothing();
-                Box::pin(place_anew(session, channel, now))
-            })
-            .await?;
-        let mut queue = self.look(channel, now, limit).await?;
-        queue.due.retain(|due| !is_ripe(due));
-        Ok(queue)
     }
 
     /// Fixes which deliveries are told together, before the first try. Answers those that still are to
@@ -118,30 +128,25 @@ impl Outbox<'_> {
     ) -> Result<Queue, StoreError> {
         let mut db = self.store.read().await?;
         let vault = self.store.vault();
+        let rest =
+            query(REST).bind(channel.to_string()).bind(now.as_millis()).fetch_one(&mut db).await?;
+        let (next_at, in_storm): (_, i64) = (maybe_instant(&rest, 0)?, rest.try_get(1)?);
         let storm = i64::try_from(STORM_EVENTS_MAX).unwrap_or(i64::MAX);
+        let parts = [(HEADS, i64::from(limit)), (FIXED_STORM, storm), (LOOSE_STORM, storm)];
+        let parts = if in_storm > 0 { &parts[..] } else { &parts[..1] };
         let mut due = Vec::new();
-        for (which, limit) in
-            [(HEADS, i64::from(limit)), (FIXED_STORM, storm), (LOOSE_STORM, storm)]
-        {
-            let rows = query(which)
+        for (which, limit) in parts {
+            let rows = query(*which)
                 .bind(channel.to_string())
                 .bind(now.as_millis())
-                .bind(limit)
+                .bind(*limit)
                 .fetch_all(&mut db)
                 .await?;
             for row in &rows {
                 due.push(rows::due(vault, row)?);
             }
         }
-        let next_at = query(
-            "SELECT MIN(due_at) FROM deliveries \
-             WHERE channel = $1 AND state = 'waiting' AND due_at > $2",
-        )
-        .bind(channel.to_string())
-        .bind(now.as_millis())
-        .fetch_one(&mut db)
-        .await?;
-        Ok(Queue { due, next_at: maybe_instant(&next_at, 0)? })
+        Ok(Queue { due, next_at })
     }
 }
 
@@ -156,13 +161,16 @@ struct Ripe {
     hearer: Hearer,
 }
 
+/// Places what is ripe anew, and says how much that was.
 async fn place_anew(
     session: &mut Session,
     channel: ChannelId,
     now: Timestamp,
-) -> Result<(), StoreError> {
+) -> Result<usize, StoreError> {
     let vault = std::sync::Arc::clone(&session.vault);
-    for ripe in ripe(&mut session.db, &vault, channel, now).await? {
+    let ripe = ripe(&mut session.db, &vault, channel, now).await?;
+    let count = ripe.len();
+    for ripe in ripe {
         let muted_until = match ripe.monitor {
             Some(monitor) => maintenances::muted_until(&mut session.db, monitor, now).await?,
             None => None,
@@ -177,7 +185,7 @@ async fn place_anew(
             }
         }
     }
-    Ok(())
+    Ok(count)
 }
 
 async fn ripe(

@@ -1,5 +1,5 @@
 //! Retention of what is written rarely and kept long: changes of status, incidents that are closed,
-//! the audit, and keys that hold no more. What is past its time is looked for beside the writer, who
+//! the audit, what was delivered, and keys that hold no more. What is past its time is looked for beside the writer, who
 //! only takes it away. Of deleted monitors nothing is kept any longer than of others; their row stays,
 //! so that no other monitor ever gets their number.
 
@@ -7,7 +7,7 @@ use rules::{Timestamp, limits};
 
 use super::{Retention, STEP_ROWS};
 use crate::db::{Connection, query};
-use crate::{StoreError, incidents};
+use crate::{StoreError, incidents, outbox};
 
 /// What a step took away.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,6 +22,10 @@ pub struct PrunedRecords {
     pub keys: u64,
     /// Signing secrets.
     pub signing_secrets: u64,
+    /// Deliveries.
+    pub deliveries: u64,
+    /// Events.
+    pub events: u64,
 }
 
 /// A statement that finds what is past its time, given until when and how much of it, and the one that
@@ -59,6 +63,19 @@ const SIGNING_SECRETS: Kind = Kind {
     take: "DELETE FROM signing_secrets WHERE id = $1",
 };
 
+/// What an open one told of still lasts.
+const DELIVERIES: Kind = Kind {
+    find: "SELECT number FROM deliveries WHERE done_at < $1 AND NOT open ORDER BY done_at LIMIT $2",
+    take: "DELETE FROM deliveries WHERE number = $1 AND done_at IS NOT NULL",
+};
+/// Those that nobody is told any more.
+const EVENTS: Kind = Kind {
+    find: "SELECT e.number FROM events e WHERE e.at < $1 AND NOT EXISTS \
+           (SELECT 1 FROM deliveries d WHERE d.event = e.number) ORDER BY e.at LIMIT $2",
+    take: "DELETE FROM events WHERE number = $1 AND NOT EXISTS \
+           (SELECT 1 FROM deliveries d WHERE d.event = events.number)",
+};
+
 /// What is past its time.
 #[derive(Default)]
 struct Found {
@@ -67,6 +84,8 @@ struct Found {
     incidents: Vec<String>,
     keys: Vec<String>,
     signing_secrets: Vec<String>,
+    deliveries: Vec<i64>,
+    events: Vec<i64>,
 }
 
 impl PrunedRecords {
@@ -78,6 +97,8 @@ impl PrunedRecords {
             || self.audit >= step
             || self.keys >= step
             || self.signing_secrets >= step
+            || self.deliveries >= step
+            || self.events >= step
     }
 }
 
@@ -92,6 +113,8 @@ impl Retention<'_> {
             incidents: ids(&mut db, &INCIDENTS, now - limits::INCIDENTS_KEPT).await?,
             keys: ids(&mut db, &KEYS, now - limits::ENDED_KEYS_KEPT).await?,
             signing_secrets: ids(&mut db, &SIGNING_SECRETS, now).await?,
+            deliveries: numbers(&mut db, &DELIVERIES, now - limits::DELIVERIES_KEPT).await?,
+            events: numbers(&mut db, &EVENTS, now - limits::DELIVERIES_KEPT).await?,
         };
         drop(db);
         if found.is_empty() {
@@ -108,6 +131,8 @@ impl Found {
             && self.incidents.is_empty()
             && self.keys.is_empty()
             && self.signing_secrets.is_empty()
+            && self.deliveries.is_empty()
+            && self.events.is_empty()
     }
 }
 
@@ -128,6 +153,13 @@ async fn take(db: &mut Connection, found: Found) -> Result<PrunedRecords, StoreE
     }
     for id in found.signing_secrets {
         taken.signing_secrets += query(SIGNING_SECRETS.take).bind(id).execute(db).await?;
+    }
+    for number in found.deliveries {
+        outbox::forget_attempts(db, number).await?;
+        taken.deliveries += query(DELIVERIES.take).bind(number).execute(db).await?;
+    }
+    for number in found.events {
+        taken.events += query(EVENTS.take).bind(number).execute(db).await?;
     }
     Ok(taken)
 }

@@ -20,6 +20,8 @@ use crate::harness::{
     Engine, Home, a_history, a_result, at, check_with_secret, instant, key_id, monitor_id,
     settings, with_evidence,
 };
+use crate::maintenances;
+use crate::outbox;
 
 /// What each database keeps of itself.
 const OWN_TABLES: [&str; 2] = ["migrations", "owner"];
@@ -157,9 +159,11 @@ async fn filled_everywhere() -> Home {
         transitions: vec![(monitor, opened(1, 10))],
         ..Batch::default()
     };
-    home.commit(batch).await.unwrap();
     channels::create(&home, 1, &[monitor]).await;
-    components::a_full_page_with_one(&home, monitor).await;
+    home.commit(batch).await.unwrap();
+    outbox::deliver(&home, outbox::channel_id(1), 20).await;
+    let component = components::a_full_page_with_one(&home, monitor).await;
+    maintenances::a_full_one(&home, monitor, component.id).await;
     while home.store.history().gather().await.unwrap().results > 0 {}
     home.store.clone().close().await.unwrap();
     home

@@ -81,7 +81,11 @@ pub(super) fn facts(event: &Event) -> Vec<Fact> {
 }
 
 pub(super) fn region(seen: &RegionSeen) -> String {
-    let word = if seen.failing { "failing" } else { "fine" };
+    let word = match (seen.failing, &seen.reason) {
+        (true, _) => "failing",
+        (false, Some(_)) => "slow",
+        (false, None) => "fine",
+    };
     let mut line = format!("{} ({}): {word}", seen.region.place().city, seen.region);
     if let Some(status) = seen.status {
         let _ = write!(line, ", status {status}");

@@ -196,3 +196,6 @@ fn said(error: &Error) -> String {
     }
     if words.is_empty() { error.to_string() } else { words.join(": ") }
 }
+
+#[cfg(test)]
+mod tests;

@@ -169,3 +169,109 @@ impl Parcel {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use domain::notify::{EventKind, Grounds, Subject};
+    use rules::{MonitorKind, WorkspaceId};
+
+    use super::*;
+
+    const CHANNEL: ChannelId = ChannelId::from_bits(1);
+    const AT: Timestamp = Timestamp::from_millis(1_000);
+
+    /// A delivery of this number about this monitor.
+    fn due(number: u64, monitor: u64) -> Due {
+        let monitor = MonitorId::from_bits(monitor);
+        let event = Event {
+            kind: EventKind::Error,
+            at: AT,
+            workspace: String::new(),
+            monitor: Subject {
+                id: monitor,
+                name: String::new(),
+                kind: MonitorKind::Tcp,
+                target: String::new(),
+                method: None,
+            },
+            incident: None,
+            began_at: AT,
+            closed: None,
+            grounds: Grounds::default(),
+            reminder: 0,
+        };
+        Due {
+            id: DeliveryId::from_bits(number),
+            workspace: WorkspaceId::from_bits(1),
+            channel: CHANNEL,
+            monitor: Some(monitor),
+            key: format!("key-{number}"),
+            event,
+            holds: None,
+            storm: None,
+            due_at: AT,
+            first_try_at: None,
+            tries: 0,
+        }
+    }
+
+    fn loose(number: u64, monitor: u64) -> Due {
+        Due { holds: Some(Holds::Storm), ..due(number, monitor) }
+    }
+
+    fn begun(number: u64, monitor: u64, key: &str) -> Due {
+        Due { storm: Some(key.to_owned()), tries: 2, ..due(number, monitor) }
+    }
+
+    /// The parcels as their keys with the numbers of their deliveries.
+    fn shown(kind: ProviderType, dues: Vec<Due>, under_way: &UnderWay) -> Vec<String> {
+        let show = |parcel: &Parcel| {
+            let ids: Vec<String> =
+                parcel.dues.iter().map(|due| due.id.bits().to_string()).collect();
+            let key = parcel.key().split('-').take(2).collect::<Vec<_>>().join("-");
+            let fresh = if parcel.fresh_storm().is_some() { " fresh" } else { "" };
+            format!("{key}: {}{fresh}", ids.join(" "))
+        };
+        parcels(kind, CHANNEL, dues, under_way).iter().map(show).collect()
+    }
+
+    #[test]
+    fn what_waits_for_a_storm_goes_together_and_alone_as_itself() {
+        let none = UnderWay::default();
+        let dues = vec![due(1, 1), loose(2, 2), loose(3, 3), begun(4, 4, "storm-9-x")];
+        assert_eq!(
+            shown(ProviderType::Slack, dues, &none),
+            ["key-1: 1", "storm-2: 2 3 fresh", "storm-9: 4"]
+        );
+        assert_eq!(shown(ProviderType::Slack, vec![loose(2, 2)], &none), ["key-2: 2"]);
+    }
+
+    #[test]
+    fn kinds_that_keep_alerts_are_told_one_by_one_and_one_of_a_monitor_at_a_time() {
+        let dues = vec![loose(1, 1), loose(2, 1), begun(3, 2, "storm-2-x"), loose(4, 3)];
+        assert_eq!(
+            shown(ProviderType::Opsgenie, dues, &UnderWay::default()),
+            ["key-1: 1", "key-3: 3", "key-4: 4"]
+        );
+    }
+
+    #[test]
+    fn while_something_of_a_monitor_is_on_its_way_nothing_else_of_it_begins() {
+        let mut under_way = UnderWay::default();
+        let first = parcels(ProviderType::Slack, CHANNEL, vec![due(1, 1)], &under_way).remove(0);
+        under_way.add(&first);
+        let dues = || vec![due(1, 1), due(2, 1), due(3, 2), due(4, 2)];
+        assert_eq!(shown(ProviderType::Slack, dues(), &under_way), ["key-3: 3"]);
+        under_way.remove(&first);
+        assert_eq!(shown(ProviderType::Slack, dues(), &under_way), ["key-1: 1", "key-3: 3"]);
+    }
+
+    #[test]
+    fn a_storm_of_more_than_a_message_holds_is_several() {
+        let dues = (1..=STORM_EVENTS_MAX as u64 + 3).map(|number| loose(number, number)).collect();
+        let parcels = parcels(ProviderType::Slack, CHANNEL, dues, &UnderWay::default());
+        let lengths: Vec<usize> = parcels.iter().map(|parcel| parcel.dues.len()).collect();
+        assert_eq!(lengths, [STORM_EVENTS_MAX, 3]);
+        assert_ne!(parcels[0].key(), parcels[1].key());
+    }
+}

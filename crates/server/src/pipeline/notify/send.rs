@@ -5,8 +5,8 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use bytes::Bytes;
 use domain::notify::{
-    Answer, Delivered, Envelope, Event, HttpMessage, Message, Notice, Servers, Unconfigured,
-    compose, read_answer, said, thread,
+    Answer, Delivered, Envelope, Event, EventKind, HttpMessage, Message, Notice, Servers,
+    Unconfigured, compose, read_answer, said, thread,
 };
 use http::HeaderValue;
 use http::header::RETRY_AFTER;
@@ -175,6 +175,11 @@ impl Sender {
         let request = request(message).map_err(Unsent::Impossible)?;
         let sent = self.client.send(&request, TRY_WITHIN).await;
         let answer = sent.map_err(|failure| Unsent::Failed(failure.detail))?;
+        if answer.endless && answer.status.is_success() {
+            // Whether it has the message is not known: a repetition has the same key.
+            let status = answer.status.as_u16();
+            return Err(Unsent::Failed(format!("answered {status} with a body that does not end")));
+        }
         let retry_after = answer.headers.get(RETRY_AFTER);
         Ok(Answer {
             status: answer.status.as_u16(),
@@ -202,6 +207,8 @@ fn receiver(message: &Message) -> String {
 /// Where people see what `notice` tells, on the server at `url`.
 fn link(url: &str, notice: Notice<'_>) -> String {
     match notice {
+        // What a test tells of is no monitor that there is.
+        Notice::One(Event { kind: EventKind::Test, .. }) => url.to_owned(),
         Notice::One(Event { incident: Some(incident), .. }) => {
             format!("{url}/incidents/{incident}")
         }

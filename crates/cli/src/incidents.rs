@@ -1,0 +1,218 @@
+//! `aloft incidents`: what is down, what happened, and what somebody does about it. Everything is asked
+//! of a running service, with a key.
+
+use anyhow::Result;
+use clap::{Args, Subcommand};
+use contract::incident::wire::{
+    AcknowledgeIncidentRequest, CommentIncidentRequest, GetIncidentRequest, GetIncidentResponse,
+    Incident, ListIncidentsRequest, Person, RegionEvidence, ResolveIncidentRequest, TimelineEntry,
+};
+use contract::monitor::given_instant;
+use contract::monitor::wire::Timestamp;
+
+use crate::output;
+use crate::service::{KEY_HELP, Service};
+
+/// Incidents that are shown where nobody says how many.
+const INCIDENTS_SHOWN: i32 = 20;
+
+/// What to do with incidents.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Action {
+    /// List incidents, newest first
+    List {
+        #[command(flatten)]
+        which: Which,
+        #[command(flatten)]
+        manner: Manner,
+    },
+    /// Show one incident, with what happened in it and what each region saw
+    Show {
+        #[command(flatten)]
+        incident: Named,
+        #[command(flatten)]
+        manner: Manner,
+    },
+    /// Take an incident up, so that nobody is reminded of it
+    Acknowledge {
+        #[command(flatten)]
+        incident: Named,
+        #[command(flatten)]
+        manner: Manner,
+    },
+    /// Say that an incident is over, whatever the checks say
+    Resolve {
+        #[command(flatten)]
+        incident: Named,
+        #[command(flatten)]
+        manner: Manner,
+    },
+    /// Write into the timeline of an incident
+    Comment {
+        #[command(flatten)]
+        incident: Named,
+        /// What to write, 1 to 4096 characters
+        text: String,
+        #[command(flatten)]
+        manner: Manner,
+    },
+}
+
+/// Which incident.
+#[derive(Debug, Args)]
+pub(crate) struct Named {
+    /// The incident, inc_…
+    #[arg(value_name = "INCIDENT")]
+    id: String,
+}
+
+/// Whom to ask, and how to answer.
+#[derive(Debug, Args)]
+#[command(after_help = KEY_HELP)]
+pub(crate) struct Manner {
+    #[command(flatten)]
+    service: Service,
+    /// Print JSON, for programs
+    #[arg(long)]
+    json: bool,
+}
+
+/// Which incidents.
+#[derive(Debug, Args)]
+pub(crate) struct Which {
+    /// Only those of this monitor, mon_…
+    #[arg(long, value_name = "ID")]
+    monitor: Option<String>,
+    /// Only those that are open or closed
+    #[arg(long, value_name = "STATE")]
+    state: Option<String>,
+    /// How many at most, 1 to 100
+    #[arg(long, value_name = "NUMBER", default_value_t = INCIDENTS_SHOWN, allow_negative_numbers = true)]
+    limit: i32,
+}
+
+pub(crate) async fn run(action: Action) -> Result<()> {
+    match action {
+        Action::List { which, manner } => list(which, &manner).await,
+        Action::Show { incident, manner } => show(incident.id, &manner).await,
+        Action::Acknowledge { incident, manner } => {
+            let request = AcknowledgeIncidentRequest { id: incident.id };
+            let answer = manner.service.client()?.incidents.acknowledge_incident(request).await;
+            let answer = manner.service.answered("acknowledging the incident", answer)?;
+            say(&answer.into_owned().incident.into_option().unwrap_or_default(), &manner)
+        }
+        Action::Resolve { incident, manner } => {
+            let request = ResolveIncidentRequest { id: incident.id };
+            let answer = manner.service.client()?.incidents.resolve_incident(request).await;
+            let answer = manner.service.answered("resolving the incident", answer)?;
+            say(&answer.into_owned().incident.into_option().unwrap_or_default(), &manner)
+        }
+        Action::Comment { incident, text, manner } => comment(incident.id, text, &manner).await,
+    }
+}
+
+async fn list(which: Which, manner: &Manner) -> Result<()> {
+    let request = ListIncidentsRequest {
+        monitor_id: which.monitor,
+        state: which.state,
+        limit: Some(which.limit),
+        ..Default::default()
+    };
+    let answer = manner.service.client()?.incidents.list_incidents(request).await;
+    let page = manner.service.answered("listing incidents", answer)?.into_owned();
+    if manner.json {
+        output::print(serde_json::to_value(&page)?);
+        return Ok(());
+    }
+    let head = ["INCIDENT", "OPENED", "STATE", "MONITOR", "NAME"].map(str::to_owned);
+    let row = |it: &Incident| {
+        let opened = it.opened_at.as_option().map(moment).unwrap_or_default();
+        [it.id.clone(), opened, state(it), it.monitor_id.clone(), it.monitor_name.clone()]
+    };
+    let rows: Vec<_> = std::iter::once(head).chain(page.incidents.iter().map(row)).collect();
+    output::say(&output::table(&rows));
+    let (shown, all) = (page.incidents.len(), page.total_size);
+    if usize::try_from(all).is_ok_and(|all| all > shown) {
+        output::complain(&format!("{shown} of {all}; --limit shows more"));
+    }
+    Ok(())
+}
+
+async fn show(id: String, manner: &Manner) -> Result<()> {
+    let request = GetIncidentRequest { id };
+    let answer = manner.service.client()?.incidents.get_incident(request).await;
+    let whole = manner.service.answered("reading the incident", answer)?.into_owned();
+    if manner.json {
+        output::print(serde_json::to_value(&whole)?);
+        return Ok(());
+    }
+    let GetIncidentResponse { incident, timeline, evidence } = whole;
+    let incident = incident.into_option().unwrap_or_default();
+    output::say(&format!("{}: {}, {}", incident.id, incident.monitor_name, state(&incident)));
+    let rows: Vec<_> = timeline.iter().map(line).collect();
+    output::say(&format!("\n{}", output::table(&rows)));
+    if !evidence.is_empty() {
+        let rows: Vec<_> = evidence.iter().map(seen).collect();
+        output::say(&format!("\n{}", output::table(&rows)));
+    }
+    Ok(())
+}
+
+async fn comment(id: String, text: String, manner: &Manner) -> Result<()> {
+    let request = CommentIncidentRequest { id, text: Some(text) };
+    let answer = manner.service.client()?.incidents.comment_incident(request).await;
+    let written = manner.service.answered("commenting the incident", answer)?.into_owned();
+    let entry = written.entry.into_option().unwrap_or_default();
+    if manner.json {
+        output::print(serde_json::to_value(&entry)?);
+    } else {
+        output::say(&line(&entry).join("  "));
+    }
+    Ok(())
+}
+
+fn say(incident: &Incident, manner: &Manner) -> Result<()> {
+    if manner.json {
+        output::print(serde_json::to_value(incident)?);
+    } else {
+        output::say(&format!("{} is {}", incident.id, state(incident)));
+    }
+    Ok(())
+}
+
+/// How an incident is, in words: `open, acknowledged by on call`.
+fn state(incident: &Incident) -> String {
+    match (incident.closed_how.as_str(), incident.acknowledged_by.as_option()) {
+        ("", None) => incident.state.clone(),
+        ("", Some(by)) => format!("{}, acknowledged by {}", incident.state, who(by)),
+        (how, _) => format!("{}, {how}", incident.state),
+    }
+}
+
+/// What happened, as a line of a table: when, what, and the rest.
+fn line(entry: &TimelineEntry) -> [String; 3] {
+    let told = entry.told.as_option();
+    let told = told
+        .map(|it| format!("{} {}: {}, {}", it.provider_type, it.channel_id, it.event, it.state));
+    let by = entry.by.as_option().map(|by| format!("by {}", who(by)));
+    let text = |given: &String| Some(given.clone()).filter(|text| !text.is_empty());
+    let rest = [by, text(&entry.text), text(&entry.region), text(&entry.closed_how), told];
+    let rest: Vec<String> = rest.into_iter().flatten().collect();
+    let at = entry.at.as_option().map(moment).unwrap_or_default();
+    [at, entry.kind.clone(), rest.join(": ")]
+}
+
+/// What a region saw, as a line of a table: where, how often, and why that was no success.
+fn seen(evidence: &RegionEvidence) -> [String; 3] {
+    let last = evidence.attempts.last();
+    let why = last.map(|attempt| attempt.reasons.join("; ")).unwrap_or_default();
+    [evidence.region.clone(), format!("attempts {}", evidence.attempts.len()), why]
+}
+
+fn who(person: &Person) -> &str {
+    if person.name.is_empty() { &person.key_id } else { &person.name }
+}
+
+fn moment(at: &Timestamp) -> String {
+    given_instant(at).map(output::moment).unwrap_or_default()
+}

@@ -1,0 +1,134 @@
+//! `maintenance.v1` between the wire and `rules`: what a caller wrote becomes a draft, what is stored
+//! becomes an answer. Which fields are right belongs to `rules`.
+
+use rules::Timestamp;
+use rules::maintenance::{Maintenance, MaintenanceDraft};
+
+use crate::monitor::{given_instant, instant};
+
+/// Messages, service and client as generated from `proto/maintenance/v1/maintenance.proto`. A message
+/// becomes a field by `into()`.
+pub mod wire {
+    pub use crate::generated::maintenance::v1::*;
+    pub use crate::monitor::wire::{FieldMask, MessageField, Timestamp};
+}
+
+/// Past what can be counted: refused by its field.
+const UNCOUNTED: Timestamp = Timestamp::from_millis(i64::MAX);
+
+/// Where a maintenance stands, beside what was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// The word for how far it has come.
+    pub status: &'static str,
+    /// Beginning and end of the window that is on.
+    pub current: Option<(Timestamp, Timestamp)>,
+    /// Beginning and end of the first window that is to come.
+    pub next: Option<(Timestamp, Timestamp)>,
+}
+
+impl From<wire::Maintenance> for MaintenanceDraft {
+    fn from(given: wire::Maintenance) -> Self {
+        let starts_at = given.starts_at.as_option();
+        Self {
+            title: given.title,
+            description: given.description,
+            starts_at: starts_at.map(|at| given_instant(at).unwrap_or(UNCOUNTED)),
+            duration: given.duration,
+            time_zone: given.time_zone,
+            recurrence: given.recurrence,
+            monitor_ids: given.monitor_ids,
+            component_ids: given.component_ids,
+        }
+    }
+}
+
+/// A maintenance as an answer.
+pub fn shown(maintenance: &Maintenance, standing: Standing) -> wire::Maintenance {
+    let settings = &maintenance.settings;
+    let schedule = &settings.schedule;
+    wire::Maintenance {
+        id: Some(maintenance.id.to_string()),
+        title: Some(settings.title.clone()),
+        description: settings.description.clone(),
+        starts_at: instant(schedule.starts_at),
+        duration: Some(schedule.duration.to_string()),
+        time_zone: Some(schedule.time_zone.to_string()),
+        recurrence: schedule.recurrence.as_ref().map(ToString::to_string),
+        monitor_ids: settings.monitor_ids.iter().map(ToString::to_string).collect(),
+        component_ids: settings.component_ids.iter().map(ToString::to_string).collect(),
+        status: Some(standing.status.to_owned()),
+        current_window: standing.current.map(window).into(),
+        next_window: standing.next.map(window).into(),
+        created_at: instant(maintenance.created_at),
+        updated_at: instant(maintenance.updated_at),
+    }
+}
+
+fn window((from, until): (Timestamp, Timestamp)) -> wire::Window {
+    wire::Window { starts_at: instant(from), ends_at: instant(until) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use rules::maintenance::{MaintenanceSettings, Recurrence, Schedule};
+    use rules::{ComponentId, Interval, MaintenanceId, MonitorId, TimeZone, WorkspaceId, tables};
+
+    use super::*;
+    use crate::rpc::field_names;
+
+    const AT: Timestamp = Timestamp::from_millis(1_500);
+
+    /// A maintenance whose every argument is written.
+    fn full() -> Maintenance {
+        Maintenance {
+            id: MaintenanceId::from_bits(7),
+            workspace: WorkspaceId::from_bits(1),
+            settings: MaintenanceSettings {
+                title: "Moving".to_owned(),
+                description: Some(String::new()),
+                schedule: Schedule {
+                    starts_at: AT,
+                    duration: Interval::parse("60m").unwrap(),
+                    time_zone: TimeZone::parse("Europe/Berlin").unwrap(),
+                    recurrence: Some(Recurrence::parse("freq=weekly;byday=su").unwrap()),
+                },
+                monitor_ids: vec![MonitorId::from_bits(7)],
+                component_ids: vec![ComponentId::from_bits(7)],
+            },
+            created_at: AT,
+            updated_at: AT,
+        }
+    }
+
+    #[test]
+    fn what_is_answered_is_what_was_written() {
+        // design: §4 "what was written is what is read"
+        let standing = Standing { status: "active", current: Some((AT, AT)), next: None };
+        let answer = shown(&full(), standing);
+        let json = serde_json::to_string(&answer).unwrap();
+        insta::assert_snapshot!(json, @r#"{"id":"mnt_0000000000007","title":"Moving","description":"","startsAt":"1970-01-01T00:00:01.500Z","duration":"60m","timeZone":"Europe/Berlin","recurrence":"freq=weekly;byday=su","monitorIds":["mon_0000000000007"],"componentIds":["cmp_0000000000007"],"status":"active","currentWindow":{"startsAt":"1970-01-01T00:00:01.500Z","endsAt":"1970-01-01T00:00:01.500Z"},"createdAt":"1970-01-01T00:00:01.500Z","updatedAt":"1970-01-01T00:00:01.500Z"}"#);
+        let read: wire::Maintenance = serde_json::from_str(&json).unwrap();
+        assert_eq!(MaintenanceDraft::from(read), MaintenanceDraft::from(&full().settings));
+    }
+
+    #[test]
+    fn an_instant_past_what_can_be_counted_is_there_and_refused() {
+        let starts_at = wire::Timestamp { seconds: i64::MAX, ..Default::default() };
+        let given = wire::Maintenance { starts_at: starts_at.into(), ..Default::default() };
+        assert_eq!(MaintenanceDraft::from(given).starts_at, Some(UNCOUNTED));
+    }
+
+    #[test]
+    fn the_fields_on_the_wire_are_those_of_the_table() {
+        // A field added to one side and forgotten on the other fails here. Windows have two fields each,
+        // which no table of a resource has.
+        let table = &tables::MAINTENANCE;
+        let fields = table.fields.iter().chain(table.beyond).map(|field| field.name);
+        let fields = fields.chain(["current_window", "next_window"]);
+        let on_the_wire = field_names("maintenance.v1.Maintenance").unwrap();
+        assert_eq!(on_the_wire.collect::<BTreeSet<_>>(), fields.collect());
+    }
+}

@@ -1,0 +1,239 @@
+//! Couriers at work: an outbox in a database, a clock in the hand, and small receivers on loopback.
+
+mod delivering;
+mod ending;
+mod testing;
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use domain::judge::{ClosedAs, IncidentChange, Transition, Why};
+use domain::notify::{BotAccount, Grounds, Servers};
+use probe::{Client, Egress};
+use rules::monitor::{Check, MonitorSettings, TcpCheck};
+use rules::notification::{ChannelSettings, Pagerduty, Provider, Webhook, Wishes};
+use rules::{
+    ChannelId, DeliveryId, IncidentId, MonitorId, MonitorStatus, Periodicity, ProviderType, Secret,
+    Timestamp, WorkspaceId,
+};
+use store::{
+    Actor, Batch, Change, Database, Delivery, DeliveryFilter, FREE_PLAN, MasterKeySource,
+    NewChannel, NewMonitor, Page, Store, Workspace,
+};
+use tempfile::TempDir;
+use testkit::target::{Answer, HttpTarget, Received};
+use tokio::sync::mpsc;
+
+use super::*;
+use crate::context::ManualClock;
+
+const START: Timestamp = Timestamp::from_millis(1_795_219_200_000);
+/// Longer than anything here takes, and shorter than a person waits.
+const PATIENCE: Duration = Duration::from_secs(60);
+const WORKSPACE: WorkspaceId = WorkspaceId::from_bits(1);
+
+/// A database with a workspace, and a clock.
+struct Bench {
+    store: Store,
+    ctx: Context,
+    clock: ManualClock,
+    servers: Servers,
+    _folder: TempDir,
+}
+
+/// A receiver that answers as it is told, 200 at last, and says what came.
+struct Receiver {
+    target: HttpTarget,
+    answers: Arc<Mutex<VecDeque<Answer>>>,
+    came: mpsc::UnboundedReceiver<Received>,
+}
+
+impl Receiver {
+    async fn start() -> Self {
+        Self::start_with(|| {}).await
+    }
+
+    /// Does `on_each` with each request, before it is answered.
+    async fn start_with(on_each: impl Fn() + Send + Sync + 'static) -> Self {
+        let answers = Arc::<Mutex<VecDeque<Answer>>>::default();
+        let (comes, came) = mpsc::unbounded_channel();
+        let told = Arc::clone(&answers);
+        let target = HttpTarget::start_with(move |received| {
+            on_each();
+            // Whoever listened may be gone; the answer is the same.
+            let _ = comes.send(received.clone());
+            told.lock().unwrap().pop_front().unwrap_or_else(|| Answer::ok("ok"))
+        });
+        Self { target: target.await, answers, came }
+    }
+
+    fn answers(&self, answers: impl IntoIterator<Item = Answer>) {
+        self.answers.lock().unwrap().extend(answers);
+    }
+
+    async fn next(&mut self) -> Received {
+        tokio::time::timeout(PATIENCE, self.came.recv()).await.expect("it comes").unwrap()
+    }
+
+    /// What comes next, as `event key`.
+    async fn next_told(&mut self) -> String {
+        let received = self.next().await;
+        let body: serde_json::Value = serde_json::from_str(&received.body).unwrap();
+        let key = received.header("webhook-id").unwrap_or_default();
+        format!("{} {key}", body["type"].as_str().unwrap_or_default())
+    }
+
+    fn hits(&self) -> usize {
+        self.target.hits()
+    }
+}
+
+impl Bench {
+    async fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let settings = store::Settings {
+            folder: folder.path().join("data"),
+            database: Database::Embedded,
+            master_key: MasterKeySource::File,
+        };
+        Self::on(Store::open(settings).await.unwrap(), folder).await
+    }
+
+    async fn on(store: Store, folder: TempDir) -> Self {
+        let (ctx, clock) = Context::manual(START);
+        let (slug, name, plan) = ("acme".to_owned(), "Acme".to_owned(), FREE_PLAN.to_owned());
+        let workspace = Workspace { id: WORKSPACE, slug, name, plan, created_at: START };
+        store.workspaces().create(workspace, change()).await.unwrap();
+        Self { store, ctx, clock, servers: Servers::default(), _folder: folder }
+    }
+
+    fn notifier(&self) -> Notifier {
+        let client = Client::new(probe::Settings {
+            egress: Egress::new(true, []),
+            nameservers: probe::Nameservers::Given(Vec::new()),
+            ..probe::Settings::default()
+        });
+        Notifier::new(Parts {
+            ctx: self.ctx.clone(),
+            store: self.store.clone(),
+            metrics: Metrics::new(),
+            client,
+            mail: None,
+            extra_roots: &[] as &[Vec<u8>],
+            servers: self.servers.clone(),
+            public_url: Some("https://aloft.example.com".to_owned()),
+        })
+        .unwrap()
+    }
+
+    async fn monitor(&self, number: u64) -> MonitorId {
+        let settings = MonitorSettings {
+            name: format!("monitor {number}"),
+            periodicity: Periodicity::OneMinute,
+            timeout_ms: 1_000,
+            degraded_at_ms: None,
+            retry: 0,
+            active: true,
+            public: false,
+            description: None,
+            regions: Vec::new(),
+            check: Check::Tcp(TcpCheck { uri: "example.com:443".to_owned() }),
+        };
+        let id = MonitorId::from_bits(number);
+        let new = NewMonitor { id, workspace: WORKSPACE, settings, idempotency: None };
+        self.store.monitors().create(new, change()).await.unwrap();
+        id
+    }
+
+    async fn channel(&self, number: u64, monitors: &[MonitorId], provider: Provider) -> ChannelId {
+        let id = ChannelId::from_bits(number);
+        let settings = settings(monitors, provider);
+        let new = NewChannel { id, workspace: WORKSPACE, settings, idempotency: None };
+        self.store.channels().create(new, change()).await.unwrap();
+        id
+    }
+
+    /// A webhook that tells of these monitors.
+    async fn webhook(&self, number: u64, monitors: &[MonitorId], receiver: &Receiver) -> ChannelId {
+        self.channel(number, monitors, hook(&receiver.target.url("/hook"))).await
+    }
+
+    /// The monitor breaks, which opens the incident of this number.
+    async fn breaks(&self, monitor: MonitorId, incident: u64) {
+        let opened = IncidentChange::Opened(IncidentId::from_bits(incident));
+        self.turn(monitor, (MonitorStatus::Active, MonitorStatus::Error), opened).await;
+    }
+
+    async fn recovers(&self, monitor: MonitorId, incident: u64) {
+        let (id, how) = (IncidentId::from_bits(incident), ClosedAs::Recovered);
+        let closed = IncidentChange::Closed { id, how };
+        self.turn(monitor, (MonitorStatus::Error, MonitorStatus::Active), closed).await;
+    }
+
+    async fn turn(
+        &self,
+        monitor: MonitorId,
+        (from, to): (MonitorStatus, MonitorStatus),
+        incident: IncidentChange,
+    ) {
+        let transition = Transition { from, to, at: self.ctx.now(), incident, why: Why::NoVotes };
+        let transitions = vec![(monitor, transition)];
+        let grounds = vec![(monitor, Grounds::default())];
+        let batch = Batch { transitions, grounds, ..Batch::default() };
+        self.store.commit(Arc::new(batch)).await.unwrap();
+    }
+
+    /// All deliveries, oldest first.
+    async fn deliveries(&self) -> Vec<Delivery> {
+        let page = Page::<DeliveryId> { limit: 100, offset: 0, after: None };
+        let filter = DeliveryFilter::default();
+        let mut rows = self.store.outbox().list(WORKSPACE, filter, page).await.unwrap().rows;
+        rows.sort_unstable_by_key(|delivery| delivery.id);
+        rows
+    }
+
+    /// The deliveries as soon as each of them is as `is` says.
+    async fn once(&self, is: impl Fn(&Delivery) -> bool) -> Vec<Delivery> {
+        let looking = async {
+            loop {
+                let deliveries = self.deliveries().await;
+                if !deliveries.is_empty() && deliveries.iter().all(&is) {
+                    return deliveries;
+                }
+                tokio::task::yield_now().await;
+            }
+        };
+        match tokio::time::timeout(PATIENCE, looking).await {
+            Ok(deliveries) => deliveries,
+            Err(_) => panic!("it never comes to this: {:?}", self.deliveries().await),
+        }
+    }
+
+    /// Ends when no courier is out.
+    async fn quiet(&self, notifier: &Notifier) {
+        let couriers = async {
+            while !notifier.0.couriers.is_empty() {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, couriers).await.expect("they come home");
+    }
+}
+
+fn change() -> Change {
+    Change { actor: Actor::CommandLine, at: START }
+}
+
+fn settings(monitors: &[MonitorId], provider: Provider) -> ChannelSettings {
+    let wishes = Wishes::default();
+    ChannelSettings { name: None, monitor_ids: monitors.to_vec(), provider, wishes }
+}
+
+fn hook(url: &str) -> Provider {
+    Provider::Webhook(Webhook { endpoint: url.to_owned(), headers: Vec::new() })
+}
+
+fn pagerduty() -> Provider {
+    Provider::Pagerduty(Pagerduty { integration_key: Secret::new("hunter2".repeat(4)) })
+}

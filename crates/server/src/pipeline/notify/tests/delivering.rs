@@ -1,0 +1,247 @@
+//! From an event to its receiver: identity, order, tries, storms, and receivers that misbehave.
+
+use domain::notify::EventKind;
+use store::DeliveryState;
+
+use super::*;
+use crate::observe::metrics::MessageOutcome;
+
+#[tokio::test]
+async fn what_happens_is_told_once_and_written_down() {
+    let (bench, mut receiver) = (Bench::new().await, Receiver::start().await);
+    let monitor = bench.monitor(1).await;
+    bench.webhook(1, &[monitor], &receiver).await;
+    let notifier = bench.notifier();
+    let _running = notifier.start();
+    bench.breaks(monitor, 1).await;
+    let received = receiver.next().await;
+    assert!(received.header("webhook-signature").is_some_and(|it| it.starts_with("v1,")));
+    assert!(
+        received.body.contains("https://aloft.example.com/incidents/inc_"),
+        "{}",
+        received.body
+    );
+    let delivered = bench.once(|it| it.state == DeliveryState::Accepted).await;
+    let attempt = &delivered[0].attempts[0];
+    assert_eq!((attempt.status, attempt.answer.as_str()), (Some(200), "answered 200 “ok”"));
+    bench.quiet(&notifier).await;
+    assert_eq!(receiver.hits(), 1);
+    let metrics = &notifier.0.metrics;
+    let counted = |outcome| metrics.messages(ProviderType::Webhook, outcome).get();
+    assert_eq!(counted(MessageOutcome::Accepted), 1);
+}
+
+// issue 6: "retry with back-off and jitter for 24 h, Retry-After honoured"
+#[tokio::test]
+async fn a_receiver_that_is_not_ready_is_tried_again_when_it_asked_for_with_the_same_key() {
+    let (bench, mut receiver) = (Bench::new().await, Receiver::start().await);
+    receiver.answers([Answer::status(503).header("retry-after", "90").body("busy")]);
+    let monitor = bench.monitor(1).await;
+    bench.webhook(1, &[monitor], &receiver).await;
+    let _running = bench.notifier().start();
+    bench.breaks(monitor, 1).await;
+    let first = receiver.next_told().await;
+    let waiting = bench.once(|it| it.tries == 1).await;
+    assert_eq!(waiting[0].due_at, START + Duration::from_secs(90));
+    assert_eq!(waiting[0].attempts[0].answer, "answered 503 “busy”");
+    bench.clock.advance(Duration::from_secs(90));
+    assert_eq!(receiver.next_told().await, first);
+    bench.once(|it| it.state == DeliveryState::Accepted && it.tries == 2).await;
+}
+
+// issue 6: "permanent answers (410, 404, 401) reported at once"
+#[tokio::test]
+async fn a_final_answer_makes_a_dead_letter_at_once_which_can_be_replayed() {
+    let (bench, mut receiver) = (Bench::new().await, Receiver::start().await);
+    let elsewhere = Receiver::start().await;
+    receiver.answers([Answer::redirect(302, elsewhere.target.url("/"))]);
+    let monitor = bench.monitor(1).await;
+    bench.webhook(1, &[monitor], &receiver).await;
+    let _running = bench.notifier().start();
+    bench.breaks(monitor, 1).await;
+    let first = receiver.next_told().await;
+    let dead = bench.once(|it| it.state == DeliveryState::Dead).await;
+    let said = &dead[0].attempts[0].answer;
+    assert!(said.contains("answered 302") && said.contains("put its final address"), "{said}");
+    assert_eq!(elsewhere.hits(), 0);
+    bench.clock.advance(Duration::from_secs(1));
+    bench.store.outbox().replay(WORKSPACE, dead[0].id, change()).await.unwrap();
+    assert_eq!(receiver.next_told().await, first);
+    bench.once(|it| it.state == DeliveryState::Accepted).await;
+}
+
+// issue 6: "in order per monitor and channel"
+#[tokio::test]
+async fn nothing_of_a_monitor_overtakes_what_came_before() {
+    let (bench, mut receiver) = (Bench::new().await, Receiver::start().await);
+    receiver.answers([Answer::status(500), Answer::status(500)]);
+    let monitor = bench.monitor(1).await;
+    bench.webhook(1, &[monitor], &receiver).await;
+    let _running = bench.notifier().start();
+    bench.breaks(monitor, 1).await;
+    let error = receiver.next_told().await;
+    bench.recovers(monitor, 1).await;
+    let is_tried =
+        |it: &Delivery, tries| it.event.kind == EventKind::Recovered || it.tries == tries;
+    bench.once(|it| is_tried(it, 1)).await;
+    bench.clock.advance(Duration::from_secs(10));
+    assert_eq!(receiver.next_told().await, error);
+    bench.once(|it| is_tried(it, 2)).await;
+    bench.clock.advance(Duration::from_secs(10));
+    assert_eq!(receiver.next_told().await, error);
+    let recovered = receiver.next_told().await;
+    assert!(error.contains("error inc_") && recovered.contains("recovered inc_"), "{recovered}");
+}
+
+// issue 6: "one slow receiver delays nobody else"
+#[tokio::test]
+async fn a_receiver_that_hangs_delays_nobody_else() {
+    let (bench, mut hangs) = (Bench::new().await, Receiver::start().await);
+    let mut answers = Receiver::start().await;
+    hangs.answers((0..100).map(|_| Answer::silent()));
+    let mut monitors = Vec::new();
+    for number in 1..=3 {
+        monitors.push(bench.monitor(number).await);
+    }
+    for number in 1..=8 {
+        bench.webhook(number, &monitors, &hangs).await;
+    }
+    bench.webhook(9, &monitors, &answers).await;
+    let _running = bench.notifier().start();
+    for (monitor, incident) in monitors.iter().zip(1..) {
+        bench.breaks(*monitor, incident).await;
+    }
+    for _ in 0..3 {
+        answers.next().await;
+    }
+    // Sixteen are on their way there, and no more are begun.
+    for _ in 0..16 {
+        hangs.next().await;
+    }
+    assert_eq!(hangs.hits(), 16);
+}
+
+// issue 6: "the first three of a minute on one channel go at once, the rest in one message"
+#[tokio::test]
+async fn a_storm_is_told_in_one_message_with_one_key_in_every_try() {
+    let (bench, mut receiver) = (Bench::new().await, Receiver::start().await);
+    let mut monitors = Vec::new();
+    for number in 1..=6 {
+        monitors.push(bench.monitor(number).await);
+    }
+    bench.webhook(1, &monitors, &receiver).await;
+    let _running = bench.notifier().start();
+    for (monitor, incident) in monitors.iter().zip(1..) {
+        bench.breaks(*monitor, incident).await;
+    }
+    for _ in 0..3 {
+        assert!(receiver.next_told().await.contains("error inc_"));
+    }
+    bench.once(|it| it.state == DeliveryState::Accepted || it.holds.is_some()).await;
+    receiver.answers([Answer::status(500)]);
+    bench.clock.advance(Duration::from_mins(1));
+    let storm = receiver.next_told().await;
+    assert!(storm.contains(" storm-3-inc_"), "{storm}");
+    bench.once(|it| it.tries == 1).await;
+    bench.clock.advance(Duration::from_mins(1));
+    assert_eq!(receiver.next_told().await, storm);
+    bench.once(|it| it.state == DeliveryState::Accepted).await;
+    assert_eq!(receiver.hits(), 5);
+}
+
+// issue 6: "never for PagerDuty and Opsgenie, which group themselves"
+#[tokio::test]
+async fn kinds_that_group_by_themselves_are_told_each_event() {
+    let (mut bench, mut receiver) = (Bench::new().await, Receiver::start().await);
+    bench.servers.pagerduty = receiver.target.url("");
+    let mut monitors = Vec::new();
+    for number in 1..=6 {
+        monitors.push(bench.monitor(number).await);
+    }
+    bench.channel(1, &monitors, pagerduty()).await;
+    let _running = bench.notifier().start();
+    for (monitor, incident) in monitors.iter().zip(1..) {
+        bench.breaks(*monitor, incident).await;
+    }
+    let mut keys = Vec::new();
+    for _ in 0..6 {
+        let body: serde_json::Value = serde_json::from_str(&receiver.next().await.body).unwrap();
+        assert_eq!(body["event_action"], "trigger");
+        keys.push(body["dedup_key"].as_str().unwrap().to_owned());
+    }
+    keys.sort_unstable();
+    keys.dedup();
+    assert_eq!(keys.len(), 6);
+}
+
+// design: §4 "its deliveries stand in the dead-letter list until it is"
+#[tokio::test]
+async fn a_kind_whose_server_side_is_missing_waits_as_a_dead_letter_that_names_the_setting() {
+    let (mut bench, mut receiver) = (Bench::new().await, Receiver::start().await);
+    let monitor = bench.monitor(1).await;
+    let chat = rules::notification::Telegram { chat_id: "1".to_owned() };
+    bench.channel(1, &[monitor], Provider::Telegram(chat)).await;
+    let running = bench.notifier().start();
+    bench.breaks(monitor, 1).await;
+    let dead = bench.once(|it| it.state == DeliveryState::Dead).await;
+    let attempt = &dead[0].attempts[0];
+    assert_eq!(attempt.status, None);
+    assert!(attempt.answer.ends_with("set `telegram_token`"), "{}", attempt.answer);
+    running.stop().await;
+    let (base, token) = (receiver.target.url(""), Secret::new("1:token".to_owned()));
+    bench.servers.telegram = Some(BotAccount { base, token });
+    let _running = bench.notifier().start();
+    bench.store.outbox().replay(WORKSPACE, dead[0].id, change()).await.unwrap();
+    assert_eq!(receiver.next().await.target, "/bot1:token/sendMessage");
+}
+
+// issue 6: "speaks no HTTP: a delivery attempt that failed with its reason, and nothing else"
+#[tokio::test]
+async fn a_receiver_without_http_is_tried_again_with_its_reason() {
+    let (bench, mut receiver) = (Bench::new().await, Receiver::start().await);
+    receiver.answers([Answer::raw("220 mail.example.com ESMTP\r\n")]);
+    let monitor = bench.monitor(1).await;
+    bench.webhook(1, &[monitor], &receiver).await;
+    let _running = bench.notifier().start();
+    bench.breaks(monitor, 1).await;
+    receiver.next().await;
+    let waiting = bench.once(|it| it.tries == 1).await;
+    assert_eq!(waiting[0].state, DeliveryState::Waiting);
+    assert!(waiting[0].attempts[0].answer.contains("broken HTTP"), "{waiting:?}");
+}
+
+#[tokio::test]
+async fn a_change_of_the_channel_counts_from_the_next_try_on() {
+    let (bench, mut before) = (Bench::new().await, Receiver::start().await);
+    let mut after = Receiver::start().await;
+    before.answers([Answer::status(500)]);
+    let monitor = bench.monitor(1).await;
+    let channel = bench.webhook(1, &[monitor], &before).await;
+    let _running = bench.notifier().start();
+    bench.breaks(monitor, 1).await;
+    let told = before.next_told().await;
+    bench.once(|it| it.tries == 1).await;
+    let seen = bench.store.channels().get(WORKSPACE, channel).await.unwrap();
+    let settings = settings(&[monitor], hook(&after.target.url("/")));
+    bench.store.channels().update(seen, settings, change()).await.unwrap();
+    bench.clock.advance(Duration::from_secs(10));
+    assert_eq!(after.next_told().await, told);
+}
+
+#[tokio::test]
+async fn what_waits_for_a_channel_that_is_deleted_is_never_told() {
+    let (bench, mut receiver) = (Bench::new().await, Receiver::start().await);
+    receiver.answers([Answer::status(500)]);
+    let monitor = bench.monitor(1).await;
+    let channel = bench.webhook(1, &[monitor], &receiver).await;
+    let notifier = bench.notifier();
+    let _running = notifier.start();
+    bench.breaks(monitor, 1).await;
+    receiver.next().await;
+    bench.once(|it| it.tries == 1).await;
+    bench.store.channels().delete(WORKSPACE, channel, change()).await.unwrap();
+    bench.clock.advance(Duration::from_secs(10));
+    bench.quiet(&notifier).await;
+    assert_eq!(receiver.hits(), 1);
+    bench.once(|it| it.state == DeliveryState::Cancelled).await;
+}

@@ -1,0 +1,130 @@
+//! Restarts, kills, stops, and databases that do not answer: nothing is lost, and what is told twice has
+//! the same key.
+
+use std::sync::OnceLock;
+
+use store::DeliveryState;
+use testkit::line::Line;
+use tokio_util::sync::CancellationToken;
+
+use super::*;
+
+#[tokio::test]
+async fn what_waited_at_a_stop_is_told_by_the_next_server() {
+    let (bench, mut receiver) = (Bench::new().await, Receiver::start().await);
+    receiver.answers([Answer::status(500)]);
+    let monitor = bench.monitor(1).await;
+    bench.webhook(1, &[monitor], &receiver).await;
+    let running = bench.notifier().start();
+    bench.breaks(monitor, 1).await;
+    let told = receiver.next_told().await;
+    bench.once(|it| it.tries == 1).await;
+    running.stop().await;
+    bench.recovers(monitor, 1).await;
+    bench.clock.advance(Duration::from_secs(10));
+    let _running = bench.notifier().start();
+    assert_eq!(receiver.next_told().await, told);
+    assert!(receiver.next_told().await.contains("recovered"));
+    bench.once(|it| it.state == DeliveryState::Accepted).await;
+}
+
+// issue 6: "duplicates only of what was in flight at the kill, with the same idempotency key"
+#[tokio::test]
+async fn what_arrived_and_was_not_written_down_before_a_kill_is_told_again_with_its_key() {
+    let kill = Arc::new(OnceLock::<CancellationToken>::new());
+    let bench = Bench::new().await;
+    let mut receiver = Receiver::start_with({
+        let kill = Arc::clone(&kill);
+        move || kill.get().unwrap().cancel()
+    })
+    .await;
+    let monitor = bench.monitor(1).await;
+    bench.webhook(1, &[monitor], &receiver).await;
+    let notifier = bench.notifier();
+    kill.set(notifier.0.abandon.clone()).unwrap();
+    let _running = notifier.start();
+    bench.breaks(monitor, 1).await;
+    let told = receiver.next_told().await;
+    bench.quiet(&notifier).await;
+    assert_eq!(bench.deliveries().await[0].tries, 0, "the kill came first");
+    let _next = bench.notifier().start();
+    assert_eq!(receiver.next_told().await, told);
+    bench.once(|it| it.state == DeliveryState::Accepted && it.tries == 1).await;
+}
+
+#[tokio::test]
+async fn a_message_on_its_way_at_a_stop_is_waited_for_and_written_down() {
+    let bench = Bench::new().await;
+    let stop = Arc::new(OnceLock::<CancellationToken>::new());
+    let mut receiver = Receiver::start_with({
+        let stop = Arc::clone(&stop);
+        move || stop.get().unwrap().cancel()
+    })
+    .await;
+    let monitor = bench.monitor(1).await;
+    bench.webhook(1, &[monitor], &receiver).await;
+    let notifier = bench.notifier();
+    stop.set(notifier.0.stop.clone()).unwrap();
+    let running = notifier.start();
+    bench.breaks(monitor, 1).await;
+    receiver.next().await;
+    running.stop().await;
+    assert_eq!(bench.deliveries().await[0].state, DeliveryState::Accepted);
+    bench.recovers(monitor, 1).await;
+    assert_eq!(receiver.hits(), 1, "nothing is begun after a stop");
+}
+
+#[tokio::test]
+async fn what_arrived_while_the_database_was_away_is_written_down_later_and_not_told_again() {
+    let line = Arc::new(Line::to(&testkit::postgres::database()).await);
+    let folder = tempfile::tempdir().unwrap();
+    let settings = store::Settings {
+        folder: folder.path().join("data"),
+        database: Database::Postgres(Secret::new(line.address())),
+        master_key: MasterKeySource::File,
+    };
+    let bench = Bench::on(Store::open(settings).await.unwrap(), folder).await;
+    let mut receiver = Receiver::start_with({
+        let line = Arc::clone(&line);
+        move || line.cut()
+    })
+    .await;
+    let monitor = bench.monitor(1).await;
+    bench.webhook(1, &[monitor], &receiver).await;
+    let notifier = bench.notifier();
+    let _running = notifier.start();
+    bench.breaks(monitor, 1).await;
+    receiver.next().await;
+    until_a_look_failed(&bench).await;
+    line.mend();
+    bench.once_mended(|it| it.state == DeliveryState::Accepted && it.tries == 1).await;
+    bench.quiet(&notifier).await;
+    assert_eq!(receiver.hits(), 1);
+}
+
+/// Ends when the cut is felt.
+async fn until_a_look_failed(bench: &Bench) {
+    let page = Page::<DeliveryId> { limit: 1, offset: 0, after: None };
+    let filter = DeliveryFilter::default();
+    while bench.store.outbox().list(WORKSPACE, filter, page).await.is_ok() {
+        tokio::task::yield_now().await;
+    }
+}
+
+impl Bench {
+    /// Like [`Bench::once`], with a database that may still be coming back.
+    async fn once_mended(&self, is: impl Fn(&Delivery) -> bool) {
+        let page = Page::<DeliveryId> { limit: 100, offset: 0, after: None };
+        let looking = async {
+            loop {
+                let filter = DeliveryFilter::default();
+                let listed = self.store.outbox().list(WORKSPACE, filter, page).await;
+                if listed.is_ok_and(|listed| listed.rows.iter().all(&is)) {
+                    return;
+                }
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, looking).await.expect("it is written down in the end");
+    }
+}

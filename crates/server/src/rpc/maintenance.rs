@@ -1,0 +1,217 @@
+//! `maintenance.v1.MaintenanceService`: reads what a caller sent, asks `rules` whether it is right, and
+//! stores it. When windows are is decided by `domain`, what they mean for alerts by the store.
+
+use contract::maintenance::wire::{
+    CreateMaintenanceRequest, CreateMaintenanceResponse, DeleteMaintenanceRequest,
+    DeleteMaintenanceResponse, EndMaintenanceRequest, EndMaintenanceResponse,
+    GetMaintenanceRequest, GetMaintenanceResponse, ListMaintenancesRequest,
+    ListMaintenancesResponse, Maintenance, MaintenanceService, UpdateMaintenanceRequest,
+    UpdateMaintenanceResponse,
+};
+use contract::maintenance::{Standing, shown};
+use contract::monitor::mask;
+use contract::rpc::{self, Error, RequestContext, Response, ServiceRequest, ServiceResult};
+use domain::history::Span;
+use domain::maintenance::Course;
+use rules::maintenance::MaintenanceDraft;
+use rules::{MaintenanceId, MonitorId, Violation, Violations};
+use store::{MaintenanceFilter, NewMaintenance, PlannedMaintenance, StoreError};
+
+use super::call::{caller, change, edited, given, id, idempotency, named, refused, wrong};
+use super::list::{Asked, total};
+use crate::app::{App, refusal};
+use crate::auth::Caller;
+
+/// The field of requests that holds a maintenance.
+const RESOURCE: &str = "maintenance";
+/// What a caller is told is missing.
+const NOUN: &str = "maintenance";
+
+/// The service.
+#[derive(Clone, Debug)]
+pub(super) struct Maintenances(pub(super) App);
+
+impl MaintenanceService for Maintenances {
+    async fn create_maintenance(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, CreateMaintenanceRequest>,
+    ) -> ServiceResult<CreateMaintenanceResponse> {
+        let given = given(RESOURCE, request.to_owned_message().maintenance.into_option())?;
+        let maintenance = self.create(&context, given).await?.into();
+        Response::ok(CreateMaintenanceResponse { maintenance })
+    }
+
+    async fn get_maintenance(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, GetMaintenanceRequest>,
+    ) -> ServiceResult<GetMaintenanceResponse> {
+        let planned = self.find(caller(&context), id(NOUN, request.id)?).await?;
+        Response::ok(GetMaintenanceResponse { maintenance: answer(&planned).into() })
+    }
+
+    async fn list_maintenances(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, ListMaintenancesRequest>,
+    ) -> ServiceResult<ListMaintenancesResponse> {
+        Response::ok(self.list(caller(&context), request.to_owned_message()).await?)
+    }
+
+    async fn update_maintenance(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, UpdateMaintenanceRequest>,
+    ) -> ServiceResult<UpdateMaintenanceResponse> {
+        let caller = caller(&context);
+        let request = request.to_owned_message();
+        let mut given = given(RESOURCE, request.maintenance.into_option())?;
+        let id: MaintenanceId = named(RESOURCE, NOUN, given.id.take())?;
+        let wanted = MaintenanceDraft::from(given);
+        let mask = mask(request.update_mask.as_option());
+        let attempt = || self.try_update(caller, id, (wanted.clone(), mask));
+        let planned = edited(NOUN, id, attempt).await?;
+        Response::ok(UpdateMaintenanceResponse { maintenance: answer(&planned).into() })
+    }
+
+    async fn end_maintenance(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, EndMaintenanceRequest>,
+    ) -> ServiceResult<EndMaintenanceResponse> {
+        let caller = caller(&context);
+        let (id, change) = (id(NOUN, request.id)?, change(&self.0, caller));
+        let maintenances = self.0.store.maintenances();
+        let planned = maintenances.end(caller.workspace, id, change).await.map_err(refusal)?;
+        Response::ok(EndMaintenanceResponse { maintenance: answer(&planned).into() })
+    }
+
+    async fn delete_maintenance(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, DeleteMaintenanceRequest>,
+    ) -> ServiceResult<DeleteMaintenanceResponse> {
+        let caller = caller(&context);
+        let (id, change) = (id(NOUN, request.id)?, change(&self.0, caller));
+        let maintenances = self.0.store.maintenances();
+        maintenances.delete(caller.workspace, id, change).await.map_err(refusal)?;
+        Response::ok(DeleteMaintenanceResponse::default())
+    }
+}
+
+impl Maintenances {
+    async fn create(
+        &self,
+        context: &RequestContext,
+        given: Maintenance,
+    ) -> Result<Maintenance, Error> {
+        let caller = caller(context);
+        let idempotency = idempotency(context, "CreateMaintenance")?;
+        let settings = MaintenanceDraft::from(given).parse().map_err(wrong(RESOURCE))?;
+        let (id, workspace) = (self.0.ctx.new_id(), caller.workspace);
+        let new = NewMaintenance { id, workspace, settings, idempotency };
+        let created = self.0.store.maintenances().create(new, change(&self.0, caller)).await;
+        Ok(answer(&created.map_err(refused(RESOURCE))?.into_inner()))
+    }
+
+    async fn find(&self, caller: Caller, id: MaintenanceId) -> Result<PlannedMaintenance, Error> {
+        let now = self.0.ctx.now();
+        self.0.store.maintenances().get(caller.workspace, id, now).await.map_err(refusal)
+    }
+
+    async fn list(
+        &self,
+        caller: Caller,
+        request: ListMaintenancesRequest,
+    ) -> Result<ListMaintenancesResponse, Error> {
+        let page_token = request.page_token.as_deref();
+        let asked = Asked { limit: request.limit, offset: request.offset, page_token };
+        let filter = filter(request.status.as_deref(), request.monitor_id.as_deref());
+        let (part, filter) = match (asked.parse(), filter) {
+            (Ok(part), Ok(filter)) => (part, filter),
+            (part, filter) => {
+                let wrong = [part.err(), filter.err()].into_iter().flatten();
+                let wrong = wrong.flat_map(|violations| violations.0).collect();
+                return Err(rpc::invalid(&Violations(wrong)));
+            }
+        };
+        let (workspace, now) = (caller.workspace, self.0.ctx.now());
+        let maintenances = self.0.store.maintenances();
+        let found = maintenances.list(workspace, filter, part.with_one_more(), now).await;
+        let found = found.map_err(refusal)?;
+        let (rows, next_page_token) = part.cut(found.rows, |row| row.maintenance.id);
+        Ok(ListMaintenancesResponse {
+            maintenances: rows.iter().map(answer).collect(),
+            total_size: total(found.total),
+            next_page_token,
+        })
+    }
+
+    /// One try; `None` where somebody else's edit came in between.
+    async fn try_update(
+        &self,
+        caller: Caller,
+        id: MaintenanceId,
+        (wanted, mask): (MaintenanceDraft, Option<&[String]>),
+    ) -> Result<Option<PlannedMaintenance>, Error> {
+        let planned = self.find(caller, id).await?;
+        let seen = &planned.maintenance;
+        let draft = match mask {
+            None => wanted,
+            Some(mask) => {
+                let mut draft = MaintenanceDraft::from(&seen.settings);
+                draft.take(wanted, mask).map_err(|violations| rpc::invalid(&violations))?;
+                draft
+            }
+        };
+        let settings = draft.parse_change(&seen.settings).map_err(wrong(RESOURCE))?;
+        if settings == seen.settings {
+            return Ok(Some(planned));
+        }
+        let (seen, change) = (planned.maintenance, change(&self.0, caller));
+        match self.0.store.maintenances().update(seen, settings, change).await {
+            Ok(planned) => Ok(Some(planned)),
+            Err(StoreError::Conflict { .. }) => Ok(None),
+            Err(error) => Err(refused(RESOURCE)(error)),
+        }
+    }
+}
+
+/// What is asked for; empty is all.
+fn filter(status: Option<&str>, monitor: Option<&str>) -> Result<MaintenanceFilter, Violations> {
+    let mut wrong = Vec::new();
+    let status = status.filter(|status| !status.is_empty());
+    let course = status.and_then(|status| {
+        let course = Course::ALL.into_iter().find(|course| course.as_str() == status);
+        if course.is_none() {
+            let allowed = format!("must be one of {}", Course::ALL.map(Course::as_str).join(", "));
+            wrong.push(Violation::new("status", status, allowed));
+        }
+        course
+    });
+    let monitor = monitor.filter(|monitor| !monitor.is_empty());
+    let monitor = monitor.and_then(|id| match MonitorId::parse(id) {
+        Ok(id) => Some(id),
+        Err(unreadable) => {
+            let allowed = format!("must be an identifier of the form {}…", MonitorId::PREFIX);
+            wrong.push(Violation::new("monitor_id", unreadable.given, allowed));
+            None
+        }
+    });
+    if wrong.is_empty() {
+        Ok(MaintenanceFilter { course, monitor })
+    } else {
+        Err(Violations(wrong))
+    }
+}
+
+fn answer(planned: &PlannedMaintenance) -> Maintenance {
+    let ends = |window: Span| (window.from, window.to);
+    let standing = Standing {
+        status: planned.course().as_str(),
+        current: planned.current.map(ends),
+        next: planned.next.map(ends),
+    };
+    shown(&planned.maintenance, standing)
+}

@@ -1,0 +1,99 @@
+//! Receivers that mean no good, and such that are broken: an attempt that failed, with its reason, and
+//! nothing else.
+
+use std::time::Duration;
+
+use insta::assert_snapshot;
+use rules::{ChannelId, ProviderType};
+use store::{Delivery, DeliveryState};
+use testkit::receivers::{Behaviour, Receiver};
+use testkit::server::TestServer;
+
+use super::story::{Story, stable};
+
+/// Longer than every pause before a second try here.
+const PAUSE: Duration = Duration::from_secs(10);
+
+/// One attempt of the only delivery, as people read it.
+fn attempt(deliveries: &[Delivery]) -> String {
+    let [delivery] = deliveries else { panic!("one event is one delivery: {deliveries:#?}") };
+    let [attempt] = delivery.attempts.as_slice() else {
+        panic!("the clock stands, so it was tried once: {delivery:#?}")
+    };
+    let status = attempt.status.map(|status| status.to_string());
+    format!("{} {} {}", delivery.state.as_str(), status.as_deref().unwrap_or("-"), attempt.answer)
+}
+
+// issue 6: "A receiver that answers with a gigabyte, never ends, redirects to a private address or
+// speaks no HTTP: a delivery attempt that failed with its reason, and nothing else."
+#[tokio::test]
+async fn each_is_an_attempt_that_failed_with_its_reason_and_nothing_else() {
+    let story = Story::on(TestServer::start().await).await;
+    let bystander = Receiver::start(ProviderType::Slack).await;
+    story.tells(&bystander).await;
+    let lure = Receiver::start(ProviderType::Slack).await;
+    let mut hostile: Vec<(Behaviour, Receiver, ChannelId)> = Vec::new();
+    for behaviour in [
+        Behaviour::Status(500),
+        Behaviour::Busy(7),
+        Behaviour::Status(401),
+        Behaviour::Status(404),
+        Behaviour::Status(410),
+        Behaviour::Redirect(lure.base()),
+        Behaviour::Close,
+        Behaviour::Garbage,
+        Behaviour::Gigabyte,
+        Behaviour::Endless,
+        Behaviour::Hang,
+    ] {
+        let receiver = Receiver::start(ProviderType::Slack).await;
+        receiver.behave(behaviour.clone());
+        let channel = story.tells(&receiver).await;
+        hostile.push((behaviour, receiver, channel));
+    }
+    story.breaks().await;
+    bystander.takes(1).await;
+    let mut shown = Vec::new();
+    for (behaviour, receiver, channel) in &hostile {
+        receiver.turns_away(1).await;
+        let tried = |all: &[Delivery]| all.iter().all(|delivery| !delivery.attempts.is_empty());
+        let deliveries = story.deliveries(*channel, |all| !all.is_empty() && tried(all)).await;
+        let names = [
+            (receiver.base(), "http://receiver"),
+            (address(receiver), "receiver"),
+            (lure.base(), "http://lure"),
+        ];
+        let shown_behaviour = stable(&format!("{behaviour:?}"), &names);
+        shown.push(format!("{shown_behaviour}: {}", stable(&attempt(&deliveries), &names)));
+    }
+    assert_snapshot!(shown.join("\n"), @r#"
+    Status(500): waiting 500 answered 500
+    Busy(7): waiting 429 answered 429
+    Status(401): dead 401 answered 401; it wants other credentials: mend them in the channel
+    Status(404): dead 404 answered 404; it is no longer there: put its new address into the channel
+    Status(410): dead 410 answered 410; it is no longer there: put its new address into the channel
+    Redirect("http://lure"): dead 307 answered 307; it leads elsewhere: put its final address into the channel
+    Close: waiting - receiver reset the connection before its answer was complete
+    Garbage: waiting - what receiver answers is broken HTTP: invalid HTTP version parsed
+    Gigabyte: waiting - answered 200 with a body that does not end
+    Endless: waiting - answered 200 with a body that does not end
+    Hang: waiting - timed out after 10000 ms while waiting for the answer of receiver
+    "#);
+    assert_eq!(lure.accepted().len() + lure.refused().len(), 0, "the redirect was followed");
+    assert_eq!(story.watched.server.nobody().get("/readyz").await.status, 200);
+    // Who comes back is told; who said no for good is not asked again.
+    hostile.iter().for_each(|(_, receiver, _)| receiver.behave_well());
+    story.advance(PAUSE);
+    for (behaviour, receiver, channel) in &hostile {
+        let ended = |all: &[Delivery]| all.iter().all(|it| it.state != DeliveryState::Waiting);
+        let deliveries = story.deliveries(*channel, ended).await;
+        let is_dead = deliveries[0].state == DeliveryState::Dead;
+        let expected = usize::from(!is_dead);
+        assert_eq!(receiver.accepted().len(), expected, "{behaviour:?}: {deliveries:#?}");
+    }
+    assert_eq!(bystander.accepted().len(), 1);
+}
+
+fn address(receiver: &Receiver) -> String {
+    receiver.base().trim_start_matches("http://").to_owned()
+}

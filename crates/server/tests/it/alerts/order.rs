@@ -1,0 +1,71 @@
+//! What is told together, and what waits for what.
+
+use rules::{MonitorId, ProviderType};
+use serde_json::Value;
+use testkit::receivers::{Behaviour, Receiver};
+use testkit::server::TestServer;
+use testkit::target::Answer;
+
+use super::story::{Story, Vendors};
+use crate::pipeline::PERIOD;
+
+fn title(body: &str) -> String {
+    let body: Value = serde_json::from_str(body).unwrap();
+    body["text"].as_str().unwrap().to_owned()
+}
+
+// issue 6: "the first three of a minute on one channel go at once, the rest in one message (never for
+// PagerDuty and Opsgenie, which group themselves)"
+#[tokio::test]
+async fn a_storm_is_three_messages_and_one_that_tells_the_rest() {
+    let vendors = Vendors::start().await;
+    let server = TestServer::start_with(|settings| vendors.set_up(settings)).await;
+    let story = Story::on(server).await;
+    let mut monitors: Vec<MonitorId> = vec![story.monitor];
+    for number in 2..=6 {
+        monitors.push(story.another(&format!("monitor {number}")).await);
+    }
+    let kinds = [ProviderType::Slack, ProviderType::Pagerduty, ProviderType::Opsgenie];
+    for kind in kinds {
+        story.channel(&vendors.of(kind).provider(), &monitors).await;
+    }
+    story.becomes(Answer::status(503), &monitors).await;
+    vendors.of(ProviderType::Pagerduty).takes(6).await;
+    vendors.of(ProviderType::Opsgenie).takes(6).await;
+    let slack = vendors.of(ProviderType::Slack);
+    assert!(slack.takes(3).await.iter().all(|it| title(&it.body).starts_with("🔴 Down: ")));
+    // A minute after the first, the rest is told.
+    story.advance(PERIOD);
+    assert_eq!(slack.accepted().len(), 3);
+    story.advance(PERIOD);
+    let taken = slack.takes(4).await;
+    assert_eq!(title(&taken[3].body), "🔴 3 events: 3 down");
+    for kind in [ProviderType::Pagerduty, ProviderType::Opsgenie] {
+        assert_eq!(vendors.of(kind).accepted().len(), 6, "{kind} groups by itself");
+    }
+}
+
+// issue 6: "in order per monitor and channel, in parallel across channels; one slow receiver delays
+// nobody else"
+#[tokio::test]
+async fn a_recovery_waits_for_its_error_and_nobody_else_does() {
+    let story = Story::on(TestServer::start().await).await;
+    let slow = Receiver::start(ProviderType::Slack).await;
+    let quick = Receiver::start(ProviderType::Slack).await;
+    slow.behave(Behaviour::Busy(90));
+    let channel = story.tells(&slow).await;
+    story.tells(&quick).await;
+    story.breaks().await;
+    story.deliveries(channel, |all| all.iter().any(|it| it.attempts.len() == 1)).await;
+    quick.takes(1).await;
+    story.recovers().await;
+    quick.takes(2).await;
+    assert_eq!(slow.accepted(), []);
+    slow.behave_well();
+    story.advance(3 * PERIOD);
+    let titles: Vec<String> = slow.takes(2).await.iter().map(|it| title(&it.body)).collect();
+    assert!(
+        titles[0].starts_with("🔴 Down: ") && titles[1].starts_with("🟢 Recovered "),
+        "{titles:?}"
+    );
+}

@@ -1,0 +1,36 @@
+//! Channels reach what the operator lets them reach, wherever a name leads when something is sent.
+
+use rules::notification::{Hook, Provider};
+use rules::{ProviderType, Secret};
+use testkit::receivers::Receiver;
+use testkit::server::TestServer;
+use testkit::target::{DnsTarget, HttpTarget};
+
+use super::story::Story;
+
+// design: §6 "refuses private, loopback … addresses after resolution"
+#[tokio::test]
+async fn a_name_that_leads_inside_is_refused_when_something_is_sent() {
+    let (names, receiver) = (DnsTarget::start().await, Receiver::start(ProviderType::Slack).await);
+    names.address_of("inside.test", "127.0.0.1");
+    let server = TestServer::start_with(|settings| {
+        settings.allow_private_networks = false;
+        settings.nameservers = vec![names.address()];
+    })
+    .await;
+    // The monitor's own target may not be reached either: once it runs, it fails.
+    let target = HttpTarget::start().await;
+    let url = format!("http://inside.test:{}/", target.address().port());
+    let story = Story::of(server, target, serde_json::json!({ "url": url, "active": false })).await;
+    let Provider::Slack(hook) = receiver.provider() else { panic!("it is one of Slack") };
+    let inside = hook.webhook_url.expose().replace("127.0.0.1", "inside.test");
+    let provider = Provider::Slack(Hook { webhook_url: Secret::new(inside) });
+    let channel = story.channel(&provider, &[story.monitor]).await;
+    story.edit("active", serde_json::json!(true)).await;
+    let deliveries =
+        story.deliveries(channel, |all| all.iter().any(|it| !it.attempts.is_empty())).await;
+    let attempt = &deliveries[0].attempts[0];
+    assert_eq!(attempt.status, None);
+    insta::assert_snapshot!(attempt.answer, @r#"`inside.test` may not be reached: address 127.0.0.1 is loopback; `--allow-private-networks` opens private and loopback networks"#);
+    assert_eq!((receiver.accepted(), receiver.refused()), (Vec::new(), Vec::new()));
+}

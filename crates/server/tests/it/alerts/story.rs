@@ -1,0 +1,299 @@
+//! A server with a monitor, channels of every kind, and somebody at the other end of each.
+
+use std::time::Duration;
+
+use domain::notify::{BotAccount, Servers, TelephoneAccount};
+use rules::notification::{Email, Provider};
+use rules::{ChannelId, MonitorId, ProviderType, Scope, Secret};
+use serde_json::{Value, json};
+use server::config::{MailAccount, MailServer as MailSettings, MailTls, Settings};
+use store::{Delivery, DeliveryFilter, Page, Store};
+use testkit::mail::{self, MailServer, TakenMail};
+use testkit::receivers::{Receiver, TELEGRAM_TOKEN, TELEPHONE_ACCOUNT, TELEPHONE_TOKEN, json_of};
+use testkit::server::{Caller, NOTIFICATIONS, TestServer};
+use testkit::target::{Answer, HttpTarget, Received};
+
+use crate::pipeline::{PERIOD, Watched, until};
+
+/// Where people reach the servers of these tests.
+const PUBLIC_URL: &str = "https://aloft.example.com";
+/// What the target of the tests is called in front of people.
+const NAME: &str = "API & <shop>";
+
+/// Those at the other end: a receiver for each kind, but for webhooks and emails.
+pub(super) struct Vendors {
+    pub(super) receivers: Vec<Receiver>,
+    pub(super) mail: MailServer,
+}
+
+/// A server, its monitor and its channels.
+pub(super) struct Story {
+    pub(super) watched: Watched,
+    pub(super) target: HttpTarget,
+    pub(super) monitor: MonitorId,
+    pub(super) caller: Caller,
+}
+
+impl Vendors {
+    pub(super) async fn start() -> Self {
+        let mut receivers = Vec::new();
+        for kind in ProviderType::ALL {
+            if !matches!(kind, ProviderType::Email | ProviderType::Webhook) {
+                receivers.push(Receiver::start(*kind).await);
+            }
+        }
+        Self { receivers, mail: MailServer::start().await }
+    }
+
+    pub(super) fn of(&self, kind: ProviderType) -> &Receiver {
+        self.receivers.iter().find(|receiver| receiver.kind() == kind).unwrap()
+    }
+
+    /// The server's side of every kind leads to them.
+    pub(super) fn set_up(&self, settings: &mut Settings) {
+        let base = |kind| self.of(kind).base();
+        settings.public_url = Some(PUBLIC_URL.to_owned());
+        settings.servers = Servers {
+            has_mail: true,
+            telegram: Some(BotAccount {
+                base: base(ProviderType::Telegram),
+                token: Secret::new(TELEGRAM_TOKEN.to_owned()),
+            }),
+            telephone: Some(self.telephone(ProviderType::Sms)),
+            pagerduty: base(ProviderType::Pagerduty),
+            opsgenie_us: base(ProviderType::Opsgenie),
+            opsgenie_eu: base(ProviderType::Opsgenie),
+            ntfy: base(ProviderType::Ntfy),
+        };
+        settings.mail = Some(MailSettings {
+            host: "localhost".to_owned(),
+            port: self.mail.port(),
+            tls: MailTls::Starttls,
+            account: Some(MailAccount {
+                user: mail::USER.to_owned(),
+                password: Secret::new(mail::PASSWORD.to_owned()),
+            }),
+            from: "Aloft <aloft@example.com>".parse().unwrap(),
+        });
+        settings.extra_ca_file = Some(self.mail.authority_file());
+    }
+
+    /// The account for telephones, which leads to the receiver of this kind.
+    pub(super) fn telephone(&self, kind: ProviderType) -> TelephoneAccount {
+        TelephoneAccount {
+            base: self.of(kind).base(),
+            account: TELEPHONE_ACCOUNT.to_owned(),
+            token: Secret::new(TELEPHONE_TOKEN.to_owned()),
+            sms_from: Some("+15005550006".to_owned()),
+            whatsapp_from: Some("+15005550007".to_owned()),
+        }
+    }
+}
+
+impl Story {
+    /// On this server, with a target that is fine and was checked once.
+    pub(super) async fn on(server: TestServer) -> Self {
+        let target = HttpTarget::start().await;
+        target.on("/", Answer::ok("fine"));
+        Self::of(server, target, json!({})).await
+    }
+
+    /// The same, where fields of the monitor are others, and the target is as it is.
+    pub(super) async fn of(server: TestServer, target: HttpTarget, fields: Value) -> Self {
+        let caller = server.caller(Scope::Write);
+        let watched = Watched::on(server).await;
+        let monitor = create_monitor(&caller, &target.url("/"), NAME, &fields).await;
+        if fields["active"] != false {
+            watched.stored.at_least(1, monitor).await;
+        }
+        Self { watched, target, monitor, caller }
+    }
+
+    /// Changes one field of the monitor.
+    pub(super) async fn edit(&self, field: &str, value: Value) {
+        let change = json!({ "id": self.monitor.to_string(), field: value });
+        let request = json!({ "monitor": change, "updateMask": field });
+        let reply = self.caller.rpc("UpdateHttpMonitor", request).await;
+        assert_eq!(reply.status, 200, "{reply}");
+    }
+
+    /// One more monitor of the target.
+    pub(super) async fn another(&self, name: &str) -> MonitorId {
+        let monitor = create_monitor(&self.caller, &self.target.url("/"), name, &json!({})).await;
+        self.watched.stored.at_least(1, monitor).await;
+        monitor
+    }
+
+    /// A channel of this provider that tells of these monitors.
+    pub(super) async fn channel(&self, provider: &Provider, monitors: &[MonitorId]) -> ChannelId {
+        create_channel(&self.caller, provider, monitors).await
+    }
+
+    /// A channel that leads to this receiver.
+    pub(super) async fn tells(&self, receiver: &Receiver) -> ChannelId {
+        self.channel(&receiver.provider(), &[self.monitor]).await
+    }
+
+    /// The target answers so, and a period later that was seen of these monitors.
+    pub(super) async fn becomes(&self, answer: Answer, monitors: &[MonitorId]) {
+        self.target.on("/", answer);
+        let mut counts = Vec::new();
+        for monitor in monitors {
+            counts.push(self.watched.stored.at_least(1, *monitor).await.len());
+        }
+        self.watched.server.advance(PERIOD);
+        for (monitor, before) in monitors.iter().zip(counts) {
+            self.watched.stored.at_least(before + 1, *monitor).await;
+        }
+    }
+
+    /// The monitor's target is down, and that was seen.
+    pub(super) async fn breaks(&self) {
+        self.becomes(Answer::status(503), &[self.monitor]).await;
+    }
+
+    /// The monitor's target is fine again, and that was seen.
+    pub(super) async fn recovers(&self) {
+        self.becomes(Answer::ok("fine"), &[self.monitor]).await;
+    }
+
+    /// A receiver of webhooks that knows the workspace's secrets.
+    pub(super) async fn webhook(&self) -> Receiver {
+        let app = self.watched.server.running().app();
+        let workspace = app.store.workspaces().by_slug("acme").await.unwrap().id;
+        let secrets = app.store.signing_secrets().of(workspace, app.ctx.now()).await.unwrap();
+        Receiver::of_webhooks(secrets, app.ctx.clone()).await
+    }
+
+    /// The clock moves on.
+    pub(super) fn advance(&self, by: Duration) {
+        self.watched.server.advance(by);
+    }
+
+    /// Deliveries for a channel, the oldest first, once they are as `wanted`.
+    pub(super) async fn deliveries(
+        &self,
+        channel: ChannelId,
+        wanted: impl Fn(&[Delivery]) -> bool,
+    ) -> Vec<Delivery> {
+        deliveries(&self.watched.server.running().app().store, channel, wanted).await
+    }
+}
+
+/// A monitor of this URL that runs in `fly-ams` every 30 seconds and tries once.
+async fn create_monitor(caller: &Caller, url: &str, name: &str, fields: &Value) -> MonitorId {
+    let mut monitor = json!({
+        "name": name, "url": url, "periodicity": "30s", "regions": ["fly-ams"], "retry": 0,
+        "active": true, "timeout": 120_000,
+    });
+    for (field, value) in fields.as_object().unwrap() {
+        monitor[field] = value.clone();
+    }
+    let reply = caller.rpc("CreateHttpMonitor", json!({ "monitor": monitor })).await;
+    assert_eq!(reply.status, 200, "{reply}");
+    MonitorId::parse(reply.json()["monitor"]["id"].as_str().unwrap()).unwrap()
+}
+
+pub(super) async fn create_channel(
+    caller: &Caller,
+    provider: &Provider,
+    monitors: &[MonitorId],
+) -> ChannelId {
+    let mut channel = json_of(provider);
+    channel["name"] = json!("On call");
+    channel["monitorIds"] = monitors.iter().map(ToString::to_string).collect();
+    let request = json!({ "notification": channel });
+    let reply = caller.call(NOTIFICATIONS, "CreateNotification", request).await;
+    assert_eq!(reply.status, 200, "{reply}");
+    ChannelId::parse(reply.json()["notification"]["id"].as_str().unwrap()).unwrap()
+}
+
+/// Deliveries for a channel of `acme`, the oldest first, once they are as `wanted`.
+pub(super) async fn deliveries(
+    store: &Store,
+    channel: ChannelId,
+    wanted: impl Fn(&[Delivery]) -> bool,
+) -> Vec<Delivery> {
+    let workspace = store.workspaces().by_slug("acme").await.unwrap().id;
+    let filter = DeliveryFilter { channel: Some(channel), ..DeliveryFilter::default() };
+    let all = Page { limit: 1_000, offset: 0, after: None };
+    until(async || {
+        let mut listed = store.outbox().list(workspace, filter, all).await.unwrap().rows;
+        listed.reverse();
+        wanted(&listed).then_some(listed)
+    })
+    .await
+}
+
+/// A channel of emails.
+pub(super) fn a_mailbox() -> Provider {
+    Provider::Email(Email { email: "ops@example.com".to_owned() })
+}
+
+/// A message as it came over the wire, but for what differs from run to run.
+pub(super) fn shown(message: &Received) -> String {
+    let own = ["host", "content-length", "user-agent", "accept", "accept-encoding"];
+    let mut text = format!("{} {}\n", message.method, message.target);
+    for (name, value) in message.headers.iter().filter(|(name, _)| !own.contains(&name.as_str())) {
+        let signed = name == "webhook-signature";
+        let value = if signed { "v1,… (verified)" } else { value };
+        text = text + name + ": " + value + "\n";
+    }
+    match message.header("content-type") {
+        Some("application/x-www-form-urlencoded") => {
+            let fields = url::form_urlencoded::parse(message.body.as_bytes());
+            let lines: Vec<String> =
+                fields.map(|(name, value)| format!("{name}={value}")).collect();
+            text + &lines.join("\n")
+        }
+        Some(_) | None => text + &message.body,
+    }
+}
+
+/// An email as it came, but for what differs from run to run.
+pub(super) fn shown_mail(mail: &TakenMail) -> String {
+    let headers = mail.headers.iter().filter(|(name, _)| name != "content-type");
+    let headers: Vec<String> = headers.map(|(name, value)| format!("{name}: {value}\n")).collect();
+    let (text, html) = (mail.text.trim_end(), mail.html.trim_end());
+    format!("{}\n{text}\n---\n{html}", headers.concat())
+}
+
+/// `text` with names in the place of what differs from run to run: addresses, identifiers, and how
+/// long a check took.
+pub(super) fn stable(text: &str, names: &[(String, &str)]) -> String {
+    let mut text = text.to_owned();
+    for (given, name) in names {
+        text = text.replace(given, name);
+    }
+    let text = ["mon_", "chn_", "inc_", "dlv_"].iter().fold(text, |text, it| without_id(&text, it));
+    let text = without_number(&text, |before, _| before.ends_with("\"latency_ms\":"));
+    without_number(&text, |before, after| {
+        let is_taken = before.ends_with(", ") || before.ends_with("took ");
+        is_taken && after.starts_with(" ms")
+    })
+}
+
+/// `text` with `1` in the place of what follows such a prefix.
+fn without_id(text: &str, prefix: &str) -> String {
+    let mut parts = text.split(prefix);
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |out, part| {
+        let end = part.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(part.len());
+        out + prefix + "1" + &part[end..]
+    })
+}
+
+/// `text` with `N` in the place of each number that stands between such texts.
+fn without_number(text: &str, is_between: impl Fn(&str, &str) -> bool) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
+        let (before, from) = rest.split_at(start);
+        let end = from.find(|c: char| !c.is_ascii_digit()).unwrap_or(from.len());
+        out.push_str(before);
+        let number = if is_between(&out, &from[end..]) { "N" } else { &from[..end] };
+        out.push_str(number);
+        rest = &from[end..];
+    }
+    out + rest
+}

@@ -1,0 +1,92 @@
+//! What belongs together stands together at the receiver, and what arrives twice can be told apart.
+
+use std::time::Duration;
+
+use rules::ProviderType;
+use serde_json::Value;
+use testkit::receivers::Behaviour;
+use testkit::server::TestServer;
+
+use super::story::{Story, Vendors, a_mailbox};
+
+fn json(body: &str) -> Value {
+    serde_json::from_str(body).unwrap()
+}
+
+// design: §5 "Alerts"; issue 6: "one thread per incident", "a stable dedup key", "close by alias"
+#[tokio::test]
+async fn an_incident_is_one_thread_from_its_opening_to_its_end() {
+    let vendors = Vendors::start().await;
+    let server = TestServer::start_with(|settings| vendors.set_up(settings)).await;
+    let story = Story::on(server).await;
+    let kinds = [
+        ProviderType::Pagerduty,
+        ProviderType::Opsgenie,
+        ProviderType::GoogleChat,
+        ProviderType::GrafanaOncall,
+    ];
+    for kind in kinds {
+        story.tells(vendors.of(kind)).await;
+    }
+    story.channel(&a_mailbox(), &[story.monitor]).await;
+    story.breaks().await;
+    for kind in kinds {
+        vendors.of(kind).takes(1).await;
+    }
+    vendors.mail.takes(1).await;
+    story.recovers().await;
+    let both = async |kind: ProviderType| {
+        let taken = vendors.of(kind).takes(2).await;
+        let bodies: Vec<Value> = taken.iter().map(|message| json(&message.body)).collect();
+        (taken, bodies)
+    };
+    let (_, pagerduty) = both(ProviderType::Pagerduty).await;
+    assert_eq!(pagerduty[0]["dedup_key"], pagerduty[1]["dedup_key"]);
+    assert_eq!(
+        (&pagerduty[0]["event_action"], &pagerduty[1]["event_action"]),
+        (&"trigger".into(), &"resolve".into())
+    );
+    let (requests, opsgenie) = both(ProviderType::Opsgenie).await;
+    let alias = opsgenie[0]["alias"].as_str().unwrap();
+    assert_eq!(requests[1].target, format!("/v2/alerts/{alias}/close?identifierType=alias"));
+    let (requests, chat) = both(ProviderType::GoogleChat).await;
+    assert_eq!(chat[0]["thread"], chat[1]["thread"]);
+    assert_eq!(chat[0]["thread"]["threadKey"], alias);
+    assert_ne!(requests[0].target, requests[1].target, "each has a request id of its own");
+    let (_, oncall) = both(ProviderType::GrafanaOncall).await;
+    assert_eq!((&oncall[0]["alert_uid"], &oncall[0]["state"]), (&alias.into(), &"alerting".into()));
+    assert_eq!((&oncall[1]["alert_uid"], &oncall[1]["state"]), (&alias.into(), &"ok".into()));
+    let mails = vendors.mail.takes(2).await;
+    let root = format!("<{alias}@example.com>");
+    for mail in &mails {
+        assert_eq!(mail.header("references"), Some(root.as_str()));
+        assert_eq!(mail.header("in-reply-to"), Some(root.as_str()));
+        assert!(mail.secure && mail.user == testkit::mail::USER);
+    }
+    assert_ne!(mails[0].header("message-id"), mails[1].header("message-id"));
+}
+
+// design: §5 "at least once, with an idempotency key (incident, channel, event)"
+#[tokio::test]
+async fn a_second_try_has_the_key_of_the_first() {
+    let vendors = Vendors::start().await;
+    let server = TestServer::start_with(|settings| vendors.set_up(settings)).await;
+    let story = Story::on(server).await;
+    let (webhook, chat) = (story.webhook().await, vendors.of(ProviderType::GoogleChat));
+    for receiver in [&webhook, chat] {
+        receiver.behave_times(1, Behaviour::Status(500));
+    }
+    let channels = [story.tells(&webhook).await, story.tells(chat).await];
+    story.breaks().await;
+    for channel in channels {
+        story.deliveries(channel, |all| all.iter().any(|it| it.attempts.len() == 1)).await;
+    }
+    story.advance(Duration::from_secs(2));
+    for receiver in [&webhook, chat] {
+        let (first, second) = (&receiver.turned_away()[0], &receiver.takes(1).await[0]);
+        assert_eq!(first.target, second.target);
+        assert_eq!(first.header("webhook-id"), second.header("webhook-id"));
+        assert_eq!(first.body, second.body);
+    }
+    assert!(webhook.accepted()[0].header("webhook-id").is_some());
+}

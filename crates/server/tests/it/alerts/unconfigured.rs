@@ -1,0 +1,68 @@
+//! Kinds whose server side is missing: stored with a warning, told to nobody, and not lost.
+
+use insta::assert_snapshot;
+use rules::ProviderType;
+use rules::notification::Provider;
+use serde_json::json;
+use server::boot;
+use server::context::Context;
+use store::{Delivery, DeliveryState};
+use testkit::server::{Caller, NOTIFICATIONS, START, TestServer};
+
+use super::story::{Story, Vendors, a_mailbox, deliveries};
+use crate::pipeline::PERIOD;
+
+// design: §4 "A channel whose server side is not configured … its deliveries stand in the dead-letter
+// list until it is"
+#[tokio::test]
+async fn what_was_not_told_is_replayed_when_the_server_can() {
+    let vendors = Vendors::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let server = TestServer::start_with(|settings| settings.data.clone_from(&data)).await;
+    let mut settings = server.settings().clone();
+    let story = Story::on(server).await;
+    let kinds = [ProviderType::Telegram, ProviderType::Sms];
+    let mut providers: Vec<Provider> =
+        kinds.iter().map(|kind| vendors.of(*kind).provider()).collect();
+    providers.push(a_mailbox());
+    let mut channels = Vec::new();
+    for provider in &providers {
+        channels.push(story.channel(provider, &[story.monitor]).await);
+    }
+    story.breaks().await;
+    let is_dead = |all: &[Delivery]| all.iter().any(|it| it.state == DeliveryState::Dead);
+    let mut shown = Vec::new();
+    for channel in &channels {
+        let dead = story.deliveries(*channel, is_dead).await;
+        assert_eq!(dead.len(), 1);
+        shown.push(format!("{}: {}", dead[0].kind, dead[0].attempts[0].answer));
+    }
+    assert_snapshot!(shown.join("\n"), @r#"
+    telegram: channels of the kind `telegram` cannot send on this server: set `telegram_token`
+    sms: channels of the kind `sms` cannot send on this server: set `telephone_account`
+    email: channels of the kind `email` cannot send on this server: set `smtp_url`
+    "#);
+    let Story { watched, target, caller, .. } = story;
+    watched.server.stop().await;
+
+    vendors.set_up(&mut settings);
+    let (ctx, _clock) = Context::manual(START + 2 * PERIOD);
+    let running = boot::start(&settings, ctx).await.unwrap();
+    let caller = Caller::at(running.address(), caller.key().map(str::to_owned));
+    for channel in &channels {
+        let request = json!({ "notificationId": channel.to_string(), "state": "dead" });
+        let listed = caller.call(NOTIFICATIONS, "ListDeliveries", request).await.json();
+        let request = json!({ "id": listed["deliveries"][0]["id"] });
+        let reply = caller.call(NOTIFICATIONS, "ReplayDelivery", request).await;
+        assert_eq!(reply.status, 200, "{reply}");
+        let accepted = |all: &[Delivery]| all[0].state == DeliveryState::Accepted;
+        deliveries(&running.app().store, *channel, accepted).await;
+    }
+    for kind in kinds {
+        assert_eq!(vendors.of(kind).takes(1).await.len(), 1);
+    }
+    assert!(vendors.mail.takes(1).await[0].subject.starts_with("Down: "));
+    running.stop().await.unwrap();
+    drop(target);
+}

@@ -1,0 +1,359 @@
+//! Planned maintenance: what was written is what is read, one edit at a time, within a workspace; whom
+//! it covers and what is left out of uptime, also when what it is for changes. What it means for alerts
+//! stands in `alerts`, how its windows go on in `windows`.
+
+mod alerts;
+mod windows;
+
+use domain::history::Span;
+use domain::maintenance::Course;
+use rules::maintenance::{MaintenanceDraft, MaintenanceSettings};
+use rules::{ComponentId, MaintenanceId, MonitorId};
+use store::{
+    Created, Idempotency, MaintenanceFilter, NewMaintenance, Page, PlannedMaintenance, StoreError,
+};
+
+use crate::components;
+use crate::harness::{Home, a_workspace, at, for_each_engine, instant, monitor_id, workspace_id};
+use crate::pages::page_id;
+
+pub(crate) const HOUR: i64 = 3_600_000;
+const ALL: Page<MaintenanceId> = Page { limit: 50, offset: 0, after: None };
+
+const fn maintenance_id(number: u64) -> MaintenanceId {
+    MaintenanceId::from_bits(number)
+}
+
+/// Two hours from then on, once, for this monitor.
+fn from(start: i64, monitor: MonitorId) -> MaintenanceSettings {
+    with(start, |draft| draft.monitor_ids = vec![monitor.to_string()])
+}
+
+fn with(start: i64, change: impl FnOnce(&mut MaintenanceDraft)) -> MaintenanceSettings {
+    let mut draft = MaintenanceDraft {
+        title: Some("Moving".to_owned()),
+        starts_at: Some(instant(start)),
+        duration: Some("2h".to_owned()),
+        ..MaintenanceDraft::default()
+    };
+    change(&mut draft);
+    draft.parse().unwrap()
+}
+
+fn new(number: u64, settings: MaintenanceSettings) -> NewMaintenance {
+    let (id, workspace) = (maintenance_id(number), workspace_id(1));
+    NewMaintenance { id, workspace, settings, idempotency: None }
+}
+
+pub(crate) async fn create(
+    home: &Home,
+    number: u64,
+    settings: MaintenanceSettings,
+) -> Result<PlannedMaintenance, StoreError> {
+    let created = home.store.maintenances().create(new(number, settings), at(0)).await;
+    created.map(Created::into_inner)
+}
+
+/// One for this monitor, with a component, of every field.
+pub(crate) async fn a_full_one(home: &Home, monitor: MonitorId, component: ComponentId) {
+    let settings = with(HOUR, |draft| {
+        draft.description = Some("d".to_owned());
+        draft.recurrence = Some("FREQ=DAILY".to_owned());
+        draft.monitor_ids = vec![monitor.to_string()];
+        draft.component_ids = vec![component.to_string()];
+    });
+    create(home, 1, settings).await.unwrap();
+}
+
+async fn read(home: &Home, number: u64, now: i64) -> Result<PlannedMaintenance, StoreError> {
+    home.store.maintenances().get(home.workspace, maintenance_id(number), instant(now)).await
+}
+
+fn span(from: i64, to: i64) -> Span {
+    Span { from: instant(from), to: instant(to) }
+}
+
+/// What is left out of the uptime of a monitor, in hours from the beginning.
+async fn left_out(home: &Home, monitor: MonitorId) -> Vec<(i64, i64)> {
+    let range = span(-1_000 * HOUR, 1_000 * HOUR);
+    let spans = home.store.maintenances().left_out(home.workspace, monitor, range).await.unwrap();
+    let hours = |at: rules::Timestamp| (at.as_millis() - instant(0).as_millis()) / HOUR;
+    let mut spans: Vec<_> = spans.iter().map(|span| (hours(span.from), hours(span.to))).collect();
+    spans.sort_unstable();
+    spans
+}
+
+#[tokio::test]
+async fn a_maintenance_reads_back_as_it_was_written_and_says_where_it_stands() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        let component = components::a_full_page_with_one(home, monitor).await.id;
+        let full = with(HOUR, |draft| {
+            draft.description = Some(String::new());
+            draft.time_zone = Some("Europe/Berlin".to_owned());
+            draft.recurrence = Some("freq=daily;count=2".to_owned());
+            draft.monitor_ids = vec![monitor.to_string()];
+            draft.component_ids = vec![component.to_string()];
+        });
+        let written = create(home, 1, full.clone()).await.unwrap();
+        assert_eq!(written.maintenance.settings, full);
+        let (first, second) = (span(HOUR, 3 * HOUR), span(25 * HOUR, 27 * HOUR));
+        for (now, current, next, course) in [
+            (0, None, Some(first), Course::Scheduled),
+            (HOUR, Some(first), Some(second), Course::Active),
+            (3 * HOUR, None, Some(second), Course::Scheduled),
+            (25 * HOUR, Some(second), None, Course::Active),
+            (27 * HOUR, None, None, Course::Over),
+        ] {
+            let seen = read(home, 1, now).await.unwrap();
+            assert_eq!((seen.current, seen.next, seen.course()), (current, next, course), "{now}");
+            assert_eq!(seen.maintenance, written.maintenance);
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_it_names_must_be_there_and_a_window_ahead() {
+    for_each_engine(async |home| {
+        home.store.workspaces().create(a_workspace(2), at(1)).await.unwrap();
+        let (monitor, deleted) = (home.monitor(1).await.id, home.monitor(2).await.id);
+        home.store.monitors().delete(home.workspace, deleted, at(3)).await.unwrap();
+        let over = with(-2 * HOUR, |draft| draft.monitor_ids = vec![monitor.to_string()]);
+        let never = with(HOUR, |draft| {
+            draft.monitor_ids = vec![monitor.to_string()];
+            draft.recurrence = Some("FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30".to_owned());
+        });
+        let component = with(HOUR, |draft| {
+            draft.component_ids = vec![ComponentId::from_bits(9).to_string()];
+        });
+        let cases = [
+            ("monitor_ids", from(HOUR, monitor_id(9))),
+            ("monitor_ids", from(HOUR, deleted)),
+            ("component_ids", component),
+            ("starts_at", over),
+            ("recurrence", never),
+        ];
+        let stored = create(home, 9, from(HOUR, monitor)).await.unwrap().maintenance;
+        for (field, wanted) in cases {
+            let created = create(home, 1, wanted.clone()).await.map(|_| ());
+            let updated = home.store.maintenances().update(stored.clone(), wanted, at(9)).await;
+            for refusal in [created, updated.map(|_| ())] {
+                let told = matches!(&refusal, Err(StoreError::Refused(it)) if it.field == field);
+                assert!(told, "{field}: {refusal:?}");
+            }
+        }
+        let elsewhere =
+            NewMaintenance { workspace: workspace_id(2), ..new(1, from(HOUR, monitor)) };
+        let refusal = home.store.maintenances().create(elsewhere, at(0)).await;
+        assert!(matches!(refusal, Err(StoreError::Refused(_))), "{refusal:?}");
+        assert_eq!(home.count("maintenances").await, 1, "what was refused left nothing");
+        assert_eq!(read(home, 9, 0).await.unwrap().maintenance, stored);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_create_is_repeated_by_its_key_and_not_after_a_deletion() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        let once = Idempotency { method: "CreateMaintenance", key: "k".to_owned() };
+        let maintenances = home.store.maintenances();
+        let call = |number, now| {
+            let new = NewMaintenance {
+                idempotency: Some(once.clone()),
+                ..new(number, from(HOUR, monitor))
+            };
+            maintenances.create(new, at(now))
+        };
+        let Created::Now(first) = call(1, 0).await.unwrap() else { panic!("it is new") };
+        // Also when it could not be created any more.
+        let Created::Before(again) = call(2, 9 * HOUR).await.unwrap() else { panic!("it is not") };
+        assert_eq!(again.maintenance, first.maintenance);
+        home.store.maintenances().delete(home.workspace, maintenance_id(1), at(1)).await.unwrap();
+        assert!(matches!(call(3, 2).await, Err(StoreError::Gone { .. })));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn one_edit_at_a_time_is_made_and_noted() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        let seen = create(home, 1, from(HOUR, monitor)).await.unwrap().maintenance;
+        let renamed = MaintenanceSettings { title: "On".to_owned(), ..seen.settings.clone() };
+        let maintenances = home.store.maintenances();
+        let edited = maintenances.update(seen.clone(), renamed.clone(), at(0)).await.unwrap();
+        assert_eq!(edited.maintenance.settings, renamed);
+        assert_eq!(edited.maintenance.updated_at, instant(1), "later than what was seen");
+        let conflict = maintenances.update(seen.clone(), renamed, at(2)).await;
+        assert!(matches!(conflict, Err(StoreError::Conflict { .. })), "{conflict:?}");
+        maintenances.end(home.workspace, seen.id, at(2 * HOUR)).await.unwrap();
+        maintenances.delete(home.workspace, seen.id, at(3 * HOUR)).await.unwrap();
+        for gone in [
+            maintenances.update(edited.maintenance.clone(), seen.settings, at(9)).await.map(|_| ()),
+            maintenances.end(home.workspace, seen.id, at(9)).await.map(|_| ()),
+            maintenances.delete(home.workspace, seen.id, at(9)).await,
+            read(home, 1, 9).await.map(|_| ()),
+        ] {
+            assert!(matches!(gone, Err(StoreError::NotFound { .. })), "{gone:?}");
+        }
+        let audit = home.store.audit().newest(home.workspace, 4).await.unwrap();
+        let actions: Vec<_> = audit.iter().rev().map(|entry| entry.action.as_str()).collect();
+        let [create, update] = ["maintenance.create", "maintenance.update"];
+        assert_eq!(actions, [create, update, "maintenance.end", "maintenance.delete"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn lists_are_of_a_workspace_and_of_a_course() {
+    for_each_engine(async |home| {
+        let (monitor, other) = (home.monitor(1).await.id, home.monitor(2).await.id);
+        for (number, start) in [(1, -HOUR), (2, 10 * HOUR), (3, HOUR)] {
+            create(home, number, from(start, monitor)).await.unwrap();
+        }
+        create(home, 4, from(10 * HOUR, other)).await.unwrap();
+        let list = async |workspace, course, monitor, page| {
+            let filter = MaintenanceFilter { course, monitor };
+            let now = instant(2 * HOUR);
+            let listed = home.store.maintenances().list(workspace, filter, page, now).await;
+            let listed = listed.unwrap();
+            let ids: Vec<u64> = listed.rows.iter().map(|it| it.maintenance.id.bits()).collect();
+            (ids, listed.total)
+        };
+        let ours = home.workspace;
+        assert_eq!(list(ours, None, None, ALL).await, (vec![1, 2, 3, 4], 4));
+        assert_eq!(list(ours, Some(Course::Over), None, ALL).await, (vec![1], 1));
+        assert_eq!(list(ours, Some(Course::Active), None, ALL).await, (vec![3], 1));
+        assert_eq!(list(ours, Some(Course::Scheduled), None, ALL).await, (vec![2, 4], 2));
+        assert_eq!(list(ours, Some(Course::Scheduled), Some(other), ALL).await, (vec![4], 1));
+        let second = Page { limit: 2, offset: 1, after: Some(maintenance_id(1)) };
+        assert_eq!(list(ours, None, None, second).await, (vec![3, 4], 4));
+        assert_eq!(list(workspace_id(2), None, None, ALL).await, (vec![], 0));
+        let theirs =
+            home.store.maintenances().get(workspace_id(2), maintenance_id(1), instant(0)).await;
+        assert!(matches!(theirs, Err(StoreError::NotFound { .. })));
+        let theirs =
+            home.store.maintenances().delete(workspace_id(2), maintenance_id(1), at(9)).await;
+        assert!(matches!(theirs, Err(StoreError::NotFound { .. })));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_has_passed_is_left_out_whatever_becomes_of_the_maintenance() {
+    // issue 6: "left out of uptime"; design: §5 "Uptime"
+    for_each_engine(async |home| {
+        let (monitor, other) = (home.monitor(1).await.id, home.monitor(2).await.id);
+        // It begins an hour ago, and counts from now.
+        let seen = create(home, 1, from(-HOUR, monitor)).await.unwrap().maintenance;
+        assert_eq!(left_out(home, monitor).await, [(0, 1)]);
+        let later = with(10 * HOUR, |draft| {
+            draft.monitor_ids = vec![monitor.to_string()];
+            draft.recurrence = Some("FREQ=HOURLY;INTERVAL=4;COUNT=3".to_owned());
+        });
+        let maintenances = home.store.maintenances();
+        let seen = maintenances.update(seen, later, at(5 * HOUR)).await.unwrap().maintenance;
+        let all = [(0, 1), (10, 12), (14, 16), (18, 20)];
+        assert_eq!(left_out(home, monitor).await, all, "what had passed stays");
+        let both = with(10 * HOUR, |draft| {
+            draft.monitor_ids = vec![other.to_string()];
+            draft.recurrence = Some("FREQ=HOURLY;INTERVAL=4;COUNT=3".to_owned());
+        });
+        maintenances.update(seen, both, at(15 * HOUR)).await.unwrap();
+        assert_eq!(left_out(home, monitor).await, [(0, 1), (10, 12), (14, 15)]);
+        assert_eq!(left_out(home, other).await, [(15, 16), (18, 20)]);
+        maintenances.delete(home.workspace, maintenance_id(1), at(19 * HOUR)).await.unwrap();
+        assert_eq!(left_out(home, other).await, [(15, 16), (18, 19)]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_ended_window_ends_now_and_the_next_one_comes() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        let daily = with(HOUR, |draft| {
+            draft.monitor_ids = vec![monitor.to_string()];
+            draft.recurrence = Some("FREQ=DAILY;COUNT=2".to_owned());
+        });
+        create(home, 1, daily).await.unwrap();
+        let maintenances = home.store.maintenances();
+        let end = |now| maintenances.end(home.workspace, maintenance_id(1), at(now));
+        let before = end(0).await.unwrap();
+        assert_eq!(before, read(home, 1, 0).await.unwrap(), "none is on, and nothing changes");
+        let ended = end(2 * HOUR).await.unwrap();
+        assert_eq!((ended.current, ended.next), (None, Some(span(25 * HOUR, 27 * HOUR))));
+        assert_eq!(end(2 * HOUR).await.unwrap(), ended, "nor when it is ended again");
+        assert_eq!(left_out(home, monitor).await, [(1, 2), (25, 27)]);
+        let at_once = end(25 * HOUR).await.unwrap();
+        assert_eq!(at_once.course(), Course::Over, "a window that is ended as it begins is none");
+        assert_eq!(left_out(home, monitor).await, [(1, 2)]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn components_count_the_monitor_that_they_show() {
+    for_each_engine(async |home| {
+        let (first, second) = (home.monitor(1).await.id, home.monitor(2).await.id);
+        let component = components::a_full_page_with_one(home, first).await;
+        let of_component = with(0, |draft| {
+            draft.component_ids = vec![component.id.to_string()];
+        });
+        create(home, 1, of_component).await.unwrap();
+        let mut repointed = component.settings.clone();
+        repointed.monitor_id = Some(second);
+        home.store.components().update(component.clone(), repointed, at(HOUR)).await.unwrap();
+        assert_eq!(left_out(home, first).await, [(0, 1)]);
+        assert_eq!(left_out(home, second).await, [(1, 2)]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_is_deleted_leaves_the_maintenance_that_was_for_it() {
+    for_each_engine(async |home| {
+        let (monitor, other) = (home.monitor(1).await.id, home.monitor(2).await.id);
+        let component = components::a_full_page_with_one(home, other).await;
+        let both = with(0, |draft| {
+            draft.monitor_ids = vec![monitor.to_string()];
+            draft.component_ids = vec![component.id.to_string()];
+        });
+        create(home, 1, both.clone()).await.unwrap();
+        create(home, 2, both).await.unwrap();
+        home.store.monitors().delete(home.workspace, monitor, at(HOUR)).await.unwrap();
+        let seen = read(home, 1, HOUR).await.unwrap().maintenance;
+        assert_eq!(
+            (seen.settings.monitor_ids.as_slice(), seen.updated_at),
+            (&[][..], instant(HOUR))
+        );
+        home.store.components().delete(home.workspace, component.id, at(HOUR)).await.unwrap();
+        let seen = read(home, 2, HOUR).await.unwrap().maintenance;
+        assert!(seen.settings.is_for_nothing());
+        assert_eq!(seen.updated_at, instant(HOUR + 1));
+        let twice = [(0, 1), (0, 1)];
+        assert_eq!(left_out(home, monitor).await, twice, "what has passed stays");
+        assert_eq!(left_out(home, other).await, twice);
+        let audit = home.store.audit().newest(home.workspace, 20).await.unwrap();
+        let noted = audit.iter().filter(|entry| entry.action == "maintenance.update");
+        assert_eq!(noted.count(), 4);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_page_that_is_deleted_takes_its_components_out_of_maintenance() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        let component = components::a_full_page_with_one(home, monitor).await;
+        create(home, 1, with(0, |draft| draft.component_ids = vec![component.id.to_string()]))
+            .await
+            .unwrap();
+        home.store.pages().delete(home.workspace, page_id(1), at(HOUR)).await.unwrap();
+        assert!(read(home, 1, HOUR).await.unwrap().maintenance.settings.is_for_nothing());
+        assert_eq!(left_out(home, monitor).await, [(0, 1)]);
+    })
+    .await;
+}

@@ -1,0 +1,162 @@
+//! What maintenance means for alerts: an opening waits for its end and is told then; when that moves, so
+//! does the alert; what recovers is told.
+
+use rules::ChannelId;
+use store::{Batch, DeliveryFilter};
+
+use super::*;
+use crate::channels;
+use crate::commit::{closed, opened};
+
+/// The monitor goes down at this time.
+async fn goes_down(home: &Home, monitor: MonitorId, now: i64) {
+    let batch = Batch { transitions: vec![(monitor, opened(1, now))], ..Batch::default() };
+    home.commit(batch).await.unwrap();
+}
+
+async fn recovers(home: &Home, monitor: MonitorId, now: i64) {
+    let batch = Batch { transitions: vec![(monitor, closed(1, now))], ..Batch::default() };
+    home.commit(batch).await.unwrap();
+}
+
+/// What is to be told at this time, and when to ask again, in hours.
+async fn due(home: &Home, now: i64) -> (usize, Option<i64>) {
+    let queue = home.store.outbox().due(ChannelId::from_bits(1), instant(now), 10).await.unwrap();
+    let next_at = queue.next_at.map(|at| (at.as_millis() - instant(0).as_millis()) / HOUR);
+    (queue.due.len(), next_at)
+}
+
+async fn a_told_monitor(home: &Home) -> MonitorId {
+    let monitor = home.monitor(1).await.id;
+    channels::create(home, 1, &[monitor]).await;
+    monitor
+}
+
+#[tokio::test]
+async fn what_is_still_broken_when_a_maintenance_ends_is_told_then() {
+    // issue 6 point 5, design: §5 "Still `error` when a maintenance ends: an alert then"
+    for_each_engine(async |home| {
+        let monitor = a_told_monitor(home).await;
+        create(home, 1, from(0, monitor)).await.unwrap();
+        goes_down(home, monitor, HOUR).await;
+        assert_eq!(due(home, HOUR).await, (0, Some(2)));
+        assert_eq!(due(home, 2 * HOUR - 1).await, (0, Some(2)));
+        assert_eq!(due(home, 2 * HOUR).await, (1, None));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_recovers_within_a_maintenance_is_not_told() {
+    for_each_engine(async |home| {
+        let monitor = a_told_monitor(home).await;
+        create(home, 1, from(0, monitor)).await.unwrap();
+        goes_down(home, monitor, HOUR).await;
+        recovers(home, monitor, HOUR + 1).await;
+        assert_eq!(due(home, 9 * HOUR).await, (0, None));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_recovery_of_what_was_told_is_told_within_a_maintenance_too() {
+    for_each_engine(async |home| {
+        let monitor = a_told_monitor(home).await;
+        create(home, 1, from(HOUR, monitor)).await.unwrap();
+        goes_down(home, monitor, 0).await;
+        assert_eq!(due(home, 0).await, (1, None));
+        recovers(home, monitor, 2 * HOUR).await;
+        let all = Page { limit: 50, offset: 0, after: None };
+        let told = home.store.outbox().list(home.workspace, DeliveryFilter::default(), all).await;
+        let told = told.unwrap().rows;
+        assert_eq!(told.len(), 2);
+        assert!(told.iter().all(|it| it.holds.is_none() && it.due_at <= instant(2 * HOUR)));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn windows_of_several_that_touch_are_one() {
+    for_each_engine(async |home| {
+        let monitor = a_told_monitor(home).await;
+        let component = components::a_full_page_with_one(home, monitor).await.id;
+        create(home, 1, from(0, monitor)).await.unwrap();
+        let touching = with(2 * HOUR, |draft| draft.component_ids = vec![component.to_string()]);
+        create(home, 2, touching).await.unwrap();
+        create(home, 3, from(3 * HOUR, monitor)).await.unwrap();
+        create(home, 4, from(6 * HOUR, monitor)).await.unwrap();
+        goes_down(home, monitor, 0).await;
+        assert_eq!(due(home, 0).await, (0, Some(5)));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_alert_that_waits_moves_with_the_end_of_the_maintenance() {
+    for_each_engine(async |home| {
+        let monitor = a_told_monitor(home).await;
+        let seen = create(home, 1, from(0, monitor)).await.unwrap().maintenance;
+        goes_down(home, monitor, HOUR).await;
+        let maintenances = home.store.maintenances();
+        let longer = with(0, |draft| {
+            draft.monitor_ids = vec![monitor.to_string()];
+            draft.duration = Some("5h".to_owned());
+        });
+        let seen = maintenances.update(seen, longer, at(HOUR)).await.unwrap().maintenance;
+        assert_eq!(due(home, HOUR).await, (0, Some(5)));
+        assert_eq!(due(home, 2 * HOUR).await, (0, Some(5)));
+        let shorter = with(0, |draft| {
+            draft.monitor_ids = vec![monitor.to_string()];
+            draft.duration = Some("4h".to_owned());
+        });
+        let seen = maintenances.update(seen, shorter, at(3 * HOUR)).await.unwrap().maintenance;
+        assert_eq!(due(home, 3 * HOUR).await, (0, Some(4)));
+        let elsewhere = MaintenanceSettings {
+            monitor_ids: vec![home.monitor(2).await.id],
+            ..seen.settings.clone()
+        };
+        maintenances.update(seen, elsewhere, at(3 * HOUR)).await.unwrap();
+        assert_eq!(due(home, 3 * HOUR).await, (1, None));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_alert_that_waits_is_told_when_the_maintenance_is_ended_or_deleted() {
+    for deletes in [false, true] {
+        for_each_engine(async |home| {
+            let monitor = a_told_monitor(home).await;
+            create(home, 1, from(0, monitor)).await.unwrap();
+            goes_down(home, monitor, HOUR).await;
+            let mut woken = home.store.outbox().listen();
+            let (maintenances, id) = (home.store.maintenances(), maintenance_id(1));
+            if deletes {
+                maintenances.delete(home.workspace, id, at(HOUR)).await.unwrap();
+            } else {
+                maintenances.end(home.workspace, id, at(HOUR)).await.unwrap();
+            }
+            let told = std::iter::from_fn(|| woken.try_recv().ok());
+            assert!(told.into_iter().any(|woken| woken.due_at == instant(HOUR)));
+            assert_eq!(due(home, HOUR).await, (1, None));
+        })
+        .await;
+    }
+}
+
+#[tokio::test]
+async fn an_alert_that_waits_is_told_when_its_component_shows_something_else() {
+    for_each_engine(async |home| {
+        let monitor = a_told_monitor(home).await;
+        let other = home.monitor(2).await.id;
+        let component = components::a_full_page_with_one(home, monitor).await;
+        let of_component = with(0, |draft| draft.component_ids = vec![component.id.to_string()]);
+        create(home, 1, of_component).await.unwrap();
+        goes_down(home, monitor, HOUR).await;
+        assert_eq!(due(home, HOUR).await, (0, Some(2)));
+        let mut repointed = component.settings.clone();
+        repointed.monitor_id = Some(other);
+        home.store.components().update(component, repointed, at(HOUR)).await.unwrap();
+        assert_eq!(due(home, HOUR).await, (1, None));
+    })
+    .await;
+}

@@ -1,0 +1,102 @@
+//! Windows as time goes by: written further ahead, and taken away when nobody asks for them any more.
+
+use super::*;
+
+const DAY: i64 = 24 * HOUR;
+
+/// All that housekeeping has to do at this time.
+async fn keep(home: &Home, now: i64) {
+    while home.store.maintenances().extend(instant(now)).await.unwrap() {}
+    while home.store.maintenances().prune(instant(now)).await.unwrap() {}
+}
+
+async fn windows(home: &Home) -> i64 {
+    home.count("maintenance_windows").await
+}
+
+#[tokio::test]
+async fn windows_are_written_ahead_and_further_as_time_goes_by() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        let recurring = |rule: &str| {
+            with(HOUR, |draft| {
+                draft.monitor_ids = vec![monitor.to_string()];
+                draft.duration = Some("1h".to_owned());
+                draft.recurrence = Some(rule.to_owned());
+            })
+        };
+        create(home, 1, recurring("FREQ=DAILY")).await.unwrap();
+        assert_eq!(windows(home).await, 400);
+        keep(home, 20 * DAY).await;
+        assert_eq!(windows(home).await, 400, "there is enough ahead");
+        keep(home, 40 * DAY).await;
+        assert_eq!(windows(home).await, 440);
+        let next = read(home, 1, 439 * DAY).await.unwrap().next.unwrap();
+        assert_eq!(next, span(439 * DAY + HOUR, 439 * DAY + 2 * HOUR));
+        // A server that was away for long goes on.
+        keep(home, 600 * DAY).await;
+        let seen = read(home, 1, 600 * DAY + HOUR).await.unwrap();
+        assert_eq!(seen.current, Some(span(600 * DAY + HOUR, 600 * DAY + 2 * HOUR)));
+        assert_eq!(seen.course(), Course::Active);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn windows_without_a_gap_go_on_as_one() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        let always = with(HOUR, |draft| {
+            draft.monitor_ids = vec![monitor.to_string()];
+            draft.duration = Some("24h".to_owned());
+            draft.recurrence = Some("FREQ=DAILY".to_owned());
+        });
+        create(home, 1, always).await.unwrap();
+        keep(home, 50 * DAY).await;
+        assert_eq!(windows(home).await, 1);
+        let current = read(home, 1, 50 * DAY).await.unwrap().current;
+        assert_eq!(current, Some(span(HOUR, 450 * DAY + HOUR)));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn dense_windows_are_bounded_and_go_on_when_they_are_needed() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        let dense = with(HOUR, |draft| {
+            draft.monitor_ids = vec![monitor.to_string()];
+            draft.duration = Some("1m".to_owned());
+            draft.recurrence = Some("FREQ=HOURLY".to_owned());
+        });
+        create(home, 1, dense).await.unwrap();
+        assert_eq!(windows(home).await, 1_000);
+        keep(home, 0).await;
+        assert_eq!(windows(home).await, 1_000, "half of them are enough");
+        keep(home, 600 * HOUR).await;
+        assert_eq!(windows(home).await, 2_000);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_nobody_asks_for_is_taken_away() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        create(home, 1, from(HOUR, monitor)).await.unwrap();
+        create(home, 2, from(HOUR, monitor)).await.unwrap();
+        home.store
+            .maintenances()
+            .delete(home.workspace, maintenance_id(2), at(2 * HOUR))
+            .await
+            .unwrap();
+        keep(home, 400 * DAY + 2 * HOUR).await;
+        assert_eq!(windows(home).await, 2);
+        keep(home, 400 * DAY + 4 * HOUR).await;
+        assert_eq!(windows(home).await, 0);
+        assert_eq!(home.count("maintenances").await, 1, "one that was not deleted stays");
+        assert_eq!(home.count("maintenance_covers").await, 1);
+        assert_eq!(read(home, 1, 500 * DAY).await.unwrap().course(), Course::Over);
+    })
+    .await;
+}

@@ -1,0 +1,156 @@
+//! The outbox: what happens is told to whom it concerns, once and in order, whatever happens to the
+//! process in between.
+
+mod held;
+mod life;
+mod log;
+mod order;
+mod replay;
+mod storms;
+
+use std::time::Duration;
+
+use domain::judge::{ClosedAs, IncidentChange, Transition, Why};
+use domain::notify::{EventKind, Grounds, RegionSeen, storm_key};
+use rules::notification::{ChannelSettings, Hook, Opsgenie, Provider, Wishes};
+use rules::{
+    ChannelId, DeliveryId, IncidentId, MonitorId, MonitorStatus, OpsgenieRegion, Region, Secret,
+};
+use store::{
+    Batch, Created, DeliveryFilter, DeliveryState, Due, NewChannel, Page, Queue, Then, Tried,
+};
+
+use crate::harness::{Home, at, instant};
+
+const SECOND: i64 = 1_000;
+const MINUTE: i64 = 60 * SECOND;
+const HOUR: i64 = 60 * MINUTE;
+
+pub(crate) fn channel_id(number: u64) -> ChannelId {
+    ChannelId::from_bits(number)
+}
+
+/// A channel that tells of these monitors as it is by default.
+async fn slack(home: &Home, number: u64, monitors: &[MonitorId]) -> ChannelId {
+    wishing(home, number, monitors, Wishes::default()).await
+}
+
+async fn wishing(home: &Home, number: u64, monitors: &[MonitorId], wishes: Wishes) -> ChannelId {
+    let webhook_url = Secret::new("https://hooks.example/secret".to_owned());
+    channel(home, number, monitors, (Provider::Slack(Hook { webhook_url }), wishes)).await
+}
+
+/// A channel whose kind keeps alerts until they are told to be over.
+async fn opsgenie(home: &Home, number: u64, monitors: &[MonitorId]) -> ChannelId {
+    let api_key = Secret::new("key".to_owned());
+    let provider = Provider::Opsgenie(Opsgenie { api_key, region: OpsgenieRegion::Us });
+    channel(home, number, monitors, (provider, Wishes::default())).await
+}
+
+async fn channel(
+    home: &Home,
+    number: u64,
+    monitors: &[MonitorId],
+    (provider, wishes): (Provider, Wishes),
+) -> ChannelId {
+    let settings = ChannelSettings { name: None, monitor_ids: monitors.to_vec(), provider, wishes };
+    let (id, workspace) = (channel_id(number), home.workspace);
+    let new = NewChannel { id, workspace, settings, idempotency: None };
+    match home.store.channels().create(new, at(0)).await.unwrap() {
+        Created::Now(channel) | Created::Before(channel) => channel.id,
+    }
+}
+
+fn transition(from: MonitorStatus, to: MonitorStatus, at: i64) -> Transition {
+    let (incident, at) = (IncidentChange::None, instant(at));
+    Transition { from, to, at, incident, why: Why::NoVotes }
+}
+
+fn down(incident: u64, at: i64) -> Transition {
+    let incident = IncidentChange::Opened(IncidentId::from_bits(incident));
+    Transition { incident, ..transition(MonitorStatus::Active, MonitorStatus::Error, at) }
+}
+
+fn up(incident: u64, at: i64) -> Transition {
+    let (id, how) = (IncidentId::from_bits(incident), ClosedAs::Recovered);
+    let incident = IncidentChange::Closed { id, how };
+    Transition { incident, ..transition(MonitorStatus::Error, MonitorStatus::Active, at) }
+}
+
+fn slow(at: i64) -> Transition {
+    transition(MonitorStatus::Active, MonitorStatus::Degraded, at)
+}
+
+fn fine(at: i64) -> Transition {
+    transition(MonitorStatus::Degraded, MonitorStatus::Active, at)
+}
+
+fn because(why: &str) -> Grounds {
+    let region = Region::FlyAms;
+    let (reason, status) = (Some(why.to_owned()), Some(503));
+    let seen = RegionSeen { region, failing: true, reason, status, latency_ms: Some(9) };
+    Grounds { why: why.to_owned(), regions: vec![seen] }
+}
+
+/// A monitor turns.
+async fn turn(home: &Home, monitor: MonitorId, transition: Transition) {
+    let transitions = vec![(monitor, transition)];
+    let grounds = vec![(monitor, because("the status is 503"))];
+    home.commit(Batch { transitions, grounds, ..Batch::default() }).await.unwrap();
+}
+
+async fn due(home: &Home, channel: ChannelId, at: i64) -> Queue {
+    home.store.outbox().due(channel, instant(at), 100).await.unwrap()
+}
+
+/// What is due, as `kind monitor`.
+async fn shown(home: &Home, channel: ChannelId, at: i64) -> Vec<String> {
+    due(home, channel, at).await.due.iter().map(show).collect()
+}
+
+fn show(due: &Due) -> String {
+    format!("{} {}", due.event.kind.as_str(), due.event.monitor.id.bits())
+}
+
+fn tried(id: DeliveryId, at: i64, then: Then) -> Tried {
+    let (status, answer) = match then {
+        Then::Accepted => (Some(200), "ok"),
+        Then::Again(_) => (Some(503), "come back later"),
+        Then::Dead => (Some(404), "no such hook"),
+    };
+    let took = Duration::from_millis(20);
+    Tried { id, at: instant(at), took, status, answer: answer.to_owned(), then }
+}
+
+async fn answer(home: &Home, id: DeliveryId, at: i64, then: Then) {
+    home.store.outbox().attempted(vec![tried(id, at, then)]).await.unwrap();
+}
+
+/// Everything that is due arrives, as the sender sends it; says what arrived, each storm as one.
+pub(crate) async fn deliver(home: &Home, channel: ChannelId, at: i64) -> Vec<String> {
+    let mut arrived = Vec::new();
+    loop {
+        let mut queue = due(home, channel, at).await.due;
+        let Some(first) = queue.first().cloned() else { return arrived };
+        queue.retain(|due| due.storm == first.storm && due.holds == first.holds);
+        let goes_alone = first.storm.is_none() && (first.holds.is_none() || queue.len() == 1);
+        if goes_alone {
+            queue.truncate(1);
+        } else if first.storm.is_none() {
+            let events: Vec<_> = queue.iter().map(|due| due.event.clone()).collect();
+            let ids: Vec<_> = queue.iter().map(|due| due.id).collect();
+            let key = storm_key(channel, &events);
+            assert_eq!(home.store.outbox().begin_storm(&ids, key).await.unwrap(), ids);
+        }
+        let each = queue.iter().map(|due| tried(due.id, at, Then::Accepted)).collect();
+        home.store.outbox().attempted(each).await.unwrap();
+        arrived.push(queue.iter().map(show).collect::<Vec<_>>().join(" + "));
+    }
+}
+
+async fn states(home: &Home) -> Vec<(EventKind, DeliveryState)> {
+    let page = Page { limit: 100, offset: 0, after: None };
+    let listed = home.store.outbox().list(home.workspace, DeliveryFilter::default(), page).await;
+    let rows = listed.unwrap().rows;
+    rows.iter().rev().map(|delivery| (delivery.event.kind, delivery.state)).collect()
+}

@@ -1,0 +1,142 @@
+//! What waits for its time: degradations and reminders until they have lasted, maintenance and quiet
+//! hours until they are over. What is over before is never told.
+
+use rules::notification::{Held, QuietHours, Wishes};
+use rules::{Interval, TimeOfDay, TimeZone};
+use store::DeliveryState;
+
+use super::*;
+use crate::harness::for_each_engine;
+
+/// Quiet from half past eight in the morning until noon; the tests begin at eight.
+fn quiet(held: Held) -> Wishes {
+    let time = |text| TimeOfDay::parse(text).unwrap();
+    let time_zone = TimeZone::parse("Europe/Berlin").unwrap();
+    let (from, until) = (time("09:30"), time("13:00"));
+    Wishes { quiet_hours: Some(QuietHours { from, until, time_zone, held }), ..Wishes::default() }
+}
+
+fn reminded() -> Wishes {
+    Wishes { remind_every: Some(Interval::parse("1h").unwrap()), ..Wishes::default() }
+}
+
+// design: §5 "`degraded` that lasts two periods"
+#[tokio::test]
+async fn a_degradation_is_told_when_it_has_lasted_two_periods() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        let channel = slack(home, 1, &[monitor]).await;
+        turn(home, monitor, slow(0)).await;
+        let queue = due(home, channel, MINUTE - 1).await;
+        assert_eq!(queue, Queue { due: Vec::new(), next_at: Some(instant(MINUTE)) });
+        assert_eq!(deliver(home, channel, MINUTE).await, ["degraded 1"]);
+        turn(home, monitor, fine(2 * MINUTE)).await;
+        assert_eq!(deliver(home, channel, 2 * MINUTE).await, ["recovered 1"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_degradation_that_is_over_before_is_told_nobody() {
+    for_each_engine(async |home| {
+        let monitors =
+            [home.monitor(1).await.id, home.monitor(2).await.id, home.monitor(3).await.id];
+        let channel = slack(home, 1, &monitors).await;
+        let [fine_again, down_then, unsure] = monitors;
+        for monitor in monitors {
+            turn(home, monitor, slow(0)).await;
+        }
+        turn(home, fine_again, fine(MINUTE - 1)).await;
+        let error = transition(MonitorStatus::Degraded, MonitorStatus::Error, MINUTE - 1);
+        turn(home, down_then, Transition { from: MonitorStatus::Degraded, ..down(1, MINUTE - 1) })
+            .await;
+        let unknown = Transition { to: MonitorStatus::Unknown, ..error };
+        turn(home, unsure, unknown).await;
+        assert_eq!(deliver(home, channel, HOUR).await, ["error 2"]);
+        let cancelled = (EventKind::Degraded, DeliveryState::Cancelled);
+        let error = (EventKind::Error, DeliveryState::Accepted);
+        assert_eq!(states(home).await, [cancelled, cancelled, cancelled, error]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_comes_in_quiet_hours_is_told_when_they_end() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        let (all, but_errors) = (quiet(Held::All), quiet(Held::AllButErrors));
+        let channel = wishing(home, 1, &[monitor], all).await;
+        let loud = wishing(home, 2, &[monitor], but_errors).await;
+        turn(home, monitor, down(1, HOUR)).await;
+        turn(home, monitor, up(1, 2 * HOUR)).await;
+        let queue = due(home, channel, 4 * HOUR - 1).await;
+        assert_eq!(queue, Queue { due: Vec::new(), next_at: Some(instant(4 * HOUR)) });
+        assert_eq!(deliver(home, channel, 4 * HOUR).await, ["error 1", "recovered 1"]);
+        assert_eq!(deliver(home, loud, 2 * HOUR).await, ["error 1", "recovered 1"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_channel_that_is_quiet_no_more_hears_at_once() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        let channel = wishing(home, 1, &[monitor], quiet(Held::All)).await;
+        turn(home, monitor, down(1, HOUR)).await;
+        let seen = home.store.channels().get(home.workspace, channel).await.unwrap();
+        let settings = ChannelSettings { wishes: Wishes::default(), ..seen.settings.clone() };
+        let mut news = home.store.outbox().listen();
+        home.store.channels().update(seen, settings, at(2 * HOUR)).await.unwrap();
+        assert_eq!(news.try_recv().map(|it| it.due_at), Ok(instant(2 * HOUR)));
+        assert_eq!(deliver(home, channel, 2 * HOUR).await, ["error 1"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_outage_is_told_again_while_it_lasts_and_nobody_took_it_up() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        let channel = wishing(home, 1, &[monitor], reminded()).await;
+        let plain = slack(home, 2, &[monitor]).await;
+        turn(home, monitor, down(1, 0)).await;
+        deliver(home, channel, 5).await;
+        deliver(home, plain, 5).await;
+        assert_eq!(due(home, channel, HOUR - 1).await.next_at, Some(instant(HOUR)));
+        assert_eq!(due(home, plain, HOUR).await, Queue::default());
+        let reminders = due(home, channel, HOUR).await.due;
+        let event = &reminders[0].event;
+        assert_eq!(
+            (event.reminder, event.at, event.lasted()),
+            (1, instant(HOUR), Duration::from_hours(1))
+        );
+        assert_eq!(reminders[0].key, "inc_0000000000001-chn_0000000000001-error-1");
+        deliver(home, channel, HOUR).await;
+        // A server that was away in between leaves out those that others have followed since.
+        assert_eq!(deliver(home, channel, 5 * HOUR).await.len(), 2);
+        assert_eq!(home.count("events WHERE reminder IN (1, 2, 5)").await, 3);
+        assert_eq!(due(home, channel, 5 * HOUR).await.next_at, Some(instant(6 * HOUR)));
+        turn(home, monitor, up(1, 6 * HOUR - 1)).await;
+        assert_eq!(deliver(home, channel, 6 * HOUR).await, ["recovered 1"]);
+        assert_eq!(deliver(home, plain, 6 * HOUR).await, ["recovered 1"]);
+        assert_eq!(home.count("deliveries WHERE open OR state = 'waiting'").await, 0);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn who_took_an_incident_up_is_not_reminded() {
+    for_each_engine(async |home| {
+        let monitors = [home.monitor(1).await.id, home.monitor(2).await.id];
+        let channel = wishing(home, 1, &monitors, reminded()).await;
+        turn(home, monitors[0], down(1, 0)).await;
+        turn(home, monitors[1], down(2, 0)).await;
+        deliver(home, channel, 5).await;
+        let taken = IncidentId::from_bits(1);
+        home.store.incidents().acknowledge(home.workspace, taken, at(10)).await.unwrap();
+        assert_eq!(deliver(home, channel, HOUR).await, ["error 2"]);
+        turn(home, monitors[0], up(1, HOUR)).await;
+        assert_eq!(deliver(home, channel, HOUR).await, ["recovered 1"]);
+    })
+    .await;
+}

@@ -1,0 +1,252 @@
+//! From the verdict to the receiver: written with it, once, and there after a restart.
+
+use std::sync::Arc;
+
+use domain::judge::{ClosedAs, IncidentChange, Transition};
+use domain::notify::{Ended, EventKind};
+use rules::MonitorStatus;
+use rules::monitor::MonitorSettings;
+use store::{Batch, DeliveryFilter, DeliveryState, Page, Then, Woken};
+
+use super::*;
+use crate::harness::{check_with_secret, for_each_engine, monitor_id, open, settings, until};
+
+// design: §5 "To `error`: an incident opens. `error` to `active` …: it closes"
+#[tokio::test]
+async fn an_outage_is_told_with_its_grounds_and_its_end_with_how_long_it_lasted() {
+    for_each_engine(async |home| {
+        let check = check_with_secret("hunter2");
+        let monitor = home.monitor_with(1, MonitorSettings { check, ..settings() }).await.id;
+        let channel = slack(home, 1, &[monitor]).await;
+        turn(home, monitor, down(1, 10 * SECOND)).await;
+        let queue = due(home, channel, 10 * SECOND).await;
+        let [first] = &queue.due[..] else { panic!("{queue:?}") };
+        let event = &first.event;
+        assert_eq!((event.kind, event.at, event.began_at), {
+            let at = instant(10 * SECOND);
+            (EventKind::Error, at, at)
+        });
+        assert_eq!(event.workspace, "Team 1");
+        assert_eq!(event.monitor.target, "https://example.com/health");
+        assert_eq!(event.monitor.method.as_deref(), Some("GET"));
+        assert_eq!(event.grounds, because("the status is 503"));
+        assert_eq!(first.key, "inc_0000000000001-chn_0000000000001-error");
+        assert_eq!((first.tries, first.first_try_at, first.monitor), (0, None, Some(monitor)));
+
+        answer(home, first.id, 11 * SECOND, Then::Accepted).await;
+        assert_eq!(due(home, channel, HOUR).await, Queue::default());
+        turn(home, monitor, up(1, 70 * SECOND)).await;
+        let queue = due(home, channel, 70 * SECOND).await;
+        let [second] = &queue.due[..] else { panic!("{queue:?}") };
+        assert_eq!(second.event.closed, Some(Ended::Recovered));
+        assert_eq!(second.event.lasted(), Duration::from_mins(1));
+        answer(home, second.id, 71 * SECOND, Then::Accepted).await;
+        let (error, over) = (EventKind::Error, EventKind::Recovered);
+        let accepted = DeliveryState::Accepted;
+        assert_eq!(states(home).await, [(error, accepted), (over, accepted)]);
+        assert_eq!(home.count("deliveries WHERE open").await, 0);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn every_channel_of_the_monitor_hears_and_no_other() {
+    for_each_engine(async |home| {
+        let (monitor, other) = (home.monitor(1).await.id, home.monitor(2).await.id);
+        let (first, second) =
+            (slack(home, 1, &[monitor]).await, slack(home, 2, &[monitor, other]).await);
+        let third = slack(home, 3, &[other]).await;
+        turn(home, monitor, down(1, 0)).await;
+        for (channel, expected) in [(first, 1), (second, 1), (third, 0)] {
+            assert_eq!(due(home, channel, 0).await.due.len(), expected, "{channel}");
+        }
+        assert_eq!(home.count("events").await, 1, "what many hear is kept once");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_batch_that_is_tried_again_tells_nothing_twice() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        let channel = slack(home, 1, &[monitor]).await;
+        let transitions =
+            [down(1, 10), up(1, 20), slow(30), fine(40), down(2, 50), up(2, 60), slow(70)];
+        let transitions = transitions.map(|transition| (monitor, transition)).into();
+        let batch = Arc::new(Batch { transitions, ..Batch::default() });
+        home.store.commit(Arc::clone(&batch)).await.unwrap();
+        let once = states(home).await;
+        let waits = |kind| (kind, DeliveryState::Waiting);
+        let (error, over) = (waits(EventKind::Error), waits(EventKind::Recovered));
+        let cancelled = (EventKind::Degraded, DeliveryState::Cancelled);
+        let degraded = waits(EventKind::Degraded);
+        assert_eq!(once, [error, over, cancelled, error, over, degraded]);
+        deliver(home, channel, 100).await;
+        let told = states(home).await;
+        home.store.commit(batch).await.unwrap();
+        assert_eq!(states(home).await, told);
+    })
+    .await;
+}
+
+// Two turns to the same status in one millisecond are one row of `status_changes`, and two alerts.
+#[tokio::test]
+async fn turns_of_one_instant_are_told_each() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        let channel = opsgenie(home, 1, &[monitor]).await;
+        let transitions = [down(1, 10), up(1, 10), down(2, 10), up(2, 10)];
+        let transitions = transitions.map(|transition| (monitor, transition)).into();
+        home.commit(Batch { transitions, ..Batch::default() }).await.unwrap();
+        let told = deliver(home, channel, 10).await;
+        assert_eq!(told, ["error 1", "recovered 1", "error 1", "recovered 1"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_verdict_that_cannot_be_told_is_not_stored() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        let channel = slack(home, 1, &[monitor]).await;
+        let mut news = home.store.outbox().listen();
+        let transitions = vec![(monitor, down(1, 10))];
+        let batch = Arc::new(Batch { transitions, ..Batch::default() });
+        home.execute("ALTER TABLE deliveries RENAME TO elsewhere").await;
+        home.store.commit(Arc::clone(&batch)).await.unwrap_err();
+        home.execute("ALTER TABLE elsewhere RENAME TO deliveries").await;
+        assert_eq!(home.store.incidents().open(home.workspace).await.unwrap(), []);
+        assert!(news.try_recv().is_err(), "nothing is due of what was not stored");
+        home.store.commit(batch).await.unwrap();
+        let due_at = instant(10);
+        assert_eq!(news.try_recv(), Ok(Woken { channel, due_at }));
+    })
+    .await;
+}
+
+// design: §5 "Pausing or deleting closes it under that name, and tells every channel that heard"
+#[tokio::test]
+async fn a_pause_and_a_deletion_are_told_to_who_heard() {
+    for_each_engine(async |home| {
+        let (paused, deleted) = (home.monitor(1).await, home.monitor(2).await);
+        let fine = home.monitor(3).await;
+        let all = [paused.id, deleted.id, fine.id];
+        let (heard, late) = (slack(home, 1, &all).await, channel_id(2));
+        turn(home, paused.id, down(1, 10)).await;
+        turn(home, deleted.id, down(2, 20)).await;
+        deliver(home, heard, 20).await;
+        slack(home, 2, &all).await;
+        let mut news = home.store.outbox().listen();
+        for (monitor, millis) in [(paused.clone(), 30), (fine, 31)] {
+            let settings = MonitorSettings { active: false, ..monitor.settings.clone() };
+            home.store.monitors().update(monitor, settings, at(millis)).await.unwrap();
+        }
+        assert_eq!(news.try_recv(), Ok(Woken { channel: heard, due_at: instant(30) }));
+        home.store.monitors().delete(home.workspace, deleted.id, at(61_000)).await.unwrap();
+        assert_eq!(news.try_recv(), Ok(Woken { channel: heard, due_at: instant(61_000) }));
+        let queue = due(home, heard, 61_000).await;
+        let ended: Vec<_> = queue.due.iter().map(|it| (show(it), it.event.closed)).collect();
+        let over = |number, how| (format!("recovered {number}"), Some(how));
+        assert_eq!(ended, [over(1, Ended::Paused), over(2, Ended::Deleted)]);
+        assert_eq!(queue.due[1].event.monitor.target, "example.com:443");
+        assert_eq!(shown(home, late, HOUR).await, [""; 0], "who heard nothing hears no end");
+
+        // The judge says it too, later.
+        let judged = Transition {
+            from: MonitorStatus::Error,
+            to: MonitorStatus::Unknown,
+            incident: IncidentChange::Closed {
+                id: IncidentId::from_bits(1),
+                how: ClosedAs::Paused,
+            },
+            ..up(1, 62_000)
+        };
+        turn(home, paused.id, judged).await;
+        assert_eq!(deliver(home, heard, HOUR).await, ["recovered 1", "recovered 2"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_somebody_resolved_is_told_once() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        let channel = slack(home, 1, &[monitor]).await;
+        turn(home, monitor, down(1, 10)).await;
+        let error = MonitorStatus::Error;
+        let (id, how) = (IncidentId::from_bits(1), ClosedAs::Resolved);
+        let incident = IncidentChange::Closed { id, how };
+        let resolved = Transition { from: error, to: error, incident, ..up(1, 20) };
+        for _ in 0..2 {
+            turn(home, monitor, resolved).await;
+        }
+        let later = transition(error, MonitorStatus::Active, 30);
+        turn(home, monitor, later).await;
+        assert_eq!(deliver(home, channel, 30).await, ["error 1", "recovered 1"]);
+        assert_eq!(home.count("deliveries").await, 2);
+    })
+    .await;
+}
+
+// issue 6: "nothing is lost by a crash"
+#[tokio::test]
+async fn what_waits_is_there_after_a_restart_with_the_same_keys() {
+    for_each_engine(async |home| {
+        let monitors = [home.monitor(1).await.id, home.monitor(2).await.id];
+        let channel = slack(home, 1, &monitors).await;
+        turn(home, monitors[0], down(1, 10)).await;
+        turn(home, monitors[1], slow(20)).await;
+        let before = due(home, channel, 20).await;
+        home.store.clone().close().await.unwrap();
+        let store = open(home.settings()).await;
+        let waiting = store.outbox().waiting().await.unwrap();
+        assert_eq!(waiting, [Woken { channel, due_at: instant(10) }]);
+        assert_eq!(store.outbox().due(channel, instant(20), 100).await.unwrap(), before);
+        assert_eq!(before.next_at, Some(instant(20 + MINUTE)));
+        store.close().await.unwrap();
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn news_come_after_the_commit_and_only_the_last_who_listens_hears() {
+    for_each_engine(async |home| {
+        let monitors = [home.monitor(1).await.id, home.monitor(2).await.id];
+        let channel = slack(home, 1, &monitors).await;
+        let mut first = home.store.outbox().listen();
+        let mut second = home.store.outbox().listen();
+        let transitions = vec![(monitors[0], slow(5)), (monitors[1], down(1, 10))];
+        home.commit(Batch { transitions, ..Batch::default() }).await.unwrap();
+        let woken = until(async || second.try_recv().ok()).await;
+        assert_eq!(woken, Woken { channel, due_at: instant(10) }, "the earliest says it all");
+        assert!(second.try_recv().is_err() && first.try_recv().is_err());
+        drop(second);
+        turn(home, monitors[1], up(1, 20)).await;
+        let mut third = home.store.outbox().listen();
+        turn(home, monitor_id(9), down(2, 30)).await;
+        assert!(third.try_recv().is_err(), "nobody is told of a monitor that is not there");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_deleted_channel_is_told_nothing_more() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        let (channel, other) = (slack(home, 1, &[monitor]).await, slack(home, 2, &[monitor]).await);
+        turn(home, monitor, down(1, 10)).await;
+        let in_flight = due(home, channel, 10).await.due[0].id;
+        home.store.channels().delete(home.workspace, channel, at(20)).await.unwrap();
+        assert_eq!(due(home, channel, 20).await, Queue::default());
+        // What was being sent meanwhile arrived all the same.
+        answer(home, in_flight, 15, Then::Accepted).await;
+        turn(home, monitor, up(1, 30)).await;
+        let filter = DeliveryFilter { channel: Some(channel), ..DeliveryFilter::default() };
+        let page = Page { limit: 10, offset: 0, after: None };
+        let log = home.store.outbox().list(home.workspace, filter, page).await.unwrap();
+        assert_eq!(log.rows.len(), 1);
+        assert_eq!(log.rows[0].state, DeliveryState::Accepted);
+        assert_eq!(deliver(home, other, 30).await, ["error 1", "recovered 1"]);
+    })
+    .await;
+}

@@ -1,0 +1,122 @@
+//! Order: of one monitor on one channel nothing overtakes what is being tried; everything else goes its
+//! own way.
+
+use rules::notification::Wishes;
+use store::{DeliveryState, Then};
+
+use super::*;
+use crate::harness::for_each_engine;
+
+// design: §5 "in order per channel and monitor"
+#[tokio::test]
+async fn nothing_of_a_monitor_is_tried_while_an_earlier_one_waits() {
+    for_each_engine(async |home| {
+        let monitors = [home.monitor(1).await.id, home.monitor(2).await.id];
+        let (channel, other) =
+            (opsgenie(home, 1, &monitors).await, opsgenie(home, 2, &monitors).await);
+        turn(home, monitors[0], down(1, 10)).await;
+        let first = due(home, channel, 10).await.due[0].id;
+        answer(home, first, 20, Then::Again(instant(MINUTE))).await;
+        turn(home, monitors[0], up(1, 30)).await;
+        turn(home, monitors[1], down(2, 40)).await;
+        let queue = due(home, channel, 40).await;
+        assert_eq!(queue.due.iter().map(show).collect::<Vec<_>>(), ["error 2"]);
+        assert_eq!(queue.next_at, Some(instant(MINUTE)));
+        assert_eq!(deliver(home, other, 40).await, ["error 1", "recovered 1", "error 2"]);
+        let queue = due(home, channel, MINUTE).await.due;
+        assert_eq!(queue.iter().map(show).collect::<Vec<_>>(), ["error 2", "error 1"]);
+        let retried = &queue[1];
+        assert_eq!((retried.tries, retried.first_try_at), (1, Some(instant(20))));
+        assert_eq!(deliver(home, channel, MINUTE).await, ["error 2", "error 1", "recovered 1"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_follows_a_dead_letter_goes_on() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        let channel = slack(home, 1, &[monitor]).await;
+        turn(home, monitor, down(1, 10)).await;
+        turn(home, monitor, up(1, 20)).await;
+        let first = due(home, channel, 20).await.due[0].id;
+        answer(home, first, 20, Then::Dead).await;
+        assert_eq!(deliver(home, channel, 20).await, ["recovered 1"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_end_of_what_was_dead_by_then_is_not_told() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        let channel = slack(home, 1, &[monitor]).await;
+        turn(home, monitor, down(1, 10)).await;
+        let first = due(home, channel, 20).await.due[0].id;
+        answer(home, first, 20, Then::Dead).await;
+        turn(home, monitor, up(1, 30)).await;
+        assert_eq!(states(home).await, [(EventKind::Error, DeliveryState::Dead)]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_try_that_is_told_twice_is_one() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        let channel = slack(home, 1, &[monitor]).await;
+        turn(home, monitor, down(1, 10)).await;
+        let id = due(home, channel, 10).await.due[0].id;
+        for _ in 0..2 {
+            answer(home, id, 20, Then::Again(instant(30))).await;
+        }
+        answer(home, id, 30, Then::Accepted).await;
+        answer(home, DeliveryId::from_bits(999), 30, Then::Dead).await;
+        answer(home, DeliveryId::from_bits(u64::MAX), 30, Then::Dead).await;
+        let delivery = home.store.outbox().get(home.workspace, id).await.unwrap();
+        assert_eq!((delivery.tries, delivery.attempts.len()), (2, 2));
+        assert_eq!(home.count("delivery_attempts").await, 2);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_slow_channel_holds_up_no_other_and_asks_for_a_few_at_a_time() {
+    for_each_engine(async |home| {
+        let mut monitors = Vec::new();
+        for number in 1..=9 {
+            monitors.push(home.monitor(number).await.id);
+        }
+        let (slow, quick) =
+            (opsgenie(home, 1, &monitors).await, opsgenie(home, 2, &monitors).await);
+        for (number, monitor) in (1..).zip(&monitors) {
+            turn(home, *monitor, down(number, number as i64)).await;
+        }
+        let outbox = home.store.outbox();
+        let queue = outbox.due(slow, instant(20), 4).await.unwrap();
+        assert_eq!(
+            queue.due.iter().map(show).collect::<Vec<_>>(),
+            ["error 1", "error 2", "error 3", "error 4"]
+        );
+        assert_eq!(deliver(home, quick, 20).await.len(), 9);
+        assert_eq!(outbox.due(slow, instant(20), 100).await.unwrap().due.len(), 9);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_unlinked_channel_hears_the_end_of_what_it_heard() {
+    for_each_engine(async |home| {
+        let (monitor, other) = (home.monitor(1).await.id, home.monitor(2).await.id);
+        let channel = wishing(home, 1, &[monitor], Wishes::default()).await;
+        turn(home, monitor, down(1, 10)).await;
+        deliver(home, channel, 10).await;
+        let seen = home.store.channels().get(home.workspace, channel).await.unwrap();
+        let settings = ChannelSettings { monitor_ids: vec![other], ..seen.settings.clone() };
+        home.store.channels().update(seen, settings, at(20)).await.unwrap();
+        turn(home, monitor, up(1, 30)).await;
+        turn(home, monitor, down(2, 40)).await;
+        assert_eq!(deliver(home, channel, 40).await, ["recovered 1"]);
+    })
+    .await;
+}
