@@ -4,6 +4,7 @@
 #![expect(clippy::disallowed_methods, reason = "a tool reads the environment and the clock itself")]
 
 mod bench;
+mod chaos;
 mod checks;
 mod codegen;
 mod fuzz;
@@ -25,6 +26,8 @@ usage: cargo xtask <command>
   test [ARGS…]       setup, then every test of the workspace; ARGS go to `cargo test`
   bench engine|rpc   the figures of the check engine or of the calls on this machine, as a table
                      and as JSON: [SCENARIO…] [--quick] [--built] [--json FILE] [--compare FILE]
+  chaos [--kills N]  kill -9 while monitors flip and receivers fail: no alert is lost (100 kills,
+                     on both databases)
   instructions [--bless] [--built]
                      count the instructions of the hot paths, and compare or write the numbers
   fuzz [TARGET…] [--seconds N]
@@ -62,6 +65,7 @@ fn run() -> Result<()> {
     match (command.as_str(), rest.as_slice()) {
         ("test", args) => test::run(args),
         ("bench", words) => bench::run(words),
+        ("chaos", words) => chaos::run(words),
         ("instructions", words) => instructions::run(words),
         ("fuzz", words) => fuzz::run(words),
         ("provider", words) => provider::run(words),

@@ -2,11 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests, which clippy takes for the product's")]
 
+mod chaos;
 mod check;
 mod config;
 mod crash;
 mod database;
 mod demo;
+mod flips;
 mod keys;
 mod monitors;
 mod process;

@@ -17,7 +17,7 @@ use tokio::time::Instant;
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 /// What a server says when it answers.
 const ANSWERING: &str = "answering on http://";
-const MONITORS: &str = "/rpc/monitor.v1.MonitorService";
+const MONITORS: &str = "monitor.v1.MonitorService";
 
 /// A folder in which commands are run; its database is in `data`.
 pub(crate) struct Home(TempDir);
@@ -172,14 +172,26 @@ impl Reply {
     }
 }
 
-/// Calls a method in Connect's JSON.
+/// Calls a method of the monitors' service in Connect's JSON.
 pub(crate) fn rpc(
     address: SocketAddr,
     key: &str,
     method: &str,
     request: &Value,
 ) -> std::io::Result<Reply> {
-    call(address, "POST", &format!("{MONITORS}/{method}"), Some(key), &request.to_string())
+    call_service(address, key, MONITORS, method, request)
+}
+
+/// The same, of any service.
+pub(crate) fn call_service(
+    address: SocketAddr,
+    key: &str,
+    service: &str,
+    method: &str,
+    request: &Value,
+) -> std::io::Result<Reply> {
+    let path = format!("/rpc/{service}/{method}");
+    call(address, "POST", &path, Some(key), &request.to_string())
 }
 
 /// Asks for a path without a key.
