@@ -1,8 +1,9 @@
 //! `cargo xtask bench`: the service and a target of ours on this machine, each its own process,
 //! results stored durably and every check on a fresh connection. Prints a table, each figure beside
-//! the bar it must reach; writes and compares JSON. What a figure means stands in `scenario`, `calls`
-//! and `history`; how a process is measured, in `process`.
+//! the bar it must reach; writes and compares JSON. What a figure means stands in `scenario`, `calls`,
+//! `history` and `alerts`; how a process is measured, in `process`.
 
+mod alerts;
 mod api;
 mod bars;
 mod calls;
@@ -19,11 +20,15 @@ use serde_json::{Value, json};
 
 use crate::shell;
 
-const USAGE: &str = "usage: cargo xtask bench engine|rpc|history… [SCENARIO…] [--quick] [--built] [--json FILE] [--compare FILE]";
+const USAGE: &str = "usage: cargo xtask bench alerts|engine|rpc|history… [SCENARIO…] [--quick] [--built] [--json FILE] [--compare FILE]";
 
 /// The sets of scenarios, by the words that ask for them.
-const SETS: &[(&str, &[Scenario])] =
-    &[("engine", scenario::ENGINE), ("history", history::HISTORY), ("rpc", calls::RPC)];
+const SETS: &[(&str, &[Scenario])] = &[
+    ("alerts", alerts::ALERTS),
+    ("engine", scenario::ENGINE),
+    ("history", history::HISTORY),
+    ("rpc", calls::RPC),
+];
 
 /// One measured figure.
 struct Figure {

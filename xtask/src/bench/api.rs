@@ -44,7 +44,17 @@ impl Api {
 
     /// Calls a method of the monitor service.
     pub(super) fn call(&mut self, method: &str, request: &Value) -> Result<Value> {
-        let path = format!("/rpc/monitor.v1.MonitorService/{method}");
+        self.call_of("monitor.v1.MonitorService", method, request)
+    }
+
+    /// Calls a method of a service.
+    pub(super) fn call_of(
+        &mut self,
+        service: &str,
+        method: &str,
+        request: &Value,
+    ) -> Result<Value> {
+        let path = format!("/rpc/{service}/{method}");
         let text = exchange(&mut self.stream, "POST", &path, &self.key, &request.to_string())?;
         Ok(serde_json::from_str(&text)?)
     }

@@ -31,6 +31,9 @@ const BARS: &[Row] = &[
     ("history: newest 25 logs, worst", None, Bar::AtMost(10.0)),
     ("history: summary of 90 days, middle", None, Bar::AtMost(10.0)),
     ("history: summary of 90 days, worst", None, Bar::AtMost(10.0)),
+    ("failing check to message: p50", Some(1_000), Bar::AtMost(5.0)),
+    ("failing check to message: p99", Some(1_000), Bar::AtMost(25.0)),
+    ("10,000 messages, one receiver of 100 hangs: the others done", None, Bar::AtMost(30.0)),
     ("ListMonitors of 50, SQLite: calls", None, Bar::AtLeast(8_000.0)),
     ("ListMonitors of 50, PostgreSQL: calls", None, Bar::AtLeast(4_000.0)),
 ];

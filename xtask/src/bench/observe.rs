@@ -129,14 +129,16 @@ pub(super) fn all_regions() -> &'static [&'static str] {
     rules::Region::WORDS
 }
 
-fn start(data: &Path, target: &Target) -> Result<Service> {
+/// A service that knows the target's certificate and name server.
+pub(super) fn start(data: &Path, target: &Target) -> Result<Service> {
     let certificate = target.certificate.display().to_string();
     let nameserver = format!("127.0.0.1:{}", target.dns_port);
     let more = ["--extra-ca-file", certificate.as_str(), "--nameservers", nameserver.as_str()];
     Service::start(data, &[&NO_LIMIT[..], &more].concat())
 }
 
-fn create(service: &Service, key: &str, target: &Target, load: Load) -> Result<()> {
+/// Creates the monitors of a load, several at a time.
+pub(super) fn create(service: &Service, key: &str, target: &Target, load: Load) -> Result<()> {
     let share = |creator: usize| (creator..load.monitors).step_by(CREATORS);
     let one = |creator| -> Result<()> {
         let mut api = Api::new(service.address, key)?;

@@ -1,0 +1,130 @@
+//! Both ends of an alert: a page that breaks, and a receiver. Each notes when a request was there
+//! as a whole.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Sender};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+
+/// A page that is well or broken, until this process ends.
+pub(super) struct Page {
+    address: SocketAddr,
+    broken: Arc<AtomicBool>,
+    visited: Arc<Mutex<Option<Instant>>>,
+}
+
+/// A receiver of messages, until this process ends.
+pub(super) struct Receiver {
+    address: SocketAddr,
+    told: mpsc::Receiver<Instant>,
+}
+
+impl Page {
+    pub(super) fn start() -> Result<Self> {
+        let broken = Arc::new(AtomicBool::new(false));
+        let visited = Arc::new(Mutex::new(None));
+        let (state, visits) = (Arc::clone(&broken), Arc::clone(&visited));
+        let address = serve(move |stream| {
+            while read(stream).is_some() {
+                *visits.lock().expect("no holder panics") = Some(Instant::now());
+                let status = if state.load(Ordering::SeqCst) { 503 } else { 200 };
+                answer(stream, status)?;
+            }
+            Some(())
+        })?;
+        Ok(Self { address, broken, visited })
+    }
+
+    pub(super) fn url(&self) -> String {
+        format!("http://{}/", self.address)
+    }
+
+    pub(super) fn break_down(&self) {
+        self.broken.store(true, Ordering::SeqCst);
+    }
+
+    pub(super) fn recover(&self) {
+        self.broken.store(false, Ordering::SeqCst);
+    }
+
+    /// When it was last asked for.
+    pub(super) fn last_visit(&self) -> Option<Instant> {
+        *self.visited.lock().expect("no holder panics")
+    }
+}
+
+impl Receiver {
+    /// Starts one that answers, or one that `hangs`.
+    pub(super) fn start(hangs: bool) -> Result<Self> {
+        let (sender, told) = mpsc::channel();
+        let address = serve(move |stream| take(stream, hangs, &sender))?;
+        Ok(Self { address, told })
+    }
+
+    pub(super) fn url(&self) -> String {
+        format!("http://{}/hook", self.address)
+    }
+
+    /// When the next message was there.
+    pub(super) fn next(&self, within: Duration) -> Option<Instant> {
+        self.told.recv_timeout(within).ok()
+    }
+}
+
+fn take(stream: &TcpStream, hangs: bool, told: &Sender<Instant>) -> Option<()> {
+    while read(stream).is_some() {
+        if hangs {
+            // Until the sender goes away.
+            let _ = stream.take(1).read(&mut [0]);
+            return None;
+        }
+        told.send(Instant::now()).ok()?;
+        answer(stream, 200)?;
+    }
+    Some(())
+}
+
+/// Serves each connection by a thread of its own.
+fn serve(
+    exchange: impl Fn(&TcpStream) -> Option<()> + Clone + Send + 'static,
+) -> Result<SocketAddr> {
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    let address = listener.local_addr()?;
+    thread::spawn(move || {
+        for stream in listener.incoming().map_while(std::io::Result::ok) {
+            let exchange = exchange.clone();
+            // Who goes away in the middle is served no more, and that is all.
+            thread::spawn(move || stream.set_nodelay(true).ok().and_then(|()| exchange(&stream)));
+        }
+    });
+    Ok(address)
+}
+
+/// Reads one request to its end.
+fn read(stream: &TcpStream) -> Option<()> {
+    let mut reader = BufReader::new(stream);
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        if reader.read_line(&mut line).ok()? == 0 {
+            return None;
+        }
+        let line = line.trim_end().to_ascii_lowercase();
+        if line.is_empty() {
+            break;
+        }
+        if let Some(value) = line.strip_prefix("content-length:") {
+            length = value.trim().parse().ok()?;
+        }
+    }
+    reader.read_exact(&mut vec![0; length]).ok()
+}
+
+fn answer(mut stream: &TcpStream, status: u16) -> Option<()> {
+    write!(stream, "HTTP/1.1 {status} Bench\r\ncontent-length: 0\r\n\r\n").ok()
+}
