@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 use serde_json::Value;
 
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+/// What nobody sends but the test: all that was on its way before has been read.
+const MARK: &str = "MARK";
 const BROKEN: &[u8] = b"HTTP/1.1 500 Oops\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
 
 /// How a receiver behaves.
@@ -44,12 +46,21 @@ pub(super) struct Accepted {
 /// A receiver on loopback, until the test's process ends.
 pub(super) struct Receiver {
     address: SocketAddr,
-    shared: Arc<Mutex<Shared>>,
+    book: Arc<Book>,
+}
+
+/// What a receiver's threads share.
+struct Book {
+    shared: Mutex<Shared>,
+    /// Somebody was served.
+    served: Condvar,
 }
 
 struct Shared {
     mood: Mood,
     life: u64,
+    /// Connections that are being served.
+    serving: usize,
     accepted: Vec<Accepted>,
     /// Connections that nobody answers, until the mood changes.
     unanswered: Vec<TcpStream>,
@@ -62,16 +73,21 @@ impl Receiver {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let (accepted, unanswered) = (Vec::new(), Vec::new());
-        let shared = Shared { mood: Mood::Well, life: 0, accepted, unanswered, news };
-        let shared = Arc::new(Mutex::new(shared));
-        let book = Arc::clone(&shared);
+        let shared = Shared { mood: Mood::Well, life: 0, serving: 0, accepted, unanswered, news };
+        let book = Arc::new(Book { shared: Mutex::new(shared), served: Condvar::new() });
+        let this = Self { address, book: Arc::clone(&book) };
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
+                book.shared.lock().unwrap().serving += 1;
                 let book = Arc::clone(&book);
-                std::thread::spawn(move || serve(stream, &book));
+                std::thread::spawn(move || {
+                    serve(stream, &book);
+                    book.shared.lock().unwrap().serving -= 1;
+                    book.served.notify_all();
+                });
             }
         });
-        Self { address, shared }
+        this
     }
 
     pub(super) fn url(&self) -> String {
@@ -85,9 +101,13 @@ impl Receiver {
         shared.unanswered.clear();
     }
 
-    /// The server begins another life.
+    /// The server, which was killed, begins another life. What it sent before is read by then: it
+    /// may still lie in buffers.
     pub(super) fn next_life(&self) {
-        self.lock().life += 1;
+        let mut stream = TcpStream::connect(self.address).unwrap();
+        stream.write_all(format!("{MARK}\r\n").as_bytes()).unwrap();
+        let answered = stream.read(&mut [0; 1]).unwrap();
+        assert_eq!(answered, 1, "the mark was read");
     }
 
     pub(super) fn accepted(&self) -> Vec<Accepted> {
@@ -106,18 +126,21 @@ impl Receiver {
     }
 
     fn lock(&self) -> MutexGuard<'_, Shared> {
-        self.shared.lock().unwrap()
+        self.book.shared.lock().unwrap()
     }
 }
 
 /// Reads one message and does with it as the mood is; who goes away in the middle told nothing.
-fn serve(stream: TcpStream, book: &Mutex<Shared>) -> Option<()> {
+fn serve(stream: TcpStream, book: &Book) -> Option<()> {
     let mut reader = BufReader::new(&stream);
     let (mut length, mut key) = (0, None);
     loop {
         let mut line = String::new();
         reader.read_line(&mut line).ok()?;
         let line = line.trim_end();
+        if line == MARK {
+            return turn_over(&stream, book);
+        }
         if line.is_empty() {
             break;
         }
@@ -131,7 +154,7 @@ fn serve(stream: TcpStream, book: &Mutex<Shared>) -> Option<()> {
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
     let body: Value = serde_json::from_slice(&body).ok()?;
-    let mut shared = book.lock().unwrap();
+    let mut shared = book.shared.lock().unwrap();
     match shared.mood {
         Mood::Well => {
             let (key, told) = read(key, &body);
@@ -151,6 +174,14 @@ fn serve(stream: TcpStream, book: &Mutex<Shared>) -> Option<()> {
             None
         }
     }
+}
+
+/// Waits until nobody else is served, and begins another life.
+fn turn_over(mut stream: &TcpStream, book: &Book) -> Option<()> {
+    let shared = book.shared.lock().unwrap();
+    let mut shared = book.served.wait_while(shared, |shared| shared.serving > 1).unwrap();
+    shared.life += 1;
+    stream.write_all(b"!").ok()
 }
 
 /// A webhook's events and key; of Grafana OnCall, whose alerts are known by incident and state, the
