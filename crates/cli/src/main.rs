@@ -7,6 +7,7 @@ mod config;
 mod database;
 mod flags;
 mod incidents;
+mod maintenance;
 mod memory;
 mod notifications;
 mod output;
@@ -104,6 +105,11 @@ enum Command {
         #[command(subcommand)]
         action: incidents::Action,
     },
+    /// Maintenance of a workspace: list, plan, end and delete it
+    Maintenance {
+        #[command(subcommand)]
+        action: maintenance::Action,
+    },
     /// Channels of a workspace: list and try them, see what was sent, send it again
     Notifications {
         #[command(subcommand)]
@@ -135,6 +141,7 @@ fn main() -> ExitCode {
         | Command::Restore { .. }
         | Command::Migrate { .. }
         | Command::Incidents { .. }
+        | Command::Maintenance { .. }
         | Command::Notifications { .. }
         | Command::Terraform { .. }
         | Command::Config { .. } => ExitCode::FAILURE,
@@ -160,6 +167,10 @@ fn run(command: Command) -> Result<ExitCode> {
             runtime(Some(1))?.block_on(database::restore(&file, &place))
         }
         Command::Migrate { from, to } => runtime(Some(1))?.block_on(database::migrate(from, to)),
+        Command::Maintenance { action } => {
+            runtime(Some(1))?.block_on(maintenance::run(action))?;
+            Ok(ExitCode::SUCCESS)
+        }
         Command::Incidents { action } => {
             runtime(Some(1))?.block_on(incidents::run(action))?;
             Ok(ExitCode::SUCCESS)

@@ -22186,7 +22186,7 @@ pub trait NotificationService: Send + Sync + 'static {
         >,
     > + Send;
     /// Lists deliveries, newest first, one page at a time: of all channels and monitors, or of one. They
-    /// are kept for 30 days after their end.
+    /// are kept for 90 days after their end.
     ///
     /// Errors: `invalid_argument` for an unknown `state` and as ListNotifications. An id that nothing
     /// has is no error: nothing was delivered for it.

@@ -95,12 +95,6 @@ mod tests {
             .map(|it| format!("{} {}", if it.reads_only { "reads " } else { "writes" }, it.path))
             .collect();
         insta::assert_snapshot!(shown.join("\n"), @"
-        writes /maintenance.v1.MaintenanceService/CreateMaintenance
-        reads  /maintenance.v1.MaintenanceService/GetMaintenance
-        reads  /maintenance.v1.MaintenanceService/ListMaintenances
-        writes /maintenance.v1.MaintenanceService/UpdateMaintenance
-        writes /maintenance.v1.MaintenanceService/EndMaintenance
-        writes /maintenance.v1.MaintenanceService/DeleteMaintenance
         writes /monitor.v1.MonitorService/CreateHttpMonitor
         writes /monitor.v1.MonitorService/CreateTcpMonitor
         writes /monitor.v1.MonitorService/CreateDnsMonitor
@@ -120,6 +114,12 @@ mod tests {
         writes /incident.v1.IncidentService/AcknowledgeIncident
         writes /incident.v1.IncidentService/ResolveIncident
         writes /incident.v1.IncidentService/CommentIncident
+        writes /maintenance.v1.MaintenanceService/CreateMaintenance
+        reads  /maintenance.v1.MaintenanceService/GetMaintenance
+        reads  /maintenance.v1.MaintenanceService/ListMaintenances
+        writes /maintenance.v1.MaintenanceService/UpdateMaintenance
+        writes /maintenance.v1.MaintenanceService/EndMaintenance
+        writes /maintenance.v1.MaintenanceService/DeleteMaintenance
         writes /notification.v1.NotificationService/CreateNotification
         reads  /notification.v1.NotificationService/GetNotification
         reads  /notification.v1.NotificationService/ListNotifications

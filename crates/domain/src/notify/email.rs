@@ -23,7 +23,7 @@ const ID_MAX: usize = 200;
 pub(super) fn compose(email: &Email, story: &Story, envelope: &Envelope<'_>) -> Mail {
     Mail {
         to: email.email.clone(),
-        subject: fit(&story.title, plain, Unit::Utf16, SUBJECT_MAX),
+        subject: fit(&story.title, subject, Unit::Utf16, SUBJECT_MAX),
         text: text(story),
         html: html::page(story),
         id: id(envelope.key),
@@ -56,6 +56,15 @@ fn text(story: &Story) -> String {
         text = text + "\n" + LINK_WORDS + ": " + link + "\n";
     }
     text
+}
+
+/// What begins like an encoded word would be read as one (RFC 2047 §2), whatever stands in it: a
+/// joiner that nobody sees keeps a name what it is.
+fn subject(character: char, out: &mut String) {
+    if character == '?' && out.ends_with('=') {
+        out.push('\u{2060}');
+    }
+    out.push(character);
 }
 
 /// What may stand on the left of a message id, without quotes.

@@ -5,6 +5,7 @@
 
 mod body;
 mod checking;
+mod client;
 mod dns;
 mod egress;
 mod http;

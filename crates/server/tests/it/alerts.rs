@@ -2,6 +2,7 @@
 //! that take what their vendors take. What a kind of message is made of is tested beside `domain`.
 
 mod hostile;
+mod mail;
 mod order;
 mod private;
 mod story;

@@ -55,7 +55,8 @@ async fn link_each(
         if linked == ids.len() as u64 {
             continue;
         }
-        let rows = naming(links.find, &[workspace.clone()], ids).fetch_all(&mut *db).await?;
+        let rows =
+            naming(links.find, std::array::from_ref(&workspace), ids).fetch_all(&mut *db).await?;
         let known: BTreeSet<String> =
             rows.iter().map(|row| row.try_get(0)).collect::<Result<_, sqlx::Error>>()?;
         let unknown: Vec<&str> =

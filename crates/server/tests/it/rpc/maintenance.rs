@@ -126,7 +126,7 @@ async fn what_is_wrong_is_refused_with_its_path_and_nothing_is_stored() {
     maintenance.monitor_ids
     maintenance.component_ids
     ");
-    let over = json!({ "startsAt": (START - Duration::from_mins(60)).to_string() });
+    let over = json!({ "startsAt": (START - Duration::from_hours(1)).to_string() });
     let never = json!({ "recurrence": "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30" });
     for (fields, path) in [
         (json!({ "monitorIds": [] }), "maintenance.monitor_ids"),

@@ -1,9 +1,13 @@
 //! `notification.v1.NotificationService`: what was written is what is read, by whom it may be read,
-//! and what is refused. Updates stand in `update`, limits in `limits`, monitors in `monitors`.
+//! and what is refused. Updates stand in `update`, limits in `limits`, monitors in `monitors`, what is
+//! sent in `sending`.
 
 mod limits;
 mod monitors;
+mod sending;
+mod signing;
 mod update;
+mod wishes;
 
 use insta::assert_snapshot;
 use rules::{ProviderType, Scope};
@@ -39,7 +43,8 @@ fn a_channel(kind: ProviderType) -> Value {
             "token": HIDDEN,
         }),
     };
-    json!({ "providerType": kind.as_str(), camel(kind.as_str()): block, "monitorIds": [] })
+    let (kind, block_name) = (kind.as_str(), camel(kind.as_str()));
+    json!({ "providerType": kind, block_name: block, "monitorIds": [], "events": [] })
 }
 
 async fn call(caller: &Caller, method: &str, request: Value) -> Reply {
@@ -148,10 +153,10 @@ async fn a_kind_that_the_server_is_not_set_up_for_is_stored_with_a_warning() {
         warned.extend(warnings.iter().map(ToString::to_string));
     }
     assert_snapshot!(warned.join("\n"), @r#"
-    {"field":"notification.provider_type","message":"this server has no mail server (SMTP) configured: `email` channels are stored, and nothing is delivered through them until its operator sets one up"}
-    {"field":"notification.provider_type","message":"this server has no Telegram bot configured: `telegram` channels are stored, and nothing is delivered through them until its operator sets one up"}
-    {"field":"notification.provider_type","message":"this server has no telephone account configured: `sms` channels are stored, and nothing is delivered through them until its operator sets one up"}
-    {"field":"notification.provider_type","message":"this server has no telephone account configured: `whatsapp` channels are stored, and nothing is delivered through them until its operator sets one up"}
+    {"field":"notification.provider_type","message":"channels of the kind `email` cannot send on this server: set `smtp_url`; until then what it is to be told stands among the dead letters"}
+    {"field":"notification.provider_type","message":"channels of the kind `telegram` cannot send on this server: set `telegram_token`; until then what it is to be told stands among the dead letters"}
+    {"field":"notification.provider_type","message":"channels of the kind `sms` cannot send on this server: set `telephone_account`; until then what it is to be told stands among the dead letters"}
+    {"field":"notification.provider_type","message":"channels of the kind `whatsapp` cannot send on this server: set `telephone_account`; until then what it is to be told stands among the dead letters"}
     "#);
 }
 

@@ -23,7 +23,7 @@ fn told(wishes: &Wishes, steps: &[Step]) -> Vec<String> {
 
 fn told_on(kind: ProviderType, wishes: &Wishes, steps: &[Step]) -> Vec<String> {
     let mut model = Model::new(kind, wishes.clone());
-    steps.iter().for_each(|step| model.step(*step));
+    model.all(steps);
     model.heard().iter().map(Heard::shown).collect()
 }
 
@@ -188,7 +188,7 @@ fn nobody_hears_the_end_of_what_became_a_dead_letter() {
 fn the_first_three_of_a_minute_go_at_once_and_the_rest_together_in_their_order() {
     let steps = [Turn(Error), Turn(Active), Turn(Error), Turn(Active), Turn(Error)];
     let mut model = Model::new(ProviderType::Slack, Wishes::default());
-    steps.iter().for_each(|step| model.step(*step));
+    model.all(&steps);
     let held: Vec<_> = model.waiting().map(|row| row.holds).collect();
     assert_eq!(held, [None, None, None, Some(Holds::Storm), Some(Holds::Storm)]);
     model.step(ARRIVES);
@@ -196,7 +196,7 @@ fn the_first_three_of_a_minute_go_at_once_and_the_rest_together_in_their_order()
     let heard: Vec<_> = model.heard().iter().map(Heard::shown).collect();
     assert_eq!(heard, ["error", "recovered", "error", "recovered", "error"]);
     let mut keeps = Model::new(ProviderType::Opsgenie, Wishes::default());
-    steps.iter().for_each(|step| keeps.step(*step));
+    keeps.all(&steps);
     assert!(keeps.waiting().all(|row| row.holds.is_none()), "who groups gets each at once");
 }
 
@@ -205,9 +205,7 @@ fn a_channel_that_left_the_monitor_hears_the_end_and_nothing_new() {
     let mut model = Model::new(ProviderType::Slack, Wishes::default());
     model.step(Turn(Error));
     model.is_linked = false;
-    [Turn(Degraded), minutes(9), Turn(Active), Turn(Error)]
-        .into_iter()
-        .for_each(|it| model.step(it));
+    model.all(&[Turn(Degraded), minutes(9), Turn(Active), Turn(Error)]);
     let heard: Vec<_> = model.heard().iter().map(Heard::shown).collect();
     assert_eq!(heard, ["error", "over as degraded", "recovered"]);
 }
@@ -217,7 +215,7 @@ fn an_incident_that_was_left_open_ends_with_the_next() {
     let mut model = Model::new(ProviderType::Slack, Wishes::default());
     model.step(Turn(Error));
     model.forget_incident();
-    [minutes(1), Turn(Error), Turn(Active)].into_iter().for_each(|it| model.step(it));
+    model.all(&[minutes(1), Turn(Error), Turn(Active)]);
     let heard: Vec<_> = model.heard().iter().map(Heard::shown).collect();
     assert_eq!(heard, ["error", "recovered", "error", "recovered"]);
 }

@@ -112,6 +112,12 @@ impl Model {
         }
     }
 
+    pub(super) fn all(&mut self, steps: &[Step]) {
+        for step in steps {
+            self.step(*step);
+        }
+    }
+
     pub(super) fn step(&mut self, step: Step) {
         // No two changes come at one instant.
         self.now = self.now + Duration::from_millis(1);
@@ -363,9 +369,10 @@ impl Model {
             let (placed, window) = ripen(&row.event, held, now, self.muted_until, &self.hearer());
             self.hearer.window = window.or(self.hearer.window);
             let row = &mut self.rows[place];
-            match placed {
-                Some(placed) => (row.holds, row.due_at) = (placed.holds, placed.due_at),
-                None => (row.state, row.open) = (State::Cancelled, false),
+            if let Some(placed) = placed {
+                (row.holds, row.due_at) = (placed.holds, placed.due_at);
+            } else {
+                (row.state, row.open) = (State::Cancelled, false);
             }
         }
     }

@@ -1,0 +1,261 @@
+//! `aloft maintenance`: what is planned, and planning, ending and deleting it. Everything is asked of a
+//! running service, with a key.
+
+use anyhow::{Context as _, Result};
+use clap::{Args, Subcommand};
+use contract::maintenance::wire::{
+    CreateMaintenanceRequest, DeleteMaintenanceRequest, EndMaintenanceRequest,
+    ListMaintenancesRequest, Maintenance, Window,
+};
+use contract::monitor::wire::Timestamp;
+use contract::monitor::{given_instant, instant};
+use serde_json::json;
+use server::context::Context;
+
+use crate::output;
+use crate::service::{KEY_HELP, Service};
+
+/// Maintenance that is shown where nobody says how much.
+const SHOWN: i32 = 20;
+
+/// What to do with maintenance.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Action {
+    /// List maintenance
+    List {
+        #[command(flatten)]
+        which: Which,
+        #[command(flatten)]
+        manner: Manner,
+    },
+    /// Plan a time in which monitors may be down: alerts wait, checks go on
+    Plan {
+        #[command(flatten)]
+        plan: Box<Plan>,
+        #[command(flatten)]
+        manner: Manner,
+    },
+    /// End the window that is on; those to come stay
+    End {
+        #[command(flatten)]
+        maintenance: Named,
+        #[command(flatten)]
+        manner: Manner,
+    },
+    /// Delete a maintenance; a window that is on ends
+    Delete {
+        #[command(flatten)]
+        maintenance: Named,
+        #[command(flatten)]
+        manner: Manner,
+    },
+}
+
+/// Which maintenance.
+#[derive(Debug, Args)]
+pub(crate) struct Named {
+    /// The maintenance, mnt_…
+    #[arg(value_name = "MAINTENANCE")]
+    id: String,
+}
+
+/// Whom to ask, and how to answer.
+#[derive(Debug, Args)]
+#[command(after_help = KEY_HELP)]
+pub(crate) struct Manner {
+    #[command(flatten)]
+    service: Service,
+    /// Print JSON, for programs
+    #[arg(long)]
+    json: bool,
+}
+
+/// Which of the list.
+#[derive(Debug, Args)]
+pub(crate) struct Which {
+    /// Only what is scheduled, active or over
+    #[arg(long, value_name = "STATUS")]
+    status: Option<String>,
+    /// Only what covers this monitor, mon_…
+    #[arg(long, value_name = "ID")]
+    monitor: Option<String>,
+    /// How much at most, 1 to 100
+    #[arg(long, value_name = "NUMBER", default_value_t = SHOWN, allow_negative_numbers = true)]
+    limit: i32,
+}
+
+/// What to plan.
+#[derive(Debug, Args)]
+pub(crate) struct Plan {
+    /// What it is, in one line
+    #[arg(long, value_name = "TEXT")]
+    title: String,
+    /// What is done
+    #[arg(long, value_name = "TEXT")]
+    description: Option<String>,
+    /// When it begins, such as 2026-12-01T22:00:00Z [default: now]
+    #[arg(long, value_name = "TIME")]
+    start: Option<String>,
+    /// How long it is, such as 90m or 2h
+    #[arg(long = "for", value_name = "TIME")]
+    duration: String,
+    /// Zone by whose clock it comes again, such as Europe/Berlin [default: UTC]
+    #[arg(long, value_name = "ZONE")]
+    time_zone: Option<String>,
+    /// By which rule it comes again, such as FREQ=WEEKLY;BYDAY=SU
+    #[arg(long, value_name = "RRULE")]
+    recurrence: Option<String>,
+    /// A monitor that it covers, mon_…; may be given again
+    #[arg(long = "monitor", value_name = "ID")]
+    monitors: Vec<String>,
+    /// A component that it covers, with the monitor that it shows, cmp_…; may be given again
+    #[arg(long = "component", value_name = "ID")]
+    components: Vec<String>,
+}
+
+pub(crate) async fn run(action: Action) -> Result<()> {
+    match action {
+        Action::List { which, manner } => list(which, &manner).await,
+        Action::Plan { plan, manner } => {
+            let request = CreateMaintenanceRequest { maintenance: plan.written()?.into() };
+            let answer = manner.service.client()?.maintenances.create_maintenance(request).await;
+            let answer = manner.service.answered("planning the maintenance", answer)?;
+            say(&answer.into_owned().maintenance.into_option().unwrap_or_default(), &manner)
+        }
+        Action::End { maintenance, manner } => {
+            let request = EndMaintenanceRequest { id: maintenance.id };
+            let answer = manner.service.client()?.maintenances.end_maintenance(request).await;
+            let answer = manner.service.answered("ending the maintenance", answer)?;
+            say(&answer.into_owned().maintenance.into_option().unwrap_or_default(), &manner)
+        }
+        Action::Delete { maintenance, manner } => {
+            let request = DeleteMaintenanceRequest { id: maintenance.id.clone() };
+            let answer = manner.service.client()?.maintenances.delete_maintenance(request).await;
+            manner.service.answered("deleting the maintenance", answer)?;
+            if manner.json {
+                output::print(json!({}));
+            } else {
+                output::say(&format!("{} is deleted", maintenance.id));
+            }
+            Ok(())
+        }
+    }
+}
+
+impl Plan {
+    fn written(&self) -> Result<Maintenance> {
+        let starts_at = match &self.start {
+            None => instant(Context::system().now()),
+            Some(given) => {
+                let at: Timestamp = serde_json::from_value(json!(given)).with_context(|| {
+                    format!("`--start {given}` is no time such as 2026-12-01T22:00:00Z")
+                })?;
+                at.into()
+            }
+        };
+        Ok(Maintenance {
+            title: Some(self.title.clone()),
+            description: self.description.clone(),
+            starts_at,
+            duration: Some(self.duration.clone()),
+            time_zone: self.time_zone.clone(),
+            recurrence: self.recurrence.clone(),
+            monitor_ids: self.monitors.clone(),
+            component_ids: self.components.clone(),
+            ..Default::default()
+        })
+    }
+}
+
+async fn list(which: Which, manner: &Manner) -> Result<()> {
+    let request = ListMaintenancesRequest {
+        status: which.status,
+        monitor_id: which.monitor,
+        limit: Some(which.limit),
+        ..Default::default()
+    };
+    let answer = manner.service.client()?.maintenances.list_maintenances(request).await;
+    let page = manner.service.answered("listing maintenance", answer)?.into_owned();
+    if manner.json {
+        output::print(serde_json::to_value(&page)?);
+        return Ok(());
+    }
+    let head = ["MAINTENANCE", "STATUS", "WINDOW", "TITLE"].map(str::to_owned);
+    let row = |it: &Maintenance| {
+        let text = |field: &Option<String>| field.clone().unwrap_or_default();
+        [text(&it.id), text(&it.status), window(it), text(&it.title)]
+    };
+    let rows: Vec<_> = std::iter::once(head).chain(page.maintenances.iter().map(row)).collect();
+    output::say(&output::table(&rows));
+    let (shown, all) = (page.maintenances.len(), page.total_size);
+    if usize::try_from(all).is_ok_and(|all| all > shown) {
+        output::complain(&format!("{shown} of {all}; --limit shows more"));
+    }
+    Ok(())
+}
+
+fn say(maintenance: &Maintenance, manner: &Manner) -> Result<()> {
+    if manner.json {
+        output::print(serde_json::to_value(maintenance)?);
+        return Ok(());
+    }
+    let (id, status) = (maintenance.id.as_deref(), maintenance.status.as_deref());
+    let said = [id.unwrap_or_default(), "is", status.unwrap_or_default(), &window(maintenance)];
+    output::say(said.join(" ").trim_end());
+    Ok(())
+}
+
+/// The window that is on, or the next one; empty where none is left.
+fn window(maintenance: &Maintenance) -> String {
+    let window: Option<&Window> =
+        maintenance.current_window.as_option().or(maintenance.next_window.as_option());
+    let moment = |at: Option<&Timestamp>| at.and_then(given_instant).map(output::moment);
+    let ends = window.and_then(|window| {
+        moment(window.starts_at.as_option()).zip(moment(window.ends_at.as_option()))
+    });
+    ends.map(|(from, until)| format!("{from} – {until}")).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(start: Option<&str>) -> Plan {
+        Plan {
+            title: "Moving".to_owned(),
+            description: None,
+            start: start.map(str::to_owned),
+            duration: "2h".to_owned(),
+            time_zone: None,
+            recurrence: None,
+            monitors: vec!["mon_1".to_owned()],
+            components: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_start_is_a_time_or_now() {
+        let written = plan(Some("2026-12-01T22:00:00Z")).written().unwrap();
+        assert_eq!(written.starts_at.as_option().map(|at| at.seconds), Some(1_796_162_400));
+        assert!(plan(None).written().unwrap().starts_at.as_option().is_some());
+        let refusal = plan(Some("tomorrow")).written().unwrap_err();
+        assert_eq!(
+            refusal.to_string(),
+            "`--start tomorrow` is no time such as 2026-12-01T22:00:00Z"
+        );
+    }
+
+    #[test]
+    fn the_window_that_is_on_is_shown_before_the_next_one() {
+        let window_at = |seconds| {
+            let at = |seconds| Timestamp { seconds, ..Default::default() };
+            Window { starts_at: at(seconds).into(), ends_at: at(seconds + 3_600).into() }
+        };
+        let mut maintenance =
+            Maintenance { next_window: window_at(86_400).into(), ..Default::default() };
+        assert_eq!(window(&maintenance), "1970-01-02 00:00 UTC – 1970-01-02 01:00 UTC");
+        maintenance.current_window = window_at(0).into();
+        assert_eq!(window(&maintenance), "1970-01-01 00:00 UTC – 1970-01-01 01:00 UTC");
+        assert_eq!(window(&Maintenance::default()), "");
+    }
+}

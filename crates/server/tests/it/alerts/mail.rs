@@ -1,0 +1,120 @@
+//! Emails through a mail server that is a process of its own: names of every sort arrive as they are,
+//! and what the server refuses stands in the log.
+
+use std::time::Duration;
+
+use insta::assert_snapshot;
+use serde_json::json;
+use store::{Delivery, DeliveryState};
+use testkit::mail::{RefusedAt, TakenMail};
+use testkit::server::{NOTIFICATIONS, TestServer};
+use testkit::target::Answer;
+
+use super::story::{Story, Vendors, a_mailbox};
+
+/// Names that break emails that are not careful.
+const NAMES: [&str; 9] = [
+    "<b>API</b> & \"shop\" 'x'",
+    "=?utf-8?q?no_word?= \\ ; , : < > @",
+    "Ünïcödé ñandú Ελληνικά Кириллица",
+    "العربية עברית हिन्दी ไทย",
+    "漢字 かな 한국어 𠜎",
+    "👩‍👩‍👧‍👦 🏳️‍🌈 🇩🇪 👍🏿 1️⃣",
+    "Z̸̡̧̛͇̱̏̂a̷̢̛͖̩̾l̶̰̞̈́g̵̖̈́o̶͎͝",
+    ".",
+    "From here.",
+];
+
+/// What every mail server may ask of a message: RFC 5322 §2.1.1 and §2.2.
+fn assert_form(mail: &TakenMail) {
+    for line in mail.raw.split("\r\n") {
+        assert!(line.len() <= 998, "a line of {} octets", line.len());
+        assert!(!line.contains(['\r', '\n']), "{line:?}");
+    }
+    let (head, _) = mail.raw.split_once("\r\n\r\n").unwrap();
+    assert!(head.is_ascii(), "{head}");
+}
+
+// issue 6: "Long names, 2,048-character URLs, every script and emoji, and markup characters in names
+// pass through every kind"
+#[tokio::test]
+async fn names_of_every_sort_arrive_as_they_are() {
+    let vendors = Vendors::start().await;
+    let server = TestServer::start_with(|settings| vendors.set_up(settings)).await;
+    let story = Story::on(server).await;
+    let long = "é漢👩‍👩‍👧".chars().cycle().take(256).collect::<String>();
+    let mut monitors = vec![story.monitor];
+    for name in NAMES.into_iter().chain([long.as_str()]) {
+        let monitor = story.another(name).await;
+        // A channel each: several on one would be a storm.
+        story.channel(&a_mailbox(), &[monitor]).await;
+        monitors.push(monitor);
+    }
+    story.becomes(Answer::status(503), &monitors).await;
+    let mails = vendors.mail.takes(NAMES.len() + 1).await;
+    mails.iter().for_each(assert_form);
+    for name in NAMES {
+        let title = format!("Down: {name}");
+        // A joiner that nobody sees keeps names from being read as encoded words.
+        let shown = |mail: &&TakenMail| mail.subject.replace('\u{2060}', "") == title;
+        let mail = mails.iter().find(shown);
+        let mail = mail.unwrap_or_else(|| panic!("nobody told of {name}"));
+        assert!(mail.text.starts_with(&title), "{}", mail.text);
+        let escaped = name.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+        let escaped = escaped.replace('"', "&quot;").replace('\'', "&#39;");
+        assert!(mail.html.contains(&format!("Down: {escaped}</title>")), "{}", mail.html);
+    }
+    let cut = mails.iter().find(|mail| mail.subject.ends_with('…')).unwrap();
+    assert!(
+        cut.text.contains(&long) && long.contains(&cut.subject["Down: ".len()..].replace('…', ""))
+    );
+}
+
+#[tokio::test]
+async fn what_a_mail_server_refuses_is_told() {
+    let vendors = Vendors::start().await;
+    let server = TestServer::start_with(|settings| vendors.set_up(settings)).await;
+    let story = Story::on(server).await;
+    let channel = story.channel(&a_mailbox(), &[]).await;
+    let test = async || {
+        let request = json!({ "id": channel.to_string() });
+        let reply = story.caller.call(NOTIFICATIONS, "TestNotification", request).await.json();
+        format!("{} {} {}", reply["accepted"], reply["status"], reply["answer"])
+    };
+    let mut shown = vec![test().await];
+    for (at, code, text) in [
+        (RefusedAt::Receiver, 450, "4.2.0 Greylisted"),
+        (RefusedAt::Receiver, 550, "5.1.1 No such user here"),
+        (RefusedAt::Message, 451, "4.3.0 Try later"),
+        (RefusedAt::Message, 554, "5.6.0 Looks like spam"),
+    ] {
+        vendors.mail.refuse(at, 1, code, text).await;
+        shown.push(test().await);
+    }
+    assert_snapshot!(shown.join("\n"), @r#"
+    true 250 "answered 250 “queued”"
+    false 450 "answered 450 “4.2.0 Greylisted”"
+    false 550 "answered 550 “5.1.1 No such user here”; put an address into the channel that takes mail"
+    false 451 "answered 451 “4.3.0 Try later”"
+    false 554 "answered 554 “5.6.0 Looks like spam”"
+    "#);
+    assert!(test().await.starts_with("true 250"));
+    assert_eq!(vendors.mail.taken().len(), 2);
+}
+
+#[tokio::test]
+async fn a_message_that_was_put_off_is_sent_again() {
+    let vendors = Vendors::start().await;
+    let server = TestServer::start_with(|settings| vendors.set_up(settings)).await;
+    let story = Story::on(server).await;
+    let channel = story.channel(&a_mailbox(), &[story.monitor]).await;
+    vendors.mail.refuse(RefusedAt::Receiver, 1, 450, "4.2.0 Greylisted").await;
+    story.breaks().await;
+    let tried = |all: &[Delivery]| all.iter().any(|it| it.attempts.len() == 1);
+    story.deliveries(channel, tried).await;
+    vendors.mail.refuses(1).await;
+    story.advance(Duration::from_secs(2));
+    assert_eq!(vendors.mail.takes(1).await.len(), 1);
+    let accepted = |all: &[Delivery]| all.iter().all(|it| it.state == DeliveryState::Accepted);
+    assert_eq!(story.deliveries(channel, accepted).await[0].attempts.len(), 2);
+}

@@ -1,0 +1,291 @@
+//! What is sent: tests of channels with what the receiver answered, the delivery log, and dead letters
+//! that are tried again.
+
+use std::sync::Arc;
+
+use domain::judge::{IncidentChange, Transition, Why};
+use domain::notify::Grounds;
+use insta::assert_snapshot;
+use rules::{IncidentId, MonitorId, MonitorStatus, ProviderType, Scope};
+use serde_json::{Value, json};
+use store::Batch;
+use testkit::receivers::{Behaviour, Receiver, json_of};
+use testkit::server::{Caller, MONITORS, TestServer};
+
+use super::{HIDDEN, a_channel, call, created};
+use crate::protocols::a_monitor;
+
+/// How often a test looks for what comes by itself, over the network each time.
+const LOOKS: usize = 5_000;
+
+/// A channel that leads to a receiver.
+async fn leading_to(receiver: &Receiver) -> Value {
+    json_of(&receiver.provider())
+}
+
+/// What a test of this channel came to, without what differs from run to run.
+async fn tested(caller: &Caller, request: Value) -> Value {
+    let reply = call(caller, "TestNotification", request).await;
+    assert_eq!(reply.status, 200, "{reply}");
+    let mut json = reply.json();
+    let took = json.as_object_mut().unwrap().remove("tookMs");
+    assert!(took.is_none_or(|took| took.as_i64().unwrap() >= 0));
+    json
+}
+
+async fn deliveries(caller: &Caller, request: Value) -> Value {
+    let reply = call(caller, "ListDeliveries", request).await;
+    assert_eq!(reply.status, 200, "{reply}");
+    reply.json()
+}
+
+/// A server with a monitor, and a channel of it that leads to a receiver.
+struct Scene {
+    server: TestServer,
+    receiver: Receiver,
+    monitor: String,
+    channel: String,
+}
+
+impl Scene {
+    async fn new() -> Self {
+        let server = TestServer::start().await;
+        let caller = server.caller(Scope::Write);
+        let receiver = Receiver::start(ProviderType::Slack).await;
+        let monitor =
+            caller.call(MONITORS, "CreateTcpMonitor", json!({ "monitor": a_monitor("tcp") }));
+        let monitor = monitor.await.json()["monitor"]["id"].as_str().unwrap().to_owned();
+        let mut channel = leading_to(&receiver).await;
+        channel["monitorIds"] = json!([monitor]);
+        let channel = created(&caller, &channel).await["id"].as_str().unwrap().to_owned();
+        Self { server, receiver, monitor, channel }
+    }
+
+    fn caller(&self) -> Caller {
+        self.server.caller(Scope::Write)
+    }
+
+    /// The monitor goes down: an incident of this number opens.
+    async fn down(&self, incident: u64) {
+        let app = self.server.running().app();
+        let monitor = MonitorId::parse(&self.monitor).unwrap();
+        let transition = Transition {
+            from: MonitorStatus::Active,
+            to: MonitorStatus::Error,
+            at: app.ctx.now(),
+            incident: IncidentChange::Opened(IncidentId::from_bits(incident)),
+            why: Why::NoVotes,
+        };
+        let grounds = Grounds { why: "connection refused".to_owned(), ..Grounds::default() };
+        let batch = Batch {
+            transitions: vec![(monitor, transition)],
+            grounds: vec![(monitor, grounds)],
+            ..Batch::default()
+        };
+        app.store.commit(Arc::new(batch)).await.unwrap();
+    }
+
+    /// The one delivery there is, as soon as it is in this state and was tried.
+    async fn delivery(&self, state: &str) -> Value {
+        let caller = self.caller();
+        let look = async || {
+            let listed = deliveries(&caller, json!({ "state": state })).await;
+            let found = &listed["deliveries"][0];
+            found["attempts"][0].is_object().then(|| found.clone())
+        };
+        for _ in 0..LOOKS {
+            if let Some(found) = look().await {
+                return found;
+            }
+        }
+        panic!("no delivery is {state}: {}", deliveries(&caller, json!({})).await)
+    }
+}
+
+#[tokio::test]
+async fn a_test_says_what_the_receiver_answered() {
+    // issue 6, point 3
+    let server = TestServer::start().await;
+    let caller = server.caller(Scope::Write);
+    let receiver = Receiver::start(ProviderType::Slack).await;
+    let channel = created(&caller, &leading_to(&receiver).await).await;
+    let id = json!({ "id": channel["id"] });
+    let mut told = Vec::new();
+    told.push(tested(&caller, id.clone()).await.to_string());
+    for behaviour in [
+        Behaviour::Status(404),
+        Behaviour::Status(401),
+        Behaviour::Busy(7),
+        Behaviour::Status(500),
+        Behaviour::Redirect("http://127.0.0.1:1/".to_owned()),
+        Behaviour::Close,
+    ] {
+        receiver.behave_times(1, behaviour);
+        told.push(tested(&caller, id.clone()).await.to_string());
+    }
+    // The port is another one each time.
+    told[6] = told[6].replace(&receiver.base()["http://".len()..], "127.0.0.1:80");
+    assert_snapshot!(told.join("\n"), @r#"
+    {"accepted":true,"status":200,"answer":"answered 200 “ok”","help":""}
+    {"accepted":false,"status":404,"answer":"answered 404; it is no longer there: put its new address into the channel","help":"put the address that the receiver has today into the channel"}
+    {"accepted":false,"status":401,"answer":"answered 401; it wants other credentials: mend them in the channel","help":"put credentials into the channel that the receiver takes"}
+    {"accepted":false,"status":429,"answer":"answered 429","help":"try again later: the receiver takes nothing now"}
+    {"accepted":false,"status":500,"answer":"answered 500","help":"try again later: the receiver takes nothing now"}
+    {"accepted":false,"status":307,"answer":"answered 307; it leads elsewhere: put its final address into the channel","help":"put the address that it leads to into the channel"}
+    {"accepted":false,"answer":"127.0.0.1:80 reset the connection before its answer was complete","help":"check that the address is right, and that this server may send to it"}
+    "#);
+    let log = deliveries(&caller, json!({ "notificationId": channel["id"] })).await;
+    let states = log["deliveries"].as_array().unwrap().iter();
+    let states: Vec<_> = states.map(|it| it["state"].as_str().unwrap()).collect();
+    assert_eq!(states, ["dead", "dead", "dead", "dead", "dead", "dead", "accepted"]);
+}
+
+#[tokio::test]
+async fn a_channel_that_is_not_saved_is_tested_and_nothing_of_it_is_stored() {
+    let server = TestServer::start().await;
+    let caller = server.caller(Scope::Write);
+    let receiver = Receiver::start(ProviderType::Discord).await;
+    let channel = leading_to(&receiver).await;
+    let told = tested(&caller, json!({ "notification": channel })).await;
+    assert_eq!(told["accepted"], true, "{told}");
+    assert_eq!(receiver.accepted().len(), 1);
+    assert_eq!(call(&caller, "ListNotifications", json!({})).await.json()["totalSize"], 0);
+    assert_eq!(deliveries(&caller, json!({})).await["totalSize"], 0);
+}
+
+#[tokio::test]
+async fn a_kind_that_the_server_is_not_set_up_for_says_so_and_what_would_help() {
+    let server = TestServer::start().await;
+    let caller = server.caller(Scope::Write);
+    let told = tested(&caller, json!({ "notification": a_channel(ProviderType::Email) })).await;
+    assert_snapshot!(told, @r#"{"accepted":false,"answer":"channels of the kind `email` cannot send on this server: set `smtp_url`","help":"the operator of this server has to set `smtp_url`"}"#);
+}
+
+#[tokio::test]
+async fn exactly_one_channel_is_tested_and_it_keeps_the_rules() {
+    let server = TestServer::start_with(|settings| settings.allow_private_networks = false).await;
+    let caller = server.caller(Scope::Write);
+    let slack = a_channel(ProviderType::Slack);
+    let private = json!({ "providerType": "slack", "slack": { "webhookUrl": "http://10.0.0.1/" } });
+    let mut said = Vec::new();
+    for request in [
+        json!({}),
+        json!({ "id": "chn_0000000000001", "notification": slack }),
+        json!({ "id": "" }),
+        json!({ "id": "chn_0000000000001" }),
+        json!({ "notification": {} }),
+        json!({ "notification": private }),
+    ] {
+        said.push(call(&caller, "TestNotification", request).await.to_string());
+    }
+    assert_snapshot!(said.join("\n"), @r#"
+    400 {"code":"invalid_argument","message":"`id` must be given, or `notification` instead"}
+    400 {"code":"invalid_argument","message":"`id` must not be given with `notification`"}
+    400 {"code":"invalid_argument","message":"`id` must be given"}
+    404 {"code":"not_found","message":"there is no channel `chn_0000000000001` in this workspace"}
+    400 {"code":"invalid_argument","message":"`notification.provider_type` must be given"}
+    400 {"code":"invalid_argument","message":"`notification.slack.webhook_url` must lead to where this server may send: address 10.0.0.1 is private; `--allow-private-networks` opens private and loopback networks"}
+    "#);
+}
+
+#[tokio::test]
+async fn a_test_of_a_receiver_that_repeats_the_secret_shows_none() {
+    let server = TestServer::start().await;
+    let (caller, read) = (server.caller(Scope::Write), server.caller(Scope::Read));
+    let channel = created(&caller, &a_channel(ProviderType::Ntfy)).await;
+    tested(&caller, json!({ "id": channel["id"] })).await;
+    let log = call(&read, "ListDeliveries", json!({})).await;
+    assert_eq!(log.json()["totalSize"], 1);
+    assert!(!log.to_string().contains(HIDDEN), "{log}");
+}
+
+#[tokio::test]
+async fn what_was_told_stands_in_the_log_with_its_attempts() {
+    // issue 6, point 3
+    let scene = Scene::new().await;
+    scene.receiver.behave(Behaviour::Status(500));
+    scene.down(7).await;
+    let delivery = scene.delivery("waiting").await;
+    let id = delivery["id"].as_str().unwrap();
+    let read = scene.server.caller(Scope::Read);
+    let got = call(&read, "GetDelivery", json!({ "id": id })).await.json()["delivery"].clone();
+    assert_eq!(got, delivery);
+    let took = delivery["attempts"][0]["tookMs"].to_string();
+    let shown = serde_json::to_string_pretty(&delivery).unwrap();
+    let shown = shown
+        .replace(&scene.monitor, "mon_here")
+        .replace(&scene.channel, "chn_here")
+        .replace(&format!("\"tookMs\": {took}"), "\"tookMs\": 0")
+        .replace(delivery["nextAttemptAt"].as_str().unwrap(), "later");
+    assert_snapshot!(shown, @r#"
+    {
+      "id": "dlv_0000000000001",
+      "notificationId": "chn_here",
+      "providerType": "slack",
+      "monitorId": "mon_here",
+      "incidentId": "inc_0000000000007",
+      "event": "error",
+      "reminder": 0,
+      "state": "waiting",
+      "key": "inc_0000000000007-chn_here-error",
+      "createdAt": "2026-11-21T00:00:00Z",
+      "nextAttemptAt": "later",
+      "attempts": [
+        {
+          "number": 1,
+          "at": "2026-11-21T00:00:00Z",
+          "tookMs": 0,
+          "status": 500,
+          "answer": "answered 500"
+        }
+      ]
+    }
+    "#);
+}
+
+#[tokio::test]
+async fn deliveries_are_found_by_channel_monitor_and_state_page_by_page() {
+    let scene = Scene::new().await;
+    let caller = scene.caller();
+    scene.down(7).await;
+    scene.receiver.takes(1).await;
+    let total = async |request: Value| deliveries(&caller, request).await["totalSize"].clone();
+    for _ in 0..3 {
+        tested(&caller, json!({ "id": scene.channel })).await;
+    }
+    for (request, count) in [
+        (json!({}), 4),
+        (json!({ "notificationId": scene.channel }), 4),
+        (json!({ "monitorId": scene.monitor }), 1),
+        (json!({ "state": "cancelled" }), 0),
+        (json!({ "notificationId": "chn_0000000000009" }), 0),
+        (json!({ "monitorId": "nonsense" }), 0),
+    ] {
+        assert_eq!(total(request.clone()).await, count, "{request}");
+    }
+    let first = deliveries(&caller, json!({ "limit": 3 })).await;
+    let next = json!({ "limit": 3, "pageToken": first["nextPageToken"] });
+    let second = deliveries(&caller, next).await;
+    let parts = [&first, &second].map(|part| part["deliveries"].as_array().unwrap().clone());
+    let ids: Vec<_> = parts.concat().iter().map(|it| it["id"].to_string()).collect();
+    assert_eq!((ids.len(), ids.is_sorted_by(|a, b| a > b)), (4, true), "newest first: {ids:?}");
+    assert_eq!(second["nextPageToken"], "");
+    let refused = call(&caller, "ListDeliveries", json!({ "state": "lost", "limit": 0 })).await;
+    assert_snapshot!(refused, @r#"400 {"code":"invalid_argument","message":"`limit` must be 1 to 100 (given: `0`); `state` must be one of waiting, accepted, dead, cancelled (given: `lost`)"}"#);
+}
+
+#[tokio::test]
+async fn deliveries_of_another_workspace_are_not_found() {
+    let scene = Scene::new().await;
+    tested(&scene.caller(), json!({ "id": scene.channel })).await;
+    let id = deliveries(&scene.caller(), json!({})).await["deliveries"][0]["id"].clone();
+    let stranger = scene.server.stranger();
+    assert_eq!(deliveries(&stranger, json!({})).await["totalSize"], 0);
+    for (method, request) in [
+        ("GetDelivery", json!({ "id": id })),
+        ("ReplayDelivery", json!({ "id": id })),
+        ("TestNotification", json!({ "id": scene.channel })),
+    ] {
+        assert_eq!(call(&stranger, method, request).await.status, 404, "{method}");
+    }
+}
