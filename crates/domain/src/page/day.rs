@@ -57,9 +57,8 @@ pub fn days(
 fn day((before, changes): (MonitorStatus, &[StatusFrom]), windows: &[Span], range: Span) -> Day {
     // Time in one status is what would be lost if only that were down.
     let time_in = |wanted: MonitorStatus| {
-        let only = |status| match status == wanted {
-            true => MonitorStatus::Error,
-            false => MonitorStatus::Active,
+        let only = |status| {
+            if status == wanted { MonitorStatus::Error } else { MonitorStatus::Active }
         };
         let changes: Vec<StatusFrom> =
             changes.iter().map(|it| StatusFrom { status: only(it.status), ..*it }).collect();

@@ -198,7 +198,7 @@ impl<'a> Names<'a> {
     fn incident(&self, incident: &IncidentFacts) -> Option<IncidentView> {
         let shown = self.components.iter().filter(|it| it.1 == Some(incident.monitor));
         let components: Vec<String> = shown.map(|it| it.2.to_owned()).collect();
-        (!components.is_empty()).then(|| IncidentView {
+        (!components.is_empty()).then_some(IncidentView {
             id: incident.id,
             components,
             opened_at: incident.opened_at,

@@ -145,7 +145,7 @@ fn the_sentence_says_the_worst_and_names_what_it_is_about() {
 fn a_maintenance_is_said_where_all_else_is_well_and_never_hides_what_is_down() {
     use MonitorStatus::{Active, Error};
     let mut facts = of(&[Active, Error]);
-    facts.maintenances = vec![a_maintenance(ago(HOUR), NOW + Duration::from_secs(60), vec![1])];
+    facts.maintenances = vec![a_maintenance(ago(HOUR), NOW + Duration::from_mins(1), vec![1])];
     let view = project(&facts);
     assert_eq!(view.verdict.sentence, Sentence::Maintenance(named(&[2])));
     assert_eq!(view.components().nth(1).unwrap().state, State::Maintenance);

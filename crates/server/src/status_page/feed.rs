@@ -92,7 +92,7 @@ fn entries(shown: &Shown, words: &Words) -> Vec<Entry> {
         changed: it.window.from.min(view.at),
     });
     let mut entries: Vec<Entry> = incidents.chain(windows).collect();
-    entries.sort_by(|one, other| other.began.cmp(&one.began));
+    entries.sort_by_key(|it| std::cmp::Reverse(it.began));
     entries
 }
 

@@ -1,5 +1,6 @@
 //! Our own JSON of a page: all that the home page says, without its words.
 
+use domain::history::Uptime;
 use domain::page::{ComponentView, Day, IncidentView, MaintenanceView, Section, Sentence};
 use serde_json::{Value, json};
 
@@ -64,7 +65,7 @@ fn component(it: &ComponentView) -> Value {
     json!({
         "id": it.id.to_string(), "name": it.name, "description": it.description,
         "status": it.state.as_str(), "since": it.since.map(|at| at.to_string()),
-        "isStale": it.is_stale, "uptimeMillionths": it.uptime.map(|it| it.millionths()),
+        "isStale": it.is_stale, "uptimeMillionths": it.uptime.map(Uptime::millionths),
         "days": it.days.as_ref().map(|days| days.iter().map(day).collect::<Vec<_>>()),
     })
 }
@@ -73,7 +74,7 @@ fn day(day: &Day) -> Value {
     json!({
         "date": iso_date(day.begins), "upMs": day.up_ms, "degradedMs": day.degraded_ms,
         "downMs": day.down_ms, "maintenanceMs": day.maintenance_ms,
-        "uptimeMillionths": day.uptime.map(|it| it.millionths()),
+        "uptimeMillionths": day.uptime.map(Uptime::millionths),
     })
 }
 

@@ -150,8 +150,7 @@ const fn ended(how: ClosedAs) -> &'static str {
     match how {
         ClosedAs::Recovered => "It works again.",
         ClosedAs::Degraded => "It works again in part.",
-        ClosedAs::Paused => "It is not checked any more.",
-        ClosedAs::Deleted => "It is not checked any more.",
+        ClosedAs::Paused | ClosedAs::Deleted => "It is not checked any more.",
         ClosedAs::Resolved => "It was resolved.",
     }
 }

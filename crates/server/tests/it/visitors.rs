@@ -194,7 +194,7 @@ async fn every_form_of_a_page_stands_behind_the_same_gate() {
         assert_eq!(shut.status, StatusCode::UNAUTHORIZED, "{form}");
         assert!(!text.contains("API") && !text.contains("Mail"), "{form} tells {text}");
         assert_eq!(shut.headers["cache-control"], "private, no-store", "{form}");
-        let forged = site.visit(form, &[("cookie", &cookie.replace(".", ".A"))]).await;
+        let forged = site.visit(form, &[("cookie", &cookie.replace('.', ".A"))]).await;
         assert_eq!(forged.status, StatusCode::UNAUTHORIZED, "{form}");
         if form != "/events" {
             let open = site.visit(form, &[("cookie", &cookie)]).await;
@@ -227,7 +227,7 @@ async fn wrong_passwords_are_counted_and_a_new_password_ends_sessions() {
         assert_eq!(site.unlock("wrong").await, (StatusCode::UNAUTHORIZED, None));
     }
     assert_eq!(site.unlock("first").await, (StatusCode::TOO_MANY_REQUESTS, None));
-    site.watched.server.advance(Duration::from_secs(60));
+    site.watched.server.advance(Duration::from_mins(1));
     assert_eq!(site.unlock("first").await.0, StatusCode::SEE_OTHER);
     assert_eq!(site.visit("", &[("cookie", &cookie)]).await.status, StatusCode::OK);
     site.update(json!({ "password": "second" })).await;
