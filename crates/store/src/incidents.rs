@@ -8,6 +8,8 @@ mod people;
 mod timeline;
 mod turn;
 
+use std::fmt::Write as _;
+
 use domain::judge::ClosedAs;
 use rules::{IncidentId, MonitorId, Timestamp, WorkspaceId};
 use sqlx::AssertSqlSafe;
@@ -203,7 +205,7 @@ impl IncidentFilter {
             ("i.workspace_id = $1".to_owned(), vec![workspace.to_string().into()]);
         let mut add = |condition: &str, value: Value| {
             values.push(value);
-            which.push_str(&format!(" AND {condition} ${}", values.len()));
+            write!(which, " AND {condition} ${}", values.len()).expect("a String takes everything");
         };
         if let Some(monitor) = self.monitor {
             add("m.id =", monitor.to_string().into());

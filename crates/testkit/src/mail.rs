@@ -168,9 +168,8 @@ impl MailServer {
     async fn once<T>(&self, look: impl Fn(&State) -> Option<T>) -> T {
         let mut lines = self.seen.lines.subscribe();
         let found = lines.wait_for(|_| look(&self.seen.state()).is_some());
-        if tokio::time::timeout(PATIENCE, found).await.is_err() {
-            panic!("the mail server saw only {:#?}", self.seen.state());
-        }
+        let came = tokio::time::timeout(PATIENCE, found).await.is_ok();
+        assert!(came, "the mail server saw only {:#?}", self.seen.state());
         look(&self.seen.state()).expect("what came stays")
     }
 }

@@ -22,7 +22,7 @@ use tokio::net::TcpListener;
 use crate::checking::portless;
 
 /// Longer than anything here takes that ends by itself.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 fn settings() -> Settings {
     Settings {
@@ -227,14 +227,10 @@ async fn a_lasting_receiver(requests: usize) -> (SocketAddr, Arc<AtomicUsize>) {
             let left = Arc::new(AtomicUsize::new(requests));
             let service = service_fn(move |_: http::Request<Incoming>| {
                 let is_last = left.fetch_sub(1, Ordering::Relaxed) == 1;
-                async move {
-                    let mut answer = http::Response::new(Full::new(Bytes::from_static(b"ok")));
-                    if is_last {
-                        let close = HeaderValue::from_static("close");
-                        answer.headers_mut().insert("connection", close);
-                    }
-                    Ok::<_, Infallible>(answer)
-                }
+                let connection = if is_last { "close" } else { "keep-alive" };
+                let answer = http::Response::builder().header("connection", connection);
+                let answer = answer.body(Full::new(Bytes::from_static(b"ok"))).unwrap();
+                std::future::ready(Ok::<_, Infallible>(answer))
             });
             let serving = hyper::server::conn::http1::Builder::new()
                 .serve_connection(TokioIo::new(tcp), service);

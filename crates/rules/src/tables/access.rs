@@ -1,5 +1,6 @@
 //! What the service itself has beside the resources of §2: workspaces (§1, §4.1), keys (§5), and the
-//! secrets that webhooks are signed with (issue 6, point 6). They are no Terraform resources and stand in no list of them.
+//! secrets that webhooks are signed with (issue 6, point 6). They are no Terraform resources and stand
+//! in no list of them.
 
 use crate::field::{Field, Resource, Shape, Value};
 use crate::{KeyId, Scope, SigningSecretId, WorkspaceId};

@@ -119,15 +119,8 @@ impl Metrics {
         registry.register("build", "The binary that runs", build);
         let calls = Family::<[(&'static str, &'static str); 2], Counter>::default();
         registry.register("calls", "Answered calls by method and code", calls.clone());
-        let family = Family::<[(&'static str, &'static str); 2], Counter>::default();
-        let checks = KINDS.map(|kind| {
-            OUTCOMES.map(|outcome| {
-                family.get_or_create_owned(&[("kind", kind.as_str()), ("outcome", word(outcome))])
-            })
-        });
-        registry.register("checks", "Checks that were finished, by kind and outcome", family);
         let figures = Figures {
-            checks,
+            checks: checks(registry),
             messages: messages(registry),
             message_seconds: histogram(
                 registry,
@@ -237,6 +230,17 @@ pub const fn word(outcome: Outcome) -> &'static str {
         Outcome::Failure => "failure",
         Outcome::Skipped => "skipped",
     }
+}
+
+fn checks(registry: &mut Registry) -> [[Counter; OUTCOMES.len()]; KINDS.len()] {
+    let family = Family::<[(&'static str, &'static str); 2], Counter>::default();
+    let checks = KINDS.map(|kind| {
+        OUTCOMES.map(|outcome| {
+            family.get_or_create_owned(&[("kind", kind.as_str()), ("outcome", word(outcome))])
+        })
+    });
+    registry.register("checks", "Checks that were finished, by kind and outcome", family);
+    checks
 }
 
 fn messages(registry: &mut Registry) -> Vec<[Counter; MessageOutcome::ALL.len()]> {

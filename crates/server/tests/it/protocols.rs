@@ -158,7 +158,8 @@ impl Known {
 /// An incident of a monitor that nothing answers.
 async fn an_incident(caller: &Caller) -> String {
     let monitor = json!({
-        "name": "gone", "url": "http://127.0.0.1:1/", "periodicity": "1m", "regions": ["fly-ams"], "retry": 0,
+        "name": "gone", "url": "http://127.0.0.1:1/", "periodicity": "1m", "active": true,
+        "regions": ["fly-ams"], "retry": 0,
     });
     caller.rpc("CreateHttpMonitor", json!({ "monitor": monitor })).await;
     until(async || {

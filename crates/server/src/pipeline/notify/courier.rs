@@ -205,8 +205,7 @@ impl Courier {
         let mut pause = FIRST_PAUSE;
         loop {
             match self.rounds.store.outbox().attempted(tried.clone()).await {
-                Ok(()) => return,
-                Err(StoreError::Closed) => return,
+                Ok(()) | Err(StoreError::Closed) => return,
                 Err(error) => warn!(
                     channel.id = %self.channel, %error,
                     "{} tries cannot be written down, and are kept: {error}", tried.len()
@@ -251,15 +250,12 @@ async fn deliver(
         several => Notice::Storm(several),
     };
     let told = rounds.sender.tell(target, notice, parcel.key(), &rounds.stop);
-    let sent = match AssertUnwindSafe(told).catch_unwind().await {
-        Ok(sent) => sent,
-        Err(_) => {
-            error!(channel.id = %channel.id, "a message could not be made: this is a mistake of ours");
-            let at = rounds.sender.ctx.now();
-            let answer = "the server failed at this message; its log says where".to_owned();
-            let verdict = Verdict::Again(None);
-            Some(Sent { at, took: Duration::ZERO, status: None, answer, verdict })
-        }
-    };
+    let sent = AssertUnwindSafe(told).catch_unwind().await.unwrap_or_else(|_| {
+        error!(channel.id = %channel.id, "a message could not be made: this is a mistake of ours");
+        let at = rounds.sender.ctx.now();
+        let answer = "the server failed at this message; its log says where".to_owned();
+        let verdict = Verdict::Again(None);
+        Some(Sent { at, took: Duration::ZERO, status: None, answer, verdict })
+    });
     (parcel, settings.provider.kind(), sent)
 }

@@ -23,7 +23,7 @@ use crate::config::{MailServer, MailTls};
 /// Connections that wait to be used again.
 const IDLE_MAX: usize = 4;
 /// For how long: less than servers wait for the next command (RFC 5321 §4.5.3.2.7: five minutes).
-const IDLE_FOR: Duration = Duration::from_secs(60);
+const IDLE_FOR: Duration = Duration::from_mins(1);
 /// Replies that are about the account of this server and not about the receiver.
 const ACCOUNT: [u16; 4] = [530, 534, 535, 538];
 

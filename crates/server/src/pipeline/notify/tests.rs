@@ -30,7 +30,7 @@ use crate::context::ManualClock;
 
 const START: Timestamp = Timestamp::from_millis(1_795_219_200_000);
 /// Longer than anything here takes, and shorter than a person waits.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 const WORKSPACE: WorkspaceId = WorkspaceId::from_bits(1);
 
 /// A database with a workspace, and a clock.
@@ -204,9 +204,10 @@ impl Bench {
                 tokio::task::yield_now().await;
             }
         };
-        match tokio::time::timeout(PATIENCE, looking).await {
-            Ok(deliveries) => deliveries,
-            Err(_) => panic!("it never comes to this: {:?}", self.deliveries().await),
+        let found = tokio::time::timeout(PATIENCE, looking).await.ok();
+        match found {
+            Some(deliveries) => deliveries,
+            None => panic!("it never comes to this: {:?}", self.deliveries().await),
         }
     }
 

@@ -82,7 +82,9 @@ async fn each_is_an_attempt_that_failed_with_its_reason_and_nothing_else() {
     assert_eq!(lure.accepted().len() + lure.refused().len(), 0, "the redirect was followed");
     assert_eq!(story.watched.server.nobody().get("/readyz").await.status, 200);
     // Who comes back is told; who said no for good is not asked again.
-    hostile.iter().for_each(|(_, receiver, _)| receiver.behave_well());
+    for (_, receiver, _) in &hostile {
+        receiver.behave_well();
+    }
     story.advance(PAUSE);
     for (behaviour, receiver, channel) in &hostile {
         let ended = |all: &[Delivery]| all.iter().all(|it| it.state != DeliveryState::Waiting);

@@ -8,6 +8,7 @@ use testkit::server::NOTIFICATIONS;
 use super::wire::All;
 
 #[tokio::test]
+#[expect(clippy::too_many_lines, reason = "most of them are what goes over the wire")]
 async fn a_test_reaches_every_kind_and_ends_what_it_opened() {
     let all = All::start().await;
     for channel in &all.channels {

@@ -56,6 +56,7 @@ impl All {
 
 // issue 6: "Each kind × event has a snapshot of what goes over the wire"
 #[tokio::test]
+#[expect(clippy::too_many_lines, reason = "most of them are what goes over the wire")]
 async fn an_error_and_its_recovery_reach_every_kind() {
     let all = All::start().await;
     all.story.breaks().await;
@@ -268,6 +269,7 @@ async fn an_error_and_its_recovery_reach_every_kind() {
 }
 
 #[tokio::test]
+#[expect(clippy::too_many_lines, reason = "most of them are what goes over the wire")]
 async fn a_degradation_that_lasts_reaches_every_kind() {
     let (target, vendors) = (HttpTarget::start().await, Vendors::start().await);
     let slow = Answer::ok("fine").after(Duration::from_millis(20));

@@ -2,6 +2,7 @@
 //! that are tried again.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use domain::judge::{IncidentChange, Transition, Why};
 use domain::notify::Grounds;
@@ -272,6 +273,30 @@ async fn deliveries_are_found_by_channel_monitor_and_state_page_by_page() {
     assert_eq!(second["nextPageToken"], "");
     let refused = call(&caller, "ListDeliveries", json!({ "state": "lost", "limit": 0 })).await;
     assert_snapshot!(refused, @r#"400 {"code":"invalid_argument","message":"`limit` must be 1 to 100 (given: `0`); `state` must be one of waiting, accepted, dead, cancelled (given: `lost`)"}"#);
+}
+
+#[tokio::test]
+async fn a_dead_letter_is_tried_again_and_nothing_else_is() {
+    // issue 6, point 4: "dead letters kept, listed and replayable"
+    let scene = Scene::new().await;
+    let caller = scene.caller();
+    scene.receiver.behave_times(1, Behaviour::Status(404));
+    scene.down(7).await;
+    let dead = scene.delivery("dead").await;
+    let id = dead["id"].clone();
+    // Two tries at one instant would be one that was reported twice.
+    scene.server.advance(Duration::from_secs(1));
+    let replayed = call(&caller, "ReplayDelivery", json!({ "id": id })).await;
+    assert_eq!(replayed.json()["delivery"]["state"], "waiting", "{replayed}");
+    let taken = scene.receiver.takes(1).await;
+    assert_eq!(taken.len(), 1);
+    let accepted = scene.delivery("accepted").await;
+    assert_eq!((&accepted["id"], &accepted["key"]), (&id, &dead["key"]));
+    assert_eq!(accepted["attempts"].as_array().unwrap().len(), 2);
+    let again = call(&caller, "ReplayDelivery", json!({ "id": id })).await;
+    assert_eq!(again.reason().as_deref(), Some("FAILED_PRECONDITION"));
+    let said = again.to_string().replace(id.as_str().unwrap(), "dlv_here");
+    assert_snapshot!(said, @r#"400 {"code":"failed_precondition","message":"`id` may only name a dead letter (given: `dlv_here`)"}"#);
 }
 
 #[tokio::test]
