@@ -91,11 +91,7 @@ async fn write_results(
         rows.push(results::ResultRow { monitor: number, probe, result });
     }
     let stored = results::insert(&mut session.db, &mut rows).await?;
-    for row in &rows {
-        if let Some(kept) = &row.result.evidence {
-            evidence::insert(session, row.monitor, row.result, kept).await?;
-        }
-    }
+    evidence::insert(session, &rows).await?;
     Ok(Committed { stored, duplicates: rows.len() as u64 - stored, ownerless })
 }
 

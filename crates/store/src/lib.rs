@@ -23,6 +23,7 @@ mod judge_states;
 mod keys;
 mod line;
 mod logs;
+mod many;
 mod migrate;
 mod missed;
 mod monitors;
