@@ -11,13 +11,16 @@ use tokio::sync::{mpsc, oneshot};
 use tracing::warn;
 
 use crate::context::Context;
-use crate::lane::{Errand, Finished, Jobs, Report, Validity};
+use crate::lane::{Errand, Finished, Jobs, Report, UnderWay, Validity};
 use crate::observe::metrics::Metrics;
 
 /// How old the kept evidence of a success may be: a check whose slot is the first of such a stretch
 /// keeps it (docs/decisions/0008-evidence.md). Stretches of each monitor begin at a time of its own,
 /// so that what all keep comes in as evenly as their checks.
 const EVIDENCE_EVERY_MS: i64 = 600_000;
+
+/// Slots that are called between two looks at the clock.
+const CALLED_AT_A_TIME: usize = 256;
 
 /// What cadence is told.
 #[derive(Debug)]
@@ -47,6 +50,7 @@ pub(super) struct Cadence {
     opinions: Budget,
     plans: HashMap<MonitorId, (Arc<Plan>, Validity)>,
     jobs: Jobs,
+    under_way: Arc<UnderWay>,
     reports: mpsc::Sender<Report>,
     finished: Arc<Finished>,
     ended: Vec<(domain::cadence::Handle, rules::Region)>,
@@ -59,7 +63,7 @@ impl Cadence {
     pub(super) fn new(
         ctx: Context,
         metrics: Metrics,
-        jobs: Jobs,
+        (jobs, under_way): (Jobs, Arc<UnderWay>),
         reports: mpsc::Sender<Report>,
         finished: Arc<Finished>,
     ) -> Self {
@@ -71,6 +75,7 @@ impl Cadence {
             opinions,
             plans: HashMap::new(),
             jobs,
+            under_way,
             reports,
             finished,
             ended: Vec::new(),
@@ -97,31 +102,28 @@ impl Cadence {
                 order = orders.recv() => match order {
                     Some(order) => {
                         // What is due now belongs to the revisions that are still on the timetable.
-                        self.call_due().await;
+                        self.call_due(&mut orders).await;
                         self.obey(order).await;
-                        // Where more is due than can be done, calling it takes long: orders that
-                        // came meanwhile do not wait for it again. Who gives them waits for each.
-                        while let Ok(order) = orders.try_recv() {
-                            self.obey(order).await;
-                        }
                     }
                     None => return,
                 },
-                () = due(&self.ctx, next) => self.call_due().await,
+                () = due(&self.ctx, next) => self.call_due(&mut orders).await,
             }
         }
     }
 
     /// Does what it is told. The timetable stands where it was looked at last: what became due since
-    /// belongs to the new revision.
+    /// belongs to the new revision. What was due before and was not called is nobody's any more.
     async fn obey(&mut self, order: Order) {
         match order {
             Order::Put { entry, first, done } => {
+                self.miss(entry.plan.monitor).await;
                 self.put(entry, first, self.last_call);
                 // Whoever asked may have gone away; the order holds all the same.
                 let _ = done.send(());
             }
             Order::Remove { monitor, done } => {
+                self.miss(monitor).await;
                 self.schedule.remove(monitor);
                 if let Some((_, validity)) = self.plans.remove(&monitor) {
                     validity.end();
@@ -134,7 +136,23 @@ impl Cadence {
         }
     }
 
-    async fn call_due(&mut self) {
+    /// Calls all that is due. Where more is due than can be done, that ends late or never, so orders
+    /// that come meanwhile are followed in between.
+    async fn call_due(&mut self, orders: &mut mpsc::Receiver<Order>) {
+        loop {
+            self.look();
+            for _ in 0..CALLED_AT_A_TIME {
+                let Some(due) = self.schedule.pop_due(self.last_call) else { return };
+                self.call(due).await;
+                while let Ok(order) = orders.try_recv() {
+                    self.obey(order).await;
+                }
+            }
+        }
+    }
+
+    /// Looks at the clock, and at what has ended.
+    fn look(&mut self) {
         self.ended = self.finished.take(std::mem::take(&mut self.ended));
         for (handle, region) in self.ended.drain(..) {
             self.schedule.finished(handle, region);
@@ -145,12 +163,17 @@ impl Cadence {
             self.schedule.set_back(now);
         }
         self.last_call = now;
-        while let Some(due) = self.schedule.pop_due(now) {
-            self.call(due, now).await;
+    }
+
+    /// Reports the slots of a monitor that are due and were not called as missed.
+    async fn miss(&mut self, monitor: MonitorId) {
+        for missed in self.schedule.overdue(monitor, self.last_call) {
+            self.metrics.missed_slots.inc_by(u64::from(missed.count));
+            self.report(Report::Missed(missed)).await;
         }
     }
 
-    async fn call(&mut self, due: Due, now: Timestamp) {
+    async fn call(&mut self, due: Due) {
         if let Some(missed) = due.missed {
             self.metrics.missed_slots.inc_by(u64::from(missed.count));
             self.report(Report::Missed(missed)).await;
@@ -167,13 +190,14 @@ impl Cadence {
         match due.call {
             Call::Run => {
                 let (handle, validity) = (Some(due.handle), validity.clone());
-                let errand = Errand { job, handle, reply: None, validity };
+                let under_way = self.under_way.begin();
+                let errand = Errand { job, handle, reply: None, validity, under_way };
                 // Those who check end after cadence does; see `Running::stop`.
                 let _ = self.jobs.send(errand).await;
             }
             Call::Skip => {
                 self.metrics.skipped_slots.inc();
-                let skipped = skipped(&job, now, self.nobody.clone());
+                let skipped = skipped(&job, self.last_call, self.nobody.clone());
                 self.report(Report::Result(skipped, None)).await;
             }
         }
@@ -196,8 +220,10 @@ impl Cadence {
                 keep_evidence: false,
             };
             let (handle, validity) = (Some(handle), validity.clone());
+            let under_way = self.under_way.begin();
+            let errand = Errand { job, handle, reply: None, validity, under_way };
             // Those who check end after cadence does; see `Running::stop`.
-            let _ = self.jobs.send(Errand { job, handle, reply: None, validity }).await;
+            let _ = self.jobs.send(errand).await;
         }
     }
 

@@ -83,7 +83,7 @@ impl Checkers {
     /// Runs one check. It keeps its place until it is reported: while the judge hears nothing,
     /// because nothing can be stored, no more checks wait with their results than have places.
     async fn check(self: Arc<Self>, errand: Errand, _place: OwnedSemaphorePermit, _alive: Alive) {
-        let Errand { job, handle, reply, validity } = errand;
+        let Errand { job, handle, reply, validity, under_way: _under_way } = errand;
         // It waited until its monitor was another one.
         if !validity.holds() {
             return self.miss(&job).await;
@@ -146,7 +146,7 @@ mod tests {
     use rules::{MonitorId, Periodicity, Region, Timestamp, WorkspaceId};
 
     use super::*;
-    use crate::lane::Validity;
+    use crate::lane::{UnderWay, Validity};
     use crate::pipeline::threads;
 
     /// A check that fails at once: no probe may reach this address.
@@ -179,7 +179,8 @@ mod tests {
             next_slot: Timestamp::from_millis(30_000),
             keep_evidence: false,
         };
-        Errand { job, handle: None, reply: None, validity: Validity::default() }
+        let under_way = Arc::<UnderWay>::default().begin();
+        Errand { job, handle: None, reply: None, validity: Validity::default(), under_way }
     }
 
     #[tokio::test]
