@@ -8,7 +8,8 @@ use terraform_plugin::schema::{Attribute, Schema};
 use terraform_plugin::{Context, Diagnostic, Object, Outcome, Type};
 
 use crate::connection::{Connection, told};
-use crate::service::{elements, text};
+use crate::service::text;
+use crate::wire::elements;
 use crate::{data_source, schema};
 
 const TRIGGER: &str = "/monitor.v1.MonitorService/TriggerMonitor";

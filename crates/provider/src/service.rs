@@ -13,7 +13,7 @@ pub use self::kinds::{
     COMPONENTS, DNS_MONITORS, GROUPS, HTTP_MONITORS, NOTIFICATIONS, PAGES, TCP_MONITORS,
 };
 use crate::client::{Client, Failure};
-use crate::wire::camel;
+use crate::wire::{camel, elements};
 
 /// The names under which an answer may have a monitor, by its kind.
 static KINDS: [(MonitorKind, &str, &Service); 3] = [
@@ -174,11 +174,6 @@ pub async fn any_monitor(client: &Client, id: &str) -> Result<(MonitorKind, Json
     let (kind, name, service) = found
         .ok_or_else(|| Failure::broken("its monitor is of no kind that this provider knows"))?;
     Ok((*kind, service.whole(&monitor[*name])?))
-}
-
-/// The elements of what should be a list; none where it is absent.
-pub fn elements(json: &Json) -> &[Json] {
-    json.as_array().map_or(&[], Vec::as_slice)
 }
 
 /// What should be a text; empty where it is absent.

@@ -10,7 +10,8 @@ use terraform_plugin::{Context, Object, Outcome, Value};
 use super::held;
 use crate::connection::{Connection, told};
 use crate::schema;
-use crate::service::{elements, text};
+use crate::service::text;
+use crate::wire::elements;
 
 const LIST: &str = "/monitor.v1.MonitorService/ListMonitors";
 /// Where the answer has the monitors of each kind.

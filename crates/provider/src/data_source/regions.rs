@@ -10,8 +10,8 @@ use terraform_plugin::{Context, Object, Outcome, Value};
 use super::held;
 use crate::connection::{Connection, told};
 use crate::schema;
-use crate::service::{elements, text};
-use crate::wire::camel;
+use crate::service::text;
+use crate::wire::{camel, elements};
 
 const LIST: &str = "/region.v1.RegionService/ListRegions";
 
