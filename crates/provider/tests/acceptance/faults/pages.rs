@@ -118,7 +118,25 @@ async fn a_component_of_another_page_or_type_is_another_component() {
     assert_eq!((change.action, &change.replace_paths), (Action::Replace, &json!([["type"]])));
 }
 
-/// A page with two monitors, and components that show one each.
+#[tokio::test]
+async fn an_update_leaves_open_only_what_the_server_says() {
+    let world = World::start().await;
+    let shown = "type = \"monitor\"\n monitor_id = service_tcp_monitor.m[0].id";
+    world.settle(&component(shown)).await;
+    let changed = component(&format!("{shown}\n name = \"Shop\""));
+    let changed = changed.replace("\"Status\"", "\"How we are\"").replace("\"Group\"", "\"Shop\"");
+    let plan = world.plan(&changed).await;
+    for (address, open) in [
+        ("service_status_page.p", &["published", "theme", "updated_at"][..]),
+        ("service_status_page_component.c", &["updated_at"]),
+        ("service_status_page_component_group.g", &["updated_at"]),
+    ] {
+        let change = plan.change(address);
+        assert_eq!((change.action, change.open()), (Action::Update, open.to_vec()), "{address}");
+    }
+}
+
+/// A page with three monitors, and components that show one each.
 fn components(shown: &[(&str, &str)]) -> String {
     let one = |(name, monitor): &(&str, &str)| {
         format!(
