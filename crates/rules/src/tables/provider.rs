@@ -27,7 +27,9 @@ pub static PROVIDER: Resource = Resource {
             "base_url",
             Shape::HttpUrl { max: TARGET_CHARS_MAX },
             "Address of the service, which usually ends in /rpc. Left out, it is the environment's \
-             SERVICE_API_URL, or http://127.0.0.1:8080/rpc.",
+             SERVICE_API_URL, or http://127.0.0.1:8080/rpc. With https, certificates are trusted whose \
+             authority is a public one or the machine's; SSL_CERT_FILE names a file of others in \
+             place of the machine's.",
         ),
         // From here on ours.
         Field::default(
