@@ -43,7 +43,8 @@ pub static PROVIDER: Resource = Resource {
             Shape::Integer { min: 0, max: RETRIES_MAX },
             Value::Integer(4),
             "How often a call is repeated that may be repeated safely, 0 to 20: when the service is \
-             not there, does not answer, or says that there were too many calls.",
+             not there, does not answer, says that there were too many calls, or that something else \
+             has a value that must be unique, which the same apply may be about to change.",
         ),
     ],
     beyond: &[],
