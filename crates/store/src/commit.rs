@@ -8,6 +8,7 @@ use domain::check::CheckResult;
 use domain::judge::{History, IncidentChange, Transition};
 use rules::MonitorId;
 
+use crate::results::ResultRow;
 use crate::writer::Session;
 use crate::{Store, StoreError, evidence, incidents, judge_states, missed, results};
 
@@ -37,13 +38,22 @@ pub struct Committed {
     pub ownerless: u64,
 }
 
+impl Batch {
+    /// Whether it is results and nothing else.
+    fn is_plain(&self) -> bool {
+        let Self { results, missed, histories, transitions } = self;
+        let others = missed.is_empty() && histories.is_empty() && transitions.is_empty();
+        others && results.iter().all(|result| result.evidence.is_none())
+    }
+}
+
 impl Store {
     /// Stores a batch; the answer comes after the commit. Batches that wait together are committed
     /// together. The batch is shared, so that it can be tried again.
     pub async fn commit(&self, batch: Arc<Batch>) -> Result<Committed, StoreError> {
         let shared = Arc::clone(&batch);
         let committed = self
-            .write(move |session| Box::pin(async move { apply(session, &shared).await }))
+            .write_at_once(move |session| Box::pin(async move { apply(session, &shared).await }))
             .await?;
         self.tail().note(&batch.results);
         Ok(committed)
@@ -52,7 +62,17 @@ impl Store {
 
 async fn apply(session: &mut Session, batch: &Batch) -> Result<Committed, StoreError> {
     session.touches_nothing();
-    let committed = write_results(session, &batch.results).await?;
+    // PostgreSQL has a transaction for all, since a line that is lost is known by its end.
+    if !(batch.is_plain() && session.db.is_embedded()) {
+        session.begin().await?;
+    }
+    let (mut rows, ownerless) = numbered(session, &batch.results).await?;
+    if !results::is_one_statement(rows.len()) {
+        session.begin().await?;
+    }
+    let stored = results::insert(&mut session.db, &mut rows).await?;
+    let committed = Committed { stored, duplicates: rows.len() as u64 - stored, ownerless };
+    evidence::insert(session, &rows).await?;
     for missed in &batch.missed {
         if let Some(number) = session.numbers.monitor(&mut session.db, missed.monitor).await? {
             missed::insert(&mut session.db, number, missed).await?;
@@ -74,25 +94,24 @@ async fn apply(session: &mut Session, batch: &Batch) -> Result<Committed, StoreE
     Ok(committed)
 }
 
-async fn write_results(
+/// The results with the numbers of their monitors and probes, and how many have no monitor any more.
+async fn numbered<'r>(
     session: &mut Session,
-    results: &[CheckResult],
-) -> Result<Committed, StoreError> {
+    results: &'r [CheckResult],
+) -> Result<(Vec<ResultRow<'r>>, u64), StoreError> {
     let mut rows = Vec::with_capacity(results.len());
     let mut ownerless = 0;
     for result in results {
-        let Some(number) =
+        let Some(monitor) =
             session.numbers.monitor(&mut session.db, result.identity.monitor).await?
         else {
             ownerless += 1;
             continue;
         };
         let probe = session.numbers.probe(&mut session.db, &result.probe).await?;
-        rows.push(results::ResultRow { monitor: number, probe, result });
+        rows.push(ResultRow { monitor, probe, result });
     }
-    let stored = results::insert(&mut session.db, &mut rows).await?;
-    evidence::insert(session, &rows).await?;
-    Ok(Committed { stored, duplicates: rows.len() as u64 - stored, ownerless })
+    Ok((rows, ownerless))
 }
 
 async fn change_incident(

@@ -14,7 +14,7 @@ use crate::generations::{Generation, Generations};
 use crate::history::{self, HistoryStore, Tail};
 use crate::migrate::{self, MIGRATIONS};
 use crate::vault::{MasterKeySource, Place, Vault};
-use crate::writer::{Session, Work, Writer};
+use crate::writer::{Begin, Session, Work, Writer};
 use crate::{
     Audit, Channels, Components, EvidenceStore, Groups, Incidents, JudgeStates, Keys, Logs, Missed,
     Monitors, Pages, Results, Retention, StoreError, Workspaces,
@@ -66,7 +66,7 @@ impl Store {
         let tail = Tail::after(history::latest_slot(&mut db).await?);
         db::run(&mut db, "COMMIT").await?;
         let generations = Arc::<Generations>::default();
-        let writer = Writer::start(db, owner, Arc::clone(&vault), lock, Arc::clone(&generations));
+        let writer = Writer::start(db, owner, Arc::clone(&vault), lock, Arc::clone(&generations))?;
         Ok(Self { inner: Arc::new(Inner { writer, readers, vault, tail, generations }) })
     }
 
@@ -190,7 +190,16 @@ impl Store {
         T: Send + 'static,
         F: for<'s> FnOnce(&'s mut Session) -> Work<'s, T> + Send + 'static,
     {
-        self.inner.writer.write(work).await
+        self.inner.writer.write(Begin::First, work).await
+    }
+
+    /// Like [`Self::write`], for work that begins its transaction itself, or is one statement.
+    pub(crate) async fn write_at_once<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: for<'s> FnOnce(&'s mut Session) -> Work<'s, T> + Send + 'static,
+    {
+        self.inner.writer.write(Begin::ByWork, work).await
     }
 
     /// Like [`Self::write`], for work that changes nothing but what this workspace reads.

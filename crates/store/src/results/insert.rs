@@ -52,6 +52,11 @@ pub(crate) async fn insert(
     }
 }
 
+/// Whether so many rows are one statement at most.
+pub(crate) fn is_one_statement(rows: usize) -> bool {
+    many::is_one(rows)
+}
+
 async fn insert_sqlite(
     db: &mut SqliteConnection,
     rows: &[ResultRow<'_>],
