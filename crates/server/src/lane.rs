@@ -15,7 +15,7 @@ use tokio::time::{Instant, sleep_until};
 /// Jobs that may wait to be started in one lane; cadence waits where there are more.
 const JOBS_WAITING: usize = 1_024;
 /// A lane with so many jobs waiting does not keep up, and the next one gets some.
-const BEHIND: usize = 32;
+const BEHIND: usize = 512;
 /// Reports that may wait for the judge; checks wait with their result where there are more.
 const REPORTS_WAITING: usize = 8_192;
 /// Reports that come sooner after others wait so long, to be heard together: little beside the
