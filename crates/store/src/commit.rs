@@ -62,8 +62,7 @@ impl Store {
 
 async fn apply(session: &mut Session, batch: &Batch) -> Result<Committed, StoreError> {
     session.touches_nothing();
-    // PostgreSQL has a transaction for all, since a line that is lost is known by its end.
-    if !(batch.is_plain() && session.db.is_embedded()) {
+    if !batch.is_plain() {
         session.begin().await?;
     }
     let (mut rows, ownerless) = numbered(session, &batch.results).await?;

@@ -57,7 +57,7 @@ pub(crate) enum Begin {
     /// The writer.
     First,
     /// The work, by [`Session::begin`], or nobody where it is one statement: that is a transaction by
-    /// itself, and spares two errands. Where it is not alone, the writer all the same.
+    /// itself, and spares two errands. Where it is not alone, or on another machine, the writer.
     ByWork,
 }
 
@@ -286,7 +286,9 @@ impl Session {
         // One alone is undone with its transaction: its savepoint would be two errands for nothing.
         let is_alone = tasks.len() == 1;
         self.is_begun = false;
-        if tasks.iter().any(|task| !is_alone || task.begin() == Begin::First) {
+        // A line to another machine that is lost is known by a transaction that cannot begin or end.
+        let by_work = is_alone && self.db.is_embedded();
+        if !(by_work && tasks.iter().all(|task| task.begin() == Begin::ByWork)) {
             self.begin().await?;
         }
         let mut touched = Touched::NOTHING;
