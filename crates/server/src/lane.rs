@@ -8,6 +8,7 @@ use std::time::Duration;
 use domain::cadence::{Handle, Missed};
 use domain::check::{CheckResult, Job};
 use domain::judge::{Canaries, ProbeSlot};
+use futures_util::future::select_all;
 use rules::Region;
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::time::{Instant, sleep_until};
@@ -119,6 +120,13 @@ impl<T> Lanes<T> {
         let roomiest = || self.0.iter().max_by_key(|lane| lane.capacity());
         let lane = self.0.iter().find(keeps_up).or_else(roomiest).ok_or(Ended)?;
         lane.send(job).await.map_err(|_| Ended)
+    }
+
+    /// Ends when a lane has room, or has ended.
+    pub(crate) async fn room(&self) {
+        if self.0.iter().all(|lane| lane.capacity() == 0) {
+            let _ = select_all(self.0.iter().map(|lane| Box::pin(lane.reserve()))).await;
+        }
     }
 
     /// Whether nobody takes anything any more.

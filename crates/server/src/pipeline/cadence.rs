@@ -144,10 +144,19 @@ impl Cadence {
             for _ in 0..CALLED_AT_A_TIME {
                 let Some(due) = self.schedule.pop_due(self.last_call) else { return };
                 self.call(due).await;
-                while let Ok(order) = orders.try_recv() {
+                while let Some(order) = self.order_before_room(orders).await {
                     self.obey(order).await;
                 }
             }
+        }
+    }
+
+    /// An order that waits, or comes before there is room for another job; else there is room.
+    async fn order_before_room(&self, orders: &mut mpsc::Receiver<Order>) -> Option<Order> {
+        tokio::select! {
+            biased;
+            Some(order) = orders.recv() => Some(order),
+            () = self.jobs.room() => None,
         }
     }
 
@@ -265,6 +274,46 @@ fn skipped(job: &Job, now: Timestamp, probe: ProbeId) -> CheckResult {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lane;
+    use crate::pipeline::check::tests::a_plan;
+
+    const NOW: Timestamp = Timestamp::from_millis(1_800_000_000_000);
+
+    fn entry(monitor: u64) -> Entry {
+        let period = std::time::Duration::from_secs(30);
+        let regions = Region::ALL.iter().copied().collect();
+        Entry { plan: a_plan(monitor), period, regions }
+    }
+
+    // What nobody takes any more is the worst of overloads.
+    #[tokio::test]
+    async fn a_monitor_is_removed_while_more_is_due_than_can_be_done_and_its_slots_are_missed() {
+        let (jobs, _nobody_takes) = lane::jobs(1);
+        let (reports, mut heard) = lane::reports();
+        let metrics = Metrics::new();
+        let ctx = Context::manual(NOW).0;
+        let lanes = (jobs, Arc::default());
+        let mut cadence = Cadence::new(ctx, metrics.clone(), lanes, reports, Arc::default());
+        for monitor in 0..100 {
+            cadence.put(entry(monitor), First::AtOnce, NOW);
+        }
+        let (orders, given) = mpsc::channel(1);
+        let running = tokio::spawn(cadence.run(given));
+        let mut missed = 0;
+        for monitor in (0..100).map(MonitorId::from_bits) {
+            let (done, obeyed) = oneshot::channel();
+            orders.send(Order::Remove { monitor, done }).await.unwrap();
+            obeyed.await.unwrap();
+            while let Ok(Report::Missed(slots)) = heard.try_recv() {
+                assert_eq!((slots.monitor, slots.first_slot, slots.count), (monitor, NOW, 1));
+                missed += 1;
+            }
+        }
+        let jobs_of_one_lane = 1_024;
+        assert_eq!(missed, 2_800 - jobs_of_one_lane);
+        assert_eq!(metrics.missed_slots.get(), missed);
+        running.abort();
+    }
 
     #[test]
     fn one_success_in_ten_minutes_keeps_its_evidence_whatever_the_period() {

@@ -140,7 +140,7 @@ const fn kind(check: &PlannedCheck) -> MonitorKind {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use domain::check::{Outcome, Plan};
     use rules::monitor::{Check, Monitor, MonitorSettings, TcpCheck};
     use rules::{MonitorId, Periodicity, Region, Timestamp, WorkspaceId};
@@ -150,7 +150,7 @@ mod tests {
     use crate::pipeline::threads;
 
     /// A check that fails at once: no probe may reach this address.
-    fn a_plan() -> Arc<Plan> {
+    pub(in crate::pipeline) fn a_plan(monitor: u64) -> Arc<Plan> {
         let settings = MonitorSettings {
             name: "database".to_owned(),
             periodicity: Periodicity::ThirtySeconds,
@@ -163,7 +163,7 @@ mod tests {
             regions: Vec::new(),
             check: Check::Tcp(TcpCheck { uri: "127.0.0.1:1".to_owned() }),
         };
-        let (id, workspace) = (MonitorId::from_bits(1), WorkspaceId::from_bits(1));
+        let (id, workspace) = (MonitorId::from_bits(monitor), WorkspaceId::from_bits(1));
         let created_at = Timestamp::from_millis(0);
         let monitor =
             Monitor { id, workspace, revision: 1, settings, created_at, updated_at: created_at };
@@ -202,7 +202,7 @@ mod tests {
         let (jobs, waiting) = mpsc::channel(3);
         let alive = threads::start().unwrap()[0].alive.clone();
         let running = tokio::spawn(checkers.clone().run(waiting, alive));
-        let plan = a_plan();
+        let plan = a_plan(1);
         for slot in 0..3 {
             jobs.send(an_errand(&plan, slot)).await.unwrap();
         }
