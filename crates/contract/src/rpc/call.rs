@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use connectrpc::ErrorDetail;
 use connectrpc::client::{ClientBody, ClientTransport as _, full_body};
-use http::{HeaderMap, Request, StatusCode, header};
+use http::uri::Authority;
+use http::{HeaderMap, Request, StatusCode, Uri, header};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use serde::Deserialize;
 use serde_json::Value as Json;
@@ -55,8 +56,7 @@ impl Client {
     }
 
     fn request(&self, call: &Call<'_>) -> Result<Request<ClientBody>, Error> {
-        let base = self.base.to_string();
-        let mut request = Request::post(format!("{}{}", base.trim_end_matches('/'), call.method))
+        let mut request = Request::post(address(&self.base, call.method))
             .header(header::CONTENT_TYPE, JSON)
             .header(VERSION.0, VERSION.1)
             .header(TIMEOUT_HEADER, call.time.as_millis().to_string())
@@ -68,6 +68,13 @@ impl Client {
             .body(full_body(call.request.to_string().into()))
             .map_err(|error| Error::internal(format!("failed to build the request: {error}")))
     }
+}
+
+/// Where a method is below the base URL, of which only the path counts.
+fn address(base: &Uri, method: &str) -> String {
+    let scheme = base.scheme_str().unwrap_or("http");
+    let authority = base.authority().map_or("", Authority::as_str);
+    format!("{scheme}://{authority}{}{method}", base.path().trim_end_matches('/'))
 }
 
 /// Why an answer could not be read to its end.
@@ -119,5 +126,41 @@ pub(super) const fn code(status: StatusCode) -> Code {
         408 => Code::DeadlineExceeded,
         429 | 502..=504 => Code::Unavailable,
         _ => Code::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn methods_stand_below_the_path_of_the_base() {
+        for (base, whole) in [
+            ("http://127.0.0.1:8080/rpc", "http://127.0.0.1:8080/rpc/a.v1.B/C"),
+            ("https://example.com/aloft/rpc/", "https://example.com/aloft/rpc/a.v1.B/C"),
+            ("https://example.com", "https://example.com/a.v1.B/C"),
+            ("https://example.com/rpc?to=nowhere", "https://example.com/rpc/a.v1.B/C"),
+        ] {
+            assert_eq!(address(&base.parse().unwrap(), "/a.v1.B/C"), whole);
+        }
+    }
+
+    #[test]
+    fn who_answers_in_place_of_the_service_is_told_by_the_status() {
+        for (status, expected) in [
+            (400, Code::Internal),
+            (401, Code::Unauthenticated),
+            (403, Code::PermissionDenied),
+            (404, Code::Unimplemented),
+            (408, Code::DeadlineExceeded),
+            (429, Code::Unavailable),
+            (503, Code::Unavailable),
+            (500, Code::Unknown),
+        ] {
+            let refused = refusal(StatusCode::from_u16(status).unwrap(), b"<html>");
+            assert_eq!(refused.code, expected, "{status}");
+        }
+        let named = refusal(StatusCode::NOT_FOUND, br#"{"code":"aborted","message":"m"}"#);
+        assert_eq!((named.code, named.message.as_deref()), (Code::Aborted, Some("m")));
     }
 }
