@@ -122,9 +122,14 @@ impl<T> Lanes<T> {
         lane.send(job).await.map_err(|_| Ended)
     }
 
+    /// Whether a lane has room.
+    pub(crate) fn has_room(&self) -> bool {
+        self.0.iter().any(|lane| lane.capacity() > 0)
+    }
+
     /// Ends when a lane has room, or has ended.
     pub(crate) async fn room(&self) {
-        if self.0.iter().all(|lane| lane.capacity() == 0) {
+        if !self.has_room() {
             let _ = select_all(self.0.iter().map(|lane| Box::pin(lane.reserve()))).await;
         }
     }

@@ -101,8 +101,9 @@ impl Cadence {
             tokio::select! {
                 order = orders.recv() => match order {
                     Some(order) => {
-                        // What is due now belongs to the revisions that are still on the timetable.
-                        self.call_due(&mut orders).await;
+                        // What is due now belongs to the revisions that are still on the timetable, as
+                        // far as it does not keep the order waiting.
+                        self.call_what_fits().await;
                         self.obey(order).await;
                     }
                     None => return,
@@ -148,6 +149,16 @@ impl Cadence {
                     self.obey(order).await;
                 }
             }
+        }
+    }
+
+    /// Calls what is due as far as the lanes have room.
+    async fn call_what_fits(&mut self) {
+        self.look();
+        while self.jobs.has_room()
+            && let Some(due) = self.schedule.pop_due(self.last_call)
+        {
+            self.call(due).await;
         }
     }
 
