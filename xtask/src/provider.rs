@@ -21,6 +21,8 @@ usage: cargo xtask provider install [--into FOLDER] [--built]
 const SOURCE: [&str; 3] = ["registry.terraform.io", "aloft", "service"];
 /// The program, as cargo calls it.
 const PROGRAM: &str = "terraform-provider-service";
+/// How it is built for those who use it (decision 0021).
+const PROFILE: &str = "provider";
 /// The version of every crate, and so of the provider.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -76,8 +78,8 @@ impl Wish {
 
     /// The program, built unless it is there already, and what it runs on.
     fn program(&self) -> Result<(PathBuf, Platform)> {
-        let mut arguments = vec!["build", "--release", "--locked", "--package", "aloft-provider"];
-        arguments.extend(["--bin", PROGRAM]);
+        let mut arguments = vec!["build", "--locked", "--package", "aloft-provider"];
+        arguments.extend(["--bin", PROGRAM, "--profile", PROFILE]);
         let mut folder = target_folder()?;
         let triple = match &self.target {
             Some(triple) => {
@@ -92,7 +94,7 @@ impl Wish {
             shell::finish(command.args(&arguments))?;
         }
         let platform = Platform::of(&triple)?;
-        Ok((folder.join("release").join(platform.file(PROGRAM)), platform))
+        Ok((folder.join(PROFILE).join(platform.file(PROGRAM)), platform))
     }
 }
 

@@ -2,6 +2,7 @@
 //! the library can change without them. Methods and their paths come from the description that
 //! `cargo xtask codegen` writes beside the generated code.
 
+mod call;
 mod client;
 mod error;
 mod json;
@@ -18,7 +19,8 @@ pub use connectrpc::{
     ServiceResult,
 };
 
-pub use self::client::{Client, UnusableClient, creating};
+pub use self::call::Call;
+pub use self::client::{CALL_TIMEOUT, Client, UnusableClient, creating, never_sent};
 pub use self::error::{
     Code, Error, FieldViolation, Reason, already_exists, conflict, failed_precondition,
     field_violations, internal, invalid, invalid_because, not_found, permission_denied, reason,

@@ -8,4 +8,4 @@ mod slot;
 
 pub use budget::Budget;
 pub use schedule::{Asked, Call, Due, First, Handle, Schedule};
-pub use slot::{Downtime, Missed, Regions, Slots, missed_while_down};
+pub use slot::{Downtime, Missed, Regions, Slots, missed_while_down, on_grid};

@@ -1,15 +1,18 @@
 //! `service_monitor_trigger`: checks a monitor now in each of its regions, and says what came back.
 
-use contract::monitor::wire::{CheckResult, TriggerMonitorRequest};
-use contract::rpc::{self, CallOptions};
 use rules::MonitorId;
 use rules::field::{Field, Resource, Shape};
+use serde_json::{Value as Json, json};
 use terraform_plugin::action::{Action, Progress};
 use terraform_plugin::schema::{Attribute, Schema};
 use terraform_plugin::{Context, Diagnostic, Object, Outcome, Type};
 
 use crate::connection::{Connection, told};
+use crate::service::text;
+use crate::wire::elements;
 use crate::{data_source, schema};
+
+const TRIGGER: &str = "/monitor.v1.MonitorService/TriggerMonitor";
 
 /// What a result is called that did not come to what the monitor asks for.
 const FAILURE: &str = "failure";
@@ -52,19 +55,13 @@ impl Action for Trigger {
         let client = ctx.client()?.client()?.until(ctx.cancelled());
         let id: String = config.get("id")?;
         let must_succeed: Option<bool> = config.get("must_succeed")?;
-        let call = move |services: rpc::Client, options: CallOptions| {
-            let request = TriggerMonitorRequest { id: id.clone() };
-            async move {
-                let answer = services.monitors.trigger_monitor_with_options(request, options);
-                Ok(answer.await?.into_owned())
-            }
-        };
-        let answer = client.act(call).await;
+        let answer = client.act(TRIGGER, json!({ "id": id })).await;
         let answer = answer.map_err(|failure| told("Cannot trigger the monitor", failure))?;
-        for result in &answer.results {
+        let results = elements(&answer["results"]);
+        for result in results {
             progress.say(line(result)).await;
         }
-        let failed: Vec<_> = answer.results.iter().filter(|it| it.outcome == FAILURE).collect();
+        let failed: Vec<_> = results.iter().filter(|it| it["outcome"] == FAILURE).collect();
         if must_succeed == Some(true) && !failed.is_empty() {
             let lines: Vec<_> = failed.into_iter().map(line).collect();
             return Err(Diagnostic::error("The check failed", lines.join("\n")).into());
@@ -74,9 +71,11 @@ impl Action for Trigger {
 }
 
 /// `fly-ams: failure in 120 ms: status is 500`.
-fn line(result: &CheckResult) -> String {
-    let CheckResult { region, outcome, latency_ms, reasons, .. } = result;
+fn line(result: &Json) -> String {
+    let latency_ms = result["latencyMs"].as_i64().unwrap_or_default();
+    let (region, outcome) = (text(&result["region"]), text(&result["outcome"]));
     let mut line = format!("{region}: {outcome} in {latency_ms} ms");
+    let reasons: Vec<_> = elements(&result["reasons"]).iter().map(text).collect();
     if !reasons.is_empty() {
         line.push_str(": ");
         line.push_str(&reasons.join("; "));

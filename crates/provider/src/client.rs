@@ -8,16 +8,17 @@ use std::future::Future;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
-use contract::rpc::{self, CallOptions, Whoami};
+use contract::rpc::{self, Call, Whoami};
 use rules::{Scope, Timestamp};
+use serde_json::Value as Json;
 use tokio::sync::OnceCell;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 pub use self::failure::Failure;
 use self::failure::{Circumstances, explained};
-use self::retry::retry_after;
 pub use self::retry::{Next, Policy, Repeat};
+use self::retry::{may_be_done, retry_after};
 use crate::settings::Settings;
 
 /// Most bytes of an answer: room for a list of the largest monitors, and an end.
@@ -77,54 +78,29 @@ impl Client {
         &self.settings
     }
 
-    /// Makes a call that is the same made twice: one that reads, or sets what it names.
-    pub async fn call<A, F>(
-        &self,
-        call: impl Fn(rpc::Client, CallOptions) -> F,
-    ) -> Result<A, Failure>
-    where
-        F: Future<Output = Result<A, rpc::Error>>,
-    {
-        let options = self.within_its_time(CallOptions::default());
-        self.repeated(Repeat::Safe, || call(self.services.clone(), options.clone())).await
+    /// Makes a call that is the same made twice: one that reads, or sets what it names. `method` is its
+    /// path, such as `/monitor.v1.MonitorService/GetMonitor`.
+    pub async fn call(&self, method: &str, request: Json) -> Result<Json, Failure> {
+        self.made(method, request, Repeat::Safe, None).await
     }
 
     /// Makes a call that creates. All its tries carry one idempotency key that no other call has: an
     /// answer that was lost makes no orphan, and equal resources stay apart.
-    pub async fn create<A, F>(
-        &self,
-        call: impl Fn(rpc::Client, CallOptions) -> F,
-    ) -> Result<A, Failure>
-    where
-        F: Future<Output = Result<A, rpc::Error>>,
-    {
+    pub async fn create(&self, method: &str, request: Json) -> Result<Json, Failure> {
         let key = format!("{:032x}", rand::random::<u128>());
-        let options = self.within_its_time(rpc::creating(&key));
-        self.repeated(Repeat::Creates, || call(self.services.clone(), options.clone())).await
+        self.made(method, request, Repeat::Creates, Some(&key)).await
     }
 
     /// Makes a call that does something each time. It has the time that it needs, and is repeated
-    /// only where it was refused for too many calls.
-    pub async fn act<A, F>(
-        &self,
-        call: impl Fn(rpc::Client, CallOptions) -> F,
-    ) -> Result<A, Failure>
-    where
-        F: Future<Output = Result<A, rpc::Error>>,
-    {
-        let options = CallOptions::default();
-        self.repeated(Repeat::WhenRefused, || call(self.services.clone(), options.clone())).await
+    /// only where it was refused for too many calls, or never sent.
+    pub async fn act(&self, method: &str, request: Json) -> Result<Json, Failure> {
+        self.made(method, request, Repeat::WhenRefused, None).await
     }
 
     /// Asks who the key is.
     pub async fn whoami(&self) -> Result<Whoami, Failure> {
-        let late = || rpc::Error::new(rpc::Code::DeadlineExceeded, "no answer in time");
-        let ask = || async {
-            let time = self.settings.request_timeout;
-            let answer = tokio::time::timeout(time, self.services.whoami()).await;
-            answer.unwrap_or_else(|_| Err(late()))
-        };
-        self.repeated(Repeat::Safe, ask).await
+        let time = self.settings.request_timeout;
+        self.repeated(Repeat::Safe, time, || self.services.whoami()).await
     }
 
     /// Whether the key only reads, so that the service leaves secrets out of its answers. Asked once;
@@ -137,43 +113,68 @@ impl Client {
         *self.reads_only.get_or_init(ask).await
     }
 
-    fn within_its_time(&self, options: CallOptions) -> CallOptions {
-        options.with_timeout(self.settings.request_timeout).with_max_message_size(ANSWER_BYTES_MAX)
+    async fn made(
+        &self,
+        method: &str,
+        request: Json,
+        repeat: Repeat,
+        idempotency_key: Option<&str>,
+    ) -> Result<Json, Failure> {
+        let time = match repeat {
+            Repeat::Safe | Repeat::Creates => self.settings.request_timeout,
+            Repeat::WhenRefused => rpc::CALL_TIMEOUT,
+        };
+        let request = &request;
+        let answer_bytes_max = ANSWER_BYTES_MAX;
+        let call = Call { method, request, time, idempotency_key, answer_bytes_max };
+        self.repeated(repeat, time, || self.services.call(&call)).await
     }
 
-    async fn repeated<A, F>(&self, repeat: Repeat, call: impl Fn() -> F) -> Result<A, Failure>
+    async fn repeated<A, F>(
+        &self,
+        repeat: Repeat,
+        time: Duration,
+        call: impl Fn() -> F,
+    ) -> Result<A, Failure>
     where
         F: Future<Output = Result<A, rpc::Error>>,
     {
+        let late = |_| Err(rpc::Error::new(rpc::Code::DeadlineExceeded, "no answer in time"));
         let mut failure = Failure::Failed(STOPPED.to_owned());
+        let mut unclear = false;
         for attempt in 0.. {
             let rested = self.stop.run_until_cancelled(self.quiet()).await;
             if rested.is_none() || self.stop.is_cancelled() {
                 return Err(failure);
             }
-            let error = match call().await {
+            let error = match tokio::time::timeout(time, call()).await.unwrap_or_else(late) {
                 Ok(answer) => return Ok(answer),
                 Err(error) => error,
             };
             let now = now();
             let asked = retry_after(&error, now);
+            unclear |= may_be_done(&error);
             let (settings, tries) = (&*self.settings, attempt + 1);
-            let circumstances = Circumstances { settings, tries, asked_to_wait: asked, repeat };
+            let circumstances =
+                Circumstances { settings, tries, asked_to_wait: asked, repeat, time, unclear };
             failure = explained(&error, &circumstances);
             match self.policy.next(attempt, repeat, &error, now, rand::random()) {
-                Next::Again(pause) => {
-                    let pause_ms = pause.as_millis() as u64;
-                    tracing::info!(attempt, pause_ms, "a call is made again: {error}");
-                    if asked.is_some() {
-                        self.be_quiet(pause);
-                    } else {
-                        self.stop.run_until_cancelled(tokio::time::sleep(pause)).await;
-                    }
-                }
+                Next::Again(pause) => self.rest(attempt, pause, asked.is_some(), &error).await,
                 Next::Over => return Err(failure),
             }
         }
         unreachable!("the policy ends every call")
+    }
+
+    /// Waits before a call is made again, and lets the others wait too where the service `asked` for it.
+    async fn rest(&self, attempt: u32, pause: Duration, asked: bool, error: &rpc::Error) {
+        let pause_ms = pause.as_millis() as u64;
+        tracing::info!(attempt, pause_ms, "a call is made again: {error}");
+        if asked {
+            self.be_quiet(pause);
+        } else {
+            self.stop.run_until_cancelled(tokio::time::sleep(pause)).await;
+        }
     }
 
     /// Waits while nobody is to call.

@@ -55,7 +55,7 @@ impl ListResource for Existing {
         let (mut token, mut left) = (String::new(), query.limit);
         loop {
             let asked = Asked { token: token.clone(), page_id: page_id.clone() };
-            let page = (self.0.service.list)(client, asked).await;
+            let page = self.0.service.list(client, asked).await;
             let doing = || format!("Cannot list each {}", self.0.service.noun);
             let page = page.map_err(|failure| told(&doing(), failure))?;
             for json in &page.resources {

@@ -54,7 +54,7 @@ impl Resource for Managed {
     async fn create(&self, ctx: &Ctx, create: Create) -> Outcome<State> {
         let client = &ctx.client()?.client()?.until(ctx.cancelled());
         let sent = self.sent(&create.planned, &create.config);
-        let answer = (self.service.create)(client, wire::written(self.table, &sent)).await;
+        let answer = self.service.create(client, wire::written(self.table, &sent)).await;
         let answer = answer.map_err(|failure| self.told("create", failure))?;
         self.warn(ctx, &answer);
         Ok(self.kept(&answer, &create.planned))
@@ -63,7 +63,7 @@ impl Resource for Managed {
     async fn read(&self, ctx: &Ctx, prior: State) -> Outcome<Option<State>> {
         let client = ctx.client()?.client()?;
         let id = id_of(&prior.values)?;
-        let answer = match (self.service.get)(client, id).await {
+        let answer = match self.service.get(client, id).await {
             Ok(answer) => answer,
             // It was deleted by somebody else: Terraform plans to make it again.
             Err(Failure::NotFound(_)) => return Ok(None),
@@ -82,8 +82,8 @@ impl Resource for Managed {
         let client = &ctx.client()?.client()?.until(ctx.cancelled());
         let sent = self.sent(&update.planned, &update.config);
         let mask = self.mask(&update.planned, &update.prior.values);
-        let call = (self.service.update)(client, wire::written(self.table, &sent), mask);
-        let answer = call.await.map_err(|failure| self.told("change", failure))?;
+        let call = self.service.update(client, wire::written(self.table, &sent), &mask);
+        let answer = call.await.map_err(|failure| self.told("change", failure.of_a_change()))?;
         self.warn(ctx, &answer);
         Ok(self.kept(&answer, &update.planned))
     }
@@ -91,7 +91,7 @@ impl Resource for Managed {
     async fn delete(&self, ctx: &Ctx, prior: State) -> Outcome<()> {
         let client = &ctx.client()?.client()?.until(ctx.cancelled());
         let Id { id, .. } = id_of(&prior.values)?;
-        match (self.service.delete)(client, id).await {
+        match self.service.delete(client, id).await {
             Ok(()) | Err(Failure::NotFound(_)) => Ok(()),
             Err(failure) => Err(self.told("delete", failure)),
         }
@@ -105,7 +105,7 @@ impl Resource for Managed {
         };
         self.of_its_kind(&named)?;
         // Terraform reads it next, but would not say what is wrong with the id.
-        let answer = (self.service.get)(client, id_of(&named)?).await;
+        let answer = self.service.get(client, id_of(&named)?).await;
         let answer = answer.map_err(|failure| self.told("import", failure))?;
         Ok(self.kept(&answer, &Object::new()))
     }
@@ -130,7 +130,7 @@ impl Managed {
 
     /// All that the provider knows, but for what cannot change in place, and a secret that is not in
     /// the state and that nobody said to be another. One that stands in a block is sent with its block.
-    fn mask(&self, planned: &Object, prior: &Object) -> Vec<String> {
+    fn mask(&self, planned: &Object, prior: &Object) -> Vec<&'static str> {
         let unchanged = |name: &str| {
             let mut twins = twin::all_of(self.table).filter(|twin| twin.is_used(planned));
             // Where it was not asked for, the service may have it no more.
@@ -144,8 +144,7 @@ impl Managed {
             })
         };
         let fixed = |name: &str| self.table.fields.iter().any(|it| it.name == name && it.replace);
-        let names = self.table.writable().filter(|name| !fixed(name) && !unchanged(name));
-        names.map(str::to_owned).collect()
+        self.table.writable().filter(|name| !fixed(name) && !unchanged(name)).collect()
     }
 
     /// The state that an answer makes of what was planned, or was before.

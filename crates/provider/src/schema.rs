@@ -1,7 +1,7 @@
 //! From the tables of `rules` to schemas of Terraform: types, presence, defaults, replacement,
 //! descriptions. What a value may be is asked of `rules` itself, in `validate`.
 
-use rules::field::{self, Field, Presence, Resource, Shape};
+use rules::field::{self, Field, Presence, Resource, Shape, ValueType};
 use rules::monitor::degraded_at_ms_of;
 use terraform_plugin::schema::{Attribute, Block, Nesting, Presence as Said, Schema};
 use terraform_plugin::{IntoValue, Object, Type, Value};
@@ -52,30 +52,13 @@ fn of_shape(field: &Field) -> Attribute {
         Presence::Output => Said::Computed,
     };
     let plain = |ty| Attribute::of(terraform_plugin::schema::Shape::Plain(ty), said);
-    match field.shape {
-        Shape::Text { .. }
-        | Shape::Line { .. }
-        | Shape::HttpUrl { .. }
-        | Shape::HostPort { .. }
-        | Shape::DomainName { .. }
-        | Shape::ContactUrl { .. }
-        | Shape::HeaderName { .. }
-        | Shape::AnswerHeaderName { .. }
-        | Shape::HeaderValue { .. }
-        | Shape::Slug { .. }
-        | Shape::EmailAddress { .. }
-        | Shape::PhoneNumber
-        | Shape::TimeOfDay
-        | Shape::TimeZone
-        | Shape::Interval { .. }
-        | Shape::OneOf(_)
-        | Shape::Id(_)
-        | Shape::Instant => plain(Type::String),
-        Shape::Integer { .. } => plain(Type::Number),
-        Shape::Bool => plain(Type::Bool),
-        Shape::SetOf(_) | Shape::SetOfIds(_) => plain(Type::set(Type::String)),
-        Shape::ListOfDomains { .. } => plain(Type::list(Type::String)),
-        Shape::ListOf(fields) => {
+    match field.shape.value_type() {
+        ValueType::Text => plain(Type::String),
+        ValueType::Integer => plain(Type::Number),
+        ValueType::Bool => plain(Type::Bool),
+        ValueType::SetOfTexts => plain(Type::set(Type::String)),
+        ValueType::ListOfTexts => plain(Type::list(Type::String)),
+        ValueType::ListOf(fields) => {
             let inner = fields.iter().map(|field| (field.name, attribute(field)));
             Attribute::nested(Nesting::List, said, inner)
         }
@@ -106,7 +89,8 @@ fn block(table: &'static Resource, inner: &'static field::Block) -> Block {
 fn twins(twin: &Twin) -> [(String, Attribute); 2] {
     let Twin { field, .. } = twin;
     let secret = Attribute::optional(Type::String).sensitive().write_only().describe(format!(
-        "As `{field}`, but kept out of plan and state. Needs `{}`; not together with `{field}`.",
+        "As `{field}`, but kept out of plan and state. Needs `{}`; not together with `{field}`. An \
+         import cannot know of it: the state has `{field}` until the apply that comes after.",
         twin.version()
     ));
     let version = Attribute::optional(Type::Number).describe(format!(

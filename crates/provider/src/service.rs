@@ -1,19 +1,26 @@
-//! What the service has for each resource: its calls, one module a service of the contract, all
-//! behind one shape. Values travel as the wire's JSON. When a call is made belongs to `resource`.
+//! What the service has for each resource: the names of its calls and of what they carry, and the same
+//! five calls for all. Values travel as the protocol's JSON, by the names of the tables. When a call is
+//! made belongs to `resource`.
 
-mod monitor;
-mod notification;
-mod status_page;
+mod judged;
+mod kinds;
 
-use contract::rpc;
-use futures_util::future::BoxFuture;
-use rules::Violations;
-use serde_json::Value as Json;
+use rules::limits::LIST_LIMIT_MAX;
+use rules::{MonitorKind, Violations};
+use serde_json::{Map, Value as Json, json};
 
-pub use self::monitor::{DNS_MONITORS, HTTP_MONITORS, TCP_MONITORS, any as any_monitor};
-pub use self::notification::NOTIFICATIONS;
-pub use self::status_page::{COMPONENTS, GROUPS, PAGES};
+pub use self::kinds::{
+    COMPONENTS, DNS_MONITORS, GROUPS, HTTP_MONITORS, NOTIFICATIONS, PAGES, TCP_MONITORS,
+};
 use crate::client::{Client, Failure};
+use crate::wire::{camel, elements};
+
+/// The names under which an answer may have a monitor, by its kind.
+static KINDS: [(MonitorKind, &str, &Service); 3] = [
+    (MonitorKind::Http, "http", &HTTP_MONITORS),
+    (MonitorKind::Tcp, "tcp", &TCP_MONITORS),
+    (MonitorKind::Dns, "dns", &DNS_MONITORS),
+];
 
 /// What the service answers of one resource.
 #[derive(Clone, Debug, Default)]
@@ -42,8 +49,6 @@ pub struct Page {
     pub next: String,
 }
 
-type Called<'a, A> = BoxFuture<'a, Result<A, Failure>>;
-
 /// The calls for the resources of one kind.
 #[derive(Debug)]
 pub struct Service {
@@ -51,16 +56,20 @@ pub struct Service {
     pub noun: &'static str,
     /// What is wrong with a resource that was written like this, before anybody is asked.
     pub refused: fn(Json) -> Violations,
-    /// Creates one.
-    pub create: for<'a> fn(&'a Client, Json) -> Called<'a, Answer>,
-    /// Reads the one with this id.
-    pub get: for<'a> fn(&'a Client, Id) -> Called<'a, Answer>,
-    /// Changes what the mask names.
-    pub update: for<'a> fn(&'a Client, Json, Vec<String>) -> Called<'a, Answer>,
-    /// Deletes the one with this id.
-    pub delete: for<'a> fn(&'a Client, String) -> Called<'a, ()>,
-    /// A page of all of them.
-    pub list: for<'a> fn(&'a Client, Asked) -> Called<'a, Page>,
+    /// Whether each field of an answer has the contract's type.
+    held: fn(Json) -> Result<(), serde_json::Error>,
+    /// What stands before its methods, such as `/monitor.v1.MonitorService`.
+    path: &'static str,
+    /// What creates and updates call one, such as `HttpMonitor`.
+    written: &'static str,
+    /// What the other calls name one, such as `Monitor`.
+    read: &'static str,
+    /// The field of requests and answers that has one.
+    field: &'static str,
+    /// The field of a list's answer.
+    list_field: &'static str,
+    /// Which kind of monitor it is, if it is one: calls that read have them all.
+    kind: Option<MonitorKind>,
 }
 
 /// Which resource is meant.
@@ -81,42 +90,157 @@ pub struct Asked {
     pub page_id: Option<String>,
 }
 
-impl Asked {
-    fn token(&self) -> Option<String> {
-        Some(self.token.clone()).filter(|token| !token.is_empty())
+impl Service {
+    /// Creates one.
+    pub async fn create(&self, client: &Client, resource: Json) -> Result<Answer, Failure> {
+        let request = json!({ self.field: resource });
+        let answer = client.create(&self.method("Create", self.written), request).await?;
+        Ok(Answer { resource: self.one(&answer)?, warnings: warnings(&answer) })
     }
-}
 
-/// The message that this JSON is. It was made by the tables, whose names are those of the messages.
-fn message<M: serde::de::DeserializeOwned>(json: Json) -> Result<M, rpc::Error> {
-    serde_json::from_value(json)
-        .map_err(|error| rpc::Error::internal(format!("the wire has no place for it: {error}")))
-}
-
-/// The JSON of a message, which it has not where the service sent an instant that there is not.
-fn json<M: serde::Serialize>(message: &M) -> Result<Json, rpc::Error> {
-    serde_json::to_value(message)
-        .map_err(|error| rpc::Error::internal(format!("failed to read the answer: {error}")))
-}
-
-/// What is wrong with the draft of a message.
-fn judged<M, D>(json: Json, parse: impl Fn(D) -> Option<Violations>) -> Violations
-where
-    M: serde::de::DeserializeOwned + Into<D>,
-{
-    match message::<M>(json) {
-        Ok(message) => parse(message.into()).unwrap_or_default(),
-        Err(error) => {
-            let said = error.message.unwrap_or_default();
-            rules::Violation::unseen("configuration", format!("cannot be sent: {said}")).into()
+    /// Reads the one with this id. A monitor of another kind is named with its own resource.
+    pub async fn get(&self, client: &Client, id: Id) -> Result<Answer, Failure> {
+        let Some(kind) = self.kind else {
+            let request = request([("id", Some(id.id)), ("pageId", id.page_id)]);
+            let answer = client.call(&self.method("Get", self.read), request).await?;
+            return Ok(Answer { resource: self.one(&answer)?, warnings: warnings(&answer) });
+        };
+        let (found, resource) = any_monitor(client, &id.id).await?;
+        if found == kind {
+            return Ok(Answer { resource, warnings: Vec::new() });
         }
+        let right = rules::tables::monitor(found).name;
+        Err(Failure::Failed(format!(
+            "`{}` is a {} monitor, which is a `{right}` and no `{}`. Import it as a `{right}`.",
+            id.id,
+            found.as_str().to_uppercase(),
+            rules::tables::monitor(kind).name
+        )))
+    }
+
+    /// Changes what the mask names.
+    pub async fn update(
+        &self,
+        client: &Client,
+        resource: Json,
+        mask: &[&str],
+    ) -> Result<Answer, Failure> {
+        let mask: Vec<_> = mask.iter().map(|name| camel(name)).collect();
+        let request = json!({ self.field: resource, "updateMask": mask.join(",") });
+        let answer = client.call(&self.method("Update", self.written), request).await?;
+        Ok(Answer { resource: self.one(&answer)?, warnings: warnings(&answer) })
+    }
+
+    /// Deletes the one with this id.
+    pub async fn delete(&self, client: &Client, id: String) -> Result<(), Failure> {
+        client.call(&self.method("Delete", self.read), json!({ "id": id })).await.map(drop)
+    }
+
+    /// A page of all of them.
+    pub async fn list(&self, client: &Client, asked: Asked) -> Result<Page, Failure> {
+        let token = Some(asked.token).filter(|token| !token.is_empty());
+        let mut request = request([("pageToken", token), ("pageId", asked.page_id)]);
+        request["limit"] = LIST_LIMIT_MAX.into();
+        let answer = client.call(&self.method("List", &format!("{}s", self.read)), request).await?;
+        let resources = elements(&answer[self.list_field]).iter().map(|it| self.whole(it));
+        Ok(Page {
+            resources: resources.collect::<Result<_, _>>()?,
+            next: text(&answer["nextPageToken"]),
+        })
+    }
+
+    fn method(&self, verb: &str, noun: &str) -> String {
+        format!("{}/{verb}{noun}", self.path)
+    }
+
+    /// The resource of an answer.
+    fn one(&self, answer: &Json) -> Result<Json, Failure> {
+        self.whole(present(answer, self.field)?)
+    }
+
+    /// A resource whose fields are what the contract says.
+    fn whole(&self, resource: &Json) -> Result<Json, Failure> {
+        (self.held)(resource.clone()).map_err(Failure::broken)?;
+        Ok(resource.clone())
     }
 }
 
-/// The JSON of what an answer must have. An answer without it is not the service's.
-fn present<M: serde::Serialize>(noun: &str, message: Option<&M>) -> Result<Json, rpc::Error> {
-    match message {
-        Some(message) => json(message),
-        None => Err(rpc::Error::internal(format!("it has no {noun}"))),
+/// Reads a monitor of whatever kind.
+pub async fn any_monitor(client: &Client, id: &str) -> Result<(MonitorKind, Json), Failure> {
+    let method = HTTP_MONITORS.method("Get", HTTP_MONITORS.read);
+    let answer = client.call(&method, json!({ "id": id })).await?;
+    let monitor = present(&answer, HTTP_MONITORS.field)?;
+    let found = KINDS.iter().find(|(_, name, _)| monitor[*name].is_object());
+    let (kind, name, service) = found
+        .ok_or_else(|| Failure::broken("its monitor is of no kind that this provider knows"))?;
+    Ok((*kind, service.whole(&monitor[*name])?))
+}
+
+/// What should be a text; empty where it is absent.
+pub fn text(json: &Json) -> String {
+    json.as_str().unwrap_or_default().to_owned()
+}
+
+fn present<'a>(answer: &'a Json, field: &str) -> Result<&'a Json, Failure> {
+    let given = Some(&answer[field]).filter(|it| it.is_object());
+    given.ok_or_else(|| Failure::broken(format!("it has no `{field}`")))
+}
+
+fn request<const N: usize>(fields: [(&str, Option<String>); N]) -> Json {
+    let given =
+        fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?.into())));
+    Json::Object(given.collect::<Map<_, _>>())
+}
+
+fn warnings(answer: &Json) -> Vec<Warning> {
+    let read = |it: &Json| Warning { field: text(&it["field"]), message: text(&it["message"]) };
+    elements(&answer["warnings"]).iter().map(read).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use contract::rpc;
+
+    use super::*;
+
+    const ALL: [&Service; 7] = [
+        &HTTP_MONITORS,
+        &TCP_MONITORS,
+        &DNS_MONITORS,
+        &NOTIFICATIONS,
+        &PAGES,
+        &COMPONENTS,
+        &GROUPS,
+    ];
+
+    #[test]
+    fn the_contract_has_each_method_and_each_field() {
+        for service in ALL {
+            let plural = format!("{}s", service.read);
+            for (verb, noun, wants) in [
+                ("Create", service.written, service.field),
+                ("Get", service.read, "id"),
+                ("Update", service.written, service.field),
+                ("Delete", service.read, "id"),
+                ("List", plural.as_str(), "pageToken"),
+            ] {
+                let path = service.method(verb, noun);
+                let method = rpc::method(&path).unwrap_or_else(|| panic!("{path}"));
+                let has = |message, field: &str| {
+                    rpc::field_names(message).unwrap().any(|name| camel(name) == field)
+                };
+                assert!(has(&method.request, wants), "{path} takes no {wants}");
+                let answers = match verb {
+                    "List" => service.list_field,
+                    "Delete" => continue,
+                    _ => service.field,
+                };
+                assert!(has(&method.response, answers), "{path} answers no {answers}");
+            }
+        }
+        for (kind, name, service) in &KINDS {
+            assert!(rpc::field_names("monitor.v1.Monitor").unwrap().any(|field| field == *name));
+            assert_eq!(service.kind, Some(*kind));
+        }
     }
 }

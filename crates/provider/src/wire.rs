@@ -3,7 +3,7 @@
 //! `resource`.
 
 use contract::rpc::FieldViolation;
-use rules::field::{Block, Field, Presence, Resource, Shape};
+use rules::field::{Block, Field, Presence, Resource, Shape, ValueType};
 use serde_json::{Map, Value as Json};
 use terraform_plugin::{Object, Path, Value};
 
@@ -143,34 +143,15 @@ fn blocks_read(blocks: &[Block], json: &Json, object: &mut Object) {
 }
 
 fn value(shape: Shape, json: &Json) -> Value {
-    match shape {
-        Shape::Text { .. }
-        | Shape::Line { .. }
-        | Shape::HttpUrl { .. }
-        | Shape::HostPort { .. }
-        | Shape::DomainName { .. }
-        | Shape::ContactUrl { .. }
-        | Shape::HeaderName { .. }
-        | Shape::AnswerHeaderName { .. }
-        | Shape::HeaderValue { .. }
-        | Shape::Slug { .. }
-        | Shape::EmailAddress { .. }
-        | Shape::PhoneNumber
-        | Shape::TimeOfDay
-        | Shape::TimeZone
-        | Shape::Interval { .. }
-        | Shape::OneOf(_)
-        | Shape::Id(_)
-        | Shape::Instant => {
-            json.as_str().map_or(Value::Null, |text| Value::String(text.to_owned()))
-        }
-        Shape::Integer { .. } => {
+    match shape.value_type() {
+        ValueType::Text => json.as_str().map_or(Value::Null, |text| Value::String(text.to_owned())),
+        ValueType::Integer => {
             json.as_i64().map_or(Value::Null, |number| Value::Number(number.into()))
         }
-        Shape::Bool => json.as_bool().map_or(Value::Null, Value::Bool),
-        Shape::SetOf(_) | Shape::SetOfIds(_) => Value::set(texts(json)),
-        Shape::ListOfDomains { .. } => Value::list(texts(json)),
-        Shape::ListOf(fields) => {
+        ValueType::Bool => json.as_bool().map_or(Value::Null, Value::Bool),
+        ValueType::SetOfTexts => Value::set(texts(json)),
+        ValueType::ListOfTexts => Value::list(texts(json)),
+        ValueType::ListOf(fields) => {
             let objects =
                 elements(json).iter().map(|json| Value::Object(fields_read(fields, json)));
             Value::List(objects.collect())
@@ -182,7 +163,8 @@ fn texts(json: &Json) -> impl Iterator<Item = &str> {
     elements(json).iter().filter_map(Json::as_str)
 }
 
-fn elements(json: &Json) -> &[Json] {
+/// The elements of what should be a list; none where it is absent.
+pub fn elements(json: &Json) -> &[Json] {
     json.as_array().map_or(&[], Vec::as_slice)
 }
 

@@ -138,6 +138,23 @@ pub enum Shape {
     ListOf(&'static [Field]),
 }
 
+/// What type the values of a shape have, whatever they may hold.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ValueType {
+    /// A text.
+    Text,
+    /// A whole number.
+    Integer,
+    /// Yes or no.
+    Bool,
+    /// Texts in no order, each once.
+    SetOfTexts,
+    /// Texts in order.
+    ListOfTexts,
+    /// Objects with these fields, in order.
+    ListOf(&'static [Field]),
+}
+
 /// A rule between fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the variants' sentences name their fields")]
@@ -200,6 +217,35 @@ impl Field {
 }
 
 impl Shape {
+    /// The type of its values.
+    pub const fn value_type(self) -> ValueType {
+        match self {
+            Self::Text { .. }
+            | Self::Line { .. }
+            | Self::HttpUrl { .. }
+            | Self::HostPort { .. }
+            | Self::DomainName { .. }
+            | Self::ContactUrl { .. }
+            | Self::HeaderName { .. }
+            | Self::AnswerHeaderName { .. }
+            | Self::HeaderValue { .. }
+            | Self::Slug { .. }
+            | Self::EmailAddress { .. }
+            | Self::PhoneNumber
+            | Self::OneOf(_)
+            | Self::Id(_)
+            | Self::TimeOfDay
+            | Self::TimeZone
+            | Self::Interval { .. }
+            | Self::Instant => ValueType::Text,
+            Self::Integer { .. } => ValueType::Integer,
+            Self::Bool => ValueType::Bool,
+            Self::SetOf(_) | Self::SetOfIds(_) => ValueType::SetOfTexts,
+            Self::ListOfDomains { .. } => ValueType::ListOfTexts,
+            Self::ListOf(fields) => ValueType::ListOf(fields),
+        }
+    }
+
     /// The words of an enumeration or of a set of words; `None` for every other shape.
     pub const fn words(self) -> Option<&'static [&'static str]> {
         if let Self::OneOf(words) | Self::SetOf(words) = self { Some(words) } else { None }

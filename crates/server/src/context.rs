@@ -57,7 +57,7 @@ impl Context {
     /// Ends when the clock shows `instant` or later.
     pub async fn sleep_until(&self, instant: Timestamp) {
         match &self.clock {
-            Clock::System => tokio::time::sleep(instant.since(system_now())).await,
+            Clock::System => tokio::time::sleep(until(instant)).await,
             Clock::Manual(now) => {
                 let mut now = now.clone();
                 if now.wait_for(|now| *now >= instant).await.is_err() {
@@ -126,6 +126,14 @@ fresh!(
     MaintenanceId,
     SigningSecretId
 );
+
+/// The time until then, to the part of a millisecond: what is due then is late by less.
+#[expect(clippy::disallowed_methods, reason = "this is where the clock is read")]
+fn until(instant: Timestamp) -> std::time::Duration {
+    let millis = u64::try_from(instant.as_millis()).unwrap_or(0);
+    let then = std::time::UNIX_EPOCH + std::time::Duration::from_millis(millis);
+    then.duration_since(std::time::SystemTime::now()).unwrap_or_default()
+}
 
 #[expect(clippy::disallowed_methods, reason = "this is where the clock is read")]
 fn system_now() -> Timestamp {

@@ -1,21 +1,22 @@
 //! lane: what lies between the stages. Jobs go from cadence to those who check, reports from there
 //! to the judge. In one process a lane is a bounded channel; a fleet's lane joins it here.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use domain::cadence::{Handle, Missed};
 use domain::check::{CheckResult, Job};
 use domain::judge::{Canaries, ProbeSlot};
+use futures_util::future::select_all;
 use rules::Region;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::time::{Instant, sleep_until};
 
 /// Jobs that may wait to be started in one lane; cadence waits where there are more.
 const JOBS_WAITING: usize = 1_024;
 /// A lane with so many jobs waiting does not keep up, and the next one gets some.
-const BEHIND: usize = 32;
+const BEHIND: usize = 512;
 /// Reports that may wait for the judge; checks wait with their result where there are more.
 const REPORTS_WAITING: usize = 8_192;
 /// Reports that come sooner after others wait so long, to be heard together: little beside the
@@ -32,7 +33,21 @@ pub(crate) struct Errand {
     pub(crate) reply: Option<oneshot::Sender<CheckResult>>,
     /// Whether what is to be checked still holds.
     pub(crate) validity: Validity,
+    /// Dropped after it was reported.
+    pub(crate) under_way: OneUnderWay,
 }
+
+/// The errands that are under way, from where they are sent until they are reported: while there is
+/// none, the judge has nothing to wait for.
+#[derive(Debug, Default)]
+pub(crate) struct UnderWay {
+    count: AtomicUsize,
+    ended: Notify,
+}
+
+/// One errand that is under way until this is dropped.
+#[derive(Debug)]
+pub(crate) struct OneUnderWay(Arc<UnderWay>);
 
 /// Whether a revision of a monitor still holds: not once it was edited, paused or deleted. Clones
 /// are of the same revision.
@@ -70,8 +85,20 @@ pub(crate) struct Ended;
 /// waking costs as much as a report.
 pub(crate) struct Paced<T = Report> {
     reports: mpsc::Receiver<T>,
+    under_way: Arc<UnderWay>,
     /// When some were taken last.
     taken_at: Instant,
+}
+
+/// What came of waiting for reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Taken {
+    /// Some were taken.
+    Some,
+    /// The last errand ended, and had been reported before.
+    NoneNow,
+    /// Nobody reports any more.
+    NoneAnyMore,
 }
 
 /// The two ends of the lanes for jobs, `count` of them.
@@ -95,6 +122,18 @@ impl<T> Lanes<T> {
         lane.send(job).await.map_err(|_| Ended)
     }
 
+    /// Whether a lane has room.
+    pub(crate) fn has_room(&self) -> bool {
+        self.0.iter().any(|lane| lane.capacity() > 0)
+    }
+
+    /// Ends when a lane has room, or has ended.
+    pub(crate) async fn room(&self) {
+        if !self.has_room() {
+            let _ = select_all(self.0.iter().map(|lane| Box::pin(lane.reserve()))).await;
+        }
+    }
+
     /// Whether nobody takes anything any more.
     pub(crate) fn is_closed(&self) -> bool {
         self.0.iter().all(mpsc::Sender::is_closed)
@@ -108,20 +147,60 @@ impl<T> Clone for Lanes<T> {
 }
 
 impl<T> Paced<T> {
-    pub(crate) fn new(reports: mpsc::Receiver<T>) -> Self {
-        Self { reports, taken_at: Instant::now() }
+    pub(crate) fn new(reports: mpsc::Receiver<T>, under_way: Arc<UnderWay>) -> Self {
+        Self { reports, under_way, taken_at: Instant::now() }
     }
 
-    /// Waits for reports and takes as many as there are, `limit` at most; none where none can come
-    /// any more. Dropping the future loses none.
-    pub(crate) async fn take(&mut self, reports: &mut Vec<T>, limit: usize) -> usize {
+    /// Whether nothing was reported that was not taken, and nothing will be for now.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.under_way.is_none() && self.reports.is_empty()
+    }
+
+    /// Waits for reports and takes as many as there are, `limit` at most. Dropping the future loses
+    /// none.
+    pub(crate) async fn take(&mut self, reports: &mut Vec<T>, limit: usize) -> Taken {
         let again_at = self.taken_at + PAUSE;
-        if Instant::now() < again_at && self.reports.len() < limit {
-            sleep_until(again_at).await;
+        let has_time = Instant::now() < again_at && self.reports.len() < limit;
+        if has_time && !self.under_way.is_none() {
+            tokio::select! {
+                () = sleep_until(again_at) => {}
+                () = self.under_way.ended() => {}
+            }
         }
-        let count = self.reports.recv_many(reports, limit).await;
-        self.taken_at = Instant::now();
-        count
+        tokio::select! {
+            biased;
+            count = self.reports.recv_many(reports, limit) => {
+                self.taken_at = Instant::now();
+                if count == 0 { Taken::NoneAnyMore } else { Taken::Some }
+            }
+            () = self.under_way.ended() => Taken::NoneNow,
+        }
+    }
+}
+
+impl UnderWay {
+    /// Counts one, until it is dropped.
+    pub(crate) fn begin(self: &Arc<Self>) -> OneUnderWay {
+        self.count.fetch_add(1, Ordering::Relaxed);
+        OneUnderWay(Arc::clone(self))
+    }
+
+    /// Whether there is none. What those that were under way reported can be taken then.
+    pub(crate) fn is_none(&self) -> bool {
+        self.count.load(Ordering::Acquire) == 0
+    }
+
+    /// Ends when the last one has ended, perhaps one of before; for one who waits.
+    pub(crate) async fn ended(&self) {
+        self.ended.notified().await;
+    }
+}
+
+impl Drop for OneUnderWay {
+    fn drop(&mut self) {
+        if self.0.count.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.0.ended.notify_one();
+        }
     }
 }
 
@@ -181,17 +260,23 @@ mod tests {
     async fn reports_that_come_soon_after_others_are_taken_together() {
         let (sender, receiver) = mpsc::channel(8);
         let begun = Instant::now();
-        let mut paced = Paced::new(receiver);
+        let under_way = Arc::<UnderWay>::default();
+        let one = under_way.begin();
+        let mut paced = Paced::new(receiver, under_way);
         let mut taken = Vec::new();
         for report in 0..3 {
             sender.send(report).await.unwrap();
         }
-        assert_eq!(paced.take(&mut taken, 8).await, 3);
+        assert_eq!(paced.take(&mut taken, 8).await, Taken::Some);
         assert!(begun.elapsed() >= PAUSE, "some were taken just before");
         sender.send(3).await.unwrap();
-        assert_eq!(paced.take(&mut taken, 1).await, 1, "as many as it may are there");
+        assert_eq!(paced.take(&mut taken, 1).await, Taken::Some, "as many as it may are there");
+        assert!(!paced.is_quiet(), "one is under way");
+        drop(one);
+        assert!(paced.is_quiet());
+        assert_eq!(paced.take(&mut taken, 8).await, Taken::NoneNow);
         drop(sender);
-        assert_eq!(paced.take(&mut taken, 8).await, 0);
+        assert_eq!(paced.take(&mut taken, 8).await, Taken::NoneAnyMore);
         assert_eq!(taken, [0, 1, 2, 3]);
     }
 }

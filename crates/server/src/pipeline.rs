@@ -35,7 +35,7 @@ pub use self::notify::{Notifier, Parts as NotifierParts, Running as Notifying, T
 pub use self::probes::{EMBEDDED, Probes};
 use self::threads::Thread;
 use crate::context::Context;
-use crate::lane::{self, Errand, Finished, Jobs, Validity};
+use crate::lane::{self, Errand, Finished, Jobs, Paced, UnderWay, Validity};
 use crate::observe::metrics::Metrics;
 
 /// Orders and commands that may wait.
@@ -79,6 +79,7 @@ pub struct Pipeline {
     orders: mpsc::Sender<Order>,
     commands: mpsc::Sender<Command>,
     jobs: Jobs,
+    under_way: Arc<UnderWay>,
     changing: Arc<[Mutex<()>; CHANGED_AT_A_TIME]>,
     /// Places of the checks that somebody asked for.
     asked_for: Arc<Semaphore>,
@@ -157,7 +158,7 @@ impl Pipeline {
         let (reports, reports_end) = lane::reports();
         let (orders, orders_end) = mpsc::channel(ORDERS_WAITING);
         let (commands, commands_end) = mpsc::channel(ORDERS_WAITING);
-        let finished = Arc::new(Finished::default());
+        let (finished, under_way) = (Arc::<Finished>::default(), Arc::<UnderWay>::default());
         let Parts { ctx, store, probes, canaries, metrics, default_regions, in_flight_max } = parts;
         let (stop, give_up) = (CancellationToken::new(), CancellationToken::new());
         let abandon = CancellationToken::new();
@@ -174,7 +175,7 @@ impl Pipeline {
         let mut cadence = Cadence::new(
             ctx.clone(),
             metrics.clone(),
-            jobs.clone(),
+            (jobs.clone(), under_way.clone()),
             reports.clone(),
             finished.clone(),
         );
@@ -201,6 +202,7 @@ impl Pipeline {
             orders,
             commands,
             jobs,
+            under_way: under_way.clone(),
             changing,
             asked_for: Arc::new(Semaphore::new(asked_for_max as usize)),
             asked_for_max,
@@ -211,7 +213,7 @@ impl Pipeline {
         };
         let running = Running {
             cadence: threads[0].spawn(cadence.run(orders_end)),
-            judge: threads[0].spawn(judge.run(reports_end, commands_end)),
+            judge: threads[0].spawn(judge.run(Paced::new(reports_end, under_way), commands_end)),
             checkers: threads.iter().zip(jobs_ends).map(check).collect(),
             checks,
             stop,
@@ -286,7 +288,8 @@ impl Pipeline {
                 keep_evidence: true,
             };
             let (handle, validity) = (None, Validity::default());
-            let errand = Errand { job, handle, reply: Some(reply), validity };
+            let under_way = self.under_way.begin();
+            let errand = Errand { job, handle, reply: Some(reply), validity, under_way };
             self.jobs.send(errand).await.map_err(|_| PipelineError::Stopping)?;
             waiting.push(answer);
         }

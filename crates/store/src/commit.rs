@@ -10,6 +10,7 @@ use domain::notify::Grounds;
 use rules::MonitorId;
 
 use crate::db::{Connection, query};
+use crate::results::ResultRow;
 use crate::writer::Session;
 use crate::{Store, StoreError, evidence, incidents, judge_states, missed, outbox, results};
 
@@ -41,13 +42,22 @@ pub struct Committed {
     pub ownerless: u64,
 }
 
+impl Batch {
+    /// Whether it is results and nothing else.
+    fn is_plain(&self) -> bool {
+        let Self { results, missed, histories, transitions, grounds: _ } = self;
+        let others = missed.is_empty() && histories.is_empty() && transitions.is_empty();
+        others && results.iter().all(|result| result.evidence.is_none())
+    }
+}
+
 impl Store {
     /// Stores a batch; the answer comes after the commit. Batches that wait together are committed
     /// together. The batch is shared, so that it can be tried again.
     pub async fn commit(&self, batch: Arc<Batch>) -> Result<Committed, StoreError> {
         let shared = Arc::clone(&batch);
         let committed = self
-            .write(move |session| Box::pin(async move { apply(session, &shared).await }))
+            .write_at_once(move |session| Box::pin(async move { apply(session, &shared).await }))
             .await?;
         self.tail().note(&batch.results);
         Ok(committed)
@@ -56,7 +66,16 @@ impl Store {
 
 async fn apply(session: &mut Session, batch: &Batch) -> Result<Committed, StoreError> {
     session.touches_nothing();
-    let committed = write_results(session, &batch.results).await?;
+    if !batch.is_plain() {
+        session.begin().await?;
+    }
+    let (mut rows, ownerless) = numbered(session, &batch.results).await?;
+    if !results::is_one_statement(rows.len()) {
+        session.begin().await?;
+    }
+    let stored = results::insert(&mut session.db, &mut rows).await?;
+    let committed = Committed { stored, duplicates: rows.len() as u64 - stored, ownerless };
+    evidence::insert(session, &rows).await?;
     for missed in &batch.missed {
         if let Some(number) = session.numbers.monitor(&mut session.db, missed.monitor).await? {
             missed::insert(&mut session.db, number, missed).await?;
@@ -85,29 +104,24 @@ async fn apply(session: &mut Session, batch: &Batch) -> Result<Committed, StoreE
     Ok(committed)
 }
 
-async fn write_results(
+/// The results with the numbers of their monitors and probes, and how many have no monitor any more.
+async fn numbered<'r>(
     session: &mut Session,
-    results: &[CheckResult],
-) -> Result<Committed, StoreError> {
+    results: &'r [CheckResult],
+) -> Result<(Vec<ResultRow<'r>>, u64), StoreError> {
     let mut rows = Vec::with_capacity(results.len());
     let mut ownerless = 0;
     for result in results {
-        let Some(number) =
+        let Some(monitor) =
             session.numbers.monitor(&mut session.db, result.identity.monitor).await?
         else {
             ownerless += 1;
             continue;
         };
         let probe = session.numbers.probe(&mut session.db, &result.probe).await?;
-        rows.push(results::ResultRow { monitor: number, probe, result });
+        rows.push(ResultRow { monitor, probe, result });
     }
-    let stored = results::insert(&mut session.db, &mut rows).await?;
-    for row in &rows {
-        if let Some(kept) = &row.result.evidence {
-            evidence::insert(session, row.monitor, row.result, kept).await?;
-        }
-    }
-    Ok(Committed { stored, duplicates: rows.len() as u64 - stored, ownerless })
+    Ok((rows, ownerless))
 }
 
 /// Whether the transition opens an incident that is not there, or closes one that is open.

@@ -91,6 +91,11 @@ impl Connection {
         }
     }
 
+    /// Whether it is of the embedded database.
+    pub(crate) const fn is_embedded(&self) -> bool {
+        matches!(self, Self::Sqlite(_) | Self::SqliteReader(_))
+    }
+
     /// Ends the connection in order; a borrowed one goes back instead.
     pub(crate) async fn close(self) -> Result<(), StoreError> {
         match self {

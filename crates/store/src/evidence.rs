@@ -1,16 +1,20 @@
 //! What is kept of checks for people who ask why: of each result that is no success, and of the
-//! latest success of each region. Encrypted, for answers carry what is nobody else's business.
+//! latest success of each region. Encrypted, for answers carry what is nobody else's business. How it
+//! is written stands in `insert`.
+
+mod insert;
 
 use std::sync::Arc;
 
-use domain::check::{CheckResult, Evidence, Identity, Outcome};
+use domain::check::{Evidence, Identity, Outcome};
 use rules::{MonitorId, Timestamp, WorkspaceId};
 
 use crate::db::{Row, query};
 use crate::row::narrow;
 use crate::vault::{Place, Vault};
-use crate::writer::Session;
 use crate::{Store, StoreError, codes};
+
+pub(crate) use insert::insert;
 
 const COLUMN: &str = "evidence.sealed";
 
@@ -56,42 +60,6 @@ impl EvidenceStore<'_> {
         let vault = self.store.vault();
         rows.iter().map(|row| read(vault, monitor, row)).collect()
     }
-}
-
-/// Keeps the evidence of a result; an older success of its region goes.
-pub(crate) async fn insert(
-    session: &mut Session,
-    monitor: i64,
-    result: &CheckResult,
-    evidence: &Evidence,
-) -> Result<(), StoreError> {
-    let identity = &result.identity;
-    if result.outcome == Outcome::Success {
-        query(
-            "DELETE FROM evidence WHERE monitor = $1 AND region = $2 AND outcome = 0 AND slot < $3",
-        )
-        .bind(monitor)
-        .bind(codes::of_region(identity.region))
-        .bind(identity.slot.as_millis())
-        .execute(&mut session.db)
-        .await?;
-    }
-    let row = row_of(monitor, identity);
-    let sealed = session.vault.seal(Place { column: COLUMN, row: &row }, evidence)?;
-    query(
-        "INSERT INTO evidence (monitor, slot, region, trigger, revision, outcome, sealed) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING",
-    )
-    .bind(monitor)
-    .bind(identity.slot.as_millis())
-    .bind(codes::of_region(identity.region))
-    .bind(codes::of_trigger(identity.trigger))
-    .bind(i64::from(identity.revision))
-    .bind(codes::of_outcome(result.outcome))
-    .bind(sealed)
-    .execute(&mut session.db)
-    .await?;
-    Ok(())
 }
 
 /// Reads slot, region, trigger, revision, outcome, number of the monitor, and what is sealed.

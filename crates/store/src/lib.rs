@@ -24,6 +24,7 @@ mod keys;
 mod line;
 mod logs;
 mod maintenances;
+mod many;
 mod migrate;
 mod missed;
 mod monitors;

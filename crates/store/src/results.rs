@@ -12,7 +12,7 @@ use crate::db::{Row, query};
 use crate::row::{id, narrow};
 use crate::{Store, StoreError, codes};
 
-pub(crate) use insert::insert;
+pub(crate) use insert::{insert, is_one_statement};
 
 /// The handle of the results.
 #[derive(Clone, Copy, Debug)]

@@ -15,7 +15,7 @@ use crate::history::{self, HistoryStore, Tail};
 use crate::migrate::{self, MIGRATIONS};
 use crate::outbox::{Listener, Memory, Outbox};
 use crate::vault::{MasterKeySource, Place, Vault};
-use crate::writer::{Session, Work, Writer};
+use crate::writer::{Begin, Session, Work, Writer};
 use crate::{
     Audit, Channels, Components, EvidenceStore, Groups, Incidents, JudgeStates, Keys, Logs,
     Maintenances, Missed, Monitors, Pages, Results, Retention, Shown, SigningSecrets, StoreError,
@@ -73,7 +73,7 @@ impl Store {
         let outbox = Arc::<Listener>::default();
         let memory = Memory::new(Arc::clone(&outbox));
         let shared = (Arc::clone(&vault), Arc::clone(&generations));
-        let writer = Writer::start(db, owner, shared.0, lock, shared.1, memory);
+        let writer = Writer::start(db, owner, shared.0, lock, shared.1, memory)?;
         Ok(Self { inner: Arc::new(Inner { writer, readers, vault, tail, generations, outbox }) })
     }
 
@@ -222,7 +222,16 @@ impl Store {
         T: Send + 'static,
         F: for<'s> FnOnce(&'s mut Session) -> Work<'s, T> + Send + 'static,
     {
-        self.inner.writer.write(work).await
+        self.inner.writer.write(Begin::First, work).await
+    }
+
+    /// Like [`Self::write`], for work that begins its transaction itself, or is one statement.
+    pub(crate) async fn write_at_once<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: for<'s> FnOnce(&'s mut Session) -> Work<'s, T> + Send + 'static,
+    {
+        self.inner.writer.write(Begin::ByWork, work).await
     }
 
     /// Like [`Self::write`], for work that changes nothing but what this workspace reads.

@@ -1,7 +1,9 @@
 //! The one writer: everything that changes the database waits in one queue, and what waits together
 //! is committed together. Each piece of work that is not alone has a savepoint of its own, so that one
-//! that fails is undone alone; all are answered after the commit. What becomes of a lost connection stands in
+//! that fails is undone alone; all are answered after the commit. What is one statement needs none of it. What becomes of a lost connection stands in
 //! `line`, what is written belongs to the aggregates.
+
+mod thread;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -34,6 +36,8 @@ pub(crate) struct Session {
     /// What the work at hand changes of what callers read.
     touched: Touched,
     generations: Arc<Generations>,
+    /// Whether the transaction of the work at hand has begun.
+    is_begun: bool,
     line: Line,
     /// Let go after the connection, which is why it stands last.
     _lock: FolderLock,
@@ -47,6 +51,16 @@ pub(crate) type Work<'s, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>>
 pub(crate) struct Writer {
     queue: mpsc::Sender<Message>,
     state: line::State,
+}
+
+/// Who begins the transaction of a piece of work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Begin {
+    /// The writer.
+    First,
+    /// The work, by [`Session::begin`], or nobody where it is one statement: that is a transaction by
+    /// itself, and spares two errands. Where it is not alone, or on another machine, the writer.
+    ByWork,
 }
 
 enum Message {
@@ -63,25 +77,35 @@ impl Writer {
         lock: FolderLock,
         generations: Arc<Generations>,
         outbox: outbox::Memory,
-    ) -> Self {
+    ) -> Result<Self, StoreError> {
         let (queue, waiting) = mpsc::channel(QUEUE_MAX);
         let line = Line::new(owner);
         let state = line.state();
         let (numbers, touched) = (Numbers::default(), Touched::default());
-        let session =
-            Session { db, vault, numbers, outbox, touched, generations, line, _lock: lock };
-        tokio::spawn(run(session, waiting));
-        Self { queue, state }
+        let (is_begun, is_embedded) = (false, db.is_embedded());
+        let session = Session {
+            db,
+            vault,
+            numbers,
+            outbox,
+            touched,
+            generations,
+            is_begun,
+            line,
+            _lock: lock,
+        };
+        thread::start(run(session, waiting), is_embedded)?;
+        Ok(Self { queue, state })
     }
 
     /// Does `work` in a transaction; the answer comes after the commit.
-    pub(crate) async fn write<T, F>(&self, work: F) -> Result<T, StoreError>
+    pub(crate) async fn write<T, F>(&self, begin: Begin, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
         F: for<'s> FnOnce(&'s mut Session) -> Work<'s, T> + Send + 'static,
     {
         let (reply, answer) = oneshot::channel();
-        let task = Pending { work: Some(work), outcome: None, reply };
+        let task = Pending { begin, work: Some(work), outcome: None, reply };
         self.queue.send(Message::Task(Box::new(task))).await.map_err(|_| StoreError::Closed)?;
         match answer.await.map_err(|_| StoreError::Closed)? {
             Err(StoreError::NotCommitted { .. } | StoreError::Unconfirmed { .. })
@@ -121,6 +145,9 @@ impl Writer {
 
 /// A piece of work whose types are forgotten.
 trait Task: Send {
+    /// Who begins its transaction.
+    fn begin(&self) -> Begin;
+
     /// Does the work and says whether it is to be kept.
     fn run<'s>(
         &'s mut self,
@@ -145,6 +172,7 @@ enum Kept {
 }
 
 struct Pending<T, F> {
+    begin: Begin,
     work: Option<F>,
     outcome: Option<Result<T, StoreError>>,
     reply: oneshot::Sender<Result<T, StoreError>>,
@@ -155,6 +183,10 @@ where
     T: Send + 'static,
     F: for<'s> FnOnce(&'s mut Session) -> Work<'s, T> + Send + 'static,
 {
+    fn begin(&self) -> Begin {
+        self.begin
+    }
+
     fn run<'s>(
         &'s mut self,
         session: &'s mut Session,
@@ -222,6 +254,16 @@ impl Session {
         self.touched = Touched::NOTHING;
     }
 
+    /// Begins the transaction of the work at hand, where it has not begun.
+    pub(crate) async fn begin(&mut self) -> Result<(), sqlx::Error> {
+        if !self.is_begun {
+            let begin = engine::begin(&mut self.db);
+            self.control(begin).await?;
+            self.is_begun = true;
+        }
+        Ok(())
+    }
+
     /// Does all the tasks in one transaction and answers them.
     async fn group(&mut self, mut tasks: Vec<Box<dyn Task>>) {
         let committed = match self.restored().await {
@@ -258,11 +300,15 @@ impl Session {
     }
 
     async fn transaction(&mut self, tasks: &mut [Box<dyn Task>]) -> Result<(), Undone> {
-        let begin = engine::begin(&mut self.db);
-        self.control(begin).await?;
-        let mut touched = Touched::NOTHING;
         // One alone is undone with its transaction: its savepoint would be two errands for nothing.
         let is_alone = tasks.len() == 1;
+        self.is_begun = false;
+        // A line to another machine that is lost is known by a transaction that cannot begin or end.
+        let by_work = is_alone && self.db.is_embedded();
+        if !(by_work && tasks.iter().all(|task| task.begin() == Begin::ByWork)) {
+            self.begin().await?;
+        }
+        let mut touched = Touched::NOTHING;
         for task in tasks {
             if !is_alone {
                 self.control("SAVEPOINT task").await?;
@@ -278,7 +324,10 @@ impl Session {
                 (true, Kept::Yes) => {}
                 (true, Kept::No) => {
                     self.outbox.forget();
-                    return Ok(self.control("ROLLBACK").await?);
+                    if self.is_begun {
+                        self.control("ROLLBACK").await?;
+                    }
+                    return Ok(());
                 }
                 (false, Kept::Yes) => self.control("RELEASE task").await?,
                 (false, Kept::No) => {
@@ -287,13 +336,15 @@ impl Session {
                 }
             }
         }
-        self.generations.begin(touched);
-        self.control("COMMIT").await.map_err(|error| Undone {
-            // An answer of the database is a no; anything else may have come after its yes.
-            is_unsure: error.as_database_error().is_none(),
-            why: error.to_string(),
-        })?;
-        self.generations.end();
+        if self.is_begun {
+            self.generations.begin(touched);
+            self.control("COMMIT").await.map_err(|error| Undone {
+                // An answer of the database is a no; anything else may have come after its yes.
+                is_unsure: error.as_database_error().is_none(),
+                why: error.to_string(),
+            })?;
+            self.generations.end();
+        }
         self.numbers.keep();
         self.outbox.keep();
         Ok(())

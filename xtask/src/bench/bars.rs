@@ -25,6 +25,7 @@ const BARS: &[Row] = &[
     ("30 s, one region: lateness p99", Some(100_000), Bar::AtMost(100.0)),
     ("saturated: checks", None, Bar::AtLeast(10_000.0)),
     ("saturated: CPU per check", None, Bar::AtMost(75.0)),
+    ("saturated: mean commit", None, Bar::AtMost(100.0)),
     ("saturated, TLS: checks", None, Bar::AtLeast(3_500.0)),
     ("history: bytes on disk for each", None, Bar::AtMost(50.0)),
     ("history: newest 25 logs, middle", None, Bar::AtMost(10.0)),

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
@@ -47,10 +47,15 @@ pub(super) struct Seen {
     pub(super) in_flight: f64,
     pub(super) late_p50_ms: f64,
     pub(super) late_p99_ms: f64,
+    /// From what is stored together to the answer that it is on disk, the mean.
+    pub(super) commit_ms: f64,
 }
 
-/// Callers that create monitors at a time.
-const CREATORS: usize = 8;
+/// Callers that create monitors at a time: what is checked already must not keep them waiting for each
+/// other.
+const CREATORS: usize = 64;
+/// How long they may take: who has more to check than it can must still hear of changes.
+const CREATED_WITHIN: Duration = Duration::from_mins(5);
 /// Limits that callers of the bench do not reach.
 pub(super) const NO_LIMIT: [&str; 4] =
     ["--calls-per-second", "1000000", "--calls-burst", "1000000"];
@@ -67,7 +72,7 @@ pub(super) fn observe(target: &Target, load: Load, sizes: &Sizes) -> Result<Seen
     let before = api::metrics(service.address)?;
     let mut in_flight = Vec::new();
     while begun.elapsed() < sizes.window {
-        thread::sleep(std::time::Duration::from_secs(1));
+        thread::sleep(Duration::from_secs(1));
         in_flight.push(api::metrics(service.address)?.sum("aloft_checks_in_flight"));
     }
     let after = api::metrics(service.address)?;
@@ -76,6 +81,10 @@ pub(super) fn observe(target: &Target, load: Load, sizes: &Sizes) -> Result<Seen
     let failed = failures(&after) - failures(&before);
     ensure!(failed == 0.0, "{failed} checks failed: the figures would say nothing");
     let checks = results(&after) - results(&before);
+    let commits = |what: &str| {
+        let name = format!("aloft_commit_seconds_{what}");
+        after.sum(&name) - before.sum(&name)
+    };
     let late = |share| {
         after.quantile(&before, "aloft_lateness_seconds", share).unwrap_or(f64::NAN) * 1_000.0
     };
@@ -87,6 +96,7 @@ pub(super) fn observe(target: &Target, load: Load, sizes: &Sizes) -> Result<Seen
         in_flight: in_flight.iter().sum::<f64>() / in_flight.len() as f64,
         late_p50_ms: late(0.50),
         late_p99_ms: late(0.99),
+        commit_ms: commits("sum") / commits("count") * 1_000.0,
     })
 }
 
@@ -140,9 +150,12 @@ pub(super) fn start(data: &Path, target: &Target) -> Result<Service> {
 /// Creates the monitors of a load, several at a time.
 pub(super) fn create(service: &Service, key: &str, target: &Target, load: Load) -> Result<()> {
     let share = |creator: usize| (creator..load.monitors).step_by(CREATORS);
+    let begun = Instant::now();
     let one = |creator| -> Result<()> {
         let mut api = Api::new(service.address, key)?;
         for index in share(creator) {
+            let is_late = begun.elapsed() > CREATED_WITHIN;
+            ensure!(!is_late, "{index} monitors took {CREATED_WITHIN:?}, and more are to be made");
             let (method, monitor) = monitor(target, load, index);
             api.call(method, &json!({ "monitor": monitor }))?;
         }
@@ -152,7 +165,14 @@ pub(super) fn create(service: &Service, key: &str, target: &Target, load: Load) 
         let creators: Vec<_> =
             (0..CREATORS).map(|creator| scope.spawn(move || one(creator))).collect();
         creators.into_iter().try_for_each(|creator| creator.join().expect("no creator panics"))
-    })
+    })?;
+    println!(
+        "   {} monitors in {} regions, created in {:.1?}",
+        load.monitors,
+        load.regions,
+        begun.elapsed()
+    );
+    Ok(())
 }
 
 fn monitor(target: &Target, load: Load, index: usize) -> (&'static str, Value) {

@@ -29,7 +29,7 @@ pub(super) struct Sizes {
     pub(super) monitors: usize,
     /// As many as one process is to hold.
     crowd: usize,
-    /// Monitors that in 28 regions want more than twice what they must get.
+    /// Monitors that in 28 regions want more than can be checked.
     saturating: usize,
     /// Regions of the monitors of the slow target: as many checks are in flight as start in 1 s.
     slow_regions: usize,
@@ -44,7 +44,7 @@ impl Sizes {
     pub(super) const FULL: Self = Self {
         monitors: 10_000,
         crowd: 100_000,
-        saturating: 24_000,
+        saturating: 18_000,
         slow_regions: 12,
         warm_up: Duration::from_secs(35),
         window: Duration::from_secs(40),
@@ -54,7 +54,7 @@ impl Sizes {
     pub(super) const QUICK: Self = Self {
         monitors: 3_000,
         crowd: 20_000,
-        saturating: 24_000,
+        saturating: 18_000,
         slow_regions: 12,
         warm_up: Duration::from_secs(5),
         window: Duration::from_secs(10),
@@ -102,6 +102,7 @@ fn hundred(target: &Target, sizes: &Sizes) -> Result<Vec<Figure>> {
     Ok(vec![
         figure("100/s", "checks", load, seen.checks_per_second, "/s"),
         figure("100/s", "CPU per check", load, seen.cpu_us, "µs"),
+        figure("100/s", "mean commit", load, seen.commit_ms, "ms"),
     ])
 }
 
@@ -125,7 +126,7 @@ fn scheduled(target: &Target, monitors: usize, sizes: &Sizes) -> Result<Vec<Figu
 /// what can be done.
 fn saturated(target: &Target, wire: Wire, sizes: &Sizes) -> Result<Vec<Figure>> {
     // A handshake costs as much as several plain checks.
-    let monitors = if wire == Wire::Tls { sizes.saturating / 2 } else { sizes.saturating };
+    let monitors = if wire == Wire::Tls { sizes.saturating / 3 } else { sizes.saturating };
     let load = Load { wire, monitors, regions: observe::all_regions().len() };
     let seen = observe::observe(target, load, sizes)?;
     let of = match wire {
@@ -138,6 +139,7 @@ fn saturated(target: &Target, wire: Wire, sizes: &Sizes) -> Result<Vec<Figure>> 
     Ok(vec![
         figure(of, "checks", load, seen.checks_per_second, "/s"),
         figure(of, "CPU per check", load, seen.cpu_us, "µs"),
+        figure(of, "mean commit", load, seen.commit_ms, "ms"),
         figure(of, "memory", load, seen.rss_bytes / MEBIBYTE, "MiB"),
     ])
 }

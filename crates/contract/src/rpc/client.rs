@@ -1,6 +1,7 @@
 //! A client of the services, for the command line, the Terraform provider and tests. It speaks
 //! Connect with protobuf. Repeating a call that failed is the caller's decision.
 
+use std::error::Error as _;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,7 +18,7 @@ use crate::region::wire::RegionServiceClient;
 use crate::status_page::wire::StatusPageServiceClient;
 
 /// Longest time for one call, with connecting; longer than a trigger that waits for its checks.
-const CALL_TIMEOUT: Duration = Duration::from_secs(150);
+pub const CALL_TIMEOUT: Duration = Duration::from_secs(150);
 
 /// The services at one address, called with one key. Cheap to clone; clones share connections.
 ///
@@ -37,9 +38,9 @@ pub struct Client {
     pub regions: RegionServiceClient<HttpClient>,
     /// `status_page.v1.StatusPageService`.
     pub status_pages: StatusPageServiceClient<HttpClient>,
-    transport: HttpClient,
-    base: Uri,
-    key: HeaderValue,
+    pub(super) transport: HttpClient,
+    pub(super) base: Uri,
+    pub(super) key: HeaderValue,
 }
 
 /// Why no client can be made of an address and a key.
@@ -96,10 +97,27 @@ pub fn creating(key: &str) -> CallOptions {
     CallOptions::default().with_header(IDEMPOTENCY_KEY_HEADER, key)
 }
 
-/// TLS by aws-lc-rs, with the roots that are compiled in.
+/// Whether a call failed before any of it was sent: nobody listens at its address, no such host is
+/// known, or the certificate is not to be trusted. Nothing was done then.
+pub fn never_sent(error: &Error) -> bool {
+    let mut cause = error.source();
+    while let Some(it) = cause {
+        if let Some(failed) = it.downcast_ref::<hyper_util::client::legacy::Error>() {
+            return failed.is_connect();
+        }
+        cause = it.source();
+    }
+    false
+}
+
+/// TLS by aws-lc-rs. Trusted are the roots that are compiled in and those of the machine, or of the
+/// file or folder that `SSL_CERT_FILE` or `SSL_CERT_DIR` names in their place.
 fn tls() -> rustls::ClientConfig {
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    let roots = webpki_roots::TLS_SERVER_ROOTS.iter().cloned().collect::<rustls::RootCertStore>();
+    let compiled_in = webpki_roots::TLS_SERVER_ROOTS.iter().cloned();
+    let mut roots: rustls::RootCertStore = compiled_in.collect();
+    // A machine may have none, or some that are no certificates: who trusts nobody is told so by name.
+    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     rustls::ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .expect("the provider has the default versions")

@@ -6,7 +6,8 @@ use http::{HeaderValue, Request, StatusCode, Uri};
 use http_body_util::{BodyExt as _, Limited};
 use serde::Deserialize;
 
-use super::{Code, Error, KEY_HEADER};
+use super::call::code;
+use super::{Error, KEY_HEADER};
 
 /// Most bytes of the answer that are read.
 const ANSWER_BYTES_MAX: usize = 64 * 1024;
@@ -66,16 +67,6 @@ pub(super) async fn ask(
 #[derive(Default, Deserialize)]
 struct Problem {
     detail: Option<String>,
-}
-
-const fn code(status: StatusCode) -> Code {
-    match status.as_u16() {
-        401 => Code::Unauthenticated,
-        403 => Code::PermissionDenied,
-        408 => Code::DeadlineExceeded,
-        429 | 502..=504 => Code::Unavailable,
-        _ => Code::Unknown,
-    }
 }
 
 /// The endpoint's address beside the services at `base`.

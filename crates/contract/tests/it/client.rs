@@ -1,10 +1,13 @@
-//! The typed client against the service over a real connection.
+//! The client against the service over a real connection, by types and by names.
+
+use std::time::Duration;
 
 use contract::monitor::wire::{
     CreateHttpMonitorRequest, CreateTcpMonitorRequest, HttpMonitor, ListMonitorsRequest,
 };
-use contract::rpc::{Client, Code, creating, field_violations, reason};
+use contract::rpc::{Call, Client, Code, creating, field_violations, never_sent, reason};
 use rules::Secret;
+use serde_json::json;
 
 use crate::service::app;
 
@@ -39,11 +42,35 @@ async fn an_error_arrives_with_code_reason_and_violations() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_not_there_is_unavailable() {
+async fn a_call_by_name_is_the_same_call() {
+    let client = client().await;
+    let call = |method, request| Call {
+        method,
+        request,
+        time: Duration::from_secs(9),
+        idempotency_key: Some("k1"),
+        answer_bytes_max: 10_000,
+    };
+    let (monitor, nothing) = (json!({ "monitor": { "name": "API" } }), json!({}));
+    let create = call("/monitor.v1.MonitorService/CreateHttpMonitor", &monitor);
+    let answer = client.call(&create).await.unwrap();
+    assert_eq!(answer["monitor"]["id"], "mon_ada_k1");
+    let short = Call { answer_bytes_max: 5, ..create };
+    assert_eq!(client.call(&short).await.unwrap_err().code, Code::ResourceExhausted);
+    let refused = call("/monitor.v1.MonitorService/CreateTcpMonitor", &nothing);
+    let error = client.call(&refused).await.unwrap_err();
+    assert_eq!(field_violations(&error)[0].field, "monitor.timeout");
+    let unknown = call("/monitor.v1.MonitorService/Nonsense", &nothing);
+    assert_eq!(client.call(&unknown).await.unwrap_err().code, Code::Unimplemented);
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_there_is_unavailable_and_nothing_was_sent() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     drop(listener);
     let client = Client::new(&format!("http://{address}/rpc"), &Secret::new("ada".to_owned()));
     let list = client.unwrap().monitors.list_monitors(ListMonitorsRequest::default()).await;
-    assert_eq!(list.unwrap_err().code, Code::Unavailable);
+    let error = list.unwrap_err();
+    assert_eq!((error.code, never_sent(&error)), (Code::Unavailable, true));
 }

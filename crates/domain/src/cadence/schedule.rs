@@ -181,6 +181,32 @@ impl Schedule {
         None
     }
 
+    /// The slots of a monitor that are due at `now` and were not said yet, by region: missed, if it is
+    /// put anew or removed before they are. There are none while [`Self::pop_due`] has nothing to say;
+    /// else all of the timetable is looked through.
+    pub fn overdue(&mut self, monitor: MonitorId, now: Timestamp) -> Vec<Missed> {
+        let is_late = self.next_due().is_some_and(|due| due <= now);
+        let Some(index) = self.by_monitor.get(&monitor).filter(|_| is_late) else {
+            return Vec::new();
+        };
+        let place = &self.places[*index as usize];
+        let entries = self.heap.iter().map(|Reverse(entry)| *entry);
+        let own = entries.filter(|entry| {
+            entry.key >> REGION_BITS == *index && entry.due <= now && entry.is_live(&self.places)
+        });
+        let missed = |entry: Entry| {
+            let slots = place.slots(entry.region());
+            Missed {
+                monitor,
+                region: entry.region(),
+                first_slot: entry.due,
+                last_slot: slots.at_or_before(now).max(entry.due),
+                count: 1 + slots.count_between(entry.due, now),
+            }
+        };
+        own.map(missed).collect()
+    }
+
     /// The clock was set back to `now`: what is due later than it would be by that clock is due
     /// then. Without this nothing would run until the clock has caught up. Slots that come again
     /// have the identities they had, so what they come to is not stored twice.

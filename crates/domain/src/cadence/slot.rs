@@ -13,9 +13,13 @@ pub struct Regions(u32);
 // The set has a bit for each region, and `Schedule` keeps a region in 5 bits.
 const _: () = assert!(Region::ALL.len() <= 32, "a region more than a `Regions` has bits");
 
+/// Slots lie on a grid of so many milliseconds, which divides every period: what is due about the
+/// same time is due together, since to wake up costs as much as a check (docs/decisions/0019-grid.md).
+const GRID_MS: i64 = 100;
+
 /// The slots of a monitor in one of its regions: `phase + k · period` in milliseconds since 1970.
 /// The phase is the hash of the monitor over the period, and the rank of the region × period ÷
-/// number of regions on top, so that load is flat and regions take turns.
+/// number of regions on top, so that load is flat and regions take turns; rounded down to the grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slots {
     period_ms: i64,
@@ -94,7 +98,8 @@ impl Slots {
         let period_ms = i64::try_from(period.as_millis()).unwrap_or(i64::MAX).max(1);
         let own = (spread(monitor.bits()) % period_ms as u64) as i64;
         let share = i64::from(regions.rank(region)) * period_ms / i64::from(regions.len().max(1));
-        Self { period_ms, phase_ms: (own + share) % period_ms }
+        let phase_ms = (own + share) % period_ms;
+        Self { period_ms, phase_ms: phase_ms - phase_ms % GRID_MS }
     }
 
     /// The first slot later than `instant`.
@@ -119,6 +124,14 @@ impl Slots {
     pub fn period(self) -> Duration {
         Duration::from_millis(self.period_ms as u64)
     }
+}
+
+/// The first instant of the grid that slots lie on which is not before `instant`: what can wait until
+/// then wakes nobody up by itself.
+pub const fn on_grid(instant: Timestamp) -> Timestamp {
+    let late = instant.as_millis().rem_euclid(GRID_MS);
+    let rest = if late == 0 { 0 } else { GRID_MS - late };
+    Timestamp::from_millis(instant.as_millis().saturating_add(rest))
 }
 
 /// The time that a process looks back over when it starts.
@@ -224,8 +237,22 @@ mod tests {
             slots.push(slots[0] + period.as_millis() as i64);
             let fair = period.as_millis() as i64 / i64::from(regions.len());
             for pair in slots.windows(2) {
-                prop_assert!((pair[1] - pair[0] - fair).abs() <= 1, "{slots:?}, fair is {fair}");
+                let off = (pair[1] - pair[0] - fair).abs();
+                prop_assert!(off <= GRID_MS, "{slots:?}, fair is {fair}");
             }
+        }
+
+        #[test]
+        fn what_is_due_about_the_same_time_is_due_together(
+            monitor: u64, regions in any_regions(), period in any_period(), now in 0_i64..1 << 42,
+        ) {
+            let now = Timestamp::from_millis(now);
+            for region in regions.iter() {
+                let slots = Slots::of(MonitorId::from_bits(monitor), period, regions, region);
+                prop_assert_eq!(on_grid(slots.after(now)), slots.after(now));
+            }
+            prop_assert!(on_grid(now) >= now && on_grid(now).since(now) < Duration::from_millis(100));
+            prop_assert_eq!(on_grid(now).as_millis() % GRID_MS, 0);
         }
 
         #[test]
@@ -304,6 +331,6 @@ mod tests {
             })
             .map(|slots| slots.phase_ms)
             .collect();
-        assert_eq!(phases, [28_789, 8_789, 18_789]);
+        assert_eq!(phases, [28_700, 8_700, 18_700]);
     }
 }

@@ -2,18 +2,24 @@
 //! plan or the state belongs to the resources.
 
 use std::error::Error as StdError;
+use std::fmt;
 use std::time::Duration;
 
 use contract::rpc::{self, Code, Error, FieldViolation, Reason};
 use thiserror::Error as ThisError;
 
 use super::Repeat;
+use super::retry::is_taken;
 use crate::settings::Settings;
 
 /// Longest part of an answer that a message repeats, in characters.
 const SAID_SHOWN: usize = 1_000;
 /// Longest part of what stands where the service should, in characters: often a page of HTML.
 const FOREIGN_SHOWN: usize = 120;
+
+/// The way out where two resources wait for each other.
+const NO_TRADE: &str = "; two resources cannot trade values that must be unique in one apply: take one \
+                        of them out of the configuration, apply, and put it back";
 
 /// Why a call failed.
 #[derive(Clone, Debug, PartialEq, Eq, ThisError)]
@@ -28,10 +34,30 @@ pub enum Failure {
         said: String,
         /// Field by field.
         fields: Vec<FieldViolation>,
+        /// Whether the values would do, but something else has them.
+        taken: bool,
     },
     /// Anything else: what happened, and the way out.
     #[error("{0}")]
     Failed(String),
+}
+
+impl Failure {
+    /// The failure of a change. Who asked for what something else keeps may have meant to trade it.
+    #[must_use]
+    pub fn of_a_change(mut self) -> Self {
+        if let Self::Refused { fields, taken: true, .. } = &mut self {
+            for field in fields {
+                field.description.push_str(NO_TRADE);
+            }
+        }
+        self
+    }
+
+    /// The answer is none that the service sends.
+    pub fn broken(why: impl fmt::Display) -> Self {
+        Self::Failed(format!("The service's answer came broken: {why}."))
+    }
 }
 
 /// Under which circumstances a call failed.
@@ -41,8 +67,12 @@ pub(super) struct Circumstances<'a> {
     pub(super) tries: u32,
     /// How long the service asked to wait.
     pub(super) asked_to_wait: Option<Duration>,
-    /// Whether it was a call that may have been carried out although it failed.
+    /// What kind of call it was.
     pub(super) repeat: Repeat,
+    /// The time that each try had.
+    pub(super) time: Duration,
+    /// Whether any try may have been carried out although it failed.
+    pub(super) unclear: bool,
 }
 
 /// The failure that this error is.
@@ -62,7 +92,7 @@ fn said_by_the_service(error: &Error, reason: &str, circumstances: &Circumstance
     }
     let fields = rpc::field_violations(error);
     if !fields.is_empty() {
-        return Failure::Refused { said, fields };
+        return Failure::Refused { said, fields, taken: is_taken(error) };
     }
     let keys = [Reason::KeyMissing, Reason::KeyUnknown, Reason::KeyExpired, Reason::KeyRevoked];
     Failure::Failed(if keys.into_iter().any(is) {
@@ -76,9 +106,9 @@ fn said_by_the_service(error: &Error, reason: &str, circumstances: &Circumstance
              read, an apply one with the scope write."
         )
     } else if is(Reason::RateLimited) {
-        format!("{}{}", too_many_calls(&said, circumstances), tried(circumstances))
+        format!("{}{}", too_many_calls(&said, circumstances), after(circumstances))
     } else {
-        format!("The service answered: {said}.{}", tried(circumstances))
+        format!("The service answered: {said}.{}", after(circumstances))
     })
 }
 
@@ -91,16 +121,23 @@ fn too_many_calls(said: &str, circumstances: &Circumstances<'_>) -> String {
 fn met_on_the_way(error: &Error, circumstances: &Circumstances<'_>) -> String {
     let base_url = &circumstances.settings.base_url;
     let said = foreign(error);
-    let unclear = unclear(error, circumstances);
-    let tried = tried(circumstances);
+    let after = after(circumstances);
     match error.code {
-        Code::DeadlineExceeded => format!(
-            "{base_url} did not answer within {} s, the `request_timeout` of the provider.{tried}{unclear}",
-            circumstances.settings.request_timeout.as_secs()
+        Code::DeadlineExceeded => {
+            let seconds = circumstances.time.as_secs();
+            let whose = match circumstances.repeat {
+                Repeat::Safe | Repeat::Creates => "the `request_timeout` of the provider",
+                Repeat::WhenRefused => "which is more than such a call takes",
+            };
+            format!("{base_url} did not answer within {seconds} s, {whose}.{after}")
+        }
+        Code::Unavailable if is_of_trust(error) => format!(
+            "{base_url} shows a certificate that is not trusted: {said}. Is it the right address? \
+             Let SSL_CERT_FILE name a file with the certificates to trust, where it is.{after}"
         ),
         Code::Unavailable => format!(
             "{base_url} cannot be reached: {said}. Is `base_url` of the provider (or \
-             SERVICE_API_URL) right, and does the service run?{tried}{unclear}"
+             SERVICE_API_URL) right, and does the service run?{after}"
         ),
         Code::Unauthenticated | Code::PermissionDenied => format!(
             "{base_url} does not accept the key: {said}. Set `api_token` of the provider, or \
@@ -110,7 +147,7 @@ fn met_on_the_way(error: &Error, circumstances: &Circumstances<'_>) -> String {
             format!("The answer of {base_url} is larger than any that the service sends: {said}.")
         }
         Code::Internal | Code::DataLoss => {
-            format!("The answer of {base_url} came broken: {said}.{tried}{unclear}")
+            format!("The answer of {base_url} came broken: {said}.{after}")
         }
         Code::Canceled
         | Code::Unknown
@@ -128,11 +165,27 @@ fn met_on_the_way(error: &Error, circumstances: &Circumstances<'_>) -> String {
     }
 }
 
-fn tried(circumstances: &Circumstances<'_>) -> String {
-    match circumstances.tries {
+/// How often it was tried, and whether it may have been carried out all the same.
+fn after(circumstances: &Circumstances<'_>) -> String {
+    let tried = match circumstances.tries {
         0 | 1 => String::new(),
         tries => format!(" It was tried {tries} times."),
-    }
+    };
+    let done = match (circumstances.repeat, circumstances.unclear) {
+        (Repeat::Safe, _) => "",
+        (Repeat::WhenRefused, true) => " It may have been carried out nevertheless.",
+        (Repeat::Creates, true) => {
+            " It may have been created nevertheless: look for it, and import it."
+        }
+        (Repeat::WhenRefused, false) => " Nothing was done.",
+        (Repeat::Creates, false) => " Nothing was created.",
+    };
+    format!("{tried}{done}")
+}
+
+/// Whether somebody answered whose certificate was refused.
+fn is_of_trust(error: &Error) -> bool {
+    rpc::never_sent(error) && foreign(error).contains("certificate")
 }
 
 /// What somebody else said. The last of a chain of causes says most; a page of HTML says nothing.
@@ -147,21 +200,6 @@ fn foreign(error: &Error) -> String {
     };
     let before_html = said.split('<').next().unwrap_or_default();
     shown(before_html, FOREIGN_SHOWN).trim_end_matches([':', ' ']).to_owned()
-}
-
-/// A call that changes something and failed on the way may have been carried out.
-fn unclear(error: &Error, circumstances: &Circumstances<'_>) -> &'static str {
-    let unclear = matches!(
-        error.code,
-        Code::DeadlineExceeded | Code::Unavailable | Code::Internal | Code::DataLoss
-    );
-    match circumstances.repeat {
-        Repeat::WhenRefused if unclear => " It may have been carried out nevertheless.",
-        Repeat::Creates if unclear => {
-            " It may have been created nevertheless: look for it, and import it."
-        }
-        Repeat::Safe | Repeat::Creates | Repeat::WhenRefused => "",
-    }
 }
 
 /// The beginning of what was said, on one line and without what would move a terminal's cursor.

@@ -19,7 +19,8 @@ pub enum Repeat {
     Safe,
     /// Twice is as once, for it carries an idempotency key, but what it makes stays.
     Creates,
-    /// Only where it is certain that nothing was done: the service refused it for too many calls.
+    /// Only where it is certain that nothing was done: the service refused it for too many calls, or it
+    /// was never sent.
     WhenRefused,
 }
 
@@ -59,8 +60,8 @@ impl Policy {
     ) -> Next {
         let why = why(error);
         let allowed = match (why, repeat) {
-            (Why::Refused, _) | (Why::Unclear, Repeat::Safe | Repeat::Creates) => true,
-            (Why::Unclear, Repeat::WhenRefused) | (Why::Final, _) => false,
+            (Why::Refused, _) | (Why::Unclear | Why::Taken, Repeat::Safe | Repeat::Creates) => true,
+            (Why::Unclear | Why::Taken, Repeat::WhenRefused) | (Why::Final, _) => false,
         };
         if !allowed || attempt >= self.max_retries {
             return Next::Over;
@@ -84,14 +85,20 @@ enum Why {
     Refused,
     /// It may have been done or not, and another try may tell.
     Unclear,
+    /// Something else has what must be unique. Terraform changes at once what does not depend on each
+    /// other, so that it may be about to give it up.
+    Taken,
     /// Another try would fail alike.
     Final,
 }
 
 fn why(error: &Error) -> Why {
     let reason = rpc::reason(error);
-    if reason.as_deref() == Some(Reason::RateLimited.as_str()) {
+    if reason.as_deref() == Some(Reason::RateLimited.as_str()) || rpc::never_sent(error) {
         return Why::Refused;
+    }
+    if is_taken(error) {
+        return Why::Taken;
     }
     // Somebody in between may have passed it on before giving up.
     let unclear = matches!(error.code, Code::Unavailable | Code::DeadlineExceeded | Code::Aborted);
@@ -99,6 +106,17 @@ fn why(error: &Error) -> Why {
     // would fail again.
     let broken = matches!(error.code, Code::Internal | Code::DataLoss) && reason.is_none();
     if unclear || broken { Why::Unclear } else { Why::Final }
+}
+
+/// Whether a field was refused because something else has its value, which must be unique.
+pub(super) fn is_taken(error: &Error) -> bool {
+    error.code == Code::AlreadyExists && !rpc::field_violations(error).is_empty()
+}
+
+/// Whether a call that failed like this may have been carried out nevertheless: it left, and nobody
+/// who knows said that it came to nothing.
+pub(super) fn may_be_done(error: &Error) -> bool {
+    why(error) == Why::Unclear
 }
 
 /// The time that the answer asks to wait: whole seconds, or until a date (RFC 9110 §10.2.3).
@@ -172,6 +190,17 @@ mod tests {
             let error = proxied(code, None);
             assert_ne!(POLICY.next(0, Repeat::Safe, &error, NOW, 0.0), Next::Over, "{code:?}");
             assert_eq!(POLICY.next(0, Repeat::WhenRefused, &error, NOW, 0.0), Next::Over);
+        }
+    }
+
+    #[test]
+    fn what_something_else_has_may_be_given_up_in_the_same_apply() {
+        let violations = rules::Violation::new("statusPage.slug", "shop", "is taken").into();
+        let taken = rpc::taken(&violations);
+        for repeat in [Repeat::Safe, Repeat::Creates] {
+            let next = POLICY.next(0, repeat, &taken, NOW, 1.0);
+            assert_eq!(next, Next::Again(Duration::from_millis(500)));
+            assert_eq!(POLICY.next(4, repeat, &taken, NOW, 1.0), Next::Over);
         }
     }
 

@@ -5,10 +5,8 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use contract::monitor::wire::{
-    CreateHttpMonitorRequest, GetMonitorRequest, GetMonitorResponse, TriggerMonitorRequest,
-};
 use rules::Secret;
+use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -120,7 +118,7 @@ fn answer(status: &str, headers: &str, body: &[u8]) -> Act {
 
 /// A good answer: an empty message is one.
 fn fine() -> Act {
-    answer("200 OK", "content-type: application/proto\r\n", b"")
+    answer("200 OK", "content-type: application/json\r\n", b"{}")
 }
 
 fn refused(status: &str, error: &rpc::Error, headers: &str) -> Act {
@@ -133,32 +131,18 @@ fn limited(headers: &str) -> Act {
     refused("429 Too Many Requests", &error, headers)
 }
 
-async fn read(client: &Client) -> Result<GetMonitorResponse, Failure> {
-    client
-        .call(async |services: rpc::Client, options: CallOptions| {
-            let request = GetMonitorRequest { id: "mon_1".to_owned() };
-            let answer = services.monitors.get_monitor_with_options(request, options).await?;
-            Ok(answer.into_owned())
-        })
-        .await
+async fn read(client: &Client) -> Result<Json, Failure> {
+    client.call("/monitor.v1.MonitorService/GetMonitor", json!({ "id": "mon_1" })).await
 }
 
 async fn create(client: &Client) -> Result<(), Failure> {
-    client
-        .create(async |services: rpc::Client, options: CallOptions| {
-            let request = CreateHttpMonitorRequest::default();
-            services.monitors.create_http_monitor_with_options(request, options).await.map(drop)
-        })
-        .await
+    let method = "/monitor.v1.MonitorService/CreateHttpMonitor";
+    client.create(method, json!({ "monitor": {} })).await.map(drop)
 }
 
 async fn trigger(client: &Client) -> Result<(), Failure> {
-    client
-        .act(async |services: rpc::Client, options: CallOptions| {
-            let request = TriggerMonitorRequest::default();
-            services.monitors.trigger_monitor_with_options(request, options).await.map(drop)
-        })
-        .await
+    let method = "/monitor.v1.MonitorService/TriggerMonitor";
+    client.act(method, json!({ "id": "mon_1" })).await.map(drop)
 }
 
 fn said(failure: &Failure, fake: &Fake) -> String {
@@ -250,10 +234,9 @@ async fn a_create_that_stays_unclear_says_what_to_look_for() {
 async fn every_way_to_fail_has_words_that_help() {
     let html = b"<!DOCTYPE html>\n<html><head><title>Log in</title></head><body>\x1b[2J</body>";
     let long = vec![b'x'; 2_000_000];
-    let cut =
-        b"HTTP/1.1 200 OK\r\ncontent-type: application/proto\r\ncontent-length: 99\r\n\r\nabc";
+    let cut = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\nabc";
     let enormous =
-        b"HTTP/1.1 200 OK\r\ncontent-type: application/proto\r\ncontent-length: 99999999\r\n\r\n";
+        b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 99999999\r\n\r\n";
     let enormous = [&enormous[..], &vec![0; ANSWER_BYTES_MAX + 1]].concat();
     let cases = [
         ("login page", answer("200 OK", "content-type: text/html\r\n", html)),
@@ -261,7 +244,8 @@ async fn every_way_to_fail_has_words_that_help() {
         ("long text", answer("500 Oh", "content-type: text/plain\r\n", &long)),
         ("not the path", answer("404 Not Found", "content-type: text/plain\r\n", b"nothing here")),
         ("moved", answer("301 Moved", "location: https://example.com/\r\n", b"")),
-        ("no protobuf", answer("200 OK", "content-type: application/proto\r\n", b"{}garbage")),
+        ("no JSON", answer("200 OK", "content-type: application/json\r\n", b"{}garbage")),
+        ("protobuf", answer("200 OK", "content-type: application/proto\r\n", b"")),
         ("cut off", Act::Send(cut.to_vec())),
         ("enormous", Act::Send(enormous)),
         ("nothing at all", Act::Send(Vec::new())),
@@ -288,7 +272,8 @@ async fn every_way_to_fail_has_words_that_help() {
     long text: http://HOST/rpc does not answer as the service does: HTTP error 500: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…. Is `base_url` of the provider (or SERVICE_API_URL) right? It usually ends in /rpc.
     not the path: http://HOST/rpc does not answer as the service does: HTTP error 404: nothing here. Is `base_url` of the provider (or SERVICE_API_URL) right? It usually ends in /rpc.
     moved: http://HOST/rpc does not answer as the service does: HTTP error 301. Is `base_url` of the provider (or SERVICE_API_URL) right? It usually ends in /rpc.
-    no protobuf: The answer of http://HOST/rpc came broken: failed to decode response: unexpected end of buffer.
+    no JSON: The answer of http://HOST/rpc came broken: failed to decode response: trailing characters at line 1 column 3.
+    protobuf: http://HOST/rpc does not answer as the service does: unexpected content-type: application/proto. Is `base_url` of the provider (or SERVICE_API_URL) right? It usually ends in /rpc.
     cut off: The answer of http://HOST/rpc came broken: failed to read response body: error reading a body from connection.
     enormous: The answer of http://HOST/rpc is larger than any that the service sends: response body size exceeds limit 67108864.
     nothing at all: http://HOST/rpc cannot be reached: connection closed before message completed. Is `base_url` of the provider (or SERVICE_API_URL) right, and does the service run?
@@ -326,4 +311,45 @@ async fn where_nobody_listens_it_is_tried_and_then_said() {
     let said = failure.to_string();
     assert!(said.contains("cannot be reached"), "{said}");
     assert!(said.ends_with("It was tried 3 times."), "{said}");
+}
+
+#[tokio::test]
+async fn what_was_never_sent_made_nothing_and_says_so() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    drop(listener);
+    let nowhere = client(&format!("http://{address}"), 1);
+    for (failed, words) in [
+        (create(&nowhere).await, "It was tried 2 times. Nothing was created."),
+        (trigger(&nowhere).await, "It was tried 2 times. Nothing was done."),
+    ] {
+        let said = failed.unwrap_err().to_string();
+        assert!(said.contains("cannot be reached") && said.ends_with(words), "{said}");
+    }
+}
+
+#[tokio::test]
+async fn a_create_that_was_lost_before_it_was_refused_may_have_made_something() {
+    let lost = Act::Send(Vec::new());
+    let fake = Fake::start([lost, limited("retry-after: 9999\r\n")]).await;
+    let said = said(&create(&fake.client()).await.unwrap_err(), &fake);
+    assert!(said.contains("too many calls") && said.contains("may have been created"), "{said}");
+}
+
+#[test]
+fn a_call_that_acts_has_a_time_of_its_own_and_names_that() {
+    let client = client("http://127.0.0.1:1", 0);
+    let late = rpc::Error::new(rpc::Code::DeadlineExceeded, "late");
+    let words = [Repeat::Safe, Repeat::WhenRefused].map(|repeat| {
+        let (settings, time) = (client.settings(), rpc::CALL_TIMEOUT);
+        let unclear = may_be_done(&late);
+        let asked_to_wait = None;
+        let circumstances =
+            Circumstances { settings, tries: 1, asked_to_wait, repeat, time, unclear };
+        explained(&late, &circumstances).to_string()
+    });
+    insta::assert_snapshot!(words.join("\n"), @r"
+    http://127.0.0.1:1 did not answer within 150 s, the `request_timeout` of the provider.
+    http://127.0.0.1:1 did not answer within 150 s, which is more than such a call takes. It may have been carried out nevertheless.
+    ");
 }

@@ -27,7 +27,7 @@ impl DataSource for MonitorData {
 
     async fn read(&self, ctx: &Context<Connection>, config: Object) -> Outcome<Object> {
         let client = ctx.client()?.client()?;
-        let found = any_monitor(client, config.get("id")?).await;
+        let found = any_monitor(client, &config.get::<String>("id")?).await;
         let (kind, json) = found.map_err(|failure| told("Cannot read the monitor", failure))?;
         Ok(wire::read(&MONITOR_DATA, &json).with("type", kind.as_str()))
     }

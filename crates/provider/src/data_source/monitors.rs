@@ -1,9 +1,8 @@
 //! `service_monitors`: the monitors of the workspace, a page of them (§2.8).
 
-use contract::monitor::wire::ListMonitorsRequest;
-use contract::rpc::{self, CallOptions};
 use rules::MonitorKind;
 use rules::tables::MONITORS_DATA;
+use serde_json::{Map, Value as Json};
 use terraform_plugin::data_source::DataSource;
 use terraform_plugin::schema::Schema;
 use terraform_plugin::{Context, Object, Outcome, Value};
@@ -11,6 +10,16 @@ use terraform_plugin::{Context, Object, Outcome, Value};
 use super::held;
 use crate::connection::{Connection, told};
 use crate::schema;
+use crate::service::text;
+use crate::wire::elements;
+
+const LIST: &str = "/monitor.v1.MonitorService/ListMonitors";
+/// Where the answer has the monitors of each kind.
+const FIELDS: [(MonitorKind, &str); 3] = [
+    (MonitorKind::Http, "httpMonitors"),
+    (MonitorKind::Tcp, "tcpMonitors"),
+    (MonitorKind::Dns, "dnsMonitors"),
+];
 
 /// Lists monitors.
 #[derive(Debug)]
@@ -29,23 +38,21 @@ impl DataSource for MonitorsData {
 
     async fn read(&self, ctx: &Context<Connection>, config: Object) -> Outcome<Object> {
         let client = ctx.client()?.client()?;
-        let (limit, offset) = (config.get("limit")?, config.get("offset")?);
-        let call = move |services: rpc::Client, options: CallOptions| {
-            let request = ListMonitorsRequest { limit, offset, ..Default::default() };
-            async move {
-                let answer = services.monitors.list_monitors_with_options(request, options).await?;
-                Ok(answer.into_owned())
-            }
-        };
-        let page = client.call(call).await;
+        let mut request = Map::new();
+        for name in ["limit", "offset"] {
+            let given: Option<i32> = config.get(name)?;
+            request.extend(given.map(|number| (name.to_owned(), number.into())));
+        }
+        let page = client.call(LIST, Json::Object(request)).await;
         let page = page.map_err(|failure| told("Cannot list the monitors", failure))?;
-        let http = page.http_monitors.into_iter().map(|it| (it.id, it.name, MonitorKind::Http));
-        let tcp = page.tcp_monitors.into_iter().map(|it| (it.id, it.name, MonitorKind::Tcp));
-        let dns = page.dns_monitors.into_iter().map(|it| (it.id, it.name, MonitorKind::Dns));
-        let mut monitors: Vec<_> = http.chain(tcp).chain(dns).collect();
+        let of_kind = |(kind, field): (MonitorKind, &str)| {
+            let named = move |it: &Json| (text(&it["id"]), text(&it["name"]), kind);
+            elements(&page[field]).iter().map(named).collect::<Vec<_>>()
+        };
+        let mut monitors: Vec<_> = FIELDS.into_iter().flat_map(of_kind).collect();
         // The service lists by id, and sorts by kind only to name them.
         monitors.sort_by(|one, other| one.0.cmp(&other.0));
-        let object = |(id, name, kind): (Option<String>, Option<String>, MonitorKind)| {
+        let object = |(id, name, kind): (String, String, MonitorKind)| {
             Object::new().with("id", id).with("name", name).with("type", kind.as_str())
         };
         Ok(config.with("monitors", Value::list(monitors.into_iter().map(object))))

@@ -1,9 +1,8 @@
 //! `service_regions`: where checks can run, and whether somebody there runs them. Ours.
 
-use contract::region::wire::ListRegionsRequest;
-use contract::rpc::{self, CallOptions};
 use rules::field::{Field, Resource, Shape};
 use rules::{Region, RegionGroup};
+use serde_json::{Value as Json, json};
 use terraform_plugin::data_source::DataSource;
 use terraform_plugin::schema::Schema;
 use terraform_plugin::{Context, Object, Outcome, Value};
@@ -11,6 +10,10 @@ use terraform_plugin::{Context, Object, Outcome, Value};
 use super::held;
 use crate::connection::{Connection, told};
 use crate::schema;
+use crate::service::text;
+use crate::wire::{camel, elements};
+
+const LIST: &str = "/region.v1.RegionService/ListRegions";
 
 /// Words of cities, countries and states, as the service has them.
 const WORD: Shape = Shape::Line { min: 0, max: u32::MAX };
@@ -74,25 +77,20 @@ impl DataSource for RegionsData {
 
     async fn read(&self, ctx: &Context<Connection>, config: Object) -> Outcome<Object> {
         let client = ctx.client()?.client()?;
-        let call = |services: rpc::Client, options: CallOptions| async move {
-            let request = ListRegionsRequest::default();
-            let answer = services.regions.list_regions_with_options(request, options).await?;
-            Ok(answer.into_owned())
-        };
-        let answer = client.call(call).await;
+        let answer = client.call(LIST, json!({})).await;
         let answer = answer.map_err(|failure| told("Cannot list the regions", failure))?;
         let group: Option<String> = config.get("group")?;
-        let mut regions = answer.regions;
-        regions.retain(|region| group.as_ref().is_none_or(|group| *group == region.group));
-        let ids: Vec<_> = regions.iter().map(|region| region.id.clone()).collect();
-        let objects = regions.into_iter().map(|region| {
-            Object::new()
-                .with("id", region.id)
-                .with("group", region.group)
-                .with("city", region.city)
-                .with("country", region.country)
-                .with("default", region.default)
-                .with("served_by", region.served_by)
+        let is_asked = |region: &&Json| {
+            group.as_ref().is_none_or(|group| region["group"].as_str() == Some(group))
+        };
+        let regions = elements(&answer["regions"]).iter().filter(is_asked);
+        let ids: Vec<_> = regions.clone().map(|region| text(&region["id"])).collect();
+        let objects = regions.map(|region| {
+            let object = ["id", "group", "city", "country", "served_by"];
+            let object = object
+                .into_iter()
+                .fold(Object::new(), |object, name| object.with(name, text(&region[camel(name)])));
+            object.with("default", region["default"].as_bool().unwrap_or_default())
         });
         Ok(config.with("regions", Value::list(objects)).with("ids", Value::set(ids)))
     }

@@ -34,7 +34,7 @@ impl DataSource for SingleData {
         let client = ctx.client()?.client()?;
         let id = Id { id: config.get("id")?, page_id: None };
         let doing = || format!("Cannot read the {}", self.service.noun);
-        let answer = (self.service.get)(client, id).await;
+        let answer = self.service.get(client, id).await;
         let answer = answer.map_err(|failure| told(&doing(), failure))?;
         Ok(wire::read(self.table, &answer.resource))
     }

@@ -16,6 +16,7 @@ use tokio::net::TcpListener;
 use crate::host::{Host, value};
 
 const MONITORS: &str = "monitor.v1.MonitorService";
+const CHANNELS: &str = "notification.v1.NotificationService";
 const PAGES: &str = "status_page.v1.StatusPageService";
 
 /// The provider, configured for a server.
@@ -113,21 +114,49 @@ async fn every_resource_has_an_identity_and_a_list() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_resource_is_imported_by_its_identity() {
+async fn every_resource_is_imported_by_its_identity() {
     let server = TestServer::start().await;
     let page = json!({ "statusPage": { "title": "Status", "slug": "status" } });
     let page = made(&server, PAGES, "CreateStatusPage", page).await;
-    let group = json!({ "componentGroup": { "pageId": page, "name": "Shop" } });
-    let group = made(&server, PAGES, "CreateComponentGroup", group).await;
+    let mut all = vec![("service_status_page", page.clone(), "title", "Status")];
+    let target = json!({ "name": "It", "periodicity": "1m", "uri": "example.com:443" });
+    let http = json!({ "name": "It", "periodicity": "1m", "url": "https://example.com" });
+    let zone = json!({ "name": "It", "periodicity": "1m", "uri": "example.com" });
+    let channel = json!({ "name": "It", "providerType": "ntfy", "ntfy": { "topic": "t" } });
+    let component = json!({ "pageId": page, "type": "static", "name": "It" });
+    for (resource, service, method, field, sent) in [
+        ("service_http_monitor", MONITORS, "CreateHttpMonitor", "monitor", http),
+        ("service_tcp_monitor", MONITORS, "CreateTcpMonitor", "monitor", target),
+        ("service_dns_monitor", MONITORS, "CreateDnsMonitor", "monitor", zone),
+        ("service_notification", CHANNELS, "CreateNotification", "notification", channel),
+        ("service_status_page_component", PAGES, "CreateComponent", "component", component),
+        (
+            "service_status_page_component_group",
+            PAGES,
+            "CreateComponentGroup",
+            "componentGroup",
+            json!({ "pageId": page, "name": "It" }),
+        ),
+    ] {
+        let id = made(&server, service, method, json!({ field: sent })).await;
+        all.push((resource, id, "name", "It"));
+    }
+    assert_eq!(all.len(), rules::tables::RESOURCES.len());
     let mut host = host(&server);
-    let identity = json!({ "identity_data": value(json!({ "page_id": page, "id": group })) });
-    let imported = host.call(
-        "ImportResourceState",
-        json!({ "type_name": "service_status_page_component_group", "identity": identity }),
-    );
-    let imported = &imported["imported_resources"][0];
-    assert_eq!(imported["state"]["name"], "Shop");
-    assert_eq!(imported["identity"]["identity_data"], json!({ "page_id": page, "id": group }));
+    for (resource, id, named, name) in all {
+        let identity = if resource.contains("component") {
+            json!({ "page_id": page, "id": id })
+        } else {
+            json!({ "id": id })
+        };
+        let request = json!({
+            "type_name": resource, "identity": { "identity_data": value(identity.clone()) },
+        });
+        let imported = host.call("ImportResourceState", request);
+        let imported = &imported["imported_resources"][0];
+        assert_eq!(imported["state"][named], name, "{resource}");
+        assert_eq!(imported["identity"]["identity_data"], identity, "{resource}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

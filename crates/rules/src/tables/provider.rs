@@ -27,7 +27,9 @@ pub static PROVIDER: Resource = Resource {
             "base_url",
             Shape::HttpUrl { max: TARGET_CHARS_MAX },
             "Address of the service, which usually ends in /rpc. Left out, it is the environment's \
-             SERVICE_API_URL, or http://127.0.0.1:8080/rpc.",
+             SERVICE_API_URL, or http://127.0.0.1:8080/rpc. With https, certificates are trusted whose \
+             authority is a public one or the machine's; SSL_CERT_FILE names a file of others in \
+             place of the machine's.",
         ),
         // From here on ours.
         Field::default(
@@ -41,7 +43,8 @@ pub static PROVIDER: Resource = Resource {
             Shape::Integer { min: 0, max: RETRIES_MAX },
             Value::Integer(4),
             "How often a call is repeated that may be repeated safely, 0 to 20: when the service is \
-             not there, does not answer, or says that there were too many calls.",
+             not there, does not answer, says that there were too many calls, or that something else \
+             has a value that must be unique, which the same apply may be about to change.",
         ),
     ],
     beyond: &[],

@@ -1,6 +1,6 @@
 //! The tables of `rules` as facts.
 
-use aloft_rules::field::{self, Field, Presence, Rule, Shape, Value};
+use aloft_rules::field::{self, Field, Presence, Rule, Shape, Value, ValueType};
 
 use crate::file::{Block, Resource, Row};
 
@@ -91,30 +91,13 @@ fn output(field: &Field) -> Row {
 }
 
 fn kind(shape: Shape) -> &'static str {
-    match shape {
-        Shape::Integer { .. } => "number",
-        Shape::Bool => "bool",
-        Shape::SetOf(_) | Shape::SetOfIds(_) => "set(string)",
-        Shape::ListOfDomains { .. } => "list(string)",
-        Shape::ListOf(_) => "list(object)",
-        Shape::Text { .. }
-        | Shape::Line { .. }
-        | Shape::HttpUrl { .. }
-        | Shape::ContactUrl { .. }
-        | Shape::HostPort { .. }
-        | Shape::DomainName { .. }
-        | Shape::HeaderName { .. }
-        | Shape::AnswerHeaderName { .. }
-        | Shape::HeaderValue { .. }
-        | Shape::Slug { .. }
-        | Shape::EmailAddress { .. }
-        | Shape::PhoneNumber
-        | Shape::TimeOfDay
-        | Shape::TimeZone
-        | Shape::Interval { .. }
-        | Shape::OneOf(_)
-        | Shape::Id(_)
-        | Shape::Instant => "string",
+    match shape.value_type() {
+        ValueType::Text => "string",
+        ValueType::Integer => "number",
+        ValueType::Bool => "bool",
+        ValueType::SetOfTexts => "set(string)",
+        ValueType::ListOfTexts => "list(string)",
+        ValueType::ListOf(_) => "list(object)",
     }
 }
 

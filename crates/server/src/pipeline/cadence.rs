@@ -11,13 +11,16 @@ use tokio::sync::{mpsc, oneshot};
 use tracing::warn;
 
 use crate::context::Context;
-use crate::lane::{Errand, Finished, Jobs, Report, Validity};
+use crate::lane::{Errand, Finished, Jobs, Report, UnderWay, Validity};
 use crate::observe::metrics::Metrics;
 
 /// How old the kept evidence of a success may be: a check whose slot is the first of such a stretch
 /// keeps it (docs/decisions/0008-evidence.md). Stretches of each monitor begin at a time of its own,
 /// so that what all keep comes in as evenly as their checks.
 const EVIDENCE_EVERY_MS: i64 = 600_000;
+
+/// Slots that are called between two looks at the clock.
+const CALLED_AT_A_TIME: usize = 256;
 
 /// What cadence is told.
 #[derive(Debug)]
@@ -47,6 +50,7 @@ pub(super) struct Cadence {
     opinions: Budget,
     plans: HashMap<MonitorId, (Arc<Plan>, Validity)>,
     jobs: Jobs,
+    under_way: Arc<UnderWay>,
     reports: mpsc::Sender<Report>,
     finished: Arc<Finished>,
     ended: Vec<(domain::cadence::Handle, rules::Region)>,
@@ -59,7 +63,7 @@ impl Cadence {
     pub(super) fn new(
         ctx: Context,
         metrics: Metrics,
-        jobs: Jobs,
+        (jobs, under_way): (Jobs, Arc<UnderWay>),
         reports: mpsc::Sender<Report>,
         finished: Arc<Finished>,
     ) -> Self {
@@ -71,6 +75,7 @@ impl Cadence {
             opinions,
             plans: HashMap::new(),
             jobs,
+            under_way,
             reports,
             finished,
             ended: Vec::new(),
@@ -96,32 +101,30 @@ impl Cadence {
             tokio::select! {
                 order = orders.recv() => match order {
                     Some(order) => {
-                        // What is due now belongs to the revisions that are still on the timetable.
-                        self.call_due().await;
+                        // What is due now belongs to the revisions that are still on the timetable, as
+                        // far as it does not keep the order waiting.
+                        self.call_what_fits().await;
                         self.obey(order).await;
-                        // Where more is due than can be done, calling it takes long: orders that
-                        // came meanwhile do not wait for it again. Who gives them waits for each.
-                        while let Ok(order) = orders.try_recv() {
-                            self.obey(order).await;
-                        }
                     }
                     None => return,
                 },
-                () = due(&self.ctx, next) => self.call_due().await,
+                () = due(&self.ctx, next) => self.call_due(&mut orders).await,
             }
         }
     }
 
     /// Does what it is told. The timetable stands where it was looked at last: what became due since
-    /// belongs to the new revision.
+    /// belongs to the new revision. What was due before and was not called is nobody's any more.
     async fn obey(&mut self, order: Order) {
         match order {
             Order::Put { entry, first, done } => {
+                self.miss(entry.plan.monitor).await;
                 self.put(entry, first, self.last_call);
                 // Whoever asked may have gone away; the order holds all the same.
                 let _ = done.send(());
             }
             Order::Remove { monitor, done } => {
+                self.miss(monitor).await;
                 self.schedule.remove(monitor);
                 if let Some((_, validity)) = self.plans.remove(&monitor) {
                     validity.end();
@@ -134,7 +137,42 @@ impl Cadence {
         }
     }
 
-    async fn call_due(&mut self) {
+    /// Calls all that is due. Where more is due than can be done, that ends late or never, so orders
+    /// that come meanwhile are followed in between.
+    async fn call_due(&mut self, orders: &mut mpsc::Receiver<Order>) {
+        loop {
+            self.look();
+            for _ in 0..CALLED_AT_A_TIME {
+                let Some(due) = self.schedule.pop_due(self.last_call) else { return };
+                self.call(due).await;
+                while let Some(order) = self.order_before_room(orders).await {
+                    self.obey(order).await;
+                }
+            }
+        }
+    }
+
+    /// Calls what is due as far as the lanes have room.
+    async fn call_what_fits(&mut self) {
+        self.look();
+        while self.jobs.has_room()
+            && let Some(due) = self.schedule.pop_due(self.last_call)
+        {
+            self.call(due).await;
+        }
+    }
+
+    /// An order that waits, or comes before there is room for another job; else there is room.
+    async fn order_before_room(&self, orders: &mut mpsc::Receiver<Order>) -> Option<Order> {
+        tokio::select! {
+            biased;
+            Some(order) = orders.recv() => Some(order),
+            () = self.jobs.room() => None,
+        }
+    }
+
+    /// Looks at the clock, and at what has ended.
+    fn look(&mut self) {
         self.ended = self.finished.take(std::mem::take(&mut self.ended));
         for (handle, region) in self.ended.drain(..) {
             self.schedule.finished(handle, region);
@@ -145,12 +183,17 @@ impl Cadence {
             self.schedule.set_back(now);
         }
         self.last_call = now;
-        while let Some(due) = self.schedule.pop_due(now) {
-            self.call(due, now).await;
+    }
+
+    /// Reports the slots of a monitor that are due and were not called as missed.
+    async fn miss(&mut self, monitor: MonitorId) {
+        for missed in self.schedule.overdue(monitor, self.last_call) {
+            self.metrics.missed_slots.inc_by(u64::from(missed.count));
+            self.report(Report::Missed(missed)).await;
         }
     }
 
-    async fn call(&mut self, due: Due, now: Timestamp) {
+    async fn call(&mut self, due: Due) {
         if let Some(missed) = due.missed {
             self.metrics.missed_slots.inc_by(u64::from(missed.count));
             self.report(Report::Missed(missed)).await;
@@ -167,13 +210,14 @@ impl Cadence {
         match due.call {
             Call::Run => {
                 let (handle, validity) = (Some(due.handle), validity.clone());
-                let errand = Errand { job, handle, reply: None, validity };
+                let under_way = self.under_way.begin();
+                let errand = Errand { job, handle, reply: None, validity, under_way };
                 // Those who check end after cadence does; see `Running::stop`.
                 let _ = self.jobs.send(errand).await;
             }
             Call::Skip => {
                 self.metrics.skipped_slots.inc();
-                let skipped = skipped(&job, now, self.nobody.clone());
+                let skipped = skipped(&job, self.last_call, self.nobody.clone());
                 self.report(Report::Result(skipped, None)).await;
             }
         }
@@ -196,8 +240,10 @@ impl Cadence {
                 keep_evidence: false,
             };
             let (handle, validity) = (Some(handle), validity.clone());
+            let under_way = self.under_way.begin();
+            let errand = Errand { job, handle, reply: None, validity, under_way };
             // Those who check end after cadence does; see `Running::stop`.
-            let _ = self.jobs.send(Errand { job, handle, reply: None, validity }).await;
+            let _ = self.jobs.send(errand).await;
         }
     }
 
@@ -239,6 +285,46 @@ fn skipped(job: &Job, now: Timestamp, probe: ProbeId) -> CheckResult {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lane;
+    use crate::pipeline::check::tests::a_plan;
+
+    const NOW: Timestamp = Timestamp::from_millis(1_800_000_000_000);
+
+    fn entry(monitor: u64) -> Entry {
+        let period = std::time::Duration::from_secs(30);
+        let regions = Region::ALL.iter().copied().collect();
+        Entry { plan: a_plan(monitor), period, regions }
+    }
+
+    // What nobody takes any more is the worst of overloads.
+    #[tokio::test]
+    async fn a_monitor_is_removed_while_more_is_due_than_can_be_done_and_its_slots_are_missed() {
+        let (jobs, _nobody_takes) = lane::jobs(1);
+        let (reports, mut heard) = lane::reports();
+        let metrics = Metrics::new();
+        let ctx = Context::manual(NOW).0;
+        let lanes = (jobs, Arc::default());
+        let mut cadence = Cadence::new(ctx, metrics.clone(), lanes, reports, Arc::default());
+        for monitor in 0..100 {
+            cadence.put(entry(monitor), First::AtOnce, NOW);
+        }
+        let (orders, given) = mpsc::channel(1);
+        let running = tokio::spawn(cadence.run(given));
+        let mut missed = 0;
+        for monitor in (0..100).map(MonitorId::from_bits) {
+            let (done, obeyed) = oneshot::channel();
+            orders.send(Order::Remove { monitor, done }).await.unwrap();
+            obeyed.await.unwrap();
+            while let Ok(Report::Missed(slots)) = heard.try_recv() {
+                assert_eq!((slots.monitor, slots.first_slot, slots.count), (monitor, NOW, 1));
+                missed += 1;
+            }
+        }
+        let jobs_of_one_lane = 1_024;
+        assert_eq!(missed, 2_800 - jobs_of_one_lane);
+        assert_eq!(metrics.missed_slots.get(), missed);
+        running.abort();
+    }
 
     #[test]
     fn one_success_in_ten_minutes_keeps_its_evidence_whatever_the_period() {

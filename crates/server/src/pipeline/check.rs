@@ -83,7 +83,7 @@ impl Checkers {
     /// Runs one check. It keeps its place until it is reported: while the judge hears nothing,
     /// because nothing can be stored, no more checks wait with their results than have places.
     async fn check(self: Arc<Self>, errand: Errand, _place: OwnedSemaphorePermit, _alive: Alive) {
-        let Errand { job, handle, reply, validity } = errand;
+        let Errand { job, handle, reply, validity, under_way: _under_way } = errand;
         // It waited until its monitor was another one.
         if !validity.holds() {
             return self.miss(&job).await;
@@ -140,17 +140,17 @@ const fn kind(check: &PlannedCheck) -> MonitorKind {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use domain::check::{Outcome, Plan};
     use rules::monitor::{Check, Monitor, MonitorSettings, TcpCheck};
     use rules::{MonitorId, Periodicity, Region, Timestamp, WorkspaceId};
 
     use super::*;
-    use crate::lane::Validity;
+    use crate::lane::{UnderWay, Validity};
     use crate::pipeline::threads;
 
     /// A check that fails at once: no probe may reach this address.
-    fn a_plan() -> Arc<Plan> {
+    pub(in crate::pipeline) fn a_plan(monitor: u64) -> Arc<Plan> {
         let settings = MonitorSettings {
             name: "database".to_owned(),
             periodicity: Periodicity::ThirtySeconds,
@@ -163,7 +163,7 @@ mod tests {
             regions: Vec::new(),
             check: Check::Tcp(TcpCheck { uri: "127.0.0.1:1".to_owned() }),
         };
-        let (id, workspace) = (MonitorId::from_bits(1), WorkspaceId::from_bits(1));
+        let (id, workspace) = (MonitorId::from_bits(monitor), WorkspaceId::from_bits(1));
         let created_at = Timestamp::from_millis(0);
         let monitor =
             Monitor { id, workspace, revision: 1, settings, created_at, updated_at: created_at };
@@ -179,7 +179,8 @@ mod tests {
             next_slot: Timestamp::from_millis(30_000),
             keep_evidence: false,
         };
-        Errand { job, handle: None, reply: None, validity: Validity::default() }
+        let under_way = Arc::<UnderWay>::default().begin();
+        Errand { job, handle: None, reply: None, validity: Validity::default(), under_way }
     }
 
     #[tokio::test]
@@ -201,7 +202,7 @@ mod tests {
         let (jobs, waiting) = mpsc::channel(3);
         let alive = threads::start().unwrap()[0].alive.clone();
         let running = tokio::spawn(checkers.clone().run(waiting, alive));
-        let plan = a_plan();
+        let plan = a_plan(1);
         for slot in 0..3 {
             jobs.send(an_errand(&plan, slot)).await.unwrap();
         }

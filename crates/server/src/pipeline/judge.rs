@@ -1,10 +1,11 @@
 //! judge at work: hears reports, has `domain::judge` decide, and commits what follows. A report
-//! that changes a verdict is committed at once, the others together within 100 ms. Nothing else is
-//! heard until it is stored, so that memory never runs ahead of the database.
+//! that changes a verdict is committed at once, the others together within 100 ms; how, stands in
+//! `commit`. Nothing else is heard until it is stored, so that memory never runs ahead of the database.
 
 mod batch;
 mod canaries;
 mod command;
+mod commit;
 mod doubt;
 mod health;
 mod troubles;
@@ -12,28 +13,26 @@ mod watched;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
-use std::sync::Arc;
 use std::time::Duration;
 
-use domain::cadence::Missed;
-use domain::check::{CheckResult, Outcome};
+use domain::cadence::{self, Missed};
 use domain::judge::{self, Changed, Doubts, Effects, Moment};
 use rules::{MonitorId, Region, Timestamp};
-use store::{Batch, Committed, Store, StoreError};
+use store::Store;
 use tokio::sync::mpsc;
-use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use tracing::{error, info, warn};
+use tracing::{error, info};
 
 use self::batch::Pending;
 pub(super) use self::canaries::Canaries;
 pub(super) use self::command::Command;
+use self::commit::StoreEnded;
 use self::health::Pulse;
 pub use self::health::{Health, RegionHealth};
 pub(super) use self::watched::Watched;
 use super::cadence::Order;
 use crate::context::Context;
-use crate::lane::{Paced, Report};
+use crate::lane::{Paced, Report, Taken};
 use crate::observe::metrics::Metrics;
 
 /// Plain results wait this long for others to be committed with; design §2 allows 100 ms.
@@ -43,8 +42,6 @@ const REPORTS_AT_ONCE: usize = 2_048;
 /// From this period on a history is stored with every result: a restart finds the last results of
 /// the others among those of the last minutes (see `restart`).
 const RARE: Duration = Duration::from_mins(5);
-/// Between a commit that failed and the next try.
-const COMMIT_AGAIN: Duration = Duration::from_secs(1);
 
 /// The stage, with all it watches in memory.
 pub(super) struct Judge {
@@ -63,11 +60,6 @@ pub(super) struct Judge {
     /// Where second opinions are asked for. Weak: cadence runs until nobody else gives it orders.
     orders: mpsc::WeakSender<Order>,
     pending: Pending,
-}
-
-/// The store takes nothing any more, and these results were not in it.
-struct StoreEnded {
-    lost: usize,
 }
 
 impl Judge {
@@ -114,11 +106,7 @@ impl Judge {
     /// Runs until no report can come any more; what was heard is committed by then. Where the store
     /// ends before, so does the judge: who asks it then hears that the server is stopping, instead
     /// of waiting for good.
-    pub(super) async fn run(
-        mut self,
-        reports: mpsc::Receiver<Report>,
-        commands: mpsc::Receiver<Command>,
-    ) {
+    pub(super) async fn run(mut self, reports: Paced, commands: mpsc::Receiver<Command>) {
         if let Err(StoreEnded { lost }) = self.listen(reports, commands).await {
             error!(
                 "the store ended before its time: {lost} results are lost, and nothing is judged"
@@ -128,21 +116,24 @@ impl Judge {
 
     async fn listen(
         &mut self,
-        reports: mpsc::Receiver<Report>,
+        mut reports: Paced,
         mut commands: mpsc::Receiver<Command>,
     ) -> Result<(), StoreEnded> {
-        let mut reports = Paced::new(reports);
         let mut heard = Vec::with_capacity(REPORTS_AT_ONCE);
         loop {
             let wake = self.wakes.peek().map(|Reverse((at, _))| *at);
-            let wake = wake.into_iter().chain(self.doubts.wake_at()).min();
+            let wake = wake.into_iter().chain(self.doubts.wake_at()).min().map(cadence::on_grid);
             tokio::select! {
-                count = reports.take(&mut heard, REPORTS_AT_ONCE) => {
-                    if count == 0 {
+                taken = reports.take(&mut heard, REPORTS_AT_ONCE) => {
+                    if taken == Taken::NoneAnyMore {
                         break;
                     }
                     for report in heard.drain(..) {
                         self.hear(report);
+                    }
+                    // Where nothing is under way, nothing comes that could be stored with it.
+                    if reports.is_quiet() || self.pending.len() >= REPORTS_AT_ONCE {
+                        self.commit().await?;
                     }
                 }
                 Some(command) = commands.recv() => {
@@ -155,7 +146,7 @@ impl Judge {
                 () = woken(&self.ctx, wake) => self.tick(),
                 () = self.pending.due() => self.commit().await?,
             }
-            if self.pending.is_urgent() || self.pending.len() >= REPORTS_AT_ONCE {
+            if self.pending.is_urgent() {
                 self.commit().await?;
             }
         }
@@ -272,64 +263,6 @@ impl Judge {
         self.watched.insert(monitor, watched);
         self.follow(monitor, &effects);
     }
-
-    /// Commits what is pending, however often it takes: nothing else is heard until it is stored, or
-    /// the store has ended and never will.
-    async fn commit(&mut self) -> Result<(), StoreEnded> {
-        if self.pending.is_empty() {
-            return Ok(());
-        }
-        let batch = Arc::new(self.pending.batch());
-        let begun = Instant::now();
-        let stored = self.abandon.run_until_cancelled(self.store_all(&batch)).await;
-        let Some(Ok(committed)) = stored else {
-            return Err(StoreEnded { lost: batch.results.len() });
-        };
-        self.metrics.commit_seconds.observe(begun.elapsed().as_secs_f64());
-        let dropped = committed.duplicates + committed.ownerless;
-        self.metrics.results_committed.inc_by(ran(&batch.results).saturating_sub(dropped));
-        self.note_joined().await;
-        self.pending.answer(&batch);
-        Ok(())
-    }
-
-    /// Stores a batch, and what is told of probes with it, however often it takes.
-    async fn store_all(&self, batch: &Arc<Batch>) -> Result<Committed, StoreError> {
-        loop {
-            match self.store_once(batch).await {
-                Err(ended @ (StoreError::Closed | StoreError::TakenOver)) => return Err(ended),
-                Err(why) => error!("results could not be stored, trying again: {why}"),
-                Ok(committed) => return Ok(committed),
-            }
-            self.metrics.commits_failed.inc();
-            tokio::time::sleep(COMMIT_AGAIN).await;
-        }
-    }
-
-    /// Notes the regions that joined incidents. Once only: what is not noted is completed when the
-    /// incident closes.
-    async fn note_joined(&mut self) {
-        let joined = self.pending.take_joined();
-        if joined.is_empty() {
-            return;
-        }
-        let noted = self.store.incidents();
-        let noted = self.abandon.run_until_cancelled(noted.note_joined(joined)).await;
-        if let Some(Err(why)) = noted {
-            warn!("further failing regions stand in no timeline: {why}");
-        }
-    }
-
-    async fn store_once(&self, batch: &Arc<Batch>) -> Result<Committed, StoreError> {
-        if !self.pending.notes().is_empty() {
-            self.store.audit().note_probes(self.pending.notes().to_vec()).await?;
-        }
-        self.store.commit(batch.clone()).await
-    }
-}
-
-fn ran(results: &[CheckResult]) -> u64 {
-    results.iter().filter(|result| result.outcome != Outcome::Skipped).count() as u64
 }
 
 fn moment<'d>(ctx: &Context, doubts: &'d Doubts) -> Moment<'d> {

@@ -9,15 +9,15 @@ use sqlx::{Arguments, PgConnection, SqliteConnection};
 
 use super::{ResultRow, pack};
 use crate::db::{Connection, Link};
+use crate::many::{self, Chunk};
 use crate::{StoreError, codes};
 
 const COLUMNS: usize = 12;
-/// Rows of one statement, SQLite only: each statement is an errand to the thread of its connection.
-const SIZES: [usize; 4] = [64, 16, 4, 1];
 
 // SQLite only: `?` because a numbered parameter is looked up by its name, which takes longer the
 // more there are.
-static INSERTS: LazyLock<[String; 4]> = LazyLock::new(|| SIZES.map(insert_statement));
+static INSERTS: LazyLock<[String; many::SIZES.len()]> =
+    LazyLock::new(|| many::SIZES.map(insert_statement));
 
 /// PostgreSQL only: one statement of any size, with an array for each column.
 const INSERT_ARRAYS: &str = "INSERT INTO results (slot, monitor, region, trigger, revision, outcome, \
@@ -52,24 +52,21 @@ pub(crate) async fn insert(
     }
 }
 
+/// Whether so many rows are one statement at most.
+pub(crate) fn is_one_statement(rows: usize) -> bool {
+    many::is_one(rows)
+}
+
 async fn insert_sqlite(
     db: &mut SqliteConnection,
     rows: &[ResultRow<'_>],
 ) -> Result<u64, StoreError> {
     let mut stored = 0;
-    let mut rest = rows;
-    while let Some(last) = rest.last() {
-        // A statement that is half full is filled with a row that it has already: the second of an
-        // identity is not stored.
-        let fits = |size: &usize| *size <= 2 * rest.len();
-        let place = SIZES.iter().position(fits).unwrap_or(SIZES.len() - 1);
-        let (chunk, later) = rest.split_at(SIZES[place].min(rest.len()));
-        let filling = std::iter::repeat_n(last, SIZES[place] - chunk.len());
-        let arguments = arguments(chunk.iter().chain(filling), SIZES[place])?;
+    for Chunk { place, rows } in many::chunks(rows) {
+        let arguments = arguments(rows, many::SIZES[place])?;
         let statement = INSERTS[place].as_str();
         let done = sqlx::query_with(statement, arguments).execute(&mut *db).await?;
         stored += done.rows_affected();
-        rest = later;
     }
     Ok(stored)
 }

@@ -65,3 +65,54 @@ async fn evidence_of_a_repeated_result_changes_nothing() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn evidence_of_one_batch_is_kept_as_that_of_several() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        let (ams, arn) = (Region::FlyAms, Region::FlyArn);
+        let before = with_evidence(a_result(monitor, ams, 1), Outcome::Success, "before");
+        home.commit(Batch { results: vec![before], ..Batch::default() }).await.unwrap();
+        let results = [
+            (ams, 3, Outcome::Success, "latest"),
+            (arn, 2, Outcome::Failure, "broken"),
+            (ams, 2, Outcome::Success, "earlier"),
+            (arn, 3, Outcome::Failure, "still broken"),
+            (arn, 4, Outcome::Success, "well again"),
+        ];
+        let results = results
+            .map(|(region, slot, outcome, body)| {
+                with_evidence(a_result(monitor, region, slot), outcome, body)
+            })
+            .to_vec();
+        home.commit(Batch { results, ..Batch::default() }).await.unwrap();
+        assert_eq!(
+            kept(home, monitor).await,
+            [
+                "fly-arn Success well again",
+                "fly-ams Success latest",
+                "fly-arn Failure still broken",
+                "fly-arn Failure broken",
+            ]
+        );
+    })
+    .await;
+}
+
+// A clock that is set back has slots come again, and what they come to may be another outcome.
+#[tokio::test]
+async fn a_success_in_the_slot_of_a_stored_failure_leaves_its_evidence() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        for (slot, outcome, body) in [
+            (1, Outcome::Success, "well"),
+            (2, Outcome::Failure, "broken"),
+            (2, Outcome::Success, "the same slot"),
+        ] {
+            let result = with_evidence(a_result(monitor, Region::FlyAms, slot), outcome, body);
+            home.commit(Batch { results: vec![result], ..Batch::default() }).await.unwrap();
+        }
+        assert!(kept(home, monitor).await.contains(&"fly-ams Failure broken".to_owned()));
+    })
+    .await;
+}

@@ -120,6 +120,15 @@ fn changes_that_change(list: &Value) -> Vec<Change> {
 }
 
 impl Change {
+    /// Names of the attributes that are known after apply only, in the order of the alphabet.
+    pub fn open(&self) -> Vec<&str> {
+        let all = self.after_unknown.as_object().into_iter().flatten();
+        let open = all.filter(|(_, unknown)| **unknown == Value::Bool(true));
+        let mut names: Vec<_> = open.map(|(name, _)| name.as_str()).collect();
+        names.sort_unstable();
+        names
+    }
+
     fn of(planned: Planned) -> Self {
         let Planned { address, change } = planned;
         let importing = change.importing.as_ref().and_then(|import| import["id"].as_str());

@@ -18,6 +18,8 @@ enum Happening {
     End(u32),
     /// The monitor is edited: it runs in this many regions from now on.
     Edit(usize),
+    /// The same after so many milliseconds, of which what was due was not taken.
+    EditLate(u64, usize),
 }
 
 fn happenings() -> impl Strategy<Value = Vec<Happening>> {
@@ -26,6 +28,7 @@ fn happenings() -> impl Strategy<Value = Vec<Happening>> {
         1 => (0_u64..300_000).prop_map(Happening::Pass),
         4 => (0_u32..5).prop_map(Happening::End),
         1 => (1_usize..5).prop_map(Happening::Edit),
+        1 => (0_u64..100_000, 1_usize..5).prop_map(|(late, regions)| Happening::EditLate(late, regions)),
     ];
     prop::collection::vec(happening, 1..60)
 }
@@ -82,19 +85,32 @@ impl Book {
             }
             Happening::Edit(regions) => {
                 self.pass(Duration::ZERO);
-                self.regions = first_regions(*regions);
-                self.revision += 1;
-                let put = (self.monitor, PERIOD, self.regions, self.now, First::AtOnce);
-                self.handle = self.schedule.put(put.0, put.1, put.2, put.3, put.4);
-                self.running.clear();
-                let now = self.regions.iter().map(|region| (self.revision, region, self.now));
-                self.expected.extend(now);
-                self.pass(Duration::ZERO);
+                self.edit(*regions);
+            }
+            Happening::EditLate(millis, regions) => {
+                self.expect(Duration::from_millis(*millis));
+                for missed in self.schedule.overdue(self.monitor, self.now) {
+                    let slots = Slots::of(self.monitor, PERIOD, self.regions, missed.region);
+                    self.miss(slots, missed);
+                }
+                self.edit(*regions);
             }
         }
     }
 
-    fn pass(&mut self, time: Duration) {
+    fn edit(&mut self, regions: usize) {
+        self.regions = first_regions(regions);
+        self.revision += 1;
+        let put = (self.monitor, PERIOD, self.regions, self.now, First::AtOnce);
+        self.handle = self.schedule.put(put.0, put.1, put.2, put.3, put.4);
+        self.running.clear();
+        let now = self.regions.iter().map(|region| (self.revision, region, self.now));
+        self.expected.extend(now);
+        self.pass(Duration::ZERO);
+    }
+
+    /// Time passes, and these slots come with it.
+    fn expect(&mut self, time: Duration) {
         let later = self.now + time;
         for region in self.regions.iter() {
             let slots = Slots::of(self.monitor, PERIOD, self.regions, region);
@@ -105,10 +121,15 @@ impl Book {
             }
         }
         self.now = later;
-        while let Some(due) = self.schedule.pop_due(later) {
+    }
+
+    fn pass(&mut self, time: Duration) {
+        self.expect(time);
+        while let Some(due) = self.schedule.pop_due(self.now) {
             self.record(due);
         }
-        assert!(self.schedule.next_due().is_none_or(|next| next > later));
+        assert!(self.schedule.next_due().is_none_or(|next| next > self.now));
+        assert_eq!(self.schedule.overdue(self.monitor, self.now), []);
     }
 
     fn record(&mut self, due: Due) {
@@ -116,14 +137,7 @@ impl Book {
         assert_eq!(due.next_slot, slots.after(due.slot));
         assert!(due.next_slot > self.now, "the slot to run is the current one");
         if let Some(missed) = due.missed {
-            let mut slot = missed.first_slot;
-            let mut count = 0;
-            while slot <= missed.last_slot {
-                self.decide(due.region, slot, Fate::Missed);
-                count += 1;
-                slot = slots.after(slot);
-            }
-            assert_eq!(missed.count, count);
+            self.miss(slots, missed);
         }
         let fate = match due.call {
             Call::Run => Fate::Run,
@@ -131,6 +145,17 @@ impl Book {
         };
         assert_eq!(fate == Fate::Run, self.running.insert(due.region));
         self.decide(due.region, due.slot, fate);
+    }
+
+    fn miss(&mut self, slots: Slots, missed: Missed) {
+        let mut slot = missed.first_slot;
+        let mut count = 0;
+        while slot <= missed.last_slot {
+            self.decide(missed.region, slot, Fate::Missed);
+            count += 1;
+            slot = slots.after(slot);
+        }
+        assert_eq!(missed.count, count);
     }
 
     fn decide(&mut self, region: Region, slot: Timestamp, fate: Fate) {

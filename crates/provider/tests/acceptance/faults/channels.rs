@@ -101,6 +101,17 @@ async fn the_kind_of_a_channel_changes_in_place_with_its_block() {
 }
 
 #[tokio::test]
+async fn an_update_leaves_open_only_what_the_server_says() {
+    let world = World::start().await;
+    let ntfy = |topic: &str| {
+        channel(&format!("provider_type = \"ntfy\"\n ntfy {{\n topic = \"{topic}\"\n }}"))
+    };
+    world.settle(&ntfy("one")).await;
+    let plan = world.plan(&ntfy("two")).await;
+    assert_eq!(plan.change("service_notification.c").open(), ["updated_at"]);
+}
+
+#[tokio::test]
 async fn headers_of_a_webhook_are_blocks_also_dynamic_ones_and_keep_their_order() {
     let webhook = |headers: &str| {
         channel(&format!(

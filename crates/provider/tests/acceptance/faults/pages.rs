@@ -119,6 +119,63 @@ async fn a_component_of_another_page_or_type_is_another_component() {
 }
 
 #[tokio::test]
+async fn an_update_leaves_open_only_what_the_server_says() {
+    let world = World::start().await;
+    let shown = "type = \"monitor\"\n monitor_id = service_tcp_monitor.m[0].id";
+    world.settle(&component(shown)).await;
+    let changed = component(&format!("{shown}\n name = \"Shop\""));
+    let changed = changed.replace("\"Status\"", "\"How we are\"").replace("\"Group\"", "\"Shop\"");
+    let plan = world.plan(&changed).await;
+    for (address, open) in [
+        ("service_status_page.p", &["published", "theme", "updated_at"][..]),
+        ("service_status_page_component.c", &["updated_at"]),
+        ("service_status_page_component_group.g", &["updated_at"]),
+    ] {
+        let change = plan.change(address);
+        assert_eq!((change.action, change.open()), (Action::Update, open.to_vec()), "{address}");
+    }
+}
+
+/// A page with three monitors, and components that show one each.
+fn components(shown: &[(&str, &str)]) -> String {
+    let one = |(name, monitor): &(&str, &str)| {
+        format!(
+            "resource \"service_status_page_component\" \"{name}\" {{\n \
+             page_id = service_status_page.p.id\n type = \"monitor\"\n \
+             monitor_id = service_tcp_monitor.m[\"{monitor}\"].id\n}}\n"
+        )
+    };
+    let monitors = "resource \"service_tcp_monitor\" \"m\" {\n for_each = toset([\"x\", \"y\", \"z\"])\n \
+                    name = \"m\"\n uri = \"example.com:443\"\n periodicity = \"1m\"\n}\n";
+    page("title = \"Status\"") + monitors + &shown.iter().map(one).collect::<String>()
+}
+
+#[tokio::test]
+async fn what_must_be_unique_is_handed_on_in_one_apply_under_another_name() {
+    let world = World::start().await;
+    world.settle(&components(&[("a", "x"), ("b", "y")])).await;
+    // Each takes what the next one gives up, or what one that goes away leaves behind.
+    world.settle(&components(&[("a", "y"), ("b", "z")])).await;
+    world.settle(&components(&[("c", "y"), ("b", "z")])).await;
+    let renamed = page("title = \"Status\"").replace("\"p\"", "\"q\"");
+    world.settle(&renamed).await;
+}
+
+#[tokio::test]
+async fn components_that_trade_their_monitors_are_told_the_way_out() {
+    let world = World::start().await;
+    world.settle(&components(&[("a", "x"), ("b", "y")])).await;
+    world.configure(&components(&[("a", "y"), ("b", "x")]));
+    let error = world.terraform.apply().await.unwrap_err();
+    let said = error.shown()[0].to_string();
+    assert!(said.contains("two resources cannot trade"), "{said}");
+    assert!(said.contains("monitor_id = service_tcp_monitor.m"), "{said}");
+    // As it says.
+    world.settle(&components(&[("a", "y")])).await;
+    world.settle(&components(&[("a", "y"), ("b", "x")])).await;
+}
+
+#[tokio::test]
 async fn a_slug_that_is_taken_is_said_at_its_argument() {
     let world = World::start().await;
     world.settle(&page("title = \"Status\"")).await;

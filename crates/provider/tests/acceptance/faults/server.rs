@@ -10,6 +10,7 @@ use bytes::Bytes;
 use http_body_util::Full;
 use serde_json::json;
 use testkit::server::{Caller, TestServer};
+use testkit::target::{Answer, Authority, HttpTarget, Protocol, Validity};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -24,21 +25,34 @@ resource "service_tcp_monitor" "m" {
 }
 "#;
 
-/// Passes requests on to the server, and loses the answers to the first creates.
-async fn losing(caller: Caller, lost: usize) -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let port = listener.local_addr().unwrap().port();
-    let left = Arc::new(AtomicUsize::new(lost));
-    tokio::spawn(async move {
-        loop {
-            let (stream, _) = listener.accept().await.unwrap();
-            tokio::spawn(pass(stream, caller.clone(), Arc::clone(&left)));
-        }
-    });
-    port
+/// Passes requests on to the server.
+#[derive(Default)]
+struct Between {
+    /// Of so many creates the answer is still to be lost.
+    to_lose: AtomicUsize,
+    /// How often the server said that there were too many calls.
+    limited: AtomicUsize,
 }
 
-async fn pass(mut stream: TcpStream, caller: Caller, left: Arc<AtomicUsize>) {
+impl Between {
+    /// Stands between Terraform and the server from now on.
+    async fn stand(self, world: &mut World) -> Arc<Self> {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        world.terraform.set("SERVICE_API_URL", format!("http://127.0.0.1:{port}/rpc"));
+        let (between, caller) = (Arc::new(self), world.writer());
+        let shared = Arc::clone(&between);
+        tokio::spawn(async move {
+            loop {
+                let (stream, _) = listener.accept().await.unwrap();
+                tokio::spawn(pass(stream, caller.clone(), Arc::clone(&shared)));
+            }
+        });
+        between
+    }
+}
+
+async fn pass(mut stream: TcpStream, caller: Caller, between: Arc<Between>) {
     let mut raw = Vec::new();
     let head = loop {
         let mut part = [0; 4096];
@@ -71,11 +85,14 @@ async fn pass(mut stream: TcpStream, caller: Caller, left: Arc<AtomicUsize>) {
     }
     let body = Full::new(Bytes::copy_from_slice(&raw[head..]));
     let reply = caller.request(request.body(body).unwrap()).await;
-    let loses = path.contains("/Create")
-        && left
-            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1))
-            .is_ok();
-    if loses {
+    if reply.status == 429 {
+        between.limited.fetch_add(1, Ordering::SeqCst);
+    }
+    let lose = || {
+        let less = |left: usize| left.checked_sub(1);
+        between.to_lose.fetch_update(Ordering::SeqCst, Ordering::SeqCst, less).is_ok()
+    };
+    if path.contains("/Create") && lose() {
         return;
     }
     let mut answer = format!("HTTP/1.1 {}\r\nconnection: close\r\n", reply.status);
@@ -93,12 +110,13 @@ async fn pass(mut stream: TcpStream, caller: Caller, left: Arc<AtomicUsize>) {
 async fn an_answer_that_was_lost_makes_no_orphan() {
     // issue 5 point 6
     let mut world = World::start().await;
-    let port = losing(world.writer(), 2).await;
-    world.terraform.set("SERVICE_API_URL", format!("http://127.0.0.1:{port}/rpc"));
+    let between = Between { to_lose: AtomicUsize::new(2), ..Between::default() };
+    let between = between.stand(&mut world).await;
     let state = world.settle(MONITOR).await;
     let list = world.rpc(MONITORS, "ListMonitors", json!({})).await;
     assert_eq!(list["totalSize"], 1);
     assert_eq!(list["tcpMonitors"][0]["id"], *state.value("service_tcp_monitor.m", "id"));
+    assert_eq!(between.to_lose.load(Ordering::SeqCst), 0);
 }
 
 #[tokio::test]
@@ -109,7 +127,8 @@ async fn a_server_that_limits_calls_is_waited_for() {
         settings.calls_per_second = few;
         settings.calls_burst = NonZeroU32::new(2).unwrap();
     });
-    let world = World::of(server.await);
+    let mut world = World::of(server.await);
+    let between = Between::default().stand(&mut world).await;
     let body = MONITOR.replace("\" {", "\" {\n  count = 12\n");
     // The server's clock is the test's: it goes while Terraform waits.
     let mut ticks = tokio::time::interval(Duration::from_millis(50));
@@ -124,6 +143,8 @@ async fn a_server_that_limits_calls_is_waited_for() {
         () = going => unreachable!("it goes on"),
     };
     assert_eq!(state.addresses().len(), 12);
+    // As many calls at once are more than the server takes.
+    assert!(between.limited.load(Ordering::SeqCst) > 0);
 }
 
 #[tokio::test]
@@ -171,4 +192,29 @@ async fn a_server_that_is_not_there_is_said_with_its_address() {
     let error = world.terraform.plan().await.unwrap_err();
     let said = error.shown()[0].to_string();
     assert!(said.contains(&url) && said.contains("SERVICE_API_URL"), "{said}");
+}
+
+#[tokio::test]
+async fn a_server_with_a_certificate_of_ones_own_is_trusted_when_a_file_says_so() {
+    let authority = Authority::new("Ours");
+    let identity = authority.issue(&["127.0.0.1"], Validity::Holds);
+    let server = HttpTarget::start_tls(identity, Protocol::Http2).await;
+    let who = json!({
+        "name": "Acme", "slug": "acme", "plan": "free",
+        "actor": { "type": "apiKey", "keyId": "key_0000000000000", "scopes": ["read"] },
+    });
+    server.on("/v1/whoami", Answer::ok(who.to_string()));
+    let mut world = World::start().await;
+    world.terraform.set("SERVICE_API_URL", server.url("/rpc"));
+    world.configure(
+        "provider \"service\" {\n max_retries = 0\n}\ndata \"service_whoami\" \"me\" {}\n",
+    );
+    let refused = world.terraform.plan().await.unwrap_err().shown()[0].to_string();
+    assert!(refused.contains("certificate that is not trusted"), "{refused}");
+    assert!(refused.contains("SSL_CERT_FILE"), "{refused}");
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), authority.pem()).unwrap();
+    world.terraform.set("SSL_CERT_FILE", file.path().to_str().unwrap());
+    let applied = world.terraform.apply().await.unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(applied.state.value("data.service_whoami.me", "slug"), "acme");
 }

@@ -1,6 +1,8 @@
 //! What becomes of the judge when its store ends, or refuses.
 
-use domain::check::{Identity, Phases, ProbeId, Trigger};
+use domain::check::{CheckResult, Identity, Outcome, Phases, ProbeId, Trigger};
+use std::sync::Arc;
+
 use rules::{Region, Secret};
 use store::{Database, MasterKeySource, Settings};
 use testkit::line::Line;
@@ -68,7 +70,7 @@ async fn a_judge_whose_store_has_ended_ends_and_keeps_nobody_waiting() {
     store.clone().close().await.unwrap();
     let Bench { judge, reports, heard, .. } = a_judge(store);
     let (commands, told) = mpsc::channel(8);
-    let judging = tokio::spawn(judge.run(heard, told));
+    let judging = tokio::spawn(judge.run(Paced::new(heard, Arc::default()), told));
     let (reply, answer) = oneshot::channel();
     reports.send(Report::Result(a_result(), Some(reply))).await.unwrap();
     let ended = tokio::time::timeout(PATIENCE, judging).await;
@@ -105,7 +107,7 @@ async fn a_commit_that_failed_is_tried_again_until_it_is_stored() {
     let Bench { judge, metrics, reports, heard, .. } = a_judge(store.clone());
     let (_commands, told) = mpsc::channel(8);
     line.cut();
-    let judging = tokio::spawn(judge.run(heard, told));
+    let judging = tokio::spawn(judge.run(Paced::new(heard, Arc::default()), told));
     let (reply, mut answer) = oneshot::channel();
     reports.send(Report::Result(a_result(), Some(reply))).await.unwrap();
     until_a_commit_failed(&metrics).await;
@@ -125,7 +127,7 @@ async fn a_commit_that_always_fails_holds_no_stop_up_for_good() {
     let Bench { judge, metrics, reports, heard, abandon } = a_judge(store);
     let (_commands, told) = mpsc::channel(8);
     line.cut();
-    let judging = tokio::spawn(judge.run(heard, told));
+    let judging = tokio::spawn(judge.run(Paced::new(heard, Arc::default()), told));
     let (reply, answer) = oneshot::channel();
     reports.send(Report::Result(a_result(), Some(reply))).await.unwrap();
     until_a_commit_failed(&metrics).await;

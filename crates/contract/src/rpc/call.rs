@@ -1,0 +1,166 @@
+//! Calls by the name of their method, with JSON both ways: for who has messages as data and not as
+//! types. One function is every call, where the generated clients are one each. What the JSON must
+//! hold is the service's to judge.
+
+use std::error::Error as StdError;
+use std::time::Duration;
+
+use connectrpc::ErrorDetail;
+use connectrpc::client::{ClientBody, ClientTransport as _, full_body};
+use http::uri::Authority;
+use http::{HeaderMap, Request, StatusCode, Uri, header};
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use serde::Deserialize;
+use serde_json::Value as Json;
+
+use super::{Client, Code, Error, IDEMPOTENCY_KEY_HEADER, KEY_HEADER};
+
+/// The protocol's version and the time of a call, as Connect has them in headers.
+const VERSION: (&str, &str) = ("connect-protocol-version", "1");
+const TIMEOUT_HEADER: &str = "connect-timeout-ms";
+const JSON: &str = "application/json";
+
+/// One call.
+#[derive(Clone, Copy, Debug)]
+pub struct Call<'a> {
+    /// Path of the method below the base URL, such as `/monitor.v1.MonitorService/GetMonitor`.
+    pub method: &'a str,
+    /// The request as the protocol's JSON.
+    pub request: &'a Json,
+    /// What the service is told of the time that it has. Ending the call is the caller's.
+    pub time: Duration,
+    /// What makes a repeated create one: see [`IDEMPOTENCY_KEY_HEADER`].
+    pub idempotency_key: Option<&'a str>,
+    /// Most bytes of the answer.
+    pub answer_bytes_max: usize,
+}
+
+impl Client {
+    /// Makes a call. The answer is the protocol's JSON; an error is the one that the service sent, or
+    /// one without a reason when it sent none.
+    pub async fn call(&self, call: &Call<'_>) -> Result<Json, Error> {
+        let response = self.transport.send(self.request(call)?).await?;
+        let (parts, body) = response.into_parts();
+        let body = match Limited::new(body, call.answer_bytes_max).collect().await {
+            Ok(body) => body.to_bytes(),
+            Err(error) => return Err(unread(&*error, call).with_headers(parts.headers)),
+        };
+        if !parts.status.is_success() {
+            return Err(refusal(parts.status, &body).with_headers(parts.headers));
+        }
+        let answer = is_json(&parts.headers).and_then(|()| {
+            serde_json::from_slice(&body)
+                .map_err(|error| Error::internal(format!("failed to decode response: {error}")))
+        });
+        answer.map_err(|error| error.with_headers(parts.headers))
+    }
+
+    fn request(&self, call: &Call<'_>) -> Result<Request<ClientBody>, Error> {
+        let mut request = Request::post(address(&self.base, call.method))
+            .header(header::CONTENT_TYPE, JSON)
+            .header(VERSION.0, VERSION.1)
+            .header(TIMEOUT_HEADER, call.time.as_millis().to_string())
+            .header(KEY_HEADER, &self.key);
+        if let Some(key) = call.idempotency_key {
+            request = request.header(IDEMPOTENCY_KEY_HEADER, key);
+        }
+        request
+            .body(full_body(call.request.to_string().into()))
+            .map_err(|error| Error::internal(format!("failed to build the request: {error}")))
+    }
+}
+
+/// Where a method is below the base URL, of which only the path counts.
+fn address(base: &Uri, method: &str) -> String {
+    let scheme = base.scheme_str().unwrap_or("http");
+    let authority = base.authority().map_or("", Authority::as_str);
+    format!("{scheme}://{authority}{}{method}", base.path().trim_end_matches('/'))
+}
+
+/// Why an answer could not be read to its end.
+fn unread(error: &(dyn StdError + Send + Sync + 'static), call: &Call<'_>) -> Error {
+    if error.is::<LengthLimitError>() {
+        let most = call.answer_bytes_max;
+        return Error::resource_exhausted(format!("response body size exceeds limit {most}"));
+    }
+    Error::internal(format!("failed to read response body: {error}"))
+}
+
+/// An answer of another type is not the service's.
+fn is_json(headers: &HeaderMap) -> Result<(), Error> {
+    let Some(given) = headers.get(header::CONTENT_TYPE) else { return Ok(()) };
+    let given = given.to_str().unwrap_or_default();
+    if given.starts_with(JSON) {
+        return Ok(());
+    }
+    Err(Error::unknown(format!("unexpected content-type: {given}")))
+}
+
+/// What the service says of a failure, or whoever stands in its place.
+fn refusal(status: StatusCode, body: &[u8]) -> Error {
+    #[derive(Deserialize)]
+    struct Said {
+        code: Option<Code>,
+        message: Option<String>,
+        #[serde(default)]
+        details: Vec<ErrorDetail>,
+    }
+    let Ok(said) = serde_json::from_slice::<Said>(body) else {
+        let said = String::from_utf8_lossy(body);
+        return Error::new(code(status), format!("HTTP error {}: {said}", status.as_u16()));
+    };
+    let code = said.code.unwrap_or_else(|| code(status));
+    let mut error = Error::new(code, said.message.unwrap_or_default());
+    error.details = said.details;
+    error
+}
+
+/// What a status means that came without words of the service.
+/// Rules: <https://connectrpc.com/docs/protocol#http-to-error-code>
+pub(super) const fn code(status: StatusCode) -> Code {
+    match status.as_u16() {
+        400 => Code::Internal,
+        401 => Code::Unauthenticated,
+        403 => Code::PermissionDenied,
+        404 => Code::Unimplemented,
+        408 => Code::DeadlineExceeded,
+        429 | 502..=504 => Code::Unavailable,
+        _ => Code::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn methods_stand_below_the_path_of_the_base() {
+        for (base, whole) in [
+            ("http://127.0.0.1:8080/rpc", "http://127.0.0.1:8080/rpc/a.v1.B/C"),
+            ("https://example.com/aloft/rpc/", "https://example.com/aloft/rpc/a.v1.B/C"),
+            ("https://example.com", "https://example.com/a.v1.B/C"),
+            ("https://example.com/rpc?to=nowhere", "https://example.com/rpc/a.v1.B/C"),
+        ] {
+            assert_eq!(address(&base.parse().unwrap(), "/a.v1.B/C"), whole);
+        }
+    }
+
+    #[test]
+    fn who_answers_in_place_of_the_service_is_told_by_the_status() {
+        for (status, expected) in [
+            (400, Code::Internal),
+            (401, Code::Unauthenticated),
+            (403, Code::PermissionDenied),
+            (404, Code::Unimplemented),
+            (408, Code::DeadlineExceeded),
+            (429, Code::Unavailable),
+            (503, Code::Unavailable),
+            (500, Code::Unknown),
+        ] {
+            let refused = refusal(StatusCode::from_u16(status).unwrap(), b"<html>");
+            assert_eq!(refused.code, expected, "{status}");
+        }
+        let named = refusal(StatusCode::NOT_FOUND, br#"{"code":"aborted","message":"m"}"#);
+        assert_eq!((named.code, named.message.as_deref()), (Code::Aborted, Some("m")));
+    }
+}

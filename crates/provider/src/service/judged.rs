@@ -1,0 +1,51 @@
+//! What the service would refuse: the JSON becomes the message that would be sent, and `rules` reads
+//! that exactly as the service does. And whether what it answers is a message at all.
+
+use contract::notification::wire::Notification;
+use contract::status_page::wire::{Component, ComponentGroup, StatusPage};
+use rules::monitor::MonitorDraft;
+use rules::notification::ChannelDraft;
+use rules::status_page::{ComponentDraft, GroupDraft, PageDraft};
+use rules::{Violation, Violations};
+use serde::de::DeserializeOwned;
+use serde_json::Value as Json;
+
+pub(super) fn monitor<M: Into<MonitorDraft> + DeserializeOwned>(resource: Json) -> Violations {
+    judged::<M, MonitorDraft>(resource, |draft| draft.parse().err())
+}
+
+pub(super) fn channel(resource: Json) -> Violations {
+    judged::<Notification, ChannelDraft>(resource, |draft| draft.parse().err())
+}
+
+pub(super) fn page(resource: Json) -> Violations {
+    judged::<StatusPage, PageDraft>(resource, |draft| draft.parse().err())
+}
+
+pub(super) fn component(resource: Json) -> Violations {
+    judged::<Component, ComponentDraft>(resource, |draft| draft.parse().err())
+}
+
+pub(super) fn group(resource: Json) -> Violations {
+    judged::<ComponentGroup, GroupDraft>(resource, |draft| draft.parse().err())
+}
+
+/// Whether this is such a message: each of its fields has the type that the contract says.
+pub(super) fn held<M: DeserializeOwned>(resource: Json) -> Result<(), serde_json::Error> {
+    serde_json::from_value::<M>(resource).map(drop)
+}
+
+/// What is wrong with the draft of a message. The JSON was made by the tables, whose names are those
+/// of the messages.
+fn judged<M, D>(resource: Json, parse: impl Fn(D) -> Option<Violations>) -> Violations
+where
+    M: DeserializeOwned + Into<D>,
+{
+    match serde_json::from_value::<M>(resource) {
+        Ok(message) => parse(message.into()).unwrap_or_default(),
+        Err(error) => {
+            let said = format!("cannot be sent: the wire has no place for it: {error}");
+            Violation::unseen("configuration", said).into()
+        }
+    }
+}

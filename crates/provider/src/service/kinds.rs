@@ -1,0 +1,102 @@
+//! The seven kinds of resource, and what the service calls them.
+
+use contract::monitor::wire::{DnsMonitor, HttpMonitor, TcpMonitor};
+use contract::notification::wire::Notification;
+use contract::status_page::wire::{Component, ComponentGroup, StatusPage};
+use rules::MonitorKind;
+
+use super::{Service, judged};
+
+const MONITOR_SERVICE: &str = "/monitor.v1.MonitorService";
+const STATUS_PAGE_SERVICE: &str = "/status_page.v1.StatusPageService";
+
+/// The calls for each HTTP monitor.
+pub static HTTP_MONITORS: Service = Service {
+    noun: "HTTP monitor",
+    refused: judged::monitor::<HttpMonitor>,
+    held: judged::held::<HttpMonitor>,
+    path: MONITOR_SERVICE,
+    written: "HttpMonitor",
+    read: "Monitor",
+    field: "monitor",
+    list_field: "httpMonitors",
+    kind: Some(MonitorKind::Http),
+};
+
+/// The calls for each TCP monitor.
+pub static TCP_MONITORS: Service = Service {
+    noun: "TCP monitor",
+    refused: judged::monitor::<TcpMonitor>,
+    held: judged::held::<TcpMonitor>,
+    path: MONITOR_SERVICE,
+    written: "TcpMonitor",
+    read: "Monitor",
+    field: "monitor",
+    list_field: "tcpMonitors",
+    kind: Some(MonitorKind::Tcp),
+};
+
+/// The calls for each DNS monitor.
+pub static DNS_MONITORS: Service = Service {
+    noun: "DNS monitor",
+    refused: judged::monitor::<DnsMonitor>,
+    held: judged::held::<DnsMonitor>,
+    path: MONITOR_SERVICE,
+    written: "DnsMonitor",
+    read: "Monitor",
+    field: "monitor",
+    list_field: "dnsMonitors",
+    kind: Some(MonitorKind::Dns),
+};
+
+/// The calls for notification channels, whose writer is told when nobody will hear of them.
+pub static NOTIFICATIONS: Service = Service {
+    noun: "notification channel",
+    refused: judged::channel,
+    held: judged::held::<Notification>,
+    path: "/notification.v1.NotificationService",
+    written: "Notification",
+    read: "Notification",
+    field: "notification",
+    list_field: "notifications",
+    kind: None,
+};
+
+/// The calls for each status page.
+pub static PAGES: Service = Service {
+    noun: "status page",
+    refused: judged::page,
+    held: judged::held::<StatusPage>,
+    path: STATUS_PAGE_SERVICE,
+    written: "StatusPage",
+    read: "StatusPage",
+    field: "statusPage",
+    list_field: "statusPages",
+    kind: None,
+};
+
+/// The calls for each component.
+pub static COMPONENTS: Service = Service {
+    noun: "component",
+    refused: judged::component,
+    held: judged::held::<Component>,
+    path: STATUS_PAGE_SERVICE,
+    written: "Component",
+    read: "Component",
+    field: "component",
+    list_field: "components",
+    kind: None,
+};
+
+/// The calls for each component group.
+pub static GROUPS: Service = Service {
+    noun: "component group",
+    refused: judged::group,
+    held: judged::held::<ComponentGroup>,
+    path: STATUS_PAGE_SERVICE,
+    written: "ComponentGroup",
+    read: "ComponentGroup",
+    field: "componentGroup",
+    list_field: "componentGroups",
+    kind: None,
+};

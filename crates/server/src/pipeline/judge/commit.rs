@@ -1,0 +1,80 @@
+//! Storing what was heard and decided: one transaction at a time, tried until it is stored or the
+//! store has ended. When it is due is `judge`'s.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::check::{CheckResult, Outcome};
+use store::{Batch, Committed, StoreError};
+use tokio::time::Instant;
+use tracing::{error, warn};
+
+use super::Judge;
+
+/// Between a commit that failed and the next try.
+const COMMIT_AGAIN: Duration = Duration::from_secs(1);
+
+/// The store takes nothing any more, and these results were not in it.
+pub(super) struct StoreEnded {
+    pub(super) lost: usize,
+}
+
+impl Judge {
+    /// Commits what is pending, however often it takes: nothing else is heard until it is stored, or
+    /// the store has ended and never will.
+    pub(super) async fn commit(&mut self) -> Result<(), StoreEnded> {
+        if self.pending.is_empty() {
+            return Ok(());
+        }
+        let batch = Arc::new(self.pending.batch());
+        let begun = Instant::now();
+        let stored = self.abandon.run_until_cancelled(self.store_all(&batch)).await;
+        let Some(Ok(committed)) = stored else {
+            return Err(StoreEnded { lost: batch.results.len() });
+        };
+        self.metrics.commit_seconds.observe(begun.elapsed().as_secs_f64());
+        let dropped = committed.duplicates + committed.ownerless;
+        self.metrics.results_committed.inc_by(ran(&batch.results).saturating_sub(dropped));
+        self.note_joined().await;
+        self.pending.answer(&batch);
+        Ok(())
+    }
+
+    /// Notes the regions that joined incidents. Once only: what is not noted is completed when the
+    /// incident closes.
+    async fn note_joined(&mut self) {
+        let joined = self.pending.take_joined();
+        if joined.is_empty() {
+            return;
+        }
+        let noted = self.store.incidents();
+        let noted = self.abandon.run_until_cancelled(noted.note_joined(joined)).await;
+        if let Some(Err(why)) = noted {
+            warn!("further failing regions stand in no timeline: {why}");
+        }
+    }
+
+    /// Stores a batch, and what is told of probes with it, however often it takes.
+    async fn store_all(&self, batch: &Arc<Batch>) -> Result<Committed, StoreError> {
+        loop {
+            match self.store_once(batch).await {
+                Err(ended @ (StoreError::Closed | StoreError::TakenOver)) => return Err(ended),
+                Err(why) => error!("results could not be stored, trying again: {why}"),
+                Ok(committed) => return Ok(committed),
+            }
+            self.metrics.commits_failed.inc();
+            tokio::time::sleep(COMMIT_AGAIN).await;
+        }
+    }
+
+    async fn store_once(&self, batch: &Arc<Batch>) -> Result<Committed, StoreError> {
+        if !self.pending.notes().is_empty() {
+            self.store.audit().note_probes(self.pending.notes().to_vec()).await?;
+        }
+        self.store.commit(batch.clone()).await
+    }
+}
+
+fn ran(results: &[CheckResult]) -> u64 {
+    results.iter().filter(|result| result.outcome != Outcome::Skipped).count() as u64
+}

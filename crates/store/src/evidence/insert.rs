@@ -1,0 +1,157 @@
+//! Writing evidence, that of a batch at a time: each engine has statements of its own, as for results.
+//! Of a region's successes the latest alone is kept.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::sync::LazyLock;
+
+use domain::check::{Evidence, Outcome};
+use sqlx::sqlite::SqliteArguments;
+use sqlx::{Arguments, PgConnection, SqliteConnection};
+
+use super::{COLUMN, row_of};
+use crate::db::Link;
+use crate::many::{self, Chunk};
+use crate::results::ResultRow;
+use crate::vault::Place;
+use crate::writer::Session;
+use crate::{StoreError, codes};
+
+/// SQLite only: `?` for the reason that results have.
+static UPSERTS: LazyLock<[String; many::SIZES.len()]> =
+    LazyLock::new(|| many::SIZES.map(upsert_statement));
+
+/// PostgreSQL only, like the next one: it takes one target of a conflict, and here are two.
+const DELETE_OLDER: &str = "DELETE FROM evidence e \
+     USING UNNEST($1::BIGINT[], $2::BIGINT[], $3::BIGINT[]) AS kept (monitor, region, slot) \
+     WHERE e.monitor = kept.monitor AND e.region = kept.region AND e.outcome = 0 \
+     AND e.slot < kept.slot";
+const INSERT_ARRAYS: &str = "INSERT INTO evidence \
+     (monitor, slot, region, trigger, revision, outcome, sealed) \
+     SELECT * FROM UNNEST($1::BIGINT[], $2::BIGINT[], $3::BIGINT[], $4::BIGINT[], $5::BIGINT[], \
+     $6::BIGINT[], $7::BYTEA[]) ON CONFLICT DO NOTHING";
+
+/// A row of the table.
+struct Sealed {
+    monitor: i64,
+    slot: i64,
+    region: i64,
+    trigger: i64,
+    revision: i64,
+    outcome: i64,
+    sealed: Vec<u8>,
+}
+
+/// A result with the evidence that is kept of it.
+type Kept<'r> = (&'r ResultRow<'r>, &'r Evidence);
+
+/// A later success takes the place of an earlier one, in its row: few pages change. What has the
+/// identity of another row changes nothing, as where the clock was set back and a slot came again.
+fn upsert_statement(rows: usize) -> String {
+    let mut statement = "INSERT INTO evidence \
+         (monitor, slot, region, trigger, revision, outcome, sealed) VALUES "
+        .to_owned();
+    for row in 0..rows {
+        let comma = if row == 0 { "" } else { "," };
+        write!(statement, "{comma}(?,?,?,?,?,?,?)").expect("a String takes everything");
+    }
+    statement.push_str(
+        " ON CONFLICT (monitor, slot, region, trigger, revision) DO NOTHING \
+         ON CONFLICT (monitor, region) WHERE outcome = 0 DO UPDATE SET slot = excluded.slot, \
+         trigger = excluded.trigger, revision = excluded.revision, sealed = excluded.sealed \
+         WHERE evidence.slot < excluded.slot",
+    );
+    statement
+}
+
+/// Keeps the evidence of these results.
+pub(crate) async fn insert(
+    session: &mut Session,
+    rows: &[ResultRow<'_>],
+) -> Result<(), StoreError> {
+    let kept = rows.iter().filter_map(|row| Some((row, row.result.evidence.as_deref()?)));
+    let kept = without_earlier(kept.collect());
+    let sealed: Vec<_> = kept.iter().map(|kept| seal(session, kept)).collect::<Result<_, _>>()?;
+    if sealed.is_empty() {
+        return Ok(());
+    }
+    match session.db.link() {
+        Link::Sqlite(db) => upsert_sqlite(db, &sealed).await,
+        Link::Postgres(db) => insert_postgres(db, &sealed).await,
+    }
+}
+
+/// Of the successes of one region the latest, and all that is no success.
+fn without_earlier(mut kept: Vec<Kept<'_>>) -> Vec<Kept<'_>> {
+    let success = |(row, _): &Kept<'_>| {
+        let identity = row.result.identity;
+        let is_success = row.result.outcome == Outcome::Success;
+        is_success.then_some(((row.monitor, identity.region), identity.slot))
+    };
+    let mut latest = HashMap::new();
+    for (place, slot) in kept.iter().filter_map(success) {
+        let latest = latest.entry(place).or_insert(slot);
+        *latest = slot.max(*latest);
+    }
+    kept.retain(|kept| success(kept).is_none_or(|(place, slot)| latest[&place] == slot));
+    kept
+}
+
+fn seal(session: &Session, (row, evidence): &Kept<'_>) -> Result<Sealed, StoreError> {
+    let identity = &row.result.identity;
+    let place = row_of(row.monitor, identity);
+    Ok(Sealed {
+        monitor: row.monitor,
+        slot: identity.slot.as_millis(),
+        region: codes::of_region(identity.region),
+        trigger: codes::of_trigger(identity.trigger),
+        revision: i64::from(identity.revision),
+        outcome: codes::of_outcome(row.result.outcome),
+        sealed: session.vault.seal(Place { column: COLUMN, row: &place }, *evidence)?,
+    })
+}
+
+async fn upsert_sqlite(db: &mut SqliteConnection, rows: &[Sealed]) -> Result<(), StoreError> {
+    for Chunk { place, rows } in many::chunks(rows) {
+        let mut arguments = SqliteArguments::default();
+        for row in rows {
+            bind(&mut arguments, row).map_err(sqlx::Error::Encode)?;
+        }
+        sqlx::query_with(UPSERTS[place].as_str(), arguments).execute(&mut *db).await?;
+    }
+    Ok(())
+}
+
+fn bind(arguments: &mut SqliteArguments, row: &Sealed) -> Result<(), sqlx::error::BoxDynError> {
+    arguments.add(row.monitor)?;
+    arguments.add(row.slot)?;
+    arguments.add(row.region)?;
+    arguments.add(row.trigger)?;
+    arguments.add(row.revision)?;
+    arguments.add(row.outcome)?;
+    arguments.add(row.sealed.clone())
+}
+
+async fn insert_postgres(db: &mut PgConnection, rows: &[Sealed]) -> Result<(), StoreError> {
+    let numbers = |column: fn(&Sealed) -> i64| rows.iter().map(column).collect::<Vec<i64>>();
+    let of_successes = |column: fn(&Sealed) -> i64| -> Vec<i64> {
+        rows.iter().filter(|row| row.outcome == 0).map(column).collect()
+    };
+    sqlx::query(DELETE_OLDER)
+        .bind(of_successes(|row| row.monitor))
+        .bind(of_successes(|row| row.region))
+        .bind(of_successes(|row| row.slot))
+        .execute(&mut *db)
+        .await?;
+    sqlx::query(INSERT_ARRAYS)
+        .bind(numbers(|row| row.monitor))
+        .bind(numbers(|row| row.slot))
+        .bind(numbers(|row| row.region))
+        .bind(numbers(|row| row.trigger))
+        .bind(numbers(|row| row.revision))
+        .bind(numbers(|row| row.outcome))
+        .bind(rows.iter().map(|row| row.sealed.as_slice()).collect::<Vec<&[u8]>>())
+        .execute(db)
+        .await?;
+    Ok(())
+}
