@@ -166,7 +166,7 @@ async fn comment(id: String, text: String, manner: &Manner) -> Result<()> {
     if manner.json {
         output::print(serde_json::to_value(&entry)?);
     } else {
-        output::say(&line(&entry).join("  "));
+        output::say(&output::table(&[line(&entry)]));
     }
     Ok(())
 }
@@ -193,7 +193,7 @@ fn state(incident: &Incident) -> String {
 fn line(entry: &TimelineEntry) -> [String; 3] {
     let told = entry.told.as_option();
     let told = told
-        .map(|it| format!("{} {}: {}, {}", it.provider_type, it.channel_id, it.event, it.state));
+        .map(|it| format!("{} {}: {}, {}", it.provider_type, it.notification_id, it.event, it.state));
     let by = entry.by.as_option().map(|by| format!("by {}", who(by)));
     let text = |given: &String| Some(given.clone()).filter(|text| !text.is_empty());
     let rest = [by, text(&entry.text), text(&entry.region), text(&entry.closed_how), told];

@@ -1,8 +1,10 @@
 //! The writer's line to a database on another machine: whether it still is, when it was lost, and
 //! when it is tried again. SQLite's is a file of ours and is never lost.
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Poll;
 use std::time::Duration;
 
 use tokio::sync::watch;
@@ -14,8 +16,9 @@ use crate::engine::Owner;
 
 /// After so long without work the database is asked whether it still is there.
 const QUIET: Duration = Duration::from_secs(10);
-/// An answer that takes longer than this does not come any more.
-const PATIENCE: Duration = Duration::from_mins(1);
+/// Work that has not moved for so long does not any more. Less than one statement is given, so that
+/// one that hangs ends all of its transaction.
+const PATIENCE: Duration = Duration::from_secs(50);
 /// The first pause between two tries, which doubles each time.
 const PAUSE_FIRST: Duration = Duration::from_millis(100);
 /// The longest pause between two tries.
@@ -37,7 +40,8 @@ pub(crate) struct State {
     taken_over: Arc<watch::Sender<bool>>,
 }
 
-/// How long an answer is waited for.
+/// How long work may stand still. How long it takes in all has no bound: a transaction that tells many
+/// channels of many monitors is thousands of errands, and one that was given up would be tried for good.
 #[derive(Clone, Copy)]
 pub(crate) struct Patience(Option<Duration>);
 
@@ -66,7 +70,7 @@ impl Line {
         tokio::time::timeout_at(until, work).await.ok()
     }
 
-    /// How long an answer is waited for: on another machine not for ever.
+    /// How long work may stand still: on another machine not for ever.
     pub(crate) fn patience(&self) -> Patience {
         Patience(self.owner.is_some().then_some(PATIENCE))
     }
@@ -139,13 +143,71 @@ impl State {
 }
 
 impl Patience {
-    /// Waits for an answer, or says that it did not come.
+    /// Waits for an answer, or says that nothing moved any more.
     pub(crate) async fn wait<T>(self, answer: impl Future<Output = T>) -> Result<T, String> {
         match self.0 {
             None => Ok(answer.await),
-            Some(limit) => tokio::time::timeout(limit, answer)
+            Some(limit) => while_moving(answer, || tokio::time::sleep(limit))
                 .await
-                .map_err(|_| format!("the database did not answer in {} s", limit.as_secs())),
+                .ok_or_else(|| format!("the database did not answer in {} s", limit.as_secs())),
         }
+    }
+}
+
+/// What `work` comes to; `None` where a `pause` passes without a step of it.
+async fn while_moving<T, P: Future<Output = ()>>(
+    work: impl Future<Output = T>,
+    pause: impl Fn() -> P,
+) -> Option<T> {
+    let mut work = pin!(work);
+    let mut still = pin!(pause());
+    poll_fn(|cx| {
+        let is_over = still.as_mut().poll(cx).is_ready();
+        if let Poll::Ready(done) = work.as_mut().poll(cx) {
+            return Poll::Ready(Some(done));
+        }
+        if is_over {
+            return Poll::Ready(None);
+        }
+        // Whatever woke this was not the pause: a step was made, and the pause begins anew.
+        still.set(pause());
+        still.as_mut().poll(cx).map(|()| None)
+    })
+    .await
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn work_that_moves_is_waited_for_however_long_it_takes() {
+        let begun = Cell::new(0);
+        // The first pause would end at the second step; each step begins another one.
+        let pause = || {
+            begun.set(begun.get() + 1);
+            let ends = begun.get() == 1;
+            async move {
+                tokio::task::yield_now().await;
+                if !ends {
+                    std::future::pending::<()>().await;
+                }
+            }
+        };
+        let work = async {
+            for _ in 0..10 {
+                tokio::task::yield_now().await;
+            }
+            "done"
+        };
+        assert_eq!(while_moving(work, pause).await, Some("done"));
+    }
+
+    #[tokio::test]
+    async fn work_that_stands_still_is_given_up() {
+        let (stands, at_once) = (std::future::pending::<()>(), || std::future::ready(()));
+        assert_eq!(while_moving(stands, at_once).await, None);
     }
 }

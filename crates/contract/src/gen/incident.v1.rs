@@ -817,15 +817,15 @@ pub struct Told {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub delivery_id: ::buffa::alloc::string::String,
-    /// `chn_…`, also where the channel is deleted.
+    /// The channel, `chn_…`, also where it is deleted.
     ///
-    /// Field 2: `channel_id`
+    /// Field 2: `notification_id`
     #[serde(
-        rename = "channelId",
-        alias = "channel_id",
+        rename = "notificationId",
+        alias = "notification_id",
         with = "::buffa::json_helpers::proto_string"
     )]
-    pub channel_id: ::buffa::alloc::string::String,
+    pub notification_id: ::buffa::alloc::string::String,
     /// What kind of channel, such as `slack`.
     ///
     /// Field 3: `provider_type`
@@ -843,7 +843,8 @@ pub struct Told {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub event: ::buffa::alloc::string::String,
-    /// What became of it: `waiting`, `accepted` or `dead`.
+    /// What became of it: `waiting`, `accepted` or `dead`. What was cancelled was told to nobody, and is no
+    /// entry.
     ///
     /// Field 5: `state`
     #[serde(
@@ -856,7 +857,7 @@ impl ::core::fmt::Debug for Told {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.debug_struct("Told")
             .field("delivery_id", &self.delivery_id)
-            .field("channel_id", &self.channel_id)
+            .field("notification_id", &self.notification_id)
             .field("provider_type", &self.provider_type)
             .field("event", &self.event)
             .field("state", &self.state)
@@ -893,8 +894,10 @@ impl ::buffa::Message for Told {
         if !self.delivery_id.is_empty() {
             size += 1u64 + ::buffa::types::string_encoded_len(&self.delivery_id) as u64;
         }
-        if !self.channel_id.is_empty() {
-            size += 1u64 + ::buffa::types::string_encoded_len(&self.channel_id) as u64;
+        if !self.notification_id.is_empty() {
+            size
+                += 1u64
+                    + ::buffa::types::string_encoded_len(&self.notification_id) as u64;
         }
         if !self.provider_type.is_empty() {
             size
@@ -918,8 +921,8 @@ impl ::buffa::Message for Told {
         if !self.delivery_id.is_empty() {
             ::buffa::types::put_string_field(1u32, &self.delivery_id, buf);
         }
-        if !self.channel_id.is_empty() {
-            ::buffa::types::put_string_field(2u32, &self.channel_id, buf);
+        if !self.notification_id.is_empty() {
+            ::buffa::types::put_string_field(2u32, &self.notification_id, buf);
         }
         if !self.provider_type.is_empty() {
             ::buffa::types::put_string_field(3u32, &self.provider_type, buf);
@@ -954,7 +957,7 @@ impl ::buffa::Message for Told {
                     tag,
                     ::buffa::encoding::WireType::LengthDelimited,
                 )?;
-                ::buffa::types::merge_string(&mut self.channel_id, buf)?;
+                ::buffa::types::merge_string(&mut self.notification_id, buf)?;
             }
             3u32 => {
                 ::buffa::encoding::check_wire_type(
@@ -985,7 +988,7 @@ impl ::buffa::Message for Told {
     }
     fn clear(&mut self) {
         self.delivery_id.clear();
-        self.channel_id.clear();
+        self.notification_id.clear();
         self.provider_type.clear();
         self.event.clear();
         self.state.clear();
@@ -1283,6 +1286,15 @@ pub struct ListIncidentsRequest {
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
+    /// How many to skip, 0 or more. Default 0. Not together with `page_token`.
+    ///
+    /// Field 7: `offset`
+    #[serde(
+        rename = "offset",
+        with = "::buffa::json_helpers::opt_int32",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub offset: ::core::option::Option<i32>,
 }
 impl ::core::fmt::Debug for ListIncidentsRequest {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
@@ -1293,6 +1305,7 @@ impl ::core::fmt::Debug for ListIncidentsRequest {
             .field("state", &self.state)
             .field("from", &self.from)
             .field("to", &self.to)
+            .field("offset", &self.offset)
             .finish()
     }
 }
@@ -1351,6 +1364,9 @@ impl ::buffa::Message for ListIncidentsRequest {
                 += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                     + inner_size as u64;
         }
+        if let Some(v) = self.offset {
+            size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
+        }
         ::buffa::saturate_size(size)
     }
     fn write_to(
@@ -1387,6 +1403,9 @@ impl ::buffa::Message for ListIncidentsRequest {
                 buf,
             );
             self.to.write_to(__cache, buf);
+        }
+        if let Some(v) = self.offset {
+            ::buffa::types::put_int32_field(7u32, v, buf);
         }
     }
     fn merge_field(
@@ -1465,6 +1484,15 @@ impl ::buffa::Message for ListIncidentsRequest {
                     ctx,
                 )?;
             }
+            7u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.offset = ::core::option::Option::Some(
+                    ::buffa::types::decode_int32(buf)?,
+                );
+            }
             _ => {
                 ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
             }
@@ -1478,6 +1506,7 @@ impl ::buffa::Message for ListIncidentsRequest {
         self.state = ::core::option::Option::None;
         self.from = ::buffa::MessageField::none();
         self.to = ::buffa::MessageField::none();
+        self.offset = ::core::option::Option::None;
     }
 }
 impl ::buffa::json_helpers::ProtoElemJson for ListIncidentsRequest {
@@ -4263,10 +4292,10 @@ pub mod __buffa {
             ///
             /// Field 1: `delivery_id`
             pub delivery_id: &'a str,
-            /// `chn_…`, also where the channel is deleted.
+            /// The channel, `chn_…`, also where it is deleted.
             ///
-            /// Field 2: `channel_id`
-            pub channel_id: &'a str,
+            /// Field 2: `notification_id`
+            pub notification_id: &'a str,
             /// What kind of channel, such as `slack`.
             ///
             /// Field 3: `provider_type`
@@ -4275,7 +4304,8 @@ pub mod __buffa {
             ///
             /// Field 4: `event`
             pub event: &'a str,
-            /// What became of it: `waiting`, `accepted` or `dead`.
+            /// What became of it: `waiting`, `accepted` or `dead`. What was cancelled was told to nobody, and is no
+            /// entry.
             ///
             /// Field 5: `state`
             pub state: &'a str,
@@ -4328,7 +4358,7 @@ pub mod __buffa {
                             tag,
                             ::buffa::encoding::WireType::LengthDelimited,
                         )?;
-                        view.channel_id = ::buffa::types::borrow_str(&mut cur)?;
+                        view.notification_id = ::buffa::types::borrow_str(&mut cur)?;
                     }
                     3u32 => {
                         ::buffa::encoding::check_wire_type(
@@ -4372,7 +4402,7 @@ pub mod __buffa {
                 let _ = __buffa_src;
                 ::core::result::Result::Ok(super::super::Told {
                     delivery_id: self.delivery_id.to_string(),
-                    channel_id: self.channel_id.to_string(),
+                    notification_id: self.notification_id.to_string(),
                     provider_type: self.provider_type.to_string(),
                     event: self.event.to_string(),
                     state: self.state.to_string(),
@@ -4392,10 +4422,10 @@ pub mod __buffa {
                             + ::buffa::types::string_encoded_len(&self.delivery_id)
                                 as u64;
                 }
-                if !self.channel_id.is_empty() {
+                if !self.notification_id.is_empty() {
                     size
                         += 1u64
-                            + ::buffa::types::string_encoded_len(&self.channel_id)
+                            + ::buffa::types::string_encoded_len(&self.notification_id)
                                 as u64;
                 }
                 if !self.provider_type.is_empty() {
@@ -4425,8 +4455,8 @@ pub mod __buffa {
                 if !self.delivery_id.is_empty() {
                     ::buffa::types::put_string_field(1u32, &self.delivery_id, buf);
                 }
-                if !self.channel_id.is_empty() {
-                    ::buffa::types::put_string_field(2u32, &self.channel_id, buf);
+                if !self.notification_id.is_empty() {
+                    ::buffa::types::put_string_field(2u32, &self.notification_id, buf);
                 }
                 if !self.provider_type.is_empty() {
                     ::buffa::types::put_string_field(3u32, &self.provider_type, buf);
@@ -4460,8 +4490,8 @@ pub mod __buffa {
                 if !::buffa::json_helpers::skip_if::is_empty_str(self.delivery_id) {
                     __map.serialize_entry("deliveryId", self.delivery_id)?;
                 }
-                if !::buffa::json_helpers::skip_if::is_empty_str(self.channel_id) {
-                    __map.serialize_entry("channelId", self.channel_id)?;
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.notification_id) {
+                    __map.serialize_entry("notificationId", self.notification_id)?;
                 }
                 if !::buffa::json_helpers::skip_if::is_empty_str(self.provider_type) {
                     __map.serialize_entry("providerType", self.provider_type)?;
@@ -4570,12 +4600,12 @@ pub mod __buffa {
             pub fn delivery_id(&self) -> &'_ str {
                 self.0.reborrow().delivery_id
             }
-            /// `chn_…`, also where the channel is deleted.
+            /// The channel, `chn_…`, also where it is deleted.
             ///
-            /// Field 2: `channel_id`
+            /// Field 2: `notification_id`
             #[must_use]
-            pub fn channel_id(&self) -> &'_ str {
-                self.0.reborrow().channel_id
+            pub fn notification_id(&self) -> &'_ str {
+                self.0.reborrow().notification_id
             }
             /// What kind of channel, such as `slack`.
             ///
@@ -4591,7 +4621,8 @@ pub mod __buffa {
             pub fn event(&self) -> &'_ str {
                 self.0.reborrow().event
             }
-            /// What became of it: `waiting`, `accepted` or `dead`.
+            /// What became of it: `waiting`, `accepted` or `dead`. What was cancelled was told to nobody, and is no
+            /// entry.
             ///
             /// Field 5: `state`
             #[must_use]
@@ -5091,6 +5122,10 @@ pub mod __buffa {
             pub to: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
+            /// How many to skip, 0 or more. Default 0. Not together with `page_token`.
+            ///
+            /// Field 7: `offset`
+            pub offset: ::core::option::Option<i32>,
         }
         impl<'a> ::buffa::MessageView<'a> for ListIncidentsRequestView<'a> {
             type Owned = super::super::ListIncidentsRequest;
@@ -5206,6 +5241,13 @@ pub mod __buffa {
                             }
                         }
                     }
+                    7u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.offset = Some(::buffa::types::decode_int32(&mut cur)?);
+                    }
                     _ => {
                         ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
                     }
@@ -5254,6 +5296,7 @@ pub mod __buffa {
                         }
                         None => ::buffa::MessageField::none(),
                     },
+                    offset: self.offset,
                     ..::core::default::Default::default()
                 })
             }
@@ -5292,6 +5335,9 @@ pub mod __buffa {
                         += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                             + inner_size as u64;
                 }
+                if let Some(v) = self.offset {
+                    size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
+                }
                 ::buffa::saturate_size(size)
             }
             #[allow(clippy::needless_borrow)]
@@ -5329,6 +5375,9 @@ pub mod __buffa {
                         buf,
                     );
                     self.to.write_to(__cache, buf);
+                }
+                if let Some(v) = self.offset {
+                    ::buffa::types::put_int32_field(7u32, v, buf);
                 }
             }
         }
@@ -5375,6 +5424,13 @@ pub mod __buffa {
                     if let ::core::option::Option::Some(__v) = self.to.as_option() {
                         __map.serialize_entry("to", __v)?;
                     }
+                }
+                if let ::core::option::Option::Some(__v) = self.offset {
+                    __map
+                        .serialize_entry(
+                            "offset",
+                            &::buffa::json_helpers::ProtoJson(&__v),
+                        )?;
                 }
                 __map.end()
             }
@@ -5520,6 +5576,13 @@ pub mod __buffa {
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'_>,
             > {
                 &self.0.reborrow().to
+            }
+            /// How many to skip, 0 or more. Default 0. Not together with `page_token`.
+            ///
+            /// Field 7: `offset`
+            #[must_use]
+            pub fn offset(&self) -> ::core::option::Option<i32> {
+                self.0.reborrow().offset
             }
         }
         impl ::core::convert::From<::buffa::OwnedView<ListIncidentsRequestView<'static>>>
@@ -8735,8 +8798,8 @@ pub const INCIDENT_SERVICE_COMMENT_INCIDENT_SPEC: ::connectrpc::Spec = ::connect
 pub trait IncidentService: Send + Sync + 'static {
     /// Lists incidents, newest first, one page at a time; an empty filter is all of them.
     ///
-    /// Errors: `invalid_argument` for a `limit` out of range, for an unknown `state`, and for a
-    /// `page_token` that this method did not give out.
+    /// Errors: `invalid_argument` for a `limit` or `offset` out of range, for an unknown `state`, for a
+    /// `monitor_id` that does not look like one, and for a `page_token` that this method did not give out.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///

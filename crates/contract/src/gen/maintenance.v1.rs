@@ -7795,7 +7795,7 @@ pub trait MaintenanceService: Send + Sync + 'static {
     /// first.
     ///
     /// Errors: `invalid_argument` for a `limit` or `offset` out of range, for a `page_token` that this
-    /// method did not give out, and for an unknown `status`.
+    /// method did not give out, for an unknown `status`, and for a `monitor_id` that does not look like one.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///

@@ -127,7 +127,7 @@ impl Incidents {
 fn asked(request: &ListIncidentsRequest) -> Result<(IncidentFilter, Part<IncidentId>), Error> {
     let mut wrong = Vec::new();
     let page_token = request.page_token.as_deref();
-    let page = Asked { limit: request.limit, offset: None, page_token }.parse();
+    let page = Asked { limit: request.limit, offset: request.offset, page_token }.parse();
     let state = request.state.as_deref().filter(|state| !state.is_empty());
     let state = state.map(IncidentState::parse).transpose();
     let monitor = request.monitor_id.as_deref().filter(|monitor| !monitor.is_empty());

@@ -67,7 +67,7 @@ fn person(person: &Person) -> ShownPerson {
 fn told_to(told: &Told) -> ShownTold {
     ShownTold {
         delivery_id: told.delivery.to_string(),
-        channel_id: told.channel.to_string(),
+        notification_id: told.channel.to_string(),
         provider_type: told.kind.to_string(),
         event: told.event.clone(),
         state: told.state.clone(),

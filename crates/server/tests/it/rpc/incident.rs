@@ -215,6 +215,8 @@ async fn a_list_goes_page_by_page_through_what_its_filter_lets_through() {
     let second = list(json!({ "limit": 1, "pageToken": first["nextPageToken"] })).await;
     assert_eq!(second["incidents"][0]["id"], json!(outage.incident));
     assert_eq!(second["nextPageToken"], "");
+    // design: §4, lists have a limit, an offset and a token
+    assert_eq!(list(json!({ "offset": 1 })).await["incidents"], second["incidents"]);
     let monitor = outage.monitor.to_string();
     for (filter, expected) in [
         (json!({ "state": "open" }), vec![&newest]),
