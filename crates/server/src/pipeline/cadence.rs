@@ -143,11 +143,11 @@ impl Cadence {
         loop {
             self.look();
             for _ in 0..CALLED_AT_A_TIME {
-                let Some(due) = self.schedule.pop_due(self.last_call) else { return };
-                self.call(due).await;
                 while let Some(order) = self.order_before_room(orders).await {
                     self.obey(order).await;
                 }
+                let Some(due) = self.schedule.pop_due(self.last_call) else { return };
+                self.call(due).await;
             }
         }
     }

@@ -39,7 +39,7 @@ struct Sealed {
     trigger: i64,
     revision: i64,
     outcome: i64,
-    sealed: Vec<u8>,
+    envelope: Vec<u8>,
 }
 
 /// A result with the evidence that is kept of it.
@@ -107,7 +107,7 @@ fn seal(session: &Session, (row, evidence): &Kept<'_>) -> Result<Sealed, StoreEr
         trigger: codes::of_trigger(identity.trigger),
         revision: i64::from(identity.revision),
         outcome: codes::of_outcome(row.result.outcome),
-        sealed: session.vault.seal(Place { column: COLUMN, row: &place }, *evidence)?,
+        envelope: session.vault.seal(Place { column: COLUMN, row: &place }, *evidence)?,
     })
 }
 
@@ -129,7 +129,7 @@ fn bind(arguments: &mut SqliteArguments, row: &Sealed) -> Result<(), sqlx::error
     arguments.add(row.trigger)?;
     arguments.add(row.revision)?;
     arguments.add(row.outcome)?;
-    arguments.add(row.sealed.clone())
+    arguments.add(row.envelope.clone())
 }
 
 async fn insert_postgres(db: &mut PgConnection, rows: &[Sealed]) -> Result<(), StoreError> {
@@ -150,7 +150,7 @@ async fn insert_postgres(db: &mut PgConnection, rows: &[Sealed]) -> Result<(), S
         .bind(numbers(|row| row.trigger))
         .bind(numbers(|row| row.revision))
         .bind(numbers(|row| row.outcome))
-        .bind(rows.iter().map(|row| row.sealed.as_slice()).collect::<Vec<&[u8]>>())
+        .bind(rows.iter().map(|row| row.envelope.as_slice()).collect::<Vec<&[u8]>>())
         .execute(db)
         .await?;
     Ok(())
