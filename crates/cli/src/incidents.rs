@@ -192,8 +192,9 @@ fn state(incident: &Incident) -> String {
 /// What happened, as a line of a table: when, what, and the rest.
 fn line(entry: &TimelineEntry) -> [String; 3] {
     let told = entry.told.as_option();
-    let told = told
-        .map(|it| format!("{} {}: {}, {}", it.provider_type, it.notification_id, it.event, it.state));
+    let told = told.map(|it| {
+        format!("{} {}: {}, {}", it.provider_type, it.notification_id, it.event, it.state)
+    });
     let by = entry.by.as_option().map(|by| format!("by {}", who(by)));
     let text = |given: &String| Some(given.clone()).filter(|text| !text.is_empty());
     let rest = [by, text(&entry.text), text(&entry.region), text(&entry.closed_how), told];

@@ -189,3 +189,16 @@ fn runtime(threads: Option<usize>) -> Result<tokio::runtime::Runtime> {
     }
     Ok(builder.enable_all().build()?)
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn every_command_can_be_asked_for() {
+        // What contradicts itself is said by the library in debug builds only, and per command.
+        Cli::command().debug_assert();
+    }
+}

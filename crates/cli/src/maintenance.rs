@@ -31,7 +31,7 @@ pub(crate) enum Action {
     /// Plan a time in which monitors may be down: alerts wait, checks go on
     Plan {
         #[command(flatten)]
-        plan: Box<Plan>,
+        plan: Box<Planned>,
         #[command(flatten)]
         manner: Manner,
     },
@@ -86,7 +86,7 @@ pub(crate) struct Which {
 
 /// What to plan.
 #[derive(Debug, Args)]
-pub(crate) struct Plan {
+pub(crate) struct Planned {
     /// What it is, in one line
     #[arg(long, value_name = "TEXT")]
     title: String,
@@ -142,7 +142,7 @@ pub(crate) async fn run(action: Action) -> Result<()> {
     }
 }
 
-impl Plan {
+impl Planned {
     fn written(&self) -> Result<Maintenance> {
         let starts_at = match &self.start {
             None => instant(Context::system().now()),
@@ -220,8 +220,8 @@ fn window(maintenance: &Maintenance) -> String {
 mod tests {
     use super::*;
 
-    fn plan(start: Option<&str>) -> Plan {
-        Plan {
+    fn plan(start: Option<&str>) -> Planned {
+        Planned {
             title: "Moving".to_owned(),
             description: None,
             start: start.map(str::to_owned),

@@ -26,12 +26,15 @@ pub(crate) fn complain(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// Lines whose columns stand below each other.
+/// Lines whose columns stand below each other. What somebody wrote may break no line and send nothing
+/// to the terminal: control characters are spaces here.
 pub(crate) fn table<const COLUMNS: usize>(rows: &[[String; COLUMNS]]) -> String {
+    let plain = |cell: &String| cell.replace(char::is_control, " ");
+    let rows: Vec<[String; COLUMNS]> = rows.iter().map(|row| row.each_ref().map(plain)).collect();
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
     let widths: Vec<usize> = (0..COLUMNS).map(|column| width(column).unwrap_or(0)).collect();
     let mut text = String::new();
-    for row in rows {
+    for row in &rows {
         let mut line = String::new();
         for (cell, width) in row.iter().zip(&widths) {
             write!(line, "{cell:<width$}", width = width + GAP).expect("a string takes every text");
@@ -89,5 +92,11 @@ mod tests {
     fn columns_stand_below_each_other() {
         let rows = [["a", "long", ""], ["longer", "é", "end"]].map(|row| row.map(str::to_owned));
         assert_eq!(table(&rows), "a       long\nlonger  é     end\n");
+    }
+
+    #[test]
+    fn what_stands_in_a_table_breaks_no_line_and_sends_nothing_to_the_terminal() {
+        let rows = [["a\nb", "\u{1b}[31mred\t"].map(str::to_owned)];
+        assert_eq!(table(&rows), "a b   [31mred\n");
     }
 }

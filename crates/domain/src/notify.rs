@@ -37,5 +37,5 @@ pub use policy::{
     end_of, group, hears, held_until, next_reminder, next_try, place, remind, ripen, superseded,
     tell,
 };
-pub use servers::{BotAccount, Servers, TelephoneAccount, Unconfigured, setting};
+pub use servers::{BotAccount, Servers, TelephoneAccount, Unconfigured, account, setting};
 pub use webhook::signing_secret_text;

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests, which clippy takes for the product's")]
 
+mod alerts;
 mod chaos;
 mod check;
 mod config;

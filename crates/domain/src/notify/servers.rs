@@ -70,6 +70,24 @@ pub struct Unconfigured {
     pub setting: &'static str,
 }
 
+/// The setting with the account of this server that channels of this kind send through; `None` where a
+/// channel has what it takes itself.
+pub const fn account(kind: ProviderType) -> Option<&'static str> {
+    match kind {
+        ProviderType::Email => Some(setting::SMTP),
+        ProviderType::Telegram => Some(setting::TELEGRAM),
+        ProviderType::Sms | ProviderType::Whatsapp => Some(setting::TELEPHONE),
+        ProviderType::Discord
+        | ProviderType::Slack
+        | ProviderType::Pagerduty
+        | ProviderType::Opsgenie
+        | ProviderType::Webhook
+        | ProviderType::GoogleChat
+        | ProviderType::GrafanaOncall
+        | ProviderType::Ntfy => None,
+    }
+}
+
 impl Servers {
     /// What a channel of this kind lacks on this server, as [`super::compose`] would refuse it;
     /// `None` where it can send.

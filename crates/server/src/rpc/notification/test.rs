@@ -7,9 +7,9 @@ use contract::notification::wire::{
     Notification, TestNotificationRequest, TestNotificationResponse,
 };
 use contract::rpc::{self, Error, RequestContext};
-use domain::notify::{Event, EventKind, Grounds, Subject, Unconfigured};
+use domain::notify::{Event, EventKind, Grounds, Subject, Unconfigured, account};
 use rules::notification::{ChannelDraft, ChannelSettings};
-use rules::{ChannelId, MonitorKind, Timestamp, Violation};
+use rules::{ChannelId, MonitorKind, ProviderType, Timestamp, Violation};
 use store::TestNote;
 use tracing::Instrument as _;
 
@@ -21,6 +21,11 @@ use crate::rpc::call::{caller, id, wrong};
 
 /// Longest that a caller waits: a test may send two messages, and wait for a place first.
 const WITHIN: Duration = Duration::from_secs(30);
+
+/// What helps where a receiver takes nothing for a while.
+const LATER: &str = "try again later: the receiver takes nothing now";
+/// What helps where nothing more is known.
+const COMPARE: &str = "compare the channel's settings with what the receiver asks for";
 
 /// What is tested.
 struct Channel {
@@ -42,7 +47,8 @@ pub(super) async fn test(
         (Some(_), Some(_)) => return Err(one_of_both("must not be given with `notification`")),
         (None, None) => return Err(one_of_both("must be given, or `notification` instead")),
     };
-    let missing = app.notifier.lacking(channel.settings.provider.kind());
+    let kind = channel.settings.provider.kind();
+    let missing = app.notifier.lacking(kind);
     // Whoever asked may go away; what was sent is written down all the same.
     let sent = tokio::spawn(send(app.clone(), caller, channel).in_current_span());
     let tested = match tokio::time::timeout(WITHIN, sent).await {
@@ -56,7 +62,7 @@ pub(super) async fn test(
     Ok(TestNotificationResponse {
         accepted: tested.accepted,
         status: tested.status.map(i32::from),
-        help: help(&tested, missing),
+        help: help(kind, &tested, missing),
         answer: tested.answer,
         took_ms: millis(tested.took),
     })
@@ -126,24 +132,87 @@ fn event(app: &App, workspace: String) -> Event {
 }
 
 /// The way out of what came of a test; nothing where it arrived.
-fn help(tested: &Tested, missing: Option<Unconfigured>) -> String {
+fn help(kind: ProviderType, tested: &Tested, missing: Option<Unconfigured>) -> String {
     if tested.accepted {
         return String::new();
     }
     if let Some(Unconfigured { setting, .. }) = missing {
         return format!("the operator of this server has to set `{setting}`");
     }
-    let help = match tested.status {
-        None => "check that the address is right, and that this server may send to it",
-        Some(300..=399) => "put the address that it leads to into the channel",
-        Some(401 | 403) => "put credentials into the channel that the receiver takes",
-        Some(404 | 410) => "put the address that the receiver has today into the channel",
-        Some(408 | 425 | 429 | 500..) => "try again later: the receiver takes nothing now",
-        Some(_) => "compare the channel's settings with what the receiver asks for",
+    if let Some(setting) = account(kind).filter(|_| is_of_the_account(kind, tested.status)) {
+        return format!("the operator of this server has to look at `{setting}`");
+    }
+    let help = match (kind, tested.status) {
+        // What servers of emails mean by 4xx and 5xx (RFC 5321 §4.2.1) is not what those of HTTP do.
+        (ProviderType::Email, Some(400..=499)) => LATER,
+        (ProviderType::Email, Some(_)) => "check that the address is right and takes mail",
+        (_, None) => "check that the address is right, and that this server may send to it",
+        (_, Some(300..=399)) => "put the address that it leads to into the channel",
+        (_, Some(408 | 425 | 429 | 500..)) => LATER,
+        // Without an address and credentials of its own, the channel has only whom it tells.
+        (_, Some(403)) if account(kind).is_some() => COMPARE,
+        (_, Some(401 | 403)) => "put credentials into the channel that the receiver takes",
+        (_, Some(404 | 410)) => "put the address that the receiver has today into the channel",
+        (_, Some(_)) => COMPARE,
     };
     help.to_owned()
 }
 
+/// Whether such an answer is about the account that this server sends through, or about its address.
+fn is_of_the_account(kind: ProviderType, status: Option<u16>) -> bool {
+    let refusals: &[u16] =
+        if kind == ProviderType::Email { &[530, 534, 535, 538] } else { &[401, 404] };
+    status.is_none_or(|status| refusals.contains(&status))
+}
+
 fn one_of_both(allowed: &str) -> Error {
     rpc::invalid(&Violation::unseen("id", allowed).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn helped(kind: ProviderType, status: Option<u16>) -> String {
+        let (at, took, answer) = (Timestamp::from_millis(0), Duration::ZERO, String::new());
+        help(kind, &Tested { accepted: false, status, answer, at, took }, None)
+    }
+
+    #[test]
+    fn who_has_to_help_is_who_can() {
+        // issue 6, point 2: what belongs to the server and not to the channel is its operator's to mend
+        let operators = [
+            (ProviderType::Email, None),
+            (ProviderType::Email, Some(535)),
+            (ProviderType::Telegram, Some(404)),
+            (ProviderType::Sms, Some(401)),
+            (ProviderType::Whatsapp, None),
+        ];
+        for (kind, status) in operators {
+            let help = helped(kind, status);
+            let setting = account(kind).unwrap();
+            let said = format!("the operator of this server has to look at `{setting}`");
+            assert_eq!(help, said, "{kind} {status:?}");
+        }
+        let senders = [
+            (ProviderType::Email, Some(450), LATER),
+            (ProviderType::Email, Some(550), "check that the address is right and takes mail"),
+            (ProviderType::Telegram, Some(403), COMPARE),
+            (ProviderType::Sms, Some(400), COMPARE),
+            (ProviderType::Ntfy, Some(507), LATER),
+            (
+                ProviderType::Ntfy,
+                Some(403),
+                "put credentials into the channel that the receiver takes",
+            ),
+            (
+                ProviderType::Slack,
+                Some(404),
+                "put the address that the receiver has today into the channel",
+            ),
+        ];
+        for (kind, status, said) in senders {
+            assert_eq!(helped(kind, status), said, "{kind} {status:?}");
+        }
+    }
 }
