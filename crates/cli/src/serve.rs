@@ -88,6 +88,7 @@ fn welcome(address: SocketAddr, data: &Path, key: Option<&Secret<String>>) -> St
     format!(
         "
 Aloft is up at http://{address} with six monitors of targets that it serves itself.
+What visitors see of them: http://{address}/status/demo
 {about}
 
 See how they are, and again after a minute: one of them flaps.

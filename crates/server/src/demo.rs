@@ -1,6 +1,8 @@
 //! demo: what `aloft serve --demo` begins with, so that a newcomer sees statuses change within a
-//! minute: a workspace, a key that is printed once, and monitors of targets served on loopback.
+//! minute: a workspace, a key that is printed once, monitors of targets served on loopback, and a status
+//! page that shows them.
 
+mod page;
 mod targets;
 mod zone;
 
@@ -60,6 +62,7 @@ pub(crate) async fn fill(
         repoint(app, &stored, targets, change).await?;
         return Ok(None);
     }
+    let mut shown = Vec::new();
     for (name, draft) in monitors(targets) {
         if stored.iter().any(|stored| stored.monitor.settings.name == name) {
             continue;
@@ -70,7 +73,9 @@ pub(crate) async fn fill(
         let (Created::Now(monitor) | Created::Before(monitor)) =
             store.monitors().create(new, change).await?;
         app.pipeline.changed(&monitor).await?;
+        shown.push(monitor);
     }
+    page::publish(app, workspace.id, &shown, change).await?;
     // The key is made last: a demo without one was not finished.
     Ok(Some(new_key(ctx, store, &workspace, change).await?))
 }

@@ -1,0 +1,47 @@
+//! The demo's status page: what visitors would see of its monitors.
+
+use rules::monitor::Monitor;
+use rules::status_page::{ComponentDraft, PageDraft};
+use rules::{ComponentType, WorkspaceId};
+use store::{Change, NewComponent, NewPage, StoreError};
+
+use crate::app::App;
+
+/// Its name in the address.
+const SLUG: &str = "demo";
+
+/// Publishes a page that shows each of the monitors, in their order. Where somebody has a page of
+/// that name already, that one stays and there is no other.
+pub(super) async fn publish(
+    app: &App,
+    workspace: WorkspaceId,
+    monitors: &[Monitor],
+    change: Change,
+) -> Result<(), StoreError> {
+    let draft = PageDraft {
+        title: Some("Demo".to_owned()),
+        slug: Some(SLUG.to_owned()),
+        description: Some("Targets that this server makes for itself".to_owned()),
+        ..PageDraft::default()
+    };
+    let settings = draft.parse().expect("the demo's page keeps every rule");
+    let new = NewPage { id: app.ctx.new_id(), workspace, settings, idempotency: None };
+    let page = match app.store.pages().create(new, change).await {
+        Err(StoreError::Taken(_)) => return Ok(()),
+        created => created?.into_inner(),
+    };
+    for (monitor, order) in monitors.iter().zip(0..) {
+        let draft = ComponentDraft {
+            page_id: Some(page.id.to_string()),
+            kind: Some(ComponentType::Monitor.to_string()),
+            monitor_id: Some(monitor.id.to_string()),
+            description: monitor.settings.description.clone(),
+            order: Some(order),
+            ..ComponentDraft::default()
+        };
+        let settings = draft.parse().expect("the demo's components keep every rule");
+        let new = NewComponent { id: app.ctx.new_id(), workspace, settings, idempotency: None };
+        app.store.components().create(new, change).await?;
+    }
+    Ok(())
+}
