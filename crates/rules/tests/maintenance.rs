@@ -150,6 +150,9 @@ fn recurrences_are_refused_with_what_is_allowed() {
         "FREQ=DAILY;BYYEARDAY=1",
         "FREQ=WEEKLY;BYMONTHDAY=1",
         "FREQ=MONTHLY;BYSETPOS=1",
+        "FREQ=HOURLY;BYMINUTE=1,31;BYSETPOS=3",
+        "FREQ=HOURLY;BYMINUTE=1,31;BYSETPOS=-2,3",
+        "FREQ=MINUTELY;BYMONTH=1;BYSETPOS=-2",
         "FREQ=WEEKLY;WKST=1",
         "FREQ=WEEKLY;X-OTHER=1",
         "FREQ=DAILY;BYHOUR=1,2,3,4,5,6,7,8,9,10;BYMINUTE=1,2,3,4,5,6,7,8,9,10",
@@ -184,6 +187,9 @@ fn recurrences_are_refused_with_what_is_allowed() {
     FREQ=DAILY;BYYEARDAY=1: must not have BYYEARDAY with FREQ=DAILY, WEEKLY or MONTHLY
     FREQ=WEEKLY;BYMONTHDAY=1: must not have BYMONTHDAY with FREQ=WEEKLY
     FREQ=MONTHLY;BYSETPOS=1: must have BYSETPOS with another BY part only
+    FREQ=HOURLY;BYMINUTE=1,31;BYSETPOS=3: must have BYSETPOS up to 2: a period has no more of these
+    FREQ=HOURLY;BYMINUTE=1,31;BYSETPOS=-2,3: fine
+    FREQ=MINUTELY;BYMONTH=1;BYSETPOS=-2: must have BYSETPOS up to 1: a period has no more of these
     FREQ=WEEKLY;WKST=1: must have WKST as one of MO, TU, WE, TH, FR, SA, SU
     FREQ=WEEKLY;X-OTHER=1: must not have a part `X-OTHER`; there are FREQ, INTERVAL, COUNT, UNTIL, WKST, BYMONTH, BYWEEKNO, BYYEARDAY, BYMONTHDAY, BYDAY, BYHOUR, BYMINUTE, BYSECOND, BYSETPOS
     FREQ=DAILY;BYHOUR=1,2,3,4,5,6,7,8,9,10;BYMINUTE=1,2,3,4,5,6,7,8,9,10: must have at most 96 times of BYHOUR, BYMINUTE and BYSECOND together

@@ -89,6 +89,7 @@ impl Audit<'_> {
     pub async fn note_probes(&self, notes: Vec<ProbeNote>) -> Result<(), StoreError> {
         self.store
             .write(move |session| {
+                session.touches_nothing();
                 Box::pin(async move {
                     for note in &notes {
                         note_probe(&mut session.db, note).await?;

@@ -7,7 +7,7 @@ use domain::cadence::Missed;
 use domain::check::CheckResult;
 use domain::judge::{History, IncidentChange, Transition};
 use domain::notify::Grounds;
-use rules::MonitorId;
+use rules::{MonitorId, MonitorStatus};
 
 use crate::db::{Connection, query};
 use crate::results::ResultRow;
@@ -83,8 +83,13 @@ async fn apply(session: &mut Session, batch: &Batch) -> Result<Committed, StoreE
     }
     for (place, (monitor, transition)) in batch.transitions.iter().enumerate() {
         if let Some(number) = session.numbers.monitor(&mut session.db, *monitor).await? {
-            let owner = judge_states::owner(&mut session.db, number).await?;
+            let (owner, runs) = judge_states::owner(&mut session.db, number).await?;
             session.touches(owner);
+            // The pause was stored before the judge heard of it, and closed what was open: nothing
+            // but its end follows.
+            if !runs && transition.to != MonitorStatus::Unknown {
+                continue;
+            }
             let is_new = judge_states::note_change(&mut session.db, number, transition).await?
                 || turns_incident(&mut session.db, transition).await?;
             change_incident(session, number, transition).await?;

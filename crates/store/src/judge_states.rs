@@ -75,16 +75,19 @@ impl JudgeStates<'_> {
     }
 }
 
-/// Keeps what the judge remembers from now on.
+/// Keeps what the judge remembers from now on; of a monitor that does not run nothing but its end, so
+/// that its next run begins anew.
 pub(crate) async fn put(
     db: &mut Connection,
     monitor: i64,
     history: &History,
 ) -> Result<(), StoreError> {
+    let is_over = history.status == MonitorStatus::Unknown && history.incident.is_none();
     let json = serde_json::to_string(history)
         .map_err(|why| StoreError::corrupt("a history to be stored", why.to_string()))?;
     query(
-        "INSERT INTO judge_states (monitor, status, since, history) VALUES ($1, $2, $3, $4) \
+        "INSERT INTO judge_states (monitor, status, since, history) \
+         SELECT number, $2, $3, $4 FROM monitors WHERE number = $1 AND (active OR $5) \
          ON CONFLICT (monitor) DO UPDATE SET status = excluded.status, since = excluded.since, \
          history = excluded.history",
     )
@@ -92,18 +95,22 @@ pub(crate) async fn put(
     .bind(history.status.as_str())
     .bind(history.since.as_millis())
     .bind(json)
+    .bind(is_over)
     .execute(db)
     .await?;
     Ok(())
 }
 
-/// Whose monitor it is.
-pub(crate) async fn owner(db: &mut Connection, monitor: i64) -> Result<WorkspaceId, StoreError> {
-    let row = query("SELECT workspace_id FROM monitors WHERE number = $1")
+/// Whose monitor it is, and whether it runs.
+pub(crate) async fn owner(
+    db: &mut Connection,
+    monitor: i64,
+) -> Result<(WorkspaceId, bool), StoreError> {
+    let row = query("SELECT workspace_id, active FROM monitors WHERE number = $1")
         .bind(monitor)
         .fetch_one(db)
         .await?;
-    id(&row, 0, WorkspaceId::parse)
+    Ok((id(&row, 0, WorkspaceId::parse)?, row.try_get(1)?))
 }
 
 /// Forgets a monitor that runs no more, tells who heard that it was in trouble, and closes its incident

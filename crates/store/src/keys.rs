@@ -74,7 +74,7 @@ impl Keys<'_> {
         change: Change,
     ) -> Result<(), StoreError> {
         self.store
-            .write(move |session| {
+            .write_in(key.workspace, move |session| {
                 Box::pin(async move {
                     query(
                         "INSERT INTO keys (id, workspace_id, name, scope, hash, created_at, expires_at) \
@@ -151,7 +151,7 @@ impl Keys<'_> {
         change: Change,
     ) -> Result<Revoked, StoreError> {
         self.store
-            .write(move |session| {
+            .write_in(workspace, move |session| {
                 Box::pin(async move {
                     let revoked: Option<Option<i64>> =
                         query("SELECT revoked_at FROM keys WHERE workspace_id = $1 AND id = $2")
@@ -187,6 +187,7 @@ impl Keys<'_> {
     pub async fn touch(&self, uses: Vec<(KeyId, Timestamp)>) -> Result<(), StoreError> {
         self.store
             .write(move |session| {
+                session.touches_nothing();
                 Box::pin(async move {
                     for (key, at) in uses {
                         query(

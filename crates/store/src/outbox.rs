@@ -143,6 +143,8 @@ pub struct Due {
     pub first_try_at: Option<Timestamp>,
     /// How often it was tried since then.
     pub tries: u32,
+    /// How often it was tried in all, also before it was replayed.
+    pub attempts: u32,
 }
 
 /// What came of one try of one delivery. Those of a storm each have theirs.
@@ -150,6 +152,8 @@ pub struct Due {
 pub struct Tried {
     /// Which delivery.
     pub id: DeliveryId,
+    /// Which of its tries, from 1 on: the one after those that [`Due::attempts`] counts.
+    pub number: u32,
     /// When the try began.
     pub at: Timestamp,
     /// How long it took.

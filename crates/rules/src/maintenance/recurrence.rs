@@ -126,14 +126,38 @@ impl Recurrence {
         if !self.positions.is_empty() && !self.has_another_part() {
             return Err("must have BYSETPOS with another BY part only".into());
         }
-        let times = [&self.hours, &self.minutes, &self.seconds];
-        if times.iter().map(|times| times.len().max(1)).product::<usize>() > TIMES_MAX {
+        // One that no period has is looked for in all of them, and never found.
+        let most = self.most_of_a_period();
+        let is_past = |position: &i16| usize::from(position.unsigned_abs()) > most;
+        if !self.positions.is_empty() && self.positions.iter().all(is_past) {
+            let allowed = format!("must have BYSETPOS up to {most}: a period has no more of these");
+            return Err(allowed.into());
+        }
+        if self.times(3) > TIMES_MAX {
             let allowed = format!(
                 "must have at most {TIMES_MAX} times of BYHOUR, BYMINUTE and BYSECOND together"
             );
             return Err(allowed.into());
         }
         Ok(())
+    }
+
+    /// How many times the `finest` of seconds, minutes and hours come to together.
+    fn times(&self, finest: usize) -> usize {
+        let times = [&self.seconds, &self.minutes, &self.hours];
+        times.iter().take(finest).map(|times| times.len().max(1)).product()
+    }
+
+    /// The most that a period can have of what the rule means.
+    fn most_of_a_period(&self) -> usize {
+        match self.frequency {
+            Frequency::Minutely => self.times(1),
+            Frequency::Hourly => self.times(2),
+            Frequency::Daily => self.times(3),
+            Frequency::Weekly => 7 * self.times(3),
+            Frequency::Monthly => 31 * self.times(3),
+            Frequency::Yearly => 366 * self.times(3),
+        }
     }
 
     fn has_another_part(&self) -> bool {

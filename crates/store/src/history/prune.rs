@@ -45,7 +45,7 @@ impl HistoryStore<'_> {
         change: Change,
     ) -> Result<(), StoreError> {
         self.store
-            .write(move |session| {
+            .write_in(workspace, move |session| {
                 Box::pin(async move {
                     let changed =
                         query("UPDATE workspaces SET results_kept_days = $1 WHERE id = $2")
@@ -78,7 +78,12 @@ impl HistoryStore<'_> {
         kept_for: Duration,
         now: Timestamp,
     ) -> Result<PrunedHistory, StoreError> {
-        self.store.write(move |session| Box::pin(prune(&mut session.db, kept_for, now))).await
+        self.store
+            .write(move |session| {
+                session.touches_nothing();
+                Box::pin(prune(&mut session.db, kept_for, now))
+            })
+            .await
     }
 }
 

@@ -15,6 +15,7 @@ use crate::writer::Session;
 /// One try, as it is kept.
 struct Attempt<'t> {
     delivery: i64,
+    number: u32,
     at: Timestamp,
     took_ms: i64,
     status: Option<u16>,
@@ -58,6 +59,7 @@ async fn note(session: &mut Session, tried: &Tried) -> Result<(), StoreError> {
     let number = rows::number(tried.id);
     let attempt = Attempt {
         delivery: number,
+        number: tried.number,
         at: tried.at,
         took_ms: millis(tried.took),
         status: tried.status,
@@ -88,15 +90,15 @@ pub(crate) async fn forget_attempts(db: &mut Connection, number: i64) -> Result<
     Ok(())
 }
 
-/// A try that is told twice is one; so is one of a delivery that retention took away none.
+/// A try that is told twice is one, known by its number: two may begin at one instant. One of a delivery
+/// that retention took away is none.
 async fn insert(db: &mut Connection, attempt: Attempt<'_>) -> Result<bool, StoreError> {
     let inserted = query(
         "INSERT INTO delivery_attempts (delivery, number, at, took_ms, status, answer) \
-         SELECT d.number, 1 + COALESCE((SELECT MAX(a.number) FROM delivery_attempts a \
-         WHERE a.delivery = d.number), 0), $1, $2, $3, $4 FROM deliveries d \
-         WHERE d.number = $5 AND NOT EXISTS \
-         (SELECT 1 FROM delivery_attempts t WHERE t.delivery = d.number AND t.at = $1)",
+         SELECT d.number, $1, $2, $3, $4, $5 FROM deliveries d WHERE d.number = $6 \
+         ON CONFLICT (delivery, number) DO NOTHING",
     )
+    .bind(i64::from(attempt.number))
     .bind(attempt.at.as_millis())
     .bind(attempt.took_ms)
     .bind(attempt.status.map(i64::from))
@@ -210,6 +212,7 @@ async fn note_test(session: &mut Session, test: &TestNote) -> Result<(), StoreEr
     .await?;
     let attempt = Attempt {
         delivery: row.try_get(0)?,
+        number: 1,
         at: test.at,
         took_ms: millis(test.took),
         status: test.status,

@@ -120,6 +120,27 @@ impl Outbox<'_> {
             .await
     }
 
+    /// Fixes that a delivery is told alone under its own key, before the first try, and for good: it
+    /// goes with no storm any more, neither one that begins nor the one it went with. Says whether
+    /// that was still to be fixed; only then may it be told.
+    pub async fn begin_alone(&self, delivery: DeliveryId) -> Result<bool, StoreError> {
+        self.store
+            .write(move |session| {
+                session.touches_nothing();
+                Box::pin(async move {
+                    let is_fixed = query(
+                        "UPDATE deliveries SET storm = NULL, holds = NULL \
+                         WHERE number = $1 AND state = 'waiting' AND storm IS NOT NULL",
+                    )
+                    .bind(rows::number(delivery))
+                    .execute(&mut session.db)
+                    .await?;
+                    Ok(is_fixed > 0)
+                })
+            })
+            .await
+    }
+
     async fn look(
         &self,
         channel: ChannelId,

@@ -85,17 +85,23 @@ async fn replay(
     Ok(())
 }
 
-/// A delivery waits as if it was just written; says whether there is one with this key.
-async fn wait_anew(session: &mut Session, key: &str, now: Timestamp) -> Result<bool, StoreError> {
-    let waiting = query(
+/// A delivery that came to its end waits as if it was just written, alone also where it was told in a
+/// storm: two of a storm under the storm's key would be one for their receiver.
+async fn wait_anew(session: &mut Session, key: &str, now: Timestamp) -> Result<(), StoreError> {
+    query(
         "UPDATE deliveries SET state = 'waiting', holds = NULL, storm = NULL, due_at = $1, \
-         first_try_at = NULL, tries = 0, done_at = NULL WHERE key = $2",
+         first_try_at = NULL, tries = 0, done_at = NULL WHERE key = $2 AND state <> 'waiting'",
     )
     .bind(now.as_millis())
     .bind(key)
     .execute(&mut session.db)
     .await?;
-    Ok(waiting > 0)
+    Ok(())
+}
+
+async fn is_written(db: &mut Connection, key: &str) -> Result<bool, StoreError> {
+    let found = query("SELECT 1 FROM deliveries WHERE key = $1").bind(key);
+    Ok(found.fetch_optional(db).await?.is_some())
 }
 
 /// The end of what an opening told of; `None` where something else closes it.
@@ -134,7 +140,8 @@ async fn ended(
     Ok(Some(end).filter(|_| !goes_on))
 }
 
-/// The end is told after the opening: again, where it was told before.
+/// The end is told after the opening: again, where it was told before. One that waits goes on as it
+/// is, because it may be on its way, alone or in a storm.
 async fn follow(
     session: &mut Session,
     (opening, monitor): (&Delivery, Option<i64>),
@@ -143,9 +150,10 @@ async fn follow(
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let key = event_key(opening.channel, &end);
-    if wait_anew(session, &key, now).await?
-        || hears(&hearer.wishes, &end, Opening::Heard) != Hears::Yes
-    {
+    if is_written(&mut session.db, &key).await? {
+        return wait_anew(session, &key, now).await;
+    }
+    if hears(&hearer.wishes, &end, Opening::Heard) != Hears::Yes {
         return Ok(());
     }
     let Delivery { workspace, channel, kind, .. } = *opening;

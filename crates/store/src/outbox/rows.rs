@@ -34,7 +34,8 @@ macro_rules! select_due {
     ($which:literal) => {
         concat!(
             "SELECT d.number, d.workspace_id, d.channel, m.id, d.key, e.key, e.sealed, d.holds, ",
-            "d.storm, d.due_at, d.first_try_at, d.tries FROM deliveries d ",
+            "d.storm, d.due_at, d.first_try_at, d.tries, (SELECT COALESCE(MAX(a.number), 0) ",
+            "FROM delivery_attempts a WHERE a.delivery = d.number) FROM deliveries d ",
             "JOIN events e ON e.number = d.event LEFT JOIN monitors m ON m.number = d.monitor ",
             $which
         )
@@ -125,6 +126,7 @@ pub(super) fn due(vault: &Vault, row: &Row) -> Result<Due, StoreError> {
         due_at: instant(row, 9)?,
         first_try_at: maybe_instant(row, 10)?,
         tries: narrow(row, 11)?,
+        attempts: narrow(row, 12)?,
     })
 }
 

@@ -120,7 +120,12 @@ impl Retention<'_> {
         if found.is_empty() {
             return Ok(PrunedRecords::default());
         }
-        self.store.write(move |session| Box::pin(take(&mut session.db, found))).await
+        self.store
+            .write(move |session| {
+                session.touches_nothing();
+                Box::pin(take(&mut session.db, found))
+            })
+            .await
     }
 }
 

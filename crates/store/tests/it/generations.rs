@@ -1,6 +1,7 @@
 //! Generations: what callers read is known to be the same as long as their workspace's generation is.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use rules::monitor::MonitorSettings;
 use rules::{MonitorStatus, Region, WorkspaceId};
@@ -10,8 +11,10 @@ use crate::channels;
 use crate::commit::opened;
 use crate::components;
 use crate::harness::{
-    Home, a_history, a_result, a_workspace, at, for_each_engine, monitor_id, settings, workspace_id,
+    Home, a_history, a_result, a_workspace, at, for_each_engine, instant, key_id, monitor_id,
+    settings, workspace_id,
 };
+use crate::outbox;
 
 /// The generations of the home's workspace, which the tests change, and of another.
 fn generations(home: &Home) -> (Generation, Generation) {
@@ -92,6 +95,36 @@ async fn results_change_nothing_and_a_status_changes_the_workspace_of_its_monito
         let (stored, changed) = changes(home, home.store.commit(turned)).await;
         stored.unwrap();
         assert_eq!(changed, (true, false));
+    })
+    .await;
+}
+
+// A server does all of it every few seconds: answers that it ended would be remembered for nothing.
+#[tokio::test]
+async fn work_in_the_background_changes_nothing_that_is_remembered() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        channels::create(home, 1, &[monitor]).await;
+        let transitions = vec![(monitor, opened(1, 20))];
+        home.commit(Batch { transitions, ..Batch::default() }).await.unwrap();
+        let store = &home.store;
+        let (now, later) = (instant(20), instant(i64::from(i32::MAX) * 1_000));
+        let due = store.outbox().due(outbox::channel_id(1), now, 4).await.unwrap().due.remove(0);
+        let work = async {
+            store.keys().touch(vec![(key_id(1), now)]).await.unwrap();
+            store.outbox().begin_alone(due.id).await.unwrap();
+            store.outbox().begin_storm(&[due.id], "storm".to_owned()).await.unwrap();
+            outbox::deliver(home, due.channel, 20).await;
+            store.maintenances().extend(later).await.unwrap();
+            store.maintenances().prune(later).await.unwrap();
+            store.retention().step(store::KeepFor::default(), later).await.unwrap();
+            store.retention().records(later).await.unwrap();
+            store.history().prune(Duration::from_hours(24), later).await.unwrap();
+            store.audit().note_probes(Vec::new()).await.unwrap();
+        };
+        let ((), changed) = changes(home, work).await;
+        assert_eq!(changed, (false, false));
+        assert_eq!(home.count("audit").await, 0, "there was something to take away");
     })
     .await;
 }

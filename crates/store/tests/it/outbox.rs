@@ -112,18 +112,22 @@ fn show(due: &Due) -> String {
     format!("{} {}", due.event.kind.as_str(), due.event.monitor.id.bits())
 }
 
-fn tried(id: DeliveryId, at: i64, then: Then) -> Tried {
+/// The try of this number.
+fn tried((id, number): (DeliveryId, u32), at: i64, then: Then) -> Tried {
     let (status, answer) = match then {
         Then::Accepted => (Some(200), "ok"),
         Then::Again(_) => (Some(503), "come back later"),
         Then::Dead => (Some(404), "no such hook"),
     };
     let took = Duration::from_millis(20);
-    Tried { id, at: instant(at), took, status, answer: answer.to_owned(), then }
+    Tried { id, number, at: instant(at), took, status, answer: answer.to_owned(), then }
 }
 
+/// What comes of the next try.
 async fn answer(home: &Home, id: DeliveryId, at: i64, then: Then) {
-    home.store.outbox().attempted(vec![tried(id, at, then)]).await.unwrap();
+    let delivery = home.store.outbox().get(home.workspace, id).await.unwrap();
+    let number = delivery.attempts.last().map_or(1, |attempt| attempt.number + 1);
+    home.store.outbox().attempted(vec![tried((id, number), at, then)]).await.unwrap();
 }
 
 /// Everything that is due arrives, as the sender sends it; says what arrived, each storm as one.
@@ -142,7 +146,8 @@ pub(crate) async fn deliver(home: &Home, channel: ChannelId, at: i64) -> Vec<Str
             let key = storm_key(channel, &events);
             assert_eq!(home.store.outbox().begin_storm(&ids, key).await.unwrap(), ids);
         }
-        let each = queue.iter().map(|due| tried(due.id, at, Then::Accepted)).collect();
+        let each =
+            queue.iter().map(|due| tried((due.id, due.attempts + 1), at, Then::Accepted)).collect();
         home.store.outbox().attempted(each).await.unwrap();
         arrived.push(queue.iter().map(show).collect::<Vec<_>>().join(" + "));
     }

@@ -113,7 +113,7 @@ fn no_rule_takes_longer_than_its_bounds() {
         "FREQ=MINUTELY;INTERVAL=2;BYMINUTE=1;COUNT=10000",
         "FREQ=HOURLY;BYYEARDAY=366;BYMONTHDAY=1",
         "FREQ=DAILY;UNTIL=20200101",
-        "FREQ=WEEKLY;BYDAY=MO;BYSETPOS=300",
+        "FREQ=WEEKLY;BYDAY=MO;BYSETPOS=2",
     ] {
         assert_eq!(ahead(&schedule(start, "1m", "UTC", never), now), Ahead::NONE, "{never}");
     }

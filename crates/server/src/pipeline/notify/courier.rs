@@ -10,11 +10,11 @@ use domain::notify::{NextTry, Notice, next_try};
 use futures_util::FutureExt as _;
 use rules::notification::Channel;
 use rules::{ChannelId, ProviderType, Secret, Timestamp};
-use store::{StoreError, Then, Tried};
+use store::{Outbox, StoreError, Then, Tried};
 use tokio::task::{JoinError, JoinSet};
 use tracing::{debug, error, warn};
 
-use super::parcel::{Parcel, UnderWay, parcels};
+use super::parcel::{Fix, Parcel, UnderWay, parcels};
 use super::rounds::{Bell, Rounds};
 use super::send::{Sent, Target, Verdict};
 use crate::observe::metrics::MessageOutcome;
@@ -121,10 +121,7 @@ impl Courier {
         let (channel, signing) = (Arc::new(channel), Arc::<[_]>::from(signing));
         let parcels = parcels(kind, self.channel, queue.due, &course.under_way);
         for mut parcel in parcels.into_iter().take(room) {
-            if let Some(key) = parcel.fresh_storm() {
-                let told = outbox.begin_storm(&parcel.ids(), key.to_owned()).await?;
-                parcel.dues.retain(|due| told.contains(&due.id));
-            }
+            fix(outbox, &mut parcel).await?;
             if parcel.dues.is_empty() {
                 continue;
             }
@@ -195,7 +192,8 @@ impl Courier {
                 ),
             }
             let answer = sent.answer.clone();
-            tried.push(Tried { id, at: sent.at, took: sent.took, status, answer, then });
+            let number = due.attempts + 1;
+            tried.push(Tried { id, number, at: sent.at, took: sent.took, status, answer, then });
         }
     }
 
@@ -225,6 +223,24 @@ impl Course {
         self.is_due = false;
         self.next_at = None;
     }
+}
+
+/// Writes down what every other try has to tell, before the first; what is not to be told any more is
+/// left out.
+async fn fix(outbox: Outbox<'_>, parcel: &mut Parcel) -> Result<(), StoreError> {
+    let told = match parcel.to_fix() {
+        None => return Ok(()),
+        Some(Fix::Together(key)) => outbox.begin_storm(&parcel.ids(), key.to_owned()).await?,
+        Some(Fix::Alone(id)) => {
+            if outbox.begin_alone(id).await? {
+                vec![id]
+            } else {
+                Vec::new()
+            }
+        }
+    };
+    parcel.dues.retain(|due| told.contains(&due.id));
+    Ok(())
 }
 
 /// Ends when the clock shows `instant`; never without one.

@@ -1,5 +1,6 @@
 //! What goes out as one message: one delivery, or those of a storm together. Pure; in order per monitor:
-//! while something of a monitor is on its way, nothing else of it begins.
+//! while something of a monitor is on its way, nothing else of it begins. What was tried in one company
+//! stays in it: its receiver may have taken it without our knowing, and knows it by that key alone.
 
 use std::collections::HashSet;
 
@@ -23,6 +24,15 @@ struct Storm {
     is_fixed: bool,
 }
 
+/// What is written down before the first try, so that every other try tells the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fix<'p> {
+    /// That they are told together under this key.
+    Together(&'p str),
+    /// That it is told alone, though it may have gone with others.
+    Alone(DeliveryId),
+}
+
 /// What is on its way.
 #[derive(Debug, Default)]
 pub(super) struct UnderWay {
@@ -44,9 +54,13 @@ impl Parcel {
         self.storm.is_some()
     }
 
-    /// The key of a storm whose set is to be written down before its first try.
-    pub(super) fn fresh_storm(&self) -> Option<&str> {
-        self.storm.as_ref().filter(|storm| !storm.is_fixed).map(|storm| storm.key.as_str())
+    /// What is to be written down first; `None` where it was.
+    pub(super) fn to_fix(&self) -> Option<Fix<'_>> {
+        match (&self.storm, self.dues.as_slice()) {
+            (Some(storm), _) => (!storm.is_fixed).then_some(Fix::Together(&storm.key)),
+            (None, [due, ..]) => Group::of(due).map(|_| Fix::Alone(due.id)),
+            (None, []) => None,
+        }
     }
 
     pub(super) fn ids(&self) -> Vec<DeliveryId> {
@@ -102,8 +116,10 @@ pub(super) fn parcels(
 ) -> Vec<Parcel> {
     let mut parcels: Vec<Parcel> = Vec::new();
     let mut taken: HashSet<MonitorId> = HashSet::new();
+    let torn = torn(&dues, under_way);
     for due in dues {
-        if under_way.holds(&due) {
+        let is_torn = due.storm.as_ref().is_some_and(|storm| torn.contains(storm));
+        if under_way.holds(&due) || (is_torn && !keeps_alerts(kind)) {
             continue;
         }
         let group = if keeps_alerts(kind) { None } else { Group::of(&due) };
@@ -121,6 +137,16 @@ pub(super) fn parcels(
         parcel.settle(channel);
     }
     parcels
+}
+
+/// The storms that cannot go whole now, because something of one of their monitors is on its way or goes
+/// before. Without it they would use up their key, and what is left would be nothing new to the receiver.
+fn torn(dues: &[Due], under_way: &UnderWay) -> HashSet<String> {
+    let alone = dues.iter().filter(|due| Group::of(due).is_none());
+    let before: HashSet<MonitorId> = alone.filter_map(|due| due.monitor).collect();
+    let waits =
+        |due: &&Due| under_way.holds(due) || due.monitor.is_some_and(|it| before.contains(&it));
+    dues.iter().filter(waits).filter_map(|due| due.storm.clone()).collect()
 }
 
 /// The storm that a delivery belongs to.
@@ -159,13 +185,12 @@ impl Group {
 impl Parcel {
     /// A storm that begins gets its key; one of a single event is none.
     fn settle(&mut self, channel: ChannelId) {
-        let events = self.fresh_storm().is_some().then(|| self.events());
-        match events {
-            Some(events) if events.len() > 1 => {
-                self.storm = Some(Storm { key: storm_key(channel, &events), is_fixed: false });
-            }
-            Some(_) => self.storm = None,
-            None => {}
+        let is_fresh = self.storm.as_ref().is_some_and(|storm| !storm.is_fixed);
+        if is_fresh && self.dues.len() > 1 {
+            let key = storm_key(channel, &self.events());
+            self.storm = Some(Storm { key, is_fixed: false });
+        } else if is_fresh {
+            self.storm = None;
         }
     }
 }
@@ -212,6 +237,7 @@ mod tests {
             due_at: AT,
             first_try_at: None,
             tries: 0,
+            attempts: 0,
         }
     }
 
@@ -229,8 +255,12 @@ mod tests {
             let ids: Vec<String> =
                 parcel.dues.iter().map(|due| due.id.bits().to_string()).collect();
             let key = parcel.key().split('-').take(2).collect::<Vec<_>>().join("-");
-            let fresh = if parcel.fresh_storm().is_some() { " fresh" } else { "" };
-            format!("{key}: {}{fresh}", ids.join(" "))
+            let fix = match parcel.to_fix() {
+                Some(Fix::Together(_)) => " together",
+                Some(Fix::Alone(_)) => " alone",
+                None => "",
+            };
+            format!("{key}: {}{fix}", ids.join(" "))
         };
         parcels(kind, CHANNEL, dues, under_way).iter().map(show).collect()
     }
@@ -241,9 +271,26 @@ mod tests {
         let dues = vec![due(1, 1), loose(2, 2), loose(3, 3), begun(4, 4, "storm-9-x")];
         assert_eq!(
             shown(ProviderType::Slack, dues, &none),
-            ["key-1: 1", "storm-2: 2 3 fresh", "storm-9: 4"]
+            ["key-1: 1", "storm-2: 2 3 together", "storm-9: 4"]
         );
-        assert_eq!(shown(ProviderType::Slack, vec![loose(2, 2)], &none), ["key-2: 2"]);
+        assert_eq!(shown(ProviderType::Slack, vec![loose(2, 2)], &none), ["key-2: 2 alone"]);
+    }
+
+    #[test]
+    fn a_storm_that_was_begun_goes_whole_or_waits() {
+        let storm = || vec![begun(4, 4, "storm-4-x"), begun(5, 5, "storm-4-x")];
+        let dues = || [vec![due(1, 5), due(2, 6)], storm(), vec![loose(7, 7)]].concat();
+        assert_eq!(
+            shown(ProviderType::Slack, dues(), &UnderWay::default()),
+            ["key-1: 1", "key-2: 2", "key-7: 7 alone"],
+            "a dead letter of one of its monitors goes before it"
+        );
+        let mut under_way = UnderWay::default();
+        let first = parcels(ProviderType::Slack, CHANNEL, vec![due(1, 5)], &under_way).remove(0);
+        under_way.add(&first);
+        assert_eq!(shown(ProviderType::Slack, storm(), &under_way), [""; 0]);
+        under_way.remove(&first);
+        assert_eq!(shown(ProviderType::Slack, storm(), &under_way), ["storm-4: 4 5"]);
     }
 
     #[test]
@@ -251,7 +298,7 @@ mod tests {
         let dues = vec![loose(1, 1), loose(2, 1), begun(3, 2, "storm-2-x"), loose(4, 3)];
         assert_eq!(
             shown(ProviderType::Opsgenie, dues, &UnderWay::default()),
-            ["key-1: 1", "key-3: 3", "key-4: 4"]
+            ["key-1: 1 alone", "key-3: 3 alone", "key-4: 4 alone"]
         );
     }
 

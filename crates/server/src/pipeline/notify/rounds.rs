@@ -88,7 +88,9 @@ impl Rounds {
         let courier = Courier { rounds: Arc::clone(self), channel, bell };
         let rounds = Arc::clone(self);
         self.couriers.spawn(async move {
-            if AssertUnwindSafe(courier.run()).catch_unwind().await.is_err() {
+            // One that waits for the database is given up too.
+            let run = rounds.abandon.run_until_cancelled(courier.run());
+            if AssertUnwindSafe(run).catch_unwind().await.is_err() {
                 error!(channel.id = %channel, "a courier failed: this is a mistake of ours");
                 rounds.out().remove(&channel);
             }

@@ -9,7 +9,9 @@ use rules::monitor::MonitorSettings;
 use store::{Batch, DeliveryFilter, DeliveryState, Page, Then, Woken};
 
 use super::*;
-use crate::harness::{check_with_secret, for_each_engine, monitor_id, open, settings, until};
+use crate::harness::{
+    a_history, check_with_secret, for_each_engine, monitor_id, open, settings, until,
+};
 
 // design: §5 "To `error`: an incident opens. `error` to `active` …: it closes"
 #[tokio::test]
@@ -163,6 +165,33 @@ async fn a_pause_and_a_deletion_are_told_to_who_heard() {
         };
         turn(home, paused.id, judged).await;
         assert_eq!(deliver(home, heard, HOUR).await, ["recovered 1", "recovered 2"]);
+    })
+    .await;
+}
+
+// A process that is killed before its judge hears of the pause leaves nothing open that nobody closes, and
+// nothing behind that keeps the next outage silent.
+#[tokio::test]
+async fn what_is_judged_of_a_monitor_that_was_just_paused_is_not_so() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await;
+        let (id, channel) = (monitor.id, slack(home, 1, &[monitor.id]).await);
+        let settings = MonitorSettings { active: false, ..monitor.settings.clone() };
+        let monitor = home.store.monitors().update(monitor, settings, at(10)).await.unwrap();
+        let judged = Batch {
+            transitions: vec![(id, down(1, 20))],
+            histories: vec![(id, a_history(MonitorStatus::Error, 20))],
+            ..Batch::default()
+        };
+        home.commit(judged).await.unwrap();
+        assert_eq!(shown(home, channel, HOUR).await, [""; 0]);
+        assert_eq!(home.count("incidents").await, 0);
+        assert_eq!(home.store.judge_states().history(id).await.unwrap(), None);
+
+        let settings = MonitorSettings { active: true, ..monitor.settings.clone() };
+        home.store.monitors().update(monitor, settings, at(30)).await.unwrap();
+        turn(home, id, down(2, 40)).await;
+        assert_eq!(deliver(home, channel, HOUR).await, ["error 1"]);
     })
     .await;
 }

@@ -67,13 +67,17 @@ async fn a_try_that_is_told_twice_is_one() {
         let channel = slack(home, 1, &[monitor]).await;
         turn(home, monitor, down(1, 10)).await;
         let id = due(home, channel, 10).await.due[0].id;
+        let outbox = home.store.outbox();
         for _ in 0..2 {
-            answer(home, id, 20, Then::Again(instant(30))).await;
+            let again = Then::Again(instant(30));
+            outbox.attempted(vec![tried((id, 1), 20, again)]).await.unwrap();
         }
         answer(home, id, 30, Then::Accepted).await;
-        answer(home, DeliveryId::from_bits(999), 30, Then::Dead).await;
-        answer(home, DeliveryId::from_bits(u64::MAX), 30, Then::Dead).await;
-        let delivery = home.store.outbox().get(home.workspace, id).await.unwrap();
+        for gone in [999, u64::MAX] {
+            let gone = (DeliveryId::from_bits(gone), 1);
+            outbox.attempted(vec![tried(gone, 30, Then::Dead)]).await.unwrap();
+        }
+        let delivery = outbox.get(home.workspace, id).await.unwrap();
         assert_eq!((delivery.tries, delivery.attempts.len()), (2, 2));
         assert_eq!(home.count("delivery_attempts").await, 2);
     })

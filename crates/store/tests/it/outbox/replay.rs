@@ -42,6 +42,26 @@ async fn a_dead_letter_is_told_again_for_as_long_as_a_new_one() {
     .await;
 }
 
+// A clock may stand still: two tries of one instant are two.
+#[tokio::test]
+async fn a_dead_letter_that_is_told_again_at_the_instant_of_its_end_is_written_down() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        let channel = slack(home, 1, &[monitor]).await;
+        let id = a_dead_letter(home, channel, monitor).await;
+        let outbox = home.store.outbox();
+        outbox.replay(home.workspace, id, at(20)).await.unwrap();
+        let again = &due(home, channel, 20).await.due[0];
+        assert_eq!((again.tries, again.attempts), (0, 1));
+        let arrived = tried((id, again.attempts + 1), 20, Then::Accepted);
+        outbox.attempted(vec![arrived]).await.unwrap();
+        let told = outbox.get(home.workspace, id).await.unwrap();
+        assert_eq!((told.state, told.attempts.len()), (DeliveryState::Accepted, 2));
+        assert_eq!(shown(home, channel, 20).await, [""; 0]);
+    })
+    .await;
+}
+
 // Where alerts are kept, an opening that comes late would stay open for good.
 #[tokio::test]
 async fn an_opening_of_what_is_over_is_followed_by_its_end() {
@@ -62,6 +82,43 @@ async fn an_opening_of_what_is_over_is_followed_by_its_end() {
         home.store.outbox().replay(home.workspace, id, at(2 * HOUR)).await.unwrap();
         assert_eq!(deliver(home, channel, 2 * HOUR).await, ["error 1", "recovered 1"]);
         assert_eq!(home.count("deliveries").await, 2);
+    })
+    .await;
+}
+
+// It may have arrived there without our knowing.
+#[tokio::test]
+async fn an_end_that_was_tried_in_a_storm_stays_in_it() {
+    for_each_engine(async |home| {
+        let mut monitors = Vec::new();
+        for number in 1..=4 {
+            monitors.push(home.monitor(number).await.id);
+        }
+        let channel = slack(home, 1, &monitors).await;
+        for (number, monitor) in (1..).zip(&monitors) {
+            turn(home, *monitor, down(number, number as i64)).await;
+        }
+        let opening = due(home, channel, 10).await.due[0].id;
+        answer(home, opening, 10, Then::Again(instant(2 * MINUTE))).await;
+        turn(home, monitors[0], up(1, 20)).await;
+        assert_eq!(deliver(home, channel, 20).await, ["error 2", "error 3"]);
+        answer(home, opening, 2 * MINUTE, Then::Dead).await;
+        let storm: Vec<_> =
+            due(home, channel, 2 * MINUTE).await.due.iter().map(|it| it.id).collect();
+        assert_eq!(shown(home, channel, 2 * MINUTE).await, ["error 4", "recovered 1"]);
+        let outbox = home.store.outbox();
+        outbox.begin_storm(&storm, "storm-2".to_owned()).await.unwrap();
+        let again = Then::Again(instant(2 * HOUR));
+        let failed = storm.iter().map(|id| tried((*id, 1), 2 * MINUTE, again)).collect();
+        outbox.attempted(failed).await.unwrap();
+        outbox.replay(home.workspace, opening, at(HOUR)).await.unwrap();
+        assert_eq!(shown(home, channel, HOUR).await, ["error 1"]);
+        let queue = due(home, channel, 2 * HOUR).await.due;
+        let kept: Vec<_> =
+            queue.iter().map(|it| (show(it), it.tries, it.storm.is_some())).collect();
+        let of_storm = |text: &str| (text.to_owned(), 1, true);
+        let first = ("error 1".to_owned(), 0, false);
+        assert_eq!(kept, [first, of_storm("error 4"), of_storm("recovered 1")]);
     })
     .await;
 }

@@ -49,9 +49,84 @@ async fn one_that_is_left_alone_is_told_as_one() {
         deliver(home, channel, 4 * SECOND).await;
         let alone = due(home, channel, MINUTE).await.due;
         assert_eq!((alone.len(), alone[0].holds), (1, Some(Holds::Storm)));
+        let id = alone[0].id;
+        assert!(home.store.outbox().begin_alone(id).await.unwrap(), "it is to be told");
+        assert!(!home.store.outbox().begin_alone(id).await.unwrap(), "it waits for none any more");
+        let begun = &due(home, channel, MINUTE).await.due[0];
+        assert_eq!((begun.id, begun.holds, begun.storm.as_deref()), (id, None, None));
         answer(home, alone[0].id, MINUTE, Then::Again(instant(2 * MINUTE))).await;
         let again = &due(home, channel, 2 * MINUTE).await.due[0];
         assert_eq!((again.tries, again.holds, again.storm.as_deref()), (1, None, None));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn one_that_was_begun_alone_goes_with_no_storm() {
+    for_each_engine(async |home| {
+        let monitors = monitors(home, 6).await;
+        let channel = slack(home, 1, &monitors).await;
+        break_all(home, &monitors[..4]).await;
+        deliver(home, channel, 4 * SECOND).await;
+        let outbox = home.store.outbox();
+        let alone = due(home, channel, MINUTE).await.due.remove(0);
+        assert!(outbox.begin_alone(alone.id).await.unwrap());
+        // What comes next goes together, without it.
+        turn(home, monitors[4], down(5, 59 * SECOND)).await;
+        turn(home, monitors[5], down(6, 59 * SECOND)).await;
+        let queue = due(home, channel, MINUTE).await.due;
+        let keys: Vec<_> = queue.iter().map(|it| (show(it), it.holds)).collect();
+        let loose = |text: &str| (text.to_owned(), Some(Holds::Storm));
+        assert_eq!(keys, [("error 4".to_owned(), None), loose("error 5"), loose("error 6")]);
+        assert_eq!(queue[0].key, alone.key);
+        let ids: Vec<_> = queue.iter().map(|it| it.id).collect();
+        let fixed = outbox.begin_storm(&ids, "storm-3".to_owned()).await.unwrap();
+        assert_eq!(fixed, ids[1..], "it goes with no storm any more");
+    })
+    .await;
+}
+
+// Its channel may have become one whose vendor groups by itself.
+#[tokio::test]
+async fn one_of_a_storm_that_is_begun_alone_leaves_it_for_good() {
+    for_each_engine(async |home| {
+        let monitors = monitors(home, 6).await;
+        let channel = slack(home, 1, &monitors).await;
+        break_all(home, &monitors).await;
+        deliver(home, channel, 6 * SECOND).await;
+        let storm: Vec<_> = due(home, channel, MINUTE).await.due.iter().map(|it| it.id).collect();
+        let outbox = home.store.outbox();
+        outbox.begin_storm(&storm, "storm-3".to_owned()).await.unwrap();
+        assert!(outbox.begin_alone(storm[1]).await.unwrap());
+        let left = outbox.begin_storm(&storm, "storm-3".to_owned()).await.unwrap();
+        assert_eq!(left, [storm[0], storm[2]]);
+        let keys: Vec<_> =
+            due(home, channel, MINUTE).await.due.into_iter().map(|it| it.storm).collect();
+        let of_storm = Some("storm-3".to_owned());
+        assert_eq!(keys, [None, of_storm.clone(), of_storm]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn dead_letters_of_a_storm_are_told_again_one_by_one() {
+    for_each_engine(async |home| {
+        let monitors = monitors(home, 5).await;
+        let channel = slack(home, 1, &monitors).await;
+        break_all(home, &monitors).await;
+        deliver(home, channel, 5 * SECOND).await;
+        let storm: Vec<_> = due(home, channel, MINUTE).await.due.iter().map(|it| it.id).collect();
+        let outbox = home.store.outbox();
+        outbox.begin_storm(&storm, "storm-2".to_owned()).await.unwrap();
+        let refused = storm.iter().map(|id| tried((*id, 1), MINUTE, Then::Dead)).collect();
+        outbox.attempted(refused).await.unwrap();
+        for id in &storm {
+            outbox.replay(home.workspace, *id, at(HOUR)).await.unwrap();
+        }
+        let again = due(home, channel, HOUR).await.due;
+        let keys: Vec<_> = again.iter().map(|it| (it.id, it.storm.as_deref())).collect();
+        assert_eq!(keys, [(storm[0], None), (storm[1], None)]);
+        assert_eq!(deliver(home, channel, HOUR).await, ["error 4", "error 5"]);
     })
     .await;
 }
@@ -70,7 +145,7 @@ async fn a_storm_that_was_tried_keeps_its_set_and_its_key() {
             assert_eq!(fixed, storm, "the same again changes nothing");
         }
         let (again, later) = (instant(2 * MINUTE), 2 * MINUTE);
-        let failed = storm.iter().map(|id| tried(*id, MINUTE, Then::Again(again))).collect();
+        let failed = storm.iter().map(|id| tried((*id, 1), MINUTE, Then::Again(again))).collect();
         outbox.attempted(failed).await.unwrap();
         turn(home, monitors[3], up(4, 61 * SECOND)).await;
         turn(home, monitors[5], down(6, 62 * SECOND)).await;

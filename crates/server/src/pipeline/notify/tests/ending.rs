@@ -52,6 +52,48 @@ async fn what_arrived_and_was_not_written_down_before_a_kill_is_told_again_with_
     bench.once(|it| it.state == DeliveryState::Accepted && it.tries == 1).await;
 }
 
+// issue 6: "duplicates only of what was in flight at the kill, with the same idempotency key"
+#[tokio::test]
+async fn what_waited_for_a_storm_and_went_alone_is_told_again_with_its_own_key() {
+    let kill = Arc::new(OnceLock::<CancellationToken>::new());
+    let bench = Bench::new().await;
+    let mut receiver = Receiver::start_with({
+        let kill = Arc::clone(&kill);
+        move || kill.get().into_iter().for_each(CancellationToken::cancel)
+    })
+    .await;
+    let mut monitors = Vec::new();
+    for number in 1..=8 {
+        monitors.push(bench.monitor(number).await);
+    }
+    bench.webhook(1, &monitors, &receiver).await;
+    let notifier = bench.notifier();
+    let _running = notifier.start();
+    for (monitor, incident) in monitors[..4].iter().zip(1..) {
+        bench.breaks(*monitor, incident).await;
+    }
+    for _ in 0..3 {
+        receiver.next().await;
+    }
+    bench.once(|it| it.state == DeliveryState::Accepted || it.holds.is_some()).await;
+    kill.set(notifier.0.abandon.clone()).unwrap();
+    bench.clock.advance(Duration::from_mins(1));
+    let alone = receiver.next_told().await;
+    bench.quiet(&notifier).await;
+    // Another one waits for a storm now, that of the next minute.
+    for (monitor, incident) in monitors[4..].iter().zip(5..) {
+        bench.breaks(*monitor, incident).await;
+    }
+    bench.clock.advance(Duration::from_mins(1));
+    let _next = bench.notifier().start();
+    let mut told = Vec::new();
+    for _ in 0..5 {
+        told.push(receiver.next_told().await);
+    }
+    assert!(told.contains(&alone), "{alone}: {told:?}");
+    assert!(!told.iter().any(|it| it.contains("storm")), "{told:?}");
+}
+
 #[tokio::test]
 async fn a_message_on_its_way_at_a_stop_is_waited_for_and_written_down() {
     let bench = Bench::new().await;
