@@ -121,7 +121,12 @@ async fn list(manner: &Manner) -> Result<()> {
     }
     let row = |channel: &Notification| {
         let monitors = channel.monitor_ids.len().to_string();
-        [text(&channel.id), text(&channel.provider_type), monitors, text(&channel.name)]
+        [
+            text(channel.id.as_deref()),
+            text(channel.provider_type.as_deref()),
+            monitors,
+            text(channel.name.as_deref()),
+        ]
     };
     let head = ["CHANNEL", "KIND", "MONITORS", "NAME"].map(str::to_owned);
     let rows: Vec<_> = std::iter::once(head).chain(channels.iter().map(row)).collect();
@@ -237,6 +242,6 @@ fn moment(at: &Timestamp) -> String {
     contract::monitor::given_instant(at).map(output::moment).unwrap_or_default()
 }
 
-fn text(given: &Option<String>) -> String {
-    given.clone().unwrap_or_default()
+fn text(given: Option<&str>) -> String {
+    given.unwrap_or_default().to_owned()
 }

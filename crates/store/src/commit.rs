@@ -83,11 +83,14 @@ async fn apply(session: &mut Session, batch: &Batch) -> Result<Committed, StoreE
     }
     for (place, (monitor, transition)) in batch.transitions.iter().enumerate() {
         if let Some(number) = session.numbers.monitor(&mut session.db, *monitor).await? {
-            let (owner, runs) = judge_states::owner(&mut session.db, number).await?;
+            let (owner, paused) = judge_states::owner(&mut session.db, number).await?;
             session.touches(owner);
-            // The pause was stored before the judge heard of it, and closed what was open: nothing
-            // but its end follows.
-            if !runs && transition.to != MonitorStatus::Unknown {
+            // A pause is stored before the judge hears of it, and closes what is open: of what was
+            // judged of the revision before, nothing but the end follows.
+            let mut histories = batch.histories.iter().filter(|(of, _)| of == monitor);
+            let judged = histories.next_back().map(|(_, history)| history.revision);
+            let is_past = paused.zip(judged).is_some_and(|(paused, judged)| judged < paused);
+            if is_past && transition.to != MonitorStatus::Unknown {
                 continue;
             }
             let is_new = judge_states::note_change(&mut session.db, number, transition).await?

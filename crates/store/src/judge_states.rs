@@ -6,7 +6,7 @@ use rules::{MonitorId, MonitorStatus, Timestamp, WorkspaceId};
 
 use crate::db::{Connection, query};
 use crate::outbox::Ending;
-use crate::row::{id, instant};
+use crate::row::{id, instant, narrow};
 use crate::writer::Session;
 use crate::{Store, StoreError, incidents, outbox};
 
@@ -75,8 +75,8 @@ impl JudgeStates<'_> {
     }
 }
 
-/// Keeps what the judge remembers from now on; of a monitor that does not run nothing but its end, so
-/// that its next run begins anew.
+/// Keeps what the judge remembers from now on; of a monitor that was paused since nothing but its
+/// end, so that its next run begins anew.
 pub(crate) async fn put(
     db: &mut Connection,
     monitor: i64,
@@ -87,7 +87,8 @@ pub(crate) async fn put(
         .map_err(|why| StoreError::corrupt("a history to be stored", why.to_string()))?;
     query(
         "INSERT INTO judge_states (monitor, status, since, history) \
-         SELECT number, $2, $3, $4 FROM monitors WHERE number = $1 AND (active OR $5) \
+         SELECT number, $2, $3, $4 FROM monitors WHERE number = $1 \
+         AND (active OR $5 OR revision <= $6) \
          ON CONFLICT (monitor) DO UPDATE SET status = excluded.status, since = excluded.since, \
          history = excluded.history",
     )
@@ -96,21 +97,24 @@ pub(crate) async fn put(
     .bind(history.since.as_millis())
     .bind(json)
     .bind(is_over)
+    .bind(i64::from(history.revision))
     .execute(db)
     .await?;
     Ok(())
 }
 
-/// Whose monitor it is, and whether it runs.
+/// Whose monitor it is, and, where it does not run, its revision.
 pub(crate) async fn owner(
     db: &mut Connection,
     monitor: i64,
-) -> Result<(WorkspaceId, bool), StoreError> {
-    let row = query("SELECT workspace_id, active FROM monitors WHERE number = $1")
+) -> Result<(WorkspaceId, Option<u32>), StoreError> {
+    let row = query("SELECT workspace_id, active, revision FROM monitors WHERE number = $1")
         .bind(monitor)
         .fetch_one(db)
         .await?;
-    Ok((id(&row, 0, WorkspaceId::parse)?, row.try_get(1)?))
+    let runs: bool = row.try_get(1)?;
+    let paused = (!runs).then(|| narrow(&row, 2)).transpose()?;
+    Ok((id(&row, 0, WorkspaceId::parse)?, paused))
 }
 
 /// Forgets a monitor that runs no more, tells who heard that it was in trouble, and closes its incident

@@ -182,19 +182,21 @@ mod tests {
 
     use super::*;
 
+    /// Ends at its second look, or never.
+    async fn a_pause(ends: bool) {
+        tokio::task::yield_now().await;
+        if !ends {
+            std::future::pending::<()>().await;
+        }
+    }
+
     #[tokio::test]
     async fn work_that_moves_is_waited_for_however_long_it_takes() {
         let begun = Cell::new(0);
         // The first pause would end at the second step; each step begins another one.
         let pause = || {
             begun.set(begun.get() + 1);
-            let ends = begun.get() == 1;
-            async move {
-                tokio::task::yield_now().await;
-                if !ends {
-                    std::future::pending::<()>().await;
-                }
-            }
+            a_pause(begun.get() == 1)
         };
         let work = async {
             for _ in 0..10 {

@@ -28,7 +28,7 @@ const BREAKS: usize = 300;
 const RECEIVERS: usize = 100;
 const MESSAGES: usize = 100;
 /// Longest time that anything is waited for.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 const MONITORS: &str = "monitor.v1.MonitorService";
 const NOTIFICATIONS: &str = "notification.v1.NotificationService";
 

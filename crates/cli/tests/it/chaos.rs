@@ -2,6 +2,8 @@
 //! back: every verdict that was reported as stored reaches every channel, under one key; what comes
 //! twice was in flight at a kill. `cargo xtask chaos` does a hundred kills, the tests a few.
 
+#![expect(clippy::print_stdout, reason = "`cargo xtask chaos` shows its figures")]
+
 mod receiver;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -73,8 +75,10 @@ impl Chaos {
     }
 
     fn run(mut self) {
-        let kills = std::env::var("ALOFT_CHAOS_KILLS")
-            .map_or(KILLS, |kills| kills.parse().expect("ALOFT_CHAOS_KILLS is a number"));
+        #[expect(clippy::disallowed_methods, reason = "how many kills is told to tests alone")]
+        let told = std::env::var("ALOFT_CHAOS_KILLS");
+        let kills =
+            told.map_or(KILLS, |kills| kills.parse().expect("ALOFT_CHAOS_KILLS is a number"));
         let server = self.serve();
         self.set_up(&server);
         drop(server);

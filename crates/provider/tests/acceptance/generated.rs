@@ -26,24 +26,18 @@ fn quoted(text: impl AsRef<str>) -> String {
     format!("\"{}\"", text.replace("${", "$${").replace("%{", "%%{"))
 }
 
+/// The shortest, the longest, and some between.
+fn text(min: u32, between: &'static str, max: u32) -> BoxedStrategy<String> {
+    let (shortest, longest) = ("y".repeat(min as usize), "ü".repeat(max as usize));
+    prop_oneof![Just(shortest), between, Just(longest)].prop_map(quoted).boxed()
+}
+
 /// A text of HCL for a value of this shape; texts that must be unique have `{unique}`.
 fn of_shape(shape: Shape) -> BoxedStrategy<String> {
     let words = |words: &'static [&'static str]| proptest::sample::select(words);
     match shape {
-        Shape::Text { min, max } => prop_oneof![
-            Just("y".repeat(min as usize)),
-            "[ -~äé€𝄞\n]{1,40}".prop_map(|text: String| text),
-            Just("ü".repeat(max.min(2_000) as usize)),
-        ]
-        .prop_map(quoted)
-        .boxed(),
-        Shape::Line { min, max } => prop_oneof![
-            Just("y".repeat(min as usize)),
-            "[ -~äé€𝄞]{1,40}".prop_map(|text: String| text),
-            Just("ü".repeat(max as usize)),
-        ]
-        .prop_map(quoted)
-        .boxed(),
+        Shape::Text { min, max } => text(min, "[ -~äé€𝄞\n]{1,40}", max.min(2_000)),
+        Shape::Line { min, max } => text(min, "[ -~äé€𝄞]{1,40}", max),
         Shape::HttpUrl { max } => prop_oneof![
             "https?://[a-z]{1,9}\\.example(:[1-9][0-9]{1,3})?(/[a-zA-Z0-9._~%+&=-]{0,9})?"
                 .prop_map(|url| url.replace('%', "%25")),

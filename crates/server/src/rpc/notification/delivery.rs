@@ -73,10 +73,13 @@ pub(super) async fn replay(
     let caller = caller(context);
     let (id, change) = (id(NOUN, &request.id)?, change(app, caller));
     let replayed = app.store.outbox().replay(caller.workspace, id, change).await;
-    let delivery = replayed.map_err(|error| match error {
+    let delivery = replayed.map_err(|error| {
         // Nothing is wrong with the request: the delivery does not stand as it would have to.
-        StoreError::Refused(violation) => rpc::failed_precondition(violation.to_string()),
-        error => refusal(error),
+        if let StoreError::Refused(violation) = error {
+            rpc::failed_precondition(violation.to_string())
+        } else {
+            refusal(error)
+        }
     })?;
     Ok(ReplayDeliveryResponse { delivery: shown(delivery).into() })
 }
@@ -111,7 +114,7 @@ fn shown(delivery: Delivery) -> Shown {
         held: delivery.holds.filter(|_| waits).map(|holds| held(holds).to_owned()),
         key: event_key(delivery.channel, &delivery.event),
         created_at: instant(delivery.created_at),
-        next_attempt_at: waits.then(|| instant(delivery.due_at)).unwrap_or_default(),
+        next_attempt_at: if waits { instant(delivery.due_at) } else { <_>::default() },
         done_at: delivery.done_at.map(instant).unwrap_or_default(),
         attempts: delivery.attempts.into_iter().map(attempt).collect(),
     }

@@ -100,7 +100,7 @@ async fn an_incident_goes_on_over_a_restart() {
     watched.server.stop().await;
 
     let (running, clock, stored) = again(&settings, 1).await;
-    assert_eq!(stored.incidents(monitor).await, [opened.clone()]);
+    assert_eq!(stored.incidents(monitor).await, std::slice::from_ref(&opened));
     target.on("/", Answer::ok("fine"));
     clock.advance(PERIOD);
     let closed = stored.incident(monitor, |incident| incident.closed.is_some()).await;

@@ -20,7 +20,7 @@ use crate::protocols::a_monitor;
 const LOOKS: usize = 5_000;
 
 /// A channel that leads to a receiver.
-async fn leading_to(receiver: &Receiver) -> Value {
+fn leading_to(receiver: &Receiver) -> Value {
     json_of(&receiver.provider())
 }
 
@@ -56,7 +56,7 @@ impl Scene {
         let monitor =
             caller.call(MONITORS, "CreateTcpMonitor", json!({ "monitor": a_monitor("tcp") }));
         let monitor = monitor.await.json()["monitor"]["id"].as_str().unwrap().to_owned();
-        let mut channel = leading_to(&receiver).await;
+        let mut channel = leading_to(&receiver);
         channel["monitorIds"] = json!([monitor]);
         let channel = created(&caller, &channel).await["id"].as_str().unwrap().to_owned();
         Self { server, receiver, monitor, channel }
@@ -109,7 +109,7 @@ async fn a_test_says_what_the_receiver_answered() {
     let server = TestServer::start().await;
     let caller = server.caller(Scope::Write);
     let receiver = Receiver::start(ProviderType::Slack).await;
-    let channel = created(&caller, &leading_to(&receiver).await).await;
+    let channel = created(&caller, &leading_to(&receiver)).await;
     let id = json!({ "id": channel["id"] });
     let mut told = Vec::new();
     told.push(tested(&caller, id.clone()).await.to_string());
@@ -146,7 +146,7 @@ async fn a_channel_that_is_not_saved_is_tested_and_nothing_of_it_is_stored() {
     let server = TestServer::start().await;
     let caller = server.caller(Scope::Write);
     let receiver = Receiver::start(ProviderType::Discord).await;
-    let channel = leading_to(&receiver).await;
+    let channel = leading_to(&receiver);
     let told = tested(&caller, json!({ "notification": channel })).await;
     assert_eq!(told["accepted"], true, "{told}");
     assert_eq!(receiver.accepted().len(), 1);

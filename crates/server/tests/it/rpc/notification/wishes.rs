@@ -43,10 +43,10 @@ async fn an_update_changes_wishes_only_where_its_mask_names_them() {
     let update = async |given: Value, mask: Value| {
         let mut given = given;
         given["id"] = channel["id"].clone();
-        let request = match mask {
-            Value::Null => json!({ "notification": given }),
-            mask => json!({ "notification": given, "updateMask": mask }),
-        };
+        let mut request = json!({ "notification": given });
+        if !mask.is_null() {
+            request["updateMask"] = mask;
+        }
         call(&caller, "UpdateNotification", request).await.json()["notification"].clone()
     };
     let mut renamed = a_channel(ProviderType::Ntfy);
