@@ -1,17 +1,19 @@
 //! The one writer: everything that changes the database waits in one queue, and what waits together
 //! is committed together. Each piece of work that is not alone has a savepoint of its own, so that one
-//! that fails is undone alone; all are answered after the commit. What is one statement needs none of it. What becomes of a lost connection stands in
-//! `line`, what is written belongs to the aggregates.
+//! that fails is undone alone; all are answered after the commit. What is one statement needs none of it.
+//! What a piece of work is stands in `task`, what becomes of a lost connection in `line`; what is written
+//! belongs to the aggregates.
 
+mod task;
 mod thread;
 
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 
 use rules::WorkspaceId;
 use tokio::sync::{mpsc, oneshot};
 
+pub(crate) use self::task::{Begin, Work};
+use self::task::{Kept, Pending, Task, Undone};
 use crate::StoreError;
 use crate::db::{self, Connection};
 use crate::engine::{self, Owner};
@@ -43,24 +45,11 @@ pub(crate) struct Session {
     _lock: FolderLock,
 }
 
-/// The future of a piece of work.
-pub(crate) type Work<'s, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 's>>;
-
 /// The queue's near end. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Writer {
     queue: mpsc::Sender<Message>,
     state: line::State,
-}
-
-/// Who begins the transaction of a piece of work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Begin {
-    /// The writer.
-    First,
-    /// The work, by [`Session::begin`], or nobody where it is one statement: that is a transaction by
-    /// itself, and spares two errands. Where it is not alone, or on another machine, the writer.
-    ByWork,
 }
 
 enum Message {
@@ -140,76 +129,6 @@ impl Writer {
             return Ok(());
         }
         answer.await.unwrap_or(Ok(()))
-    }
-}
-
-/// A piece of work whose types are forgotten.
-trait Task: Send {
-    /// Who begins its transaction.
-    fn begin(&self) -> Begin;
-
-    /// Does the work and says whether it is to be kept.
-    fn run<'s>(
-        &'s mut self,
-        session: &'s mut Session,
-    ) -> Pin<Box<dyn Future<Output = Kept> + Send + 's>>;
-
-    /// Answers the caller: with the outcome of the work, or with why it was not committed.
-    fn answer(self: Box<Self>, committed: Result<(), &Undone>);
-}
-
-/// Why a group was not committed.
-struct Undone {
-    why: String,
-    /// Whether it may be stored all the same.
-    is_unsure: bool,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kept {
-    Yes,
-    No,
-}
-
-struct Pending<T, F> {
-    begin: Begin,
-    work: Option<F>,
-    outcome: Option<Result<T, StoreError>>,
-    reply: oneshot::Sender<Result<T, StoreError>>,
-}
-
-impl<T, F> Task for Pending<T, F>
-where
-    T: Send + 'static,
-    F: for<'s> FnOnce(&'s mut Session) -> Work<'s, T> + Send + 'static,
-{
-    fn begin(&self) -> Begin {
-        self.begin
-    }
-
-    fn run<'s>(
-        &'s mut self,
-        session: &'s mut Session,
-    ) -> Pin<Box<dyn Future<Output = Kept> + Send + 's>> {
-        Box::pin(async move {
-            let Some(work) = self.work.take() else { return Kept::No };
-            let outcome = work(session).await;
-            let kept = if outcome.is_ok() { Kept::Yes } else { Kept::No };
-            self.outcome = Some(outcome);
-            kept
-        })
-    }
-
-    fn answer(self: Box<Self>, committed: Result<(), &Undone>) {
-        let answer = match (self.outcome, committed) {
-            // Its own failure tells the caller more than the group's.
-            (Some(Err(failure)), _) => Err(failure),
-            (_, Err(undone)) => Err(undone.to_error()),
-            (Some(outcome), Ok(())) => outcome,
-            (None, Ok(())) => Err(StoreError::Closed),
-        };
-        // Whoever asked may have gone away; the work is done all the same.
-        let _ = self.reply.send(answer);
     }
 }
 
@@ -392,22 +311,5 @@ impl Session {
         let folded = engine::fold(&mut self.db).await;
         self.db.close().await?;
         folded.map_err(StoreError::from)
-    }
-}
-
-impl Undone {
-    fn to_error(&self) -> StoreError {
-        let why = self.why.clone();
-        if self.is_unsure {
-            StoreError::Unconfirmed { why }
-        } else {
-            StoreError::NotCommitted { why }
-        }
-    }
-}
-
-impl From<sqlx::Error> for Undone {
-    fn from(error: sqlx::Error) -> Self {
-        Self { why: error.to_string(), is_unsure: false }
     }
 }

@@ -73,8 +73,8 @@ pub(super) async fn find(
     let shown = match app.page_shelf.shown(app, slug).await {
         Ok(Some(shown)) => shown,
         Ok(None) => return Err(not_found()),
-        Err(error) => {
-            tracing::error!(%error, page = slug, "a status page could not be read: {error}");
+        Err(why) => {
+            tracing::error!(page = slug, "a status page could not be read: {why}");
             let mut answer =
                 say(words.unavailable, StatusCode::SERVICE_UNAVAILABLE, words, headers);
             answer.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("10"));

@@ -1,9 +1,10 @@
 //! What was said already: the view of each page, and each form of it as bytes, compressed once. A form
 //! holds until something changes that callers of the workspace read (see `store::Generation`) or a
 //! few seconds have passed, because how old the knowledge is stands on the page. When the database is
-//! away the last view is said again, with how old it is.
+//! away the last view is said again, with how old it is. However many ask, one of them makes it anew.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -17,7 +18,7 @@ use flate2::write::GzEncoder;
 use rules::Timestamp;
 use rules::status_page::StatusPage;
 use sha2::{Digest as _, Sha256};
-use store::{Generation, StoreError};
+use store::Generation;
 
 use super::words::Words;
 use super::{badge, feed, html, json, statuspage_v2};
@@ -26,8 +27,12 @@ use crate::pipeline::page::{Projection, project_page};
 
 /// For how long a view is shown before it is made anew, where nothing changed: checks come in.
 pub(super) const FRESH: Duration = Duration::from_secs(5);
+/// The longest that a visitor waits for what is stored, where there is something to show instead.
+const READ_WITHIN: Duration = Duration::from_secs(2);
 /// Pages whose forms are kept at most; the one that was read longest ago goes first.
 const PAGES_MAX: usize = 2_000;
+/// Pages that are made anew at a time, at most.
+const TURNS: usize = 64;
 
 /// A representation of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -69,25 +74,36 @@ pub(super) struct Said {
 pub(super) struct Shown {
     pub(super) page: StatusPage,
     pub(super) view: PageView,
-    /// Since when what is stored cannot be read; what is shown is older.
+    /// Whether what is stored could not be read; what is shown is older.
     pub(super) cut_off: bool,
+    /// When it was read, or should have been.
+    tried_at: Timestamp,
     /// Counted before anything was read.
     generation: Option<Generation>,
     said: Mutex<HashMap<(Form, &'static str), Arc<Said>>>,
 }
 
 /// All pages that were asked for.
-#[derive(Debug, Default)]
-pub(crate) struct Shelf(Mutex<HashMap<String, Arc<Shown>>>);
+#[derive(Debug)]
+pub(crate) struct Shelf {
+    pages: Mutex<HashMap<String, Arc<Shown>>>,
+    /// Who makes a page anew, of all with the same place; others wait, or take what there is.
+    turns: [tokio::sync::Mutex<()>; TURNS],
+}
+
+impl Default for Shelf {
+    fn default() -> Self {
+        Self {
+            pages: Mutex::default(),
+            turns: std::array::from_fn(|_| tokio::sync::Mutex::default()),
+        }
+    }
+}
 
 impl Shelf {
     /// What is shown of the page with this slug, `None` where there is none that is published. An
     /// error only where the page was never read before.
-    pub(super) async fn shown(
-        &self,
-        app: &App,
-        slug: &str,
-    ) -> Result<Option<Arc<Shown>>, StoreError> {
+    pub(super) async fn shown(&self, app: &App, slug: &str) -> Result<Option<Arc<Shown>>, String> {
         let known = self.lock().get(slug).cloned();
         let now = app.ctx.now();
         if let Some(shown) = &known
@@ -95,24 +111,38 @@ impl Shelf {
         {
             return Ok(known);
         }
-        match project_page(&app.store, &app.pipeline, slug, now).await {
-            Ok(Some(projection)) => {
+        let turn = &self.turns[place(slug)];
+        let _turn = match (turn.try_lock(), &known) {
+            (Ok(turn), _) => turn,
+            // Somebody makes it anew, and nothing has changed but the time.
+            (Err(_), Some(shown)) if shown.cut_off || shown.is_same(app) => return Ok(known),
+            (Err(_), _) => turn.lock().await,
+        };
+        let known = self.lock().get(slug).cloned();
+        if let Some(shown) = &known
+            && shown.holds(app, now)
+        {
+            return Ok(known);
+        }
+        let read = project_page(&app.store, &app.pipeline, slug, now);
+        let why = match tokio::time::timeout(READ_WITHIN, read).await {
+            Ok(Ok(Some(projection))) => {
                 let shown = Arc::new(Shown::from(projection));
                 self.keep(slug, Arc::clone(&shown));
-                Ok(Some(shown))
+                return Ok(Some(shown));
             }
-            Ok(None) => {
+            Ok(Ok(None)) => {
                 self.lock().remove(slug);
-                Ok(None)
+                return Ok(None);
             }
-            Err(error) => {
-                let Some(last) = known else { return Err(error) };
-                tracing::warn!(%error, page = slug, "a status page is shown as it was: {error}");
-                let shown = Arc::new(last.cut_off());
-                self.keep(slug, Arc::clone(&shown));
-                Ok(Some(shown))
-            }
-        }
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => format!("the database did not answer within {READ_WITHIN:?}"),
+        };
+        let Some(last) = known else { return Err(why) };
+        tracing::warn!(page = slug, "a status page is shown as it was: {why}");
+        let shown = Arc::new(last.cut_off(now));
+        self.keep(slug, Arc::clone(&shown));
+        Ok(Some(shown))
     }
 
     fn keep(&self, slug: &str, shown: Arc<Shown>) {
@@ -126,7 +156,7 @@ impl Shelf {
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Arc<Shown>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.pages.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -158,28 +188,40 @@ impl Shown {
         Said::of(content_type, text)
     }
 
+    /// Whether nothing has changed but the time.
+    fn is_same(&self, app: &App) -> bool {
+        self.generation.is_some() && self.generation == app.store.generation(self.page.workspace)
+    }
+
     fn holds(&self, app: &App, now: Timestamp) -> bool {
-        let is_same = self.generation.is_some()
-            && self.generation == app.store.generation(self.page.workspace);
-        let is_young = self.view.at <= now && now.since(self.view.at) < FRESH;
-        is_same && is_young && !self.cut_off
+        let is_young = self.tried_at <= now && now.since(self.tried_at) < FRESH;
+        is_young && (self.cut_off || self.is_same(app))
     }
 
     /// The same, said to be as old as it is.
-    fn cut_off(&self) -> Self {
+    fn cut_off(&self, tried_at: Timestamp) -> Self {
         Self {
             page: self.page.clone(),
             view: self.view.clone(),
             cut_off: true,
+            tried_at,
             generation: None,
             said: Mutex::default(),
         }
     }
 }
 
+/// The place of a page among [`TURNS`].
+fn place(slug: &str) -> usize {
+    let mut hasher = DefaultHasher::new();
+    slug.hash(&mut hasher);
+    hasher.finish() as usize % TURNS
+}
+
 impl From<Projection> for Shown {
     fn from(Projection { page, view, generation }: Projection) -> Self {
-        Self { page, view, cut_off: false, generation, said: Mutex::default() }
+        let tried_at = view.at;
+        Self { page, view, cut_off: false, tried_at, generation, said: Mutex::default() }
     }
 }
 

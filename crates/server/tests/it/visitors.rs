@@ -254,6 +254,24 @@ async fn what_a_browser_has_is_not_sent_again_and_travels_compressed() {
     assert!(!text.contains("style=\"") && !text.contains("onclick"), "the policy forbids it");
 }
 
+// issue 7: "when the database is away the last page is still served and says how old it is"
+#[tokio::test]
+async fn while_the_database_is_away_the_last_page_is_shown_with_its_age() {
+    let target = well().await;
+    let site = Site::open(&target).await;
+    site.results(1).await;
+    assert!(!site.text("").await.contains("cannot be read"));
+    site.watched.server.running().app().store.clone().close().await.unwrap();
+    site.watched.server.advance(Duration::from_mins(1));
+    let page = site.text("").await;
+    let said = "What is stored cannot be read at the moment. This is how it was on 21 Nov 2026, 00:00 UTC.";
+    assert!(page.contains(said) && page.contains("API &#38; more"), "{page}");
+    let json: Value = serde_json::from_str(&site.text("/status.json").await).unwrap();
+    assert_eq!(json["cutOff"], true);
+    let unseen = site.anybody().get("/status/other").await;
+    assert_eq!(unseen.status, StatusCode::SERVICE_UNAVAILABLE);
+}
+
 // issue 7: "30 components × 90 days: HTML+CSS at most 30 KB compressed"
 #[tokio::test]
 async fn a_page_of_thirty_components_is_small() {

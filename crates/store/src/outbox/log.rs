@@ -1,7 +1,6 @@
 //! The delivery log: what was sent to whom and what came of it, newest first; and how much there is of
 //! it. Telling a dead letter again stands in `replay`.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -16,8 +15,11 @@ use crate::row::{Listed, counted, id, instant, maybe_instant, narrow, optional};
 use crate::vault::Vault;
 use crate::{Page, StoreError};
 
+/// The number of the newest attempt stands with the row, so that what is read of attempts afterwards is
+/// of the same moment.
 const COLUMNS: &str = "SELECT d.number, d.workspace_id, d.channel, d.kind, m.id, e.key, e.sealed, \
-    d.state, d.holds, d.created_at, d.due_at, d.tries, d.done_at FROM deliveries d \
+    d.state, d.holds, d.created_at, d.due_at, d.tries, d.done_at, \
+    (SELECT MAX(a.number) FROM delivery_attempts a WHERE a.delivery = d.number) FROM deliveries d \
     JOIN events e ON e.number = d.event LEFT JOIN monitors m ON m.number = d.monitor";
 
 impl Outbox<'_> {
@@ -131,9 +133,10 @@ async fn all(
 ) -> Result<Vec<Delivery>, StoreError> {
     let rows = which.fetch_all(db).await?;
     let mut deliveries = rows.iter().map(|row| read(vault, row)).collect::<Result<Vec<_>, _>>()?;
-    let mut attempts = newest_attempts(db, &deliveries).await?;
-    for delivery in &mut deliveries {
-        delivery.attempts = attempts.remove(&delivery.id).unwrap_or_default();
+    for (row, delivery) in rows.iter().zip(&mut deliveries) {
+        if let Some(newest) = row.try_get(13)? {
+            delivery.attempts = attempts(db, delivery.id, newest).await?;
+        }
     }
     Ok(deliveries)
 }
@@ -156,24 +159,22 @@ fn read(vault: &Vault, row: &Row) -> Result<Delivery, StoreError> {
     })
 }
 
-async fn newest_attempts(
+/// The attempts up to the newest, as many as are shown.
+async fn attempts(
     db: &mut Connection,
-    deliveries: &[Delivery],
-) -> Result<BTreeMap<DeliveryId, Vec<DeliveryAttempt>>, StoreError> {
-    let mut attempts: BTreeMap<_, Vec<_>> = BTreeMap::new();
-    for delivery in deliveries {
-        let rows = query(
-            "SELECT number, at, took_ms, status, answer FROM delivery_attempts \
-             WHERE delivery = $1 ORDER BY number DESC LIMIT $2",
-        )
-        .bind(rows::number(delivery.id))
-        .bind(i64::from(Delivery::ATTEMPTS_SHOWN))
-        .fetch_all(db)
-        .await?;
-        let read = rows.iter().rev().map(attempt).collect::<Result<_, StoreError>>()?;
-        attempts.insert(delivery.id, read);
-    }
-    Ok(attempts)
+    delivery: DeliveryId,
+    newest: i64,
+) -> Result<Vec<DeliveryAttempt>, StoreError> {
+    let rows = query(
+        "SELECT number, at, took_ms, status, answer FROM delivery_attempts \
+         WHERE delivery = $1 AND number <= $2 ORDER BY number DESC LIMIT $3",
+    )
+    .bind(rows::number(delivery))
+    .bind(newest)
+    .bind(i64::from(Delivery::ATTEMPTS_SHOWN))
+    .fetch_all(db)
+    .await?;
+    rows.iter().rev().map(attempt).collect()
 }
 
 fn attempt(row: &Row) -> Result<DeliveryAttempt, StoreError> {
