@@ -20,17 +20,19 @@ fn flags_are_stronger_than_the_environment_that_is_stronger_than_the_file() {
     ];
     let shown = home.run_with(&["config", "--listen", "127.0.0.1:1"], &variables);
     assert_eq!((shown.code, shown.err.as_str()), (Some(0), ""));
+    // How wide the columns are depends on all settings.
+    let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
     let (default, set): (Vec<_>, Vec<_>) =
-        shown.out.lines().partition(|line| line.ends_with(" default"));
+        shown.out.lines().map(words).partition(|line| line.ends_with(" default"));
     insta::assert_snapshot!(set.join("\n"), @"
-    listen                   127.0.0.1:1      --listen
-    data                     data             ALOFT_DATA
-    default_regions          fly-ams,fly-iad  aloft.toml
-    retention_days           7                aloft.toml
-    log_level                debug            ALOFT_LOG_LEVEL
-    master_key               …                ALOFT_MASTER_KEY
+    listen 127.0.0.1:1 --listen
+    data data ALOFT_DATA
+    default_regions fly-ams,fly-iad aloft.toml
+    retention_days 7 aloft.toml
+    log_level debug ALOFT_LOG_LEVEL
+    master_key … ALOFT_MASTER_KEY
     ");
-    assert!(default.contains(&"nameservers              -                default"), "{default:?}");
+    assert!(default.contains(&"nameservers - default".to_owned()), "{default:?}");
 }
 
 #[test]
