@@ -67,7 +67,8 @@ pub(super) async fn find(
     headers: &HeaderMap,
 ) -> Result<Found, Box<Response>> {
     let not_found = || Box::new(say(words.not_found, StatusCode::NOT_FOUND, words, headers));
-    if slug.len() > SLUG_BYTES_MAX {
+    // PostgreSQL takes no text with a NUL in it, and no slug has any such letter.
+    if slug.len() > SLUG_BYTES_MAX || slug.chars().any(char::is_control) {
         return Err(not_found());
     }
     let shown = match app.page_shelf.shown(app, slug).await {

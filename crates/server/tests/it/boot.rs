@@ -8,7 +8,7 @@ use server::boot::{self, BootError};
 use server::config::Settings;
 use server::context::Context;
 use testkit::server::{Caller, MONITORS, START, TestServer};
-use tokio::io::AsyncWriteExt as _;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, UnixStream};
 
 use crate::protocols::{a_monitor, framed};
@@ -93,6 +93,8 @@ async fn a_call_under_way_is_answered_while_the_server_stops() {
     let id = &created["monitor"]["id"];
     let answering = async {
         let (mut connection, _) = target.accept().await.unwrap();
+        // An answer that comes before its request is none.
+        assert!(connection.read(&mut [0; 1_024]).await.unwrap() > 0);
         // The call is under way: only now the server is asked to stop, and then it is answered.
         let stopping = tokio::spawn(server.stop());
         connection.write_all(b"HTTP/1.1 204 No Content\r\n\r\n").await.unwrap();
