@@ -61,6 +61,11 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/sqlite/0008_channel_wishes.sql"),
         postgres: include_str!("../migrations/postgres/0008_channel_wishes.sql"),
     },
+    Migration {
+        version: 9,
+        sqlite: include_str!("../migrations/sqlite/0009_reports.sql"),
+        postgres: include_str!("../migrations/postgres/0009_reports.sql"),
+    },
 ];
 
 impl Migration {
