@@ -40,6 +40,9 @@ pub(super) const WORDS: Words = Words {
     no_data: "Keine Daten",
     uptime: "{} verfügbar",
     as_table: "Als Tabelle",
+    last_days: "{} Tage",
+    response_time: "Antwortzeit",
+    component_count: ["{} Komponente", "{} Komponenten"],
     day: "Tag",
     homepage: "Startseite",
     contact: "Kontakt",
@@ -76,4 +79,5 @@ pub(super) const WORDS: Words = Words {
         "Dezember",
     ],
     date: "{d}. {m} {y}",
+    depth: &super::depth::DE,
 };

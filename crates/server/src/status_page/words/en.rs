@@ -37,6 +37,9 @@ pub(super) const WORDS: Words = Words {
     no_data: "No data",
     uptime: "{} up",
     as_table: "As a table",
+    last_days: "{} days",
+    response_time: "Response time",
+    component_count: ["{} component", "{} components"],
     day: "Day",
     homepage: "Home page",
     contact: "Contact",
@@ -60,4 +63,5 @@ pub(super) const WORDS: Words = Words {
     seconds: "{} s",
     months: ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"],
     date: "{d} {m} {y}",
+    depth: &super::depth::EN,
 };

@@ -37,6 +37,9 @@ pub(super) const WORDS: Words = Words {
     no_data: "Sin datos",
     uptime: "{} disponible",
     as_table: "Como tabla",
+    last_days: "{} días",
+    response_time: "Tiempo de respuesta",
+    component_count: ["{} componente", "{} componentes"],
     day: "Día",
     homepage: "Sitio",
     contact: "Contacto",
@@ -73,4 +76,5 @@ pub(super) const WORDS: Words = Words {
         "diciembre",
     ],
     date: "{d} de {m} de {y}",
+    depth: &super::depth::ES,
 };

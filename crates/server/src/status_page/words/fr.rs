@@ -40,6 +40,9 @@ pub(super) const WORDS: Words = Words {
     no_data: "Pas de données",
     uptime: "{} disponible",
     as_table: "En tableau",
+    last_days: "{} jours",
+    response_time: "Temps de réponse",
+    component_count: ["{} composant", "{} composants"],
     day: "Jour",
     homepage: "Site",
     contact: "Contact",
@@ -76,4 +79,5 @@ pub(super) const WORDS: Words = Words {
         "décembre",
     ],
     date: "{d} {m} {y}",
+    depth: &super::depth::FR,
 };

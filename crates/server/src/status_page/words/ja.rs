@@ -37,6 +37,9 @@ pub(super) const WORDS: Words = Words {
     no_data: "データなし",
     uptime: "稼働率 {}",
     as_table: "表で見る",
+    last_days: "{}日間",
+    response_time: "応答時間",
+    component_count: ["コンポーネント {} 件", "コンポーネント {} 件"],
     day: "日",
     homepage: "ホームページ",
     contact: "お問い合わせ",
@@ -60,4 +63,5 @@ pub(super) const WORDS: Words = Words {
     seconds: "{}秒",
     months: ["1月", "2月", "3月", "4月", "5月", "6月", "7月", "8月", "9月", "10月", "11月", "12月"],
     date: "{y}年{m}{d}日",
+    depth: &super::depth::JA,
 };

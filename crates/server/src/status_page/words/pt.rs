@@ -37,6 +37,9 @@ pub(super) const WORDS: Words = Words {
     no_data: "Sem dados",
     uptime: "{} disponível",
     as_table: "Como tabela",
+    last_days: "{} dias",
+    response_time: "Tempo de resposta",
+    component_count: ["{} componente", "{} componentes"],
     day: "Dia",
     homepage: "Site",
     contact: "Contato",
@@ -73,4 +76,5 @@ pub(super) const WORDS: Words = Words {
         "dezembro",
     ],
     date: "{d} de {m} de {y}",
+    depth: &super::depth::PT,
 };

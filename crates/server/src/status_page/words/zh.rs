@@ -37,6 +37,9 @@ pub(super) const WORDS: Words = Words {
     no_data: "无数据",
     uptime: "可用率 {}",
     as_table: "以表格显示",
+    last_days: "{} 天",
+    response_time: "响应时间",
+    component_count: ["{} 个组件", "{} 个组件"],
     day: "日期",
     homepage: "主页",
     contact: "联系",
@@ -60,4 +63,5 @@ pub(super) const WORDS: Words = Words {
     seconds: "{}秒",
     months: ["1月", "2月", "3月", "4月", "5月", "6月", "7月", "8月", "9月", "10月", "11月", "12月"],
     date: "{y}年{m}{d}日",
+    depth: &super::depth::ZH,
 };
