@@ -58,6 +58,16 @@ pub(super) struct Words {
     /// "{} to {}".
     pub(super) from_to: &'static str,
     pub(super) being_worked_on: &'static str,
+    pub(super) investigating: &'static str,
+    pub(super) identified: &'static str,
+    pub(super) monitoring: &'static str,
+    pub(super) resolved: &'static str,
+    /// What is said in a report, one after the other.
+    pub(super) updates: &'static str,
+    /// "All {} updates".
+    pub(super) all_updates: &'static str,
+    /// "Affects {}"; of a report.
+    pub(super) affects: &'static str,
     pub(super) today: &'static str,
     /// "{} days ago".
     pub(super) days_ago: &'static str,
@@ -266,6 +276,8 @@ mod tests {
                 (words.stale, 1),
                 (words.old, 1),
                 (words.was_down, 1),
+                (words.all_updates, 1),
+                (words.affects, 1),
                 (words.since, 1),
                 (words.from_to, 2),
                 (words.days_ago, 1),
