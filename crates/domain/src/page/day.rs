@@ -53,6 +53,15 @@ pub fn days(
     days
 }
 
+/// The uptime over all of these days together; `None` where nothing is known of any.
+pub fn uptime_of(days: &[Day]) -> Option<Uptime> {
+    let known = days.iter().filter_map(|day| day.uptime);
+    known.reduce(|all, day| Uptime {
+        known_ms: all.known_ms + day.known_ms,
+        error_ms: all.error_ms + day.error_ms,
+    })
+}
+
 /// One day, of the status it began with and the changes in it.
 fn day((before, changes): (MonitorStatus, &[StatusFrom]), windows: &[Span], range: Span) -> Day {
     // Time in one status is what would be lost if only that were down.
