@@ -83,6 +83,18 @@ impl Pages<'_> {
         self.set(workspace, id, ("page.theme", change), move |page| page.theme = theme).await
     }
 
+    /// Lets search engines list a page, or does not. Where it is so already, nothing changes.
+    pub async fn set_indexing(
+        &self,
+        workspace: WorkspaceId,
+        id: PageId,
+        allow: bool,
+        change: Change,
+    ) -> Result<StatusPage, StoreError> {
+        self.set(workspace, id, ("page.indexing", change), move |page| page.allow_indexing = allow)
+            .await
+    }
+
     /// Deletes a page with its components and groups. Slug and custom domain are free at once.
     pub async fn delete(
         &self,
@@ -163,6 +175,7 @@ async fn create(
         settings,
         published: true,
         theme: Theme::System,
+        allow_indexing: true,
         created_at: change.at,
         updated_at: change.at,
     };
@@ -212,8 +225,9 @@ async fn insert(session: &mut Session, page: &StatusPage) -> Result<(), StoreErr
     query(
         "INSERT INTO pages (id, workspace_id, title, slug, description, homepage_url, contact_url, \
          icon, custom_domain, custom_domain_name, access_type, password_sealed, \
-         auth_email_domains, published, theme, created_at, updated_at) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)",
+         auth_email_domains, published, theme, created_at, updated_at, \
+         allow_indexing) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, \
+         $16, $17, $18)",
     )
     .bind(page.id.to_string())
     .bind(page.workspace.to_string())
@@ -232,6 +246,7 @@ async fn insert(session: &mut Session, page: &StatusPage) -> Result<(), StoreErr
     .bind(page.theme.as_str())
     .bind(page.created_at.as_millis())
     .bind(page.updated_at.as_millis())
+    .bind(page.allow_indexing)
     .execute(&mut session.db)
     .await?;
     Ok(())
@@ -247,8 +262,8 @@ async fn replace(
         "UPDATE pages SET title = $1, slug = $2, description = $3, homepage_url = $4, \
          contact_url = $5, icon = $6, custom_domain = $7, custom_domain_name = $8, \
          access_type = $9, password_sealed = $10, auth_email_domains = $11, published = $12, \
-         theme = $13, updated_at = $14 \
-         WHERE workspace_id = $15 AND id = $16 AND updated_at = $17",
+         theme = $13, updated_at = $14, allow_indexing = $15 \
+         WHERE workspace_id = $16 AND id = $17 AND updated_at = $18",
     )
     .bind(&settings.title)
     .bind(&settings.slug)
@@ -264,6 +279,7 @@ async fn replace(
     .bind(page.published)
     .bind(page.theme.as_str())
     .bind(page.updated_at.as_millis())
+    .bind(page.allow_indexing)
     .bind(page.workspace.to_string())
     .bind(page.id.to_string())
     .bind(seen_at.as_millis())
