@@ -43,6 +43,7 @@ fn page() -> StatusPage {
         },
         published: false,
         theme: Theme::Dark,
+        allow_indexing: false,
         created_at: AT,
         updated_at: AT,
     }
