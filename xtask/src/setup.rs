@@ -70,6 +70,15 @@ const SMTP_SERVER: Tool = Tool {
     needs: NPM,
     install: install_smtp_server,
 };
+/// The ACME server that tests of certificates start: a process with an authority of its own. Of those
+/// that the Go of Debian 12 compiles this is the newest.
+const PEBBLE: Tool = Tool {
+    name: "pebble",
+    version: "2.5.0",
+    place: "bin/pebble",
+    needs: GO,
+    install: install_pebble,
+};
 /// What reads emails back, with it.
 const POSTAL_MIME: &str = "postal-mime@2.4.3";
 /// Licences, bans and sources of dependencies.
@@ -105,6 +114,7 @@ pub(crate) fn for_tests() -> Result<()> {
     ready(&GRPCURL)?;
     ready(&BUF)?;
     ready(&SMTP_SERVER)?;
+    ready(&PEBBLE)?;
     terraform()?;
     wire()
 }
@@ -195,9 +205,17 @@ fn apt(root: bool, args: &[&str]) -> Result<()> {
 }
 
 fn install_grpcurl(tool: &Tool) -> Result<()> {
-    let module = format!("github.com/fullstorydev/grpcurl/cmd/grpcurl@v{}", tool.version);
+    install_module(&format!("github.com/fullstorydev/grpcurl/cmd/grpcurl@v{}", tool.version))
+}
+
+fn install_pebble(tool: &Tool) -> Result<()> {
+    install_module(&format!("github.com/letsencrypt/pebble/v2/cmd/pebble@v{}", tool.version))
+}
+
+/// A program of Go, in the folder of the tools.
+fn install_module(module: &str) -> Result<()> {
     let mut command = shell::command("go")?;
-    shell::finish(command.args(["install", &module]).env("GOBIN", shell::tools().join("bin")))
+    shell::finish(command.args(["install", module]).env("GOBIN", shell::tools().join("bin")))
 }
 
 fn install_buf(tool: &Tool) -> Result<()> {
@@ -252,7 +270,7 @@ mod tests {
         };
         assert!(!shell::found(unknown.program));
         assert!(shell::found("cargo") || shell::found("sh"));
-        for tool in [GRPCURL, BUF, SMTP_SERVER, CARGO_DENY] {
+        for tool in [GRPCURL, BUF, SMTP_SERVER, PEBBLE, CARGO_DENY] {
             assert!(tool.version.split('.').count() == 3, "{} is not pinned", tool.name);
             assert!(tool.needs.by_hand.starts_with("install "), "{} says no way out", tool.name);
         }
