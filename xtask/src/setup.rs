@@ -70,15 +70,19 @@ const SMTP_SERVER: Tool = Tool {
     needs: NPM,
     install: install_smtp_server,
 };
-/// The ACME server that tests of certificates start: a process with an authority of its own. Of those
-/// that the Go of Debian 12 compiles this is the newest.
+/// The ACME server that tests of certificates start: a process with an authority of its own. This is the
+/// newest version that the Go of Debian 12 compiles; see [`LINKNAME`] for newer ones.
 const PEBBLE: Tool = Tool {
     name: "pebble",
-    version: "2.5.0",
+    version: "2.4.0",
     place: "bin/pebble",
     needs: GO,
     install: install_pebble,
 };
+/// Old packages of Go name functions inside its own, which linkers refuse since Go 1.23 unless they are
+/// told not to; those before do not know the flag.
+const LINKNAME: &str = "-ldflags=-checklinkname=0";
+const LINKNAME_SINCE: u32 = 23;
 /// What reads emails back, with it.
 const POSTAL_MIME: &str = "postal-mime@2.4.3";
 /// Licences, bans and sources of dependencies.
@@ -205,17 +209,28 @@ fn apt(root: bool, args: &[&str]) -> Result<()> {
 }
 
 fn install_grpcurl(tool: &Tool) -> Result<()> {
-    install_module(&format!("github.com/fullstorydev/grpcurl/cmd/grpcurl@v{}", tool.version))
+    let module = format!("github.com/fullstorydev/grpcurl/cmd/grpcurl@v{}", tool.version);
+    install_module(&["install", &module])
 }
 
 fn install_pebble(tool: &Tool) -> Result<()> {
-    install_module(&format!("github.com/letsencrypt/pebble/v2/cmd/pebble@v{}", tool.version))
+    let module = format!("github.com/letsencrypt/pebble/v2/cmd/pebble@v{}", tool.version);
+    let version = shell::output("go", &["env", "GOVERSION"])?;
+    match minor(&version) {
+        Some(minor) if minor >= LINKNAME_SINCE => install_module(&["install", LINKNAME, &module]),
+        Some(_) | None => install_module(&["install", &module]),
+    }
+}
+
+/// The second part of a version of Go, such as 19 of `go1.19.8`.
+fn minor(version: &str) -> Option<u32> {
+    version.trim().strip_prefix("go1.")?.split(['.', '-', ' ']).next()?.parse().ok()
 }
 
 /// A program of Go, in the folder of the tools.
-fn install_module(module: &str) -> Result<()> {
+fn install_module(args: &[&str]) -> Result<()> {
     let mut command = shell::command("go")?;
-    shell::finish(command.args(["install", module]).env("GOBIN", shell::tools().join("bin")))
+    shell::finish(command.args(args).env("GOBIN", shell::tools().join("bin")))
 }
 
 fn install_buf(tool: &Tool) -> Result<()> {
@@ -260,6 +275,15 @@ fn install_cargo_deny(tool: &Tool) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_version_of_go_is_read_as_go_writes_it() {
+        for (text, expected) in
+            [("go1.19.8\n", Some(19)), ("go1.26", Some(26)), ("go1.24-x", Some(24)), ("devel", None)]
+        {
+            assert_eq!(minor(text), expected, "{text}");
+        }
+    }
 
     #[test]
     fn a_missing_installer_is_named_with_the_way_to_get_it() {
