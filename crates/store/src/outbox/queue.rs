@@ -7,7 +7,7 @@ use rules::{ChannelId, DeliveryId, Timestamp};
 
 use super::rows::{self, loose, select_due};
 use super::telling::{cancel, hearer};
-use super::{Due, Outbox, Queue, Woken};
+use super::{Addressee, Due, Outbox, Queue, Woken};
 use crate::db::{Connection, query};
 use crate::row::{id, instant, maybe_instant, optional};
 use crate::vault::Vault;
@@ -23,6 +23,8 @@ const HEADS: &str = select_due!(
      AND NOT EXISTS (SELECT 1 FROM deliveries w WHERE w.channel = $1 AND w.monitor = d.monitor \
      AND w.state = 'waiting' AND w.number < d.number \
      AND (w.holds IS NULL OR w.holds NOT IN ('lasting', 'maintenance'))) \
+     AND NOT EXISTS (SELECT 1 FROM deliveries w WHERE w.channel = $1 AND w.thread = d.thread \
+     AND w.state = 'waiting' AND w.number < d.number) \
      ORDER BY d.due_at, d.number LIMIT $3"
 );
 /// Those that go together now and were not fixed yet, but for those whose monitor has something else
@@ -32,6 +34,8 @@ const LOOSE_STORM: &str = select_due!(
      AND NOT EXISTS (SELECT 1 FROM deliveries w WHERE w.channel = $1 AND w.monitor = d.monitor \
      AND w.state = 'waiting' AND w.number < d.number AND (w.storm IS NULL OR w.storm <> '') \
      AND (w.holds IS NULL OR w.holds NOT IN ('lasting', 'maintenance'))) \
+     AND NOT EXISTS (SELECT 1 FROM deliveries w WHERE w.channel = $1 AND w.thread = d.thread \
+     AND w.state = 'waiting' AND w.number < d.number AND (w.storm IS NULL OR w.storm <> '')) \
      ORDER BY d.number LIMIT $3"
 );
 /// All of one storm that was fixed.
@@ -48,7 +52,7 @@ const REST: &str = "SELECT (SELECT MIN(due_at) FROM deliveries \
     AND storm IS NOT NULL LIMIT 1) AS s)";
 
 impl Outbox<'_> {
-    /// Every channel that has something waiting, with when the first of it is due.
+    /// Everybody for whom something waits, with when the first of it is due.
     pub async fn waiting(&self) -> Result<Vec<Woken>, StoreError> {
         let rows = query(
             "SELECT channel, MIN(due_at) FROM deliveries WHERE state = 'waiting' GROUP BY channel",
@@ -56,22 +60,23 @@ impl Outbox<'_> {
         .fetch_all(&mut self.store.read().await?)
         .await?;
         let woken = rows.iter().map(|row| {
-            Ok(Woken { channel: id(row, 0, ChannelId::parse)?, due_at: instant(row, 1)? })
+            Ok(Woken { addressee: id(row, 0, Addressee::parse)?, due_at: instant(row, 1)? })
         });
         woken.collect()
     }
 
-    /// What is to be sent through a channel now: of those that go one by one at most `limit`, and one
+    /// What is to be sent to an addressee now: of those that go one by one at most `limit`, and one
     /// storm that was fixed, and those that may become one. What is being sent is among them, so ask
     /// for more than that.
     pub async fn due(
         &self,
-        channel: ChannelId,
+        addressee: impl Into<Addressee>,
         now: Timestamp,
         limit: u32,
     ) -> Result<Queue, StoreError> {
+        let addressee = addressee.into();
         loop {
-            let queue = self.look(channel, now, limit).await?;
+            let queue = self.look(addressee, now, limit).await?;
             let is_ripe = |due: &Due| due.holds.is_some_and(|holds| holds != Holds::Storm);
             if !queue.due.iter().any(is_ripe) {
                 return Ok(queue);
@@ -80,7 +85,7 @@ impl Outbox<'_> {
                 .store
                 .write(move |session| {
                     session.touches_nothing();
-                    Box::pin(place_anew(session, channel, now))
+                    Box::pin(place_anew(session, addressee, now))
                 })
                 .await?;
             if placed == 0 {
@@ -143,14 +148,14 @@ impl Outbox<'_> {
 
     async fn look(
         &self,
-        channel: ChannelId,
+        addressee: Addressee,
         now: Timestamp,
         limit: u32,
     ) -> Result<Queue, StoreError> {
         let mut db = self.store.read().await?;
         let vault = self.store.vault();
         let rest =
-            query(REST).bind(channel.to_string()).bind(now.as_millis()).fetch_one(&mut db).await?;
+            query(REST).bind(addressee.to_string()).bind(now.as_millis()).fetch_one(&mut db).await?;
         let (next_at, in_storm): (_, i64) = (maybe_instant(&rest, 0)?, rest.try_get(1)?);
         let storm = i64::try_from(STORM_EVENTS_MAX).unwrap_or(i64::MAX);
         let parts = [(HEADS, i64::from(limit)), (FIXED_STORM, storm), (LOOSE_STORM, storm)];
@@ -158,7 +163,7 @@ impl Outbox<'_> {
         let mut due = Vec::new();
         for (which, limit) in parts {
             let rows = query(*which)
-                .bind(channel.to_string())
+                .bind(addressee.to_string())
                 .bind(now.as_millis())
                 .bind(*limit)
                 .fetch_all(&mut db)
@@ -182,12 +187,13 @@ struct Ripe {
     hearer: Hearer,
 }
 
-/// Places what is ripe anew, and says how much that was.
+/// Places what is ripe anew, and says how much that was. Only channels are told later than at once.
 async fn place_anew(
     session: &mut Session,
-    channel: ChannelId,
+    addressee: Addressee,
     now: Timestamp,
 ) -> Result<usize, StoreError> {
+    let Addressee::Channel(channel) = addressee else { return Ok(0) };
     let vault = std::sync::Arc::clone(&session.vault);
     let ripe = ripe(&mut session.db, &vault, channel, now).await?;
     let count = ripe.len();
@@ -230,7 +236,7 @@ async fn ripe(
     .await?;
     let mut ripe = Vec::with_capacity(rows.len());
     for row in &rows {
-        let event = rows::open(vault, row.try_get(3)?, row.try_get(4)?)?;
+        let event: Event = rows::open(vault, row.try_get(3)?, row.try_get(4)?)?;
         let is_taken_up = event.reminder > 0 && maybe_instant(row, 5)?.is_some();
         let is_linked = row.try_get::<Option<&str>>(8)?.is_some();
         let hearer = Hearer { is_linked, ..hearer(row, channel, 6)? };

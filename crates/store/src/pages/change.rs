@@ -10,7 +10,8 @@ use crate::audit::{self, Note};
 use crate::db::{Connection, query};
 use crate::writer::Session;
 use crate::{
-    Change, Created, Idempotency, StoreError, components, groups, idempotency, maintenances,
+    Change, Created, Idempotency, StoreError, components, groups, idempotency, maintenances, outbox, reports,
+    subscribers,
 };
 
 /// A status page to create, at the time of the change.
@@ -33,9 +34,12 @@ impl Pages<'_> {
         new: NewPage,
         change: Change,
     ) -> Result<Created<StatusPage>, StoreError> {
-        self.store
+        let created = self
+            .store
             .write_in(new.workspace, move |session| Box::pin(create(session, new, change)))
-            .await
+            .await;
+        self.store.pages_changed();
+        created
     }
 
     /// Gives a page that was read as `seen` other settings. Where somebody else changed it since,
@@ -46,7 +50,8 @@ impl Pages<'_> {
         settings: PageSettings,
         change: Change,
     ) -> Result<StatusPage, StoreError> {
-        self.store
+        let updated = self
+            .store
             .write_in(seen.workspace, move |session| {
                 Box::pin(async move {
                     let seen_at = seen.updated_at;
@@ -57,7 +62,9 @@ impl Pages<'_> {
                     Ok(page)
                 })
             })
-            .await
+            .await;
+        self.store.pages_changed();
+        updated
     }
 
     /// Shows a page to visitors, or hides it. Where it is so already, nothing changes.
@@ -102,7 +109,8 @@ impl Pages<'_> {
         id: PageId,
         change: Change,
     ) -> Result<(), StoreError> {
-        self.store
+        let deleted = self
+            .store
             .write_in(workspace, move |session| {
                 Box::pin(async move {
                     if !is_there(&mut session.db, workspace, id).await? {
@@ -110,6 +118,8 @@ impl Pages<'_> {
                     }
                     maintenances::leave_page(session, (workspace, id), change).await?;
                     let db = &mut session.db;
+                    subscribers::delete_with_page(db, id, change).await?;
+                    reports::delete_with_page(db, (workspace, id), change).await?;
                     components::delete_with_page(db, (workspace, id), change).await?;
                     groups::delete_with_page(db, (workspace, id), change).await?;
                     query("DELETE FROM pages WHERE workspace_id = $1 AND id = $2")
@@ -127,7 +137,9 @@ impl Pages<'_> {
                     audit::note(db, note).await
                 })
             })
-            .await
+            .await;
+        self.store.pages_changed();
+        deleted
     }
 
     async fn set(
@@ -150,6 +162,9 @@ impl Pages<'_> {
                     }
                     page.updated_at = change.after(seen.updated_at);
                     replace(session, &page, seen.updated_at).await?;
+                    if seen.published && !page.published {
+                        outbox::leave_page(&mut session.db, page.id, change.at).await?;
+                    }
                     note(session, &page, change, action).await?;
                     Ok(page)
                 })
