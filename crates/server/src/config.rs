@@ -102,7 +102,7 @@ pub static SETTINGS: &[Setting] = &[
         "trusted_proxies",
         "",
         "NETWORKS",
-        "Proxies whose X-Forwarded-For and X-Forwarded-Host are believed, such as 10.0.0.0/8, joined by commas.",
+        "Proxies whose X-Forwarded-For, X-Forwarded-Host and X-Forwarded-Proto are believed, such as 10.0.0.0/8, joined by commas.",
     ),
     Setting::new(
         "log_format",
