@@ -53,8 +53,29 @@ fn markdown_is_html_of_a_few_tags() {
     // issue 7 point 3: "Markdown updates (sanitised)"
     let written = "# Fixed\nWe **replaced** the ~~old~~ disk, see [the log](https://a.example/?a=1&b=\"2\").\n\n\
                    - one  \n  more\n- `<two>`\n\n1. first\n\n> said\n\n```\na < b\n```\n---\n<me@a.example>";
-    insta::assert_snapshot!(html(written), @"");
-    insta::assert_snapshot!(plain(written), @"");
+    insta::assert_snapshot!(html(written), @r#"
+    <p><strong>Fixed</strong></p><p>We <strong>replaced</strong> the <del>old</del> disk, see <a href="https://a.example/?a=1&amp;b=%222%22" rel="nofollow noopener">the log</a>.</p><ul><li>one<br>more</li><li><code>&lt;two&gt;</code></li></ul><ol><li>first</li></ol><blockquote><p>said</p></blockquote><pre><code>a &lt; b
+    </code></pre><hr><p><a href="mailto:me@a.example" rel="nofollow noopener">me@a.example</a></p>
+    "#);
+    insta::assert_snapshot!(plain(written), @"
+    Fixed
+
+    We replaced the old disk, see the log (https://a.example/?a=1&b=%222%22).
+
+    - one
+    more
+    - <two>
+
+    1. first
+
+    said
+
+    a < b
+
+    ---
+
+    me@a.example
+    ");
 }
 
 #[test]

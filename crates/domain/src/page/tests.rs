@@ -1,6 +1,7 @@
 //! What visitors see of what is stored.
 
 mod past;
+mod report;
 
 use std::sync::Arc;
 use std::time::Duration;
