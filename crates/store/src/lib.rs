@@ -56,7 +56,7 @@ pub use error::StoreError;
 pub use evidence::{EvidenceEntry, EvidenceStore};
 pub use generations::Generation;
 pub use groups::{Groups, NewGroup};
-pub use history::{Gathered, HistoryStore, PrunedHistory};
+pub use history::{Gathered, HistoryStore, PrunedHistory, Stretch};
 pub use idempotency::{Created, Idempotency};
 pub use incidents::{
     Acknowledged, Closed, Entry, Happened, Incident, IncidentFilter, Incidents, Joined, NewComment,
