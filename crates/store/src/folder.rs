@@ -6,7 +6,7 @@ use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
-use rustix::fs::FlockOperation;
+use rustix::fs::{FlockOperation, flock};
 
 use crate::StoreError;
 
@@ -15,7 +15,16 @@ const LOCK_FILE: &str = "aloft.lock";
 /// The lock on a data folder; the system lets go of it when the process ends, however it ends.
 #[derive(Debug)]
 pub(crate) struct FolderLock {
-    _file: File,
+    file: File,
+}
+
+impl Drop for FolderLock {
+    /// Closing the file is not enough: a process that is being started has it open too, until it is
+    /// another program, and would hold the lock for that moment.
+    fn drop(&mut self) {
+        // A lock that cannot be let go of now goes with the file.
+        let _ = flock(&self.file, FlockOperation::Unlock);
+    }
 }
 
 /// Makes the folder where there is none, readable by its owner only.
@@ -34,7 +43,7 @@ pub(crate) fn lock(folder: &Path) -> Result<FolderLock, StoreError> {
         .mode(0o600)
         .open(&path)
         .map_err(at(&path))?;
-    match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => {}
         Err(rustix::io::Errno::WOULDBLOCK) => {
             return Err(StoreError::Locked {
@@ -45,7 +54,7 @@ pub(crate) fn lock(folder: &Path) -> Result<FolderLock, StoreError> {
         Err(errno) => return Err(at(&path)(errno.into())),
     }
     note_holder(&mut file).map_err(at(&path))?;
-    Ok(FolderLock { _file: file })
+    Ok(FolderLock { file })
 }
 
 /// An error of the system, with the path it happened at.

@@ -276,7 +276,12 @@ impl Caller {
         let asked = json!({ "id": monitor });
         let mut answers = ["TriggerMonitor", "GetMonitorStatus"].into_iter().map(|method| {
             let service = "monitor.v1.MonitorService";
-            let answer = call_service(self.address, &self.key, service, method, &asked).ok()?;
+            let call = || call_service(self.address, &self.key, service, method, &asked).ok();
+            let mut answer = call()?;
+            // A server that is too busy to answer says so, and is asked again.
+            while answer.status == 503 {
+                answer = call()?;
+            }
             let is_over = self.is_over.load(Ordering::SeqCst);
             assert!(is_over || answer.status == 200, "{method}: {}", answer.body);
             Some(answer.json())

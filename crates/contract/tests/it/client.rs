@@ -66,9 +66,10 @@ async fn a_call_by_name_is_the_same_call() {
 
 #[tokio::test]
 async fn a_server_that_is_not_there_is_unavailable_and_nothing_was_sent() {
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    drop(listener);
+    // The port is held, so that nobody else listens there.
+    let held = tokio::net::TcpSocket::new_v4().unwrap();
+    held.bind(([127, 0, 0, 1], 0).into()).unwrap();
+    let address = held.local_addr().unwrap();
     let client = Client::new(&format!("http://{address}/rpc"), &Secret::new("ada".to_owned()));
     let list = client.unwrap().monitors.list_monitors(ListMonitorsRequest::default()).await;
     let error = list.unwrap_err();

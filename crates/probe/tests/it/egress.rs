@@ -1,6 +1,6 @@
 //! The egress policy where it counts: in the connector, after the look-up, at every hop. What is
-//! inside and what is public is played by two addresses of loopback: 127.0.0.2 is allowed, the rest
-//! is closed as by default.
+//! inside and what is public is played by addresses of loopback: 127.0.0.2 and 127.0.0.3 are allowed,
+//! the rest is closed as by default.
 
 use aloft_probe::Egress;
 use domain::check::{FailureKind, Outcome};
@@ -9,9 +9,9 @@ use testkit::target::{Answer, DnsTarget, HttpTarget, Reply, TcpTarget};
 
 use crate::checking::{connect, get};
 
-/// As by default, but that 127.0.0.2 passes for public.
+/// As by default, but that 127.0.0.2 and 127.0.0.3 pass for public.
 fn policy() -> Egress {
-    Egress::new(false, ["127.0.0.2/32".parse().unwrap()])
+    Egress::new(false, ["127.0.0.2/31".parse().unwrap()])
 }
 
 async fn inside() -> HttpTarget {
@@ -24,6 +24,11 @@ async fn outside() -> HttpTarget {
     let target = HttpTarget::start_at("127.0.0.2:0").await;
     target.on("/", Answer::ok("outside"));
     target
+}
+
+/// One that is public, at the port of one inside: nobody else has it at this address.
+async fn outside_at_the_port_of(inside: &HttpTarget) -> HttpTarget {
+    HttpTarget::start_at(&format!("127.0.0.3:{}", inside.address().port())).await
 }
 
 #[tokio::test]
@@ -118,12 +123,11 @@ async fn a_redirect_inside_is_refused() {
 async fn a_name_that_changes_its_mind_gains_nothing() {
     // design: §6 "after resolution and at every redirect"; issue 3, point 6 "rebinding names"
     let target = inside().await;
-    let port = target.address().port();
-    let front = HttpTarget::start_at(&format!("127.0.0.2:{port}")).await;
+    let front = outside_at_the_port_of(&target).await;
     front.on("/", Answer::redirect(302, "/again"));
     let dns = DnsTarget::start().await;
     let at = |address| Reply::Records(vec![("moving.test", RecordKind::A, address)]);
-    dns.reply_each("moving.test", RecordKind::A, vec![at("127.0.0.2"), at("127.0.0.1")]);
+    dns.reply_each("moving.test", RecordKind::A, vec![at("127.0.0.3"), at("127.0.0.1")]);
     let checking = get(front.url_as("moving.test", "/")).asking(&dns).behind(policy());
     let outcome = checking.run().await;
     assert_eq!(outcome.failure_kind(), FailureKind::AddressRefused);
@@ -133,11 +137,10 @@ async fn a_name_that_changes_its_mind_gains_nothing() {
 #[tokio::test]
 async fn of_a_name_that_leads_both_ways_only_the_permitted_address_is_tried() {
     let target = inside().await;
-    let port = target.address().port();
-    let front = HttpTarget::start_at(&format!("127.0.0.2:{port}")).await;
+    let front = outside_at_the_port_of(&target).await;
     front.on("/", Answer::ok("outside"));
     let dns = DnsTarget::start().await;
-    dns.address_of("both.test", "127.0.0.1").address_of("both.test", "127.0.0.2");
+    dns.address_of("both.test", "127.0.0.1").address_of("both.test", "127.0.0.3");
     dns.address_of("both.test", "::1");
     let outcome = get(front.url_as("both.test", "/")).asking(&dns).behind(policy()).run().await;
     outcome.assert_success();

@@ -216,10 +216,12 @@ async fn a_port_where_nobody_listens_refuses() {
 
 #[tokio::test]
 async fn the_next_address_is_tried_where_one_fails() {
-    let target = HttpTarget::start_at("127.0.0.2:0").await;
+    // The port is held at the first address, so that nobody listens there.
+    let nobody = TcpTarget::refusing();
+    let target = HttpTarget::start_at(&format!("127.0.0.3:{}", nobody.address().port())).await;
     target.on("/", Answer::ok(""));
     let dns = DnsTarget::start().await;
-    dns.address_of("api.test", "127.0.0.1").address_of("api.test", "127.0.0.2");
+    dns.address_of("api.test", "127.0.0.1").address_of("api.test", "127.0.0.3");
     let outcome = get(target.url_as("api.test", "/")).asking(&dns).run().await;
     outcome.assert_success();
     assert_eq!(outcome.http().hops[0].address, Some(target.address()));

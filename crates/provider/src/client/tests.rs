@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use rules::Secret;
 use serde_json::json;
+use testkit::target::TcpTarget;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -96,11 +97,16 @@ async fn serve(mut stream: TcpStream, act: Act, seen: Arc<Mutex<Vec<String>>>) {
     }
 }
 
+/// A client that waits longer for an answer than one takes on a busy machine.
 fn client(base_url: &str, max_retries: i32) -> Client {
+    client_within(60, base_url, max_retries)
+}
+
+fn client_within(seconds: i32, base_url: &str, max_retries: i32) -> Client {
     let arguments = Arguments {
         api_token: Some(Secret::new("key".to_owned())),
         base_url: Some(base_url.to_owned()),
-        request_timeout: Some(1),
+        request_timeout: Some(seconds),
         max_retries: Some(max_retries),
     };
     let settings = Settings::of(arguments, &Environment::default()).unwrap();
@@ -261,8 +267,9 @@ async fn every_way_to_fail_has_words_that_help() {
     ];
     let mut words = Vec::new();
     for (case, act) in cases {
+        let seconds = if matches!(act, Act::Hold) { 1 } else { 60 };
         let fake = Fake::start([act]).await;
-        let client = client(&format!("http://{}/rpc", fake.address), 0);
+        let client = client_within(seconds, &format!("http://{}/rpc", fake.address), 0);
         let failure = read(&client).await.unwrap_err();
         words.push(format!("{case}: {}", said(&failure, &fake)));
     }
@@ -304,10 +311,8 @@ async fn what_is_not_there_and_what_is_refused_can_be_told_apart() {
 
 #[tokio::test]
 async fn where_nobody_listens_it_is_tried_and_then_said() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    drop(listener);
-    let failure = read(&client(&format!("http://{address}"), 2)).await.unwrap_err();
+    let nobody = TcpTarget::refusing();
+    let failure = read(&client(&format!("http://{}", nobody.address()), 2)).await.unwrap_err();
     let said = failure.to_string();
     assert!(said.contains("cannot be reached"), "{said}");
     assert!(said.ends_with("It was tried 3 times."), "{said}");
@@ -315,10 +320,8 @@ async fn where_nobody_listens_it_is_tried_and_then_said() {
 
 #[tokio::test]
 async fn what_was_never_sent_made_nothing_and_says_so() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    drop(listener);
-    let nowhere = client(&format!("http://{address}"), 1);
+    let nobody = TcpTarget::refusing();
+    let nowhere = client(&format!("http://{}", nobody.address()), 1);
     for (failed, words) in [
         (create(&nowhere).await, "It was tried 2 times. Nothing was created."),
         (trigger(&nowhere).await, "It was tried 2 times. Nothing was done."),

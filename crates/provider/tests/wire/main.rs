@@ -11,6 +11,7 @@ mod notebook;
 use rules::Scope;
 use serde_json::{Value, json};
 use testkit::server::TestServer;
+use testkit::target::TcpTarget;
 use tokio::net::TcpListener;
 
 use crate::host::{Host, value};
@@ -164,8 +165,8 @@ async fn a_monitor_is_triggered_and_what_came_back_is_said() {
     let server = TestServer::start_on_system_clock().await;
     let target = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let fine = tcp(&server, "fine", &target.local_addr().unwrap().to_string()).await;
-    let broken = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
-    let broken = tcp(&server, "broken", &broken.to_string()).await;
+    let nobody = TcpTarget::refusing();
+    let broken = tcp(&server, "broken", &nobody.address().to_string()).await;
     let mut host = host(&server);
     let mut trigger = |id: &str, must_succeed: Value| {
         let config = value(json!({ "id": id, "must_succeed": must_succeed }));

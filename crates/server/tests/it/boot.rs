@@ -9,8 +9,9 @@ use server::config::Settings;
 use server::context::Context;
 use testkit::server::{Caller, MONITORS, START, TestServer};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::{TcpListener, UnixStream};
+use tokio::net::{TcpListener, TcpStream, UnixStream};
 
+use crate::pipeline::{PATIENCE, until};
 use crate::protocols::{a_monitor, framed};
 
 #[tokio::test]
@@ -56,8 +57,7 @@ async fn what_is_past_its_time_is_taken_away_by_the_running_server() {
     let (ctx, _clock) = Context::manual(START + Duration::from_hours(25));
     let running = boot::start(&settings, ctx).await.unwrap();
     let caller = Caller::at(running.address(), caller.key().map(ToOwned::to_owned));
-    let forgotten = async { while create(&caller).await == first {} };
-    tokio::time::timeout(Duration::from_secs(30), forgotten).await.unwrap();
+    until(async || (create(&caller).await != first).then_some(())).await;
     running.stop().await.unwrap();
 }
 
@@ -112,7 +112,11 @@ async fn who_watches_its_health_does_not_keep_a_server_from_stopping() {
     let watching = nobody.send_h2(path, "application/grpc", framed(b""));
     let stopping = async {
         // The watcher is heard once its stream has answered; a server that stops before refuses it.
-        while !server.nobody().get("/metrics").await.to_string().contains("method=\"other\"") {}
+        until(async || {
+            let page = server.nobody().get("/metrics").await.to_string();
+            page.contains("method=\"other\"").then_some(())
+        })
+        .await;
         server.stop().await;
     };
     let (seen, ()) = tokio::join!(watching, stopping);
@@ -129,20 +133,22 @@ async fn a_command_that_does_not_end_does_not_keep_a_server_from_stopping() {
     let mut command = UnixStream::connect(&socket).await.unwrap();
     let half = b"POST /control HTTP/1.1\r\nhost: control\r\ncontent-length: 100\r\n\r\n{";
     command.write_all(half).await.unwrap();
-    tokio::time::timeout(Duration::from_secs(10), server.stop()).await.unwrap();
+    tokio::time::timeout(PATIENCE, server.stop()).await.unwrap();
 }
 
 #[tokio::test]
 async fn a_stopped_server_accepts_nobody_and_frees_its_folder() {
     let folder = tempfile::tempdir().unwrap();
+    // An address that nobody else listens on: a port that is free again may be another test's.
     let settings = Settings {
         data: folder.path().join("data"),
-        listen: ([127, 0, 0, 1], 0).into(),
+        listen: ([127, 0, 0, 9], 0).into(),
         ..Settings::defaults()
     };
     let running = boot::start(&settings, Context::system()).await.unwrap();
     let address = running.address();
     running.stop().await.unwrap();
-    assert!(tokio::net::TcpStream::connect(address).await.is_err());
+    // A process that another test starts has the socket too, until it is another program.
+    until(async || TcpStream::connect(address).await.is_err().then_some(())).await;
     boot::start(&settings, Context::system()).await.unwrap().stop().await.unwrap();
 }

@@ -1,13 +1,12 @@
 //! Answers that are given again: never one that something changed since, never somebody else's.
 
-use std::time::Duration;
-
 use contract::rpc::{Method, method};
 use rules::Scope;
 use serde_json::{Value, json};
 use testkit::server::{Caller, Reply, TestServer};
-use tokio::net::TcpListener;
+use testkit::target::TcpTarget;
 
+use crate::pipeline::until;
 use crate::protocols::{Wire, a_monitor};
 
 const READS: [&str; 2] =
@@ -154,8 +153,8 @@ async fn an_answer_from_memory_is_a_call_like_any_other() {
 
 #[tokio::test]
 async fn a_change_of_a_status_is_seen_although_nobody_called() {
-    let target = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = target.local_addr().unwrap().to_string();
+    let (target, gone) = (TcpTarget::accepting().await, TcpTarget::refusing());
+    let address = target.address().to_string();
     let server = TestServer::start().await;
     let caller = server.caller(Scope::Write);
     let monitor = json!({ "name": "local", "uri": address, "periodicity": "30s", "retry": 0, "active": true });
@@ -165,13 +164,11 @@ async fn a_change_of_a_status_is_seen_although_nobody_called() {
     for (method, status) in [("GetMonitor", "active"), ("ListMonitors", "error")] {
         let request = if method == "GetMonitor" { json!({ "id": id }) } else { json!({}) };
         let text = format!(r#""status":"{status}""#);
-        let seen = async { while !has(&caller.rpc(method, request.clone()).await, &text) {} };
-        tokio::time::timeout(Duration::from_secs(20), seen).await.expect("the status is seen");
+        until(async || has(&caller.rpc(method, request.clone()).await, &text).then_some(())).await;
         if status == "active" {
             caller.rpc("ListMonitors", json!({})).await;
-            let gone = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
-            let edit =
-                json!({ "monitor": { "id": id, "uri": gone.to_string() }, "updateMask": "uri" });
+            let gone = gone.address().to_string();
+            let edit = json!({ "monitor": { "id": id, "uri": gone }, "updateMask": "uri" });
             assert_eq!(caller.rpc("UpdateTcpMonitor", edit).await.status, 200);
         }
     }

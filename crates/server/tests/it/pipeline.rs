@@ -19,7 +19,7 @@ use testkit::server::{Caller, START, TestServer};
 /// Period of the tests' monitors, unless they say otherwise.
 pub(crate) const PERIOD: Duration = Duration::from_secs(30);
 /// Longer than anything here takes on a busy machine.
-const PATIENCE: Duration = Duration::from_mins(1);
+pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 /// More than any test stores.
 const ALL: u32 = 1_000;
 

@@ -138,7 +138,7 @@ impl Owner {
 
 /// Takes the lock, or says who has it. A session that just ended may hold it for a moment.
 async fn lock(db: &mut PgConnection) -> Result<(), StoreError> {
-    sqlx::raw_sql("SET lock_timeout = '1s'").execute(&mut *db).await?;
+    sqlx::raw_sql("SET lock_timeout = '3s'").execute(&mut *db).await?;
     let locked = sqlx::query("SELECT pg_advisory_lock($1)").bind(LOCK).execute(&mut *db).await;
     match locked {
         Ok(_) => {}

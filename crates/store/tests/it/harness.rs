@@ -274,6 +274,9 @@ pub(crate) fn a_history(status: MonitorStatus, since: i64) -> History {
     }
 }
 
+/// Longer than anything here takes on a busy machine.
+const PATIENCE: Duration = Duration::from_mins(1);
+
 /// Waits for something that another thread is about to do, without a clock of its own.
 pub(crate) async fn until<T>(mut ready: impl AsyncFnMut() -> Option<T>) -> T {
     let waiting = async {
@@ -284,5 +287,5 @@ pub(crate) async fn until<T>(mut ready: impl AsyncFnMut() -> Option<T>) -> T {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(10), waiting).await.expect("it happens in time")
+    tokio::time::timeout(PATIENCE, waiting).await.expect("it happens in time")
 }

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use http_body_util::Full;
 use serde_json::json;
 use testkit::server::{Caller, TestServer};
-use testkit::target::{Answer, Authority, HttpTarget, Protocol, Validity};
+use testkit::target::{Answer, Authority, HttpTarget, Protocol, TcpTarget, Validity};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -130,10 +130,14 @@ async fn a_server_that_limits_calls_is_waited_for() {
     let mut world = World::of(server.await);
     let between = Between::default().stand(&mut world).await;
     let body = MONITOR.replace("\" {", "\" {\n  count = 12\n");
-    // The server's clock is the test's: it goes while Terraform waits.
+    // The server's clock is the test's: it stands until there were too many calls, and goes while
+    // Terraform waits.
     let mut ticks = tokio::time::interval(Duration::from_millis(50));
     let going = async {
         loop {
+            while between.limited.load(Ordering::SeqCst) == 0 {
+                tokio::task::yield_now().await;
+            }
             ticks.tick().await;
             world.server.advance(Duration::from_millis(50));
         }
@@ -147,31 +151,41 @@ async fn a_server_that_limits_calls_is_waited_for() {
     assert!(between.limited.load(Ordering::SeqCst) > 0);
 }
 
+/// Answers one request with 204.
+async fn well(mut stream: TcpStream) {
+    // Who goes away in the middle is answered nothing.
+    let _ = stream.read(&mut [0; 4096]).await;
+    let _ = stream.write_all(b"HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n").await;
+}
+
 #[tokio::test]
 async fn a_status_that_changes_between_plan_and_apply_is_no_fault() {
+    // The target answers nobody until the plan is made, so that the status is unknown until then.
     let target = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = target.local_addr().unwrap().port();
-    tokio::spawn(async move {
-        while let Ok((stream, _)) = target.accept().await {
-            drop(stream);
-        }
-    });
     let world = World::of(TestServer::start_on_system_clock().await);
     let body = |name: &str| {
         format!(
-            "resource \"service_tcp_monitor\" \"m\" {{\n name = \"{name}\"\n \
-             uri = \"127.0.0.1:{port}\"\n periodicity = \"30s\"\n active = true\n}}\n"
+            "resource \"service_http_monitor\" \"m\" {{\n name = \"{name}\"\n \
+             url = \"http://127.0.0.1:{port}/\"\n periodicity = \"1h\"\n timeout = 120000\n \
+             active = true\n}}\n"
         )
     };
     world.configure(&body("before"));
     let applied = world.terraform.apply().await.unwrap();
-    let id = applied.state.value("service_tcp_monitor.m", "id").clone();
+    let id = applied.state.value("service_http_monitor.m", "id").clone();
     let status = async || {
         let answer = world.rpc(MONITORS, "GetMonitorStatus", json!({ "id": id })).await;
         answer["status"].as_str().unwrap().to_owned()
     };
-    let planned = applied.state.value("service_tcp_monitor.m", "status").clone();
+    let planned = applied.state.value("service_http_monitor.m", "status").clone();
     world.plan(&body("after")).await;
+    assert_eq!(planned, status().await);
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = target.accept().await {
+            tokio::spawn(well(stream));
+        }
+    });
     while planned == status().await {
         tokio::task::yield_now().await;
     }
@@ -182,9 +196,8 @@ async fn a_status_that_changes_between_plan_and_apply_is_no_fault() {
 #[tokio::test]
 async fn a_server_that_is_not_there_is_said_with_its_address() {
     let mut world = World::start().await;
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://127.0.0.1:{}/rpc", listener.local_addr().unwrap().port());
-    drop(listener);
+    let nobody = TcpTarget::refusing();
+    let url = format!("http://{}/rpc", nobody.address());
     world.terraform.set("SERVICE_API_URL", &url);
     world.configure(
         "provider \"service\" {\n  max_retries = 0\n}\ndata \"service_whoami\" \"this\" {}\n",

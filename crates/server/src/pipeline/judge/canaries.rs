@@ -70,6 +70,8 @@ async fn ask(
 ) {
     let (_, probe) = probes.known(slot);
     loop {
+        // Counted from the question and not from the answers, which may take their time.
+        let next = ctx.now() + limits::CANARIES_ASKED_EVERY;
         let answers = join_all(plans.iter().map(|plan| answers(&ctx, probe, plan))).await;
         let answered = answers.into_iter().filter(|answered| *answered).count() as u32;
         let canaries = judge::Canaries { asked: plans.len() as u32, answered };
@@ -78,7 +80,7 @@ async fn ask(
             return;
         }
         drop(reports);
-        ctx.sleep_until(ctx.now() + limits::CANARIES_ASKED_EVERY).await;
+        ctx.sleep_until(next).await;
     }
 }
 

@@ -14,10 +14,8 @@ use testkit::receivers::{Behaviour, Receiver, json_of};
 use testkit::server::{Caller, MONITORS, TestServer};
 
 use super::{HIDDEN, a_channel, call, created};
+use crate::pipeline::until;
 use crate::protocols::a_monitor;
-
-/// How often a test looks for what comes by itself, over the network each time.
-const LOOKS: usize = 5_000;
 
 /// A channel that leads to a receiver.
 fn leading_to(receiver: &Receiver) -> Value {
@@ -89,17 +87,12 @@ impl Scene {
     /// The one delivery there is, as soon as it is in this state and was tried.
     async fn delivery(&self, state: &str) -> Value {
         let caller = self.caller();
-        let look = async || {
+        until(async || {
             let listed = deliveries(&caller, json!({ "state": state })).await;
             let found = &listed["deliveries"][0];
             found["attempts"][0].is_object().then(|| found.clone())
-        };
-        for _ in 0..LOOKS {
-            if let Some(found) = look().await {
-                return found;
-            }
-        }
-        panic!("no delivery is {state}: {}", deliveries(&caller, json!({})).await)
+        })
+        .await
     }
 }
 
