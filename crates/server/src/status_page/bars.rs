@@ -1,9 +1,11 @@
 //! Bars of days as HTML: a link for each day, full where all was well, in parts where it was not. What
 //! is equal from row to row is written equally, so that it compresses to almost nothing.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
-use domain::page::Day;
+use domain::history::Uptime;
+use domain::page::{Day, PageView};
+use rules::Timestamp;
 
 use super::words::{Words, iso_date};
 
@@ -12,30 +14,107 @@ const HEIGHT: f64 = 40.0;
 /// Least height of a part that is there: a minute of a day is seen, too.
 const PART_MIN: f64 = 9.0;
 
-/// The bars of a component, with links to the days where it has an address.
-pub(super) fn bars(days: &[Day], label: &str, words: &Words, base: Option<&str>) -> String {
-    let mut html = String::with_capacity(days.len() * 110);
-    let _ = write!(html, "<ol class=\"bars\" aria-label=\"{}\">", escaped(label));
-    for (place, day) in days.iter().enumerate() {
-        let (class, inner) = drawing(day);
-        let text = title(day, words);
-        let date = iso_date(day.begins);
-        let _ = match base {
-            // One of them is walked to by the keyboard; from there the script leads on.
-            Some(base) => {
-                let tab = if place + 1 == days.len() { "0" } else { "-1" };
-                write!(
-                    html,
-                    "<li{class}><a href=\"{base}/day/{date}\" tabindex=\"{tab}\" title=\"{}\">\
-                     {inner}</a></li>",
-                    escaped(&text)
-                )
-            }
-            None => write!(html, "<li{class}><span>{inner}</span></li>"),
-        };
+/// The bars of one page: what all components have in common is made once.
+pub(super) struct Bars<'a> {
+    words: &'static Words,
+    base: &'a str,
+    days: Vec<Usual>,
+}
+
+/// A day as most components have it: nothing happened, or nothing is known.
+struct Usual {
+    begins: Timestamp,
+    well: String,
+    silent: String,
+}
+
+/// The bars of one component or group, as HTML.
+pub(super) struct Drawn<'a> {
+    bars: &'a Bars<'a>,
+    days: &'a [Day],
+    label: String,
+    /// Whether each leads to its day.
+    is_link: bool,
+}
+
+impl<'a> Bars<'a> {
+    /// For what a page shows, with links that begin with `base`.
+    pub(super) fn of(view: &PageView, words: &'static Words, base: &'a str) -> Self {
+        let first = view.components().find_map(|component| component.days.as_deref());
+        let days = first.unwrap_or_default();
+        let mut bars = Self { words, base, days: Vec::with_capacity(days.len()) };
+        for (place, day) in days.iter().enumerate() {
+            let silent = Day { up_ms: 0, degraded_ms: 0, down_ms: 0, maintenance_ms: 0, uptime: None, ..*day };
+            let known = Uptime { known_ms: 1, error_ms: 0 };
+            let well = Day { up_ms: 1, uptime: Some(known), ..silent };
+            let is_last = place + 1 == days.len();
+            let begins = day.begins;
+            let [well, silent] = [well, silent].map(|day| bars.link(&day, is_last));
+            bars.days.push(Usual { begins, well, silent });
+        }
+        bars
     }
-    html.push_str("</ol>");
-    html
+
+    /// The bars of a component, each of which leads to its day.
+    pub(super) const fn component(&'a self, days: &'a [Day], label: String) -> Drawn<'a> {
+        Drawn { bars: self, days, label, is_link: true }
+    }
+
+    /// The bars of a group, which are only looked at.
+    pub(super) const fn group(&'a self, days: &'a [Day], label: String) -> Drawn<'a> {
+        Drawn { bars: self, days, label, is_link: false }
+    }
+
+    /// One bar that leads to its day.
+    fn link(&self, day: &Day, is_last: bool) -> String {
+        let (class, inner) = drawing(day);
+        // One of them is walked to by the keyboard; from there the script leads on.
+        let tab = if is_last { "0" } else { "-1" };
+        format!(
+            "<li{class}><a href=\"{}/day/{}\" tabindex=\"{tab}\" title=\"{}\">{inner}</a></li>",
+            self.base,
+            iso_date(day.begins),
+            escaped(&title(day, self.words))
+        )
+    }
+}
+
+impl fmt::Display for Drawn<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "<ol class=\"bars\" aria-label=\"{}\">", escaped(&self.label))?;
+        for (place, day) in self.days.iter().enumerate() {
+            if !self.is_link {
+                let (class, inner) = drawing(day);
+                write!(f, "<li{class}><span>{inner}</span></li>")?;
+                continue;
+            }
+            let usual = self.bars.days.get(place).filter(|usual| usual.begins == day.begins);
+            match (usual, happened(day)) {
+                (Some(usual), Happened::Nothing) => f.write_str(&usual.well)?,
+                (Some(usual), Happened::Unknown) => f.write_str(&usual.silent)?,
+                (None, _) | (_, Happened::Something) => {
+                    f.write_str(&self.bars.link(day, place + 1 == self.days.len()))?;
+                }
+            }
+        }
+        f.write_str("</ol>")
+    }
+}
+
+/// How a day is told.
+enum Happened {
+    Nothing,
+    Unknown,
+    Something,
+}
+
+fn happened(day: &Day) -> Happened {
+    let troubled = day.down_ms + day.degraded_ms + day.maintenance_ms;
+    match day.uptime {
+        Some(uptime) if troubled == 0 && uptime.error_ms == 0 => Happened::Nothing,
+        None if troubled == 0 && day.up_ms == 0 => Happened::Unknown,
+        Some(_) | None => Happened::Something,
+    }
 }
 
 /// What happened on a day, in words.
