@@ -76,6 +76,11 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/sqlite/0011_certificates.sql"),
         postgres: include_str!("../migrations/postgres/0011_certificates.sql"),
     },
+    Migration {
+        version: 12,
+        sqlite: include_str!("../migrations/sqlite/0012_page_indexing.sql"),
+        postgres: include_str!("../migrations/postgres/0012_page_indexing.sql"),
+    },
 ];
 
 impl Migration {
