@@ -211,7 +211,8 @@ mod tests {
     #[test]
     fn the_colour_of_an_uptime_has_bounds() {
         let uptime = |error_ms| Some(Uptime { known_ms: 1_000_000, error_ms });
-        let colours = [None, uptime(0), uptime(1_000), uptime(1_001), uptime(10_000), uptime(10_001)];
+        let colours =
+            [None, uptime(0), uptime(1_000), uptime(1_001), uptime(10_000), uptime(10_001)];
         let due =
             [State::Unknown, State::Up, State::Up, State::Degraded, State::Degraded, State::Down];
         assert_eq!(colours.map(quality), due);

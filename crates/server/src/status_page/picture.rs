@@ -134,7 +134,9 @@ mod tests {
         let room = 1_000.0;
         let (lines, size) = fitted("Everything works", room);
         assert_eq!((lines.len(), size as u32), (1, 84));
-        let long = "API, Checkout and 12 more are down, and nobody knows for how long that will be ".repeat(4);
+        let long =
+            "API, Checkout and 12 more are down, and nobody knows for how long that will be "
+                .repeat(4);
         let (lines, size) = fitted(&long, room);
         assert_eq!((lines.len(), size as u32), (3, 54));
         assert!(lines[2].ends_with('…'), "{lines:?}");

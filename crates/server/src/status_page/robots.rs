@@ -21,6 +21,7 @@ pub(super) const fn not_listed() -> HeaderValue {
 
 /// `robots.txt` of a page at its own domain.
 pub(super) fn text(page: &StatusPage) -> String {
-    let about = if is_listed(page) { "" } else { "# Please read that none of it is to be listed.\n" };
+    let about =
+        if is_listed(page) { "" } else { "# Please read that none of it is to be listed.\n" };
     format!("{about}User-agent: *\nDisallow:\n")
 }

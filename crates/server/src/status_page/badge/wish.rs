@@ -85,13 +85,13 @@ impl Wish {
     }
 
     fn take(&mut self, name: &str, value: &str) -> Result<(), String> {
-        let one_of = |words: &[&str]| {
-            format!("`{name}` must be one of {}, not `{value}`", words.join(", "))
-        };
+        let one_of =
+            |words: &[&str]| format!("`{name}` must be one of {}, not `{value}`", words.join(", "));
         match name {
             "component" => {
                 let id = ComponentId::parse(value);
-                let id = id.map_err(|_| format!("`component` must be an id, `cmp_…`, not `{value}`"))?;
+                let id =
+                    id.map_err(|_| format!("`component` must be an id, `cmp_…`, not `{value}`"))?;
                 self.component = Some(id);
             }
             "style" => {
@@ -103,11 +103,15 @@ impl Wish {
             }
             "days" => {
                 let wanted = DAYS.into_iter().find(|days| days.to_string() == value);
-                self.days = wanted.ok_or_else(|| one_of(&DAYS.map(|it| it.to_string()).each_ref().map(String::as_str)))?;
+                self.days = wanted.ok_or_else(|| {
+                    one_of(&DAYS.map(|it| it.to_string()).each_ref().map(String::as_str))
+                })?;
             }
             "percentile" => {
                 let wanted = PERCENTILES.into_iter().find(|it| it.to_string() == value);
-                self.percentile = wanted.ok_or_else(|| one_of(&PERCENTILES.map(|it| it.to_string()).each_ref().map(String::as_str)))?;
+                self.percentile = wanted.ok_or_else(|| {
+                    one_of(&PERCENTILES.map(|it| it.to_string()).each_ref().map(String::as_str))
+                })?;
             }
             other => panic!("the table has a parameter `{other}` that nobody reads here"),
         }

@@ -108,7 +108,10 @@ impl Canvas {
                 self.line(&[(15.7, 8.3), (8.3, 15.7)].map(at), thin, GROUND);
             }
             State::Maintenance => {
-                self.fill(polygon(&[(1.0, 1.0), (23.0, 1.0), (23.0, 23.0), (1.0, 23.0)].map(at)), fill);
+                self.fill(
+                    polygon(&[(1.0, 1.0), (23.0, 1.0), (23.0, 23.0), (1.0, 23.0)].map(at)),
+                    fill,
+                );
                 self.line(&[(8.0, 7.0), (8.0, 17.0)].map(at), thin, INK);
                 self.line(&[(16.0, 7.0), (16.0, 17.0)].map(at), thin, INK);
             }
@@ -182,7 +185,10 @@ mod tests {
                 let mut canvas = Canvas::new(100, 100);
                 canvas.band(*state, (40.0, 100.0));
                 let colour = colour(*state);
-                (0..100).flat_map(|y| (0..40).map(move |x| (x, y))).map(|(x, y)| canvas.at(x, y) == colour).collect()
+                (0..100)
+                    .flat_map(|y| (0..40).map(move |x| (x, y)))
+                    .map(|(x, y)| canvas.at(x, y) == colour)
+                    .collect()
             })
             .collect();
         for (place, one) in patterns.iter().enumerate() {

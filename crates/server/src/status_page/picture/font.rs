@@ -106,7 +106,8 @@ mod tests {
 
     #[test]
     fn the_font_has_the_letters_of_five_of_the_languages() {
-        for text in ["Everything works", "Ausgefallen: äöüß", "Tout fonctionne, été", "¿Qué? ñ", "ção · …"]
+        for text in
+            ["Everything works", "Ausgefallen: äöüß", "Tout fonctionne, été", "¿Qué? ñ", "ção · …"]
         {
             assert!(has(text), "{text}");
         }
