@@ -25,12 +25,10 @@ pub use addressee::{Addressee, Follows};
 pub(crate) use announce::{Maintained, note_maintenance, note_report};
 pub(crate) use attempts::forget_attempts;
 pub(crate) use memory::{Listener, Memory};
-pub(crate) use telling::maintenance_changed;
 pub(crate) use rows::{Events, Posted, write_news};
 pub use spread::Spread;
-pub(crate) use telling::{
-    Ending, channel_changed, leave, leave_page, note_end, note_transition,
-};
+pub(crate) use telling::maintenance_changed;
+pub(crate) use telling::{Ending, channel_changed, leave, leave_page, note_end, note_transition};
 
 /// The handle of the outbox.
 #[derive(Clone, Copy, Debug)]

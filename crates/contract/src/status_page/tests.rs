@@ -126,10 +126,11 @@ fn a_read_key_gets_a_page_without_its_password() {
 #[test]
 fn the_fields_on_the_wire_are_those_of_the_tables() {
     // spec: §2.5–2.7: a field added to one side and forgotten on the other fails here
-    let messages: [(&str, &Resource); 3] = [
+    let messages: [(&str, &Resource); 4] = [
         ("StatusPage", &tables::STATUS_PAGE),
         ("Component", &tables::STATUS_PAGE_COMPONENT),
         ("ComponentGroup", &tables::STATUS_PAGE_COMPONENT_GROUP),
+        ("Subscriber", &tables::SUBSCRIBER),
     ];
     for (message, table) in messages {
         let fields = table.fields.iter().chain(table.beyond).map(|field| field.name);

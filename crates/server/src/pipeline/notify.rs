@@ -204,7 +204,10 @@ impl Running {
 /// Calls a courier for whatever is heard of, and once in a while for what was not.
 async fn listen(rounds: Arc<Rounds>, mut news: UnboundedReceiver<Woken>) {
     loop {
-        let looked = look_around(&rounds).await;
+        // Looking around writes, too, and a database that takes nothing must not hold up a stop.
+        let Some(looked) = rounds.stop.run_until_cancelled(look_around(&rounds)).await else {
+            return;
+        };
         if let Err(error) = &looked {
             warn!(%error, "the outbox cannot be read: {error}");
         }

@@ -82,7 +82,7 @@ pub(super) fn is_offered(app: &App) -> bool {
     app.notifier.lacking(ProviderType::Email).is_none() && app.notifier.has_address()
 }
 
-/// The form.
+/// The ways to hear of a page: its feeds, and the form where emails can be asked for.
 pub(super) async fn show(
     State(app): State<App>,
     address: PageAddress,
@@ -93,10 +93,7 @@ pub(super) async fn show(
         Ok(found) => found,
         Err(refusal) => return *refusal,
     };
-    if !is_offered(&app) {
-        return say(words.not_found, StatusCode::NOT_FOUND, words, &headers);
-    }
-    let form = Form::asking(&shown.view, &base, words);
+    let form = is_offered(&app).then(|| Form::asking(&shown.view, &base, words));
     let text = view::asks(&shown.page, words, &base, (form, None));
     shown_to(text, StatusCode::OK, &headers)
 }
@@ -133,7 +130,7 @@ pub(super) async fn ask(
     let Ok(settings) = draft.parse() else {
         let form = Form::asking(&shown.view, &base, words);
         let wrong = words::of(spoken(words)).wrong_email;
-        let text = view::asks(page, words, &base, (form, Some(wrong)));
+        let text = view::asks(page, words, &base, (Some(form), Some(wrong)));
         return shown_to(text, StatusCode::BAD_REQUEST, &headers);
     };
     // Who wrote to a mailbox often enough is told what everybody is told.

@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 
 use domain::history::Span;
 use domain::notify::{
-    About, ComponentNamed, IncidentNews, MaintenanceNews, News, PageNamed, Placed, ReportNews, Stage,
+    About, ComponentNamed, IncidentNews, MaintenanceNews, News, PageNamed, Placed, ReportNews,
+    Stage,
 };
 use domain::report::{NoticedComponent, ReportNotice};
 use rules::{ComponentId, IncidentId, MaintenanceId, PageId, Timestamp, WorkspaceId};

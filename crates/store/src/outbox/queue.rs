@@ -154,8 +154,11 @@ impl Outbox<'_> {
     ) -> Result<Queue, StoreError> {
         let mut db = self.store.read().await?;
         let vault = self.store.vault();
-        let rest =
-            query(REST).bind(addressee.to_string()).bind(now.as_millis()).fetch_one(&mut db).await?;
+        let rest = query(REST)
+            .bind(addressee.to_string())
+            .bind(now.as_millis())
+            .fetch_one(&mut db)
+            .await?;
         let (next_at, in_storm): (_, i64) = (maybe_instant(&rest, 0)?, rest.try_get(1)?);
         let storm = i64::try_from(STORM_EVENTS_MAX).unwrap_or(i64::MAX);
         let parts = [(HEADS, i64::from(limit)), (FIXED_STORM, storm), (LOOSE_STORM, storm)];

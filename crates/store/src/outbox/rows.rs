@@ -74,18 +74,18 @@ impl Events {
             return Ok(*number);
         }
         let number = query(INSERT_EVENT)
-        .bind(&name)
-        .bind(address.workspace.to_string())
-        .bind(address.monitor)
-        .bind(event.incident.map(|incident| incident.to_string()))
-        .bind(event.kind.as_str())
-        .bind(i64::from(event.reminder))
-        .bind(event.began_at.as_millis())
-        .bind(event.at.as_millis())
-        .bind(session.vault.seal(sealed(&name), event)?)
-        .fetch_one(&mut session.db)
-        .await?
-        .try_get(0)?;
+            .bind(&name)
+            .bind(address.workspace.to_string())
+            .bind(address.monitor)
+            .bind(event.incident.map(|incident| incident.to_string()))
+            .bind(event.kind.as_str())
+            .bind(i64::from(event.reminder))
+            .bind(event.began_at.as_millis())
+            .bind(event.at.as_millis())
+            .bind(session.vault.seal(sealed(&name), event)?)
+            .fetch_one(&mut session.db)
+            .await?
+            .try_get(0)?;
         self.0.insert(name, number);
         Ok(number)
     }
@@ -197,7 +197,9 @@ pub(super) async fn write(
 pub(super) fn due(vault: &Vault, row: &Row) -> Result<Due, StoreError> {
     let (key, envelope): (&str, &[u8]) = (row.try_get(5)?, row.try_get(6)?);
     let (follows, content) = match row.try_get::<Option<String>>(13)? {
-        Some(thread) => (Follows::Thread(thread), Content::News(Box::new(open(vault, key, envelope)?))),
+        Some(thread) => {
+            (Follows::Thread(thread), Content::News(Box::new(open(vault, key, envelope)?)))
+        }
         None => {
             let monitor = optional(row, 3, rules::MonitorId::parse)?;
             let follows = monitor.map_or(Follows::Nothing, Follows::Monitor);

@@ -13,8 +13,8 @@ use rules::{
     ChannelId, IncidentId, MonitorId, PageId, Periodicity, ProviderType, Timestamp, WorkspaceId,
 };
 
-use super::{Addressee, DeliveryState, announce};
 use super::rows::{self, Address, Events};
+use super::{Addressee, DeliveryState, announce};
 use crate::db::{Connection, Row, query};
 use crate::row::{id, instant, narrow, optional};
 use crate::writer::Session;

@@ -45,9 +45,7 @@ impl Subscribers<'_> {
         new: NewSubscriber,
         change: Change,
     ) -> Result<Created<Subscriber>, StoreError> {
-        self.store
-            .write_in(new.workspace, move |session| Box::pin(add(session, new, change)))
-            .await
+        self.store.write_in(new.workspace, move |session| Box::pin(add(session, new, change))).await
     }
 
     /// Ends a subscription: nothing more is told, and nothing of the subscriber is kept.
@@ -112,11 +110,12 @@ async fn page_title(
     workspace: WorkspaceId,
     page: PageId,
 ) -> Result<String, StoreError> {
-    let title: Option<String> = query("SELECT title FROM pages WHERE workspace_id = $1 AND id = $2")
-        .bind(workspace.to_string())
-        .bind(page.to_string())
-        .scalar(db)
-        .await?;
+    let title: Option<String> =
+        query("SELECT title FROM pages WHERE workspace_id = $1 AND id = $2")
+            .bind(workspace.to_string())
+            .bind(page.to_string())
+            .scalar(db)
+            .await?;
     title.ok_or_else(|| StoreError::Refused(Violation::new("page_id", page, A_PAGE)))
 }
 

@@ -208,11 +208,7 @@ async fn ask_again(
     Ok(Asked::Again)
 }
 
-async fn settle(
-    session: &mut Session,
-    seen: &Receiving,
-    wanted: Wanted,
-) -> Result<(), StoreError> {
+async fn settle(session: &mut Session, seen: &Receiving, wanted: Wanted) -> Result<(), StoreError> {
     let (subscriber, page) = (seen.subscriber.id, seen.subscriber.settings.page_id);
     let Wanted { scope, topics } = wanted;
     let topics = if topics.is_empty() { Topic::BY_DEFAULT.to_vec() } else { topics };

@@ -135,6 +135,12 @@ async fn answer(home: &Home, id: DeliveryId, at: i64, then: Then) {
     home.store.outbox().attempted(vec![tried((id, number), at, then)]).await.unwrap();
 }
 
+/// A delivery arrives.
+pub(crate) async fn accept(home: &Home, due: &Due, at: i64) {
+    let arrived = tried((due.id, due.attempts + 1), at, Then::Accepted);
+    home.store.outbox().attempted(vec![arrived]).await.unwrap();
+}
+
 /// Everything that is due arrives, as the sender sends it; says what arrived, each storm as one.
 pub(crate) async fn deliver(home: &Home, channel: ChannelId, at: i64) -> Vec<String> {
     let mut arrived = Vec::new();

@@ -60,7 +60,13 @@ struct Component {
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Matter {
-    Report { id: String, update: String, title: String, status: &'static str, text: String },
+    Report {
+        id: String,
+        update: String,
+        title: String,
+        status: &'static str,
+        text: String,
+    },
     Maintenance {
         id: String,
         title: String,
@@ -68,8 +74,13 @@ enum Matter {
         from: Option<String>,
         until: Option<String>,
     },
-    Incident { id: String, began_at: Option<String> },
-    Subscriber { id: String },
+    Incident {
+        id: String,
+        began_at: Option<String>,
+    },
+    Subscriber {
+        id: String,
+    },
 }
 
 pub(super) fn compose(
@@ -131,14 +142,16 @@ fn matter(about: &About) -> Matter {
         About::Maintenance(it) => Matter::Maintenance {
             id: it.maintenance.to_string(),
             title: line(&it.title),
-            description: it.description.as_deref().map(|text| fit(text, plain, Unit::Utf16, TEXT_MAX)),
+            description: it
+                .description
+                .as_deref()
+                .map(|text| fit(text, plain, Unit::Utf16, TEXT_MAX)),
             from: written_time(it.from),
             until: written_time(it.until),
         },
-        About::Incident(it) => Matter::Incident {
-            id: it.incident.to_string(),
-            began_at: written_time(it.began_at),
-        },
+        About::Incident(it) => {
+            Matter::Incident { id: it.incident.to_string(), began_at: written_time(it.began_at) }
+        }
         About::Asked(subscriber) | About::Known(subscriber) => {
             Matter::Subscriber { id: subscriber.to_string() }
         }

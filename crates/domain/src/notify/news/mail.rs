@@ -95,7 +95,8 @@ fn told(words: &Words, news: &[News]) -> Vec<Told> {
 fn one(words: &Words, news: &News) -> Told {
     let names: Vec<String> = news.components.iter().map(|it| one_line(&it.name)).collect();
     let all = fit(&names.join(", "), plain, Unit::Utf16, NAMES_MAX);
-    let about = |[one, several]: [&str; 2]| fill(if names.len() == 1 { one } else { several }, &all);
+    let about =
+        |[one, several]: [&str; 2]| fill(if names.len() == 1 { one } else { several }, &all);
     let listed = (!all.is_empty()).then(|| format!("{}: {all}", words.components));
     let page = one_line(&news.page.title);
     let (title, mut parts) = match &news.about {
@@ -189,7 +190,11 @@ fn html_of(
     );
     for one in told {
         if told.len() > 1 {
-            let _ = writeln!(out, "<h2 style=\"margin:16px 0 0;font-size:16px\">{}</h2>", safe(&one.title));
+            let _ = writeln!(
+                out,
+                "<h2 style=\"margin:16px 0 0;font-size:16px\">{}</h2>",
+                safe(&one.title)
+            );
         }
         for part in &one.parts {
             let part = safe(part).replace('\n', "<br>");

@@ -144,7 +144,9 @@ fn every_language_has_its_own_words() {
     let all = [maintenance(Stage::Announced), incident(false), incident(true)];
     let subjects: Vec<String> = Language::ALL
         .iter()
-        .flat_map(|language| all.iter().map(|news| mail(*language, std::slice::from_ref(news)).subject))
+        .flat_map(|language| {
+            all.iter().map(|news| mail(*language, std::slice::from_ref(news)).subject)
+        })
         .collect();
     let mut distinct = subjects.clone();
     distinct.sort_unstable();

@@ -122,11 +122,7 @@ const fn followed(due: &Due) -> Option<&Follows> {
 
 /// What of `dues`, in their order, can be sent now. Kinds that keep alerts are told one by one also
 /// where the channel was of another kind when a storm began.
-pub(super) fn parcels(
-    kind: ProviderType,
-    dues: Vec<Due>,
-    under_way: &UnderWay,
-) -> Vec<Parcel> {
+pub(super) fn parcels(kind: ProviderType, dues: Vec<Due>, under_way: &UnderWay) -> Vec<Parcel> {
     let mut parcels: Vec<Parcel> = Vec::new();
     let mut taken: HashSet<Follows> = HashSet::new();
     let torn = torn(&dues, under_way);

@@ -21,7 +21,8 @@ impl Sent {
     pub(super) fn read(body: &[u8], view: &PageView) -> Self {
         let offered: Vec<ComponentId> = components_of(view).map(|(id, _)| id).collect();
         let mut sent = fields(body);
-        sent.components = known(&sent.components, &offered).iter().map(ToString::to_string).collect();
+        sent.components =
+            known(&sent.components, &offered).iter().map(ToString::to_string).collect();
         sent
     }
 }
@@ -82,7 +83,8 @@ mod tests {
     #[test]
     fn what_was_not_offered_is_not_chosen() {
         let (a, b) = (ComponentId::from_bits(1), ComponentId::from_bits(2));
-        let body = format!("topic=incidents&topic=everything&component={b}&component={a}&component={b}");
+        let body =
+            format!("topic=incidents&topic=everything&component={b}&component={a}&component={b}");
         let only_b = [(b, "B".to_owned())];
         let wanted = chosen(body.as_bytes(), &only_b);
         assert_eq!(wanted.topics, [Topic::Incidents]);

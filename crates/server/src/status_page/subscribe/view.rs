@@ -23,6 +23,7 @@ struct Subscribe<'a> {
     sentences: Vec<&'static str>,
     form: Option<Form>,
     wrong: Option<&'static str>,
+    has_feeds: bool,
 }
 
 /// A form that a visitor may send.
@@ -135,17 +136,22 @@ pub(super) async fn page_of(
     Ok((page, base))
 }
 
-/// The form of a page.
+/// The ways to hear of a page, with the form where there is one.
 pub(super) fn asks(
     page: &StatusPage,
     words: &'static Words,
     base: &str,
-    (form, wrong): (Form, Option<&'static str>),
+    (form, wrong): (Option<Form>, Option<&'static str>),
 ) -> String {
     let say = words::of(spoken(words));
-    let frame = Frame::of(page, words, base);
-    let (heading, sentences) = (say.title, vec![say.intro]);
-    rendered(&Subscribe { frame, say, heading, sentences, form: Some(form), wrong })
+    let mut frame = Frame::of(page, words, base);
+    // The script would take away what somebody is writing.
+    frame.is_open = false;
+    let (heading, sentences) = match &form {
+        Some(_) => (say.title, vec![say.intro]),
+        None => (words.subscribe, Vec::new()),
+    };
+    rendered(&Subscribe { frame, say, heading, sentences, form, wrong, has_feeds: true })
 }
 
 /// The question to who came back with a ticket, who may not know of the page what visitors know.
@@ -164,7 +170,15 @@ pub(super) fn asks_holder(
         Purpose::Unsubscribe => say.unsubscribe_title,
     };
     let sentences = Vec::new();
-    rendered(&Subscribe { frame, say, heading, sentences, form: Some(form), wrong: None })
+    rendered(&Subscribe {
+        frame,
+        say,
+        heading,
+        sentences,
+        form: Some(form),
+        wrong: None,
+        has_feeds: false,
+    })
 }
 
 /// What was done.
@@ -179,7 +193,15 @@ pub(super) fn told(page: &StatusPage, words: &'static Words, base: &str, said: S
         Said::Ended => (say.unsubscribe_title, say.ended),
     };
     let sentences = vec![sentence];
-    rendered(&Subscribe { frame, say, heading, sentences, form: None, wrong: None })
+    rendered(&Subscribe {
+        frame,
+        say,
+        heading,
+        sentences,
+        form: None,
+        wrong: None,
+        has_feeds: false,
+    })
 }
 
 fn topics(say: &'static words::Words, chosen: &[Topic]) -> Vec<Choice> {
