@@ -13,9 +13,7 @@ pub use update::{UpdateDraft, UpdateSettings};
 use crate::mask::{self, replace};
 use crate::status_page::{A_PAGE, fixed, reference};
 use crate::tables::STATUS_REPORT;
-use crate::{
-    ComponentId, PageId, Reader, ReportId, Timestamp, UpdateId, Violations, WorkspaceId,
-};
+use crate::{ComponentId, PageId, Reader, ReportId, Timestamp, UpdateId, Violations, WorkspaceId};
 
 /// The field that names components.
 pub const COMPONENTS: &str = "components";

@@ -12,9 +12,7 @@ mod updates;
 use std::collections::{BTreeMap, BTreeSet};
 
 use domain::history::Span;
-use rules::report::{
-    ComponentImpact, Impact, Report, ReportState, ReportStatus, ReportUpdate,
-};
+use rules::report::{ComponentImpact, Impact, Report, ReportState, ReportStatus, ReportUpdate};
 use rules::{ComponentId, PageId, ReportId, Timestamp, UpdateId, WorkspaceId};
 
 use crate::db::{Connection, Query, Row, query};
@@ -174,11 +172,7 @@ pub(crate) async fn on_page(
 }
 
 /// The report with this identifier in the workspace, as this connection sees it.
-async fn one(
-    db: &mut Connection,
-    workspace: WorkspaceId,
-    id: &str,
-) -> Result<Report, StoreError> {
+async fn one(db: &mut Connection, workspace: WorkspaceId, id: &str) -> Result<Report, StoreError> {
     let which =
         query(select!("1 = 1", "SELECT id FROM reports WHERE workspace_id = $1 AND id = $2"));
     let found = all(db, which.bind(workspace.to_string()).bind(id)).await?.pop();

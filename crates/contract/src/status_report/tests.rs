@@ -41,7 +41,7 @@ fn full() -> Report {
 fn what_is_answered_is_what_was_written() {
     // design: §4 "what was written is what is read"
     let json = serde_json::to_string(&shown(&full())).unwrap();
-    insta::assert_snapshot!(json, @"");
+    insta::assert_snapshot!(json, @r#"{"id":"rpt_0000000000007","pageId":"page_0000000000007","title":"Disks","components":[{"componentId":"cmp_0000000000007","impact":"down"}],"status":"resolved","updates":[{"id":"upd_0000000000007","status":"resolved","text":"*Over*","at":"1970-01-01T00:00:01.500Z","components":[{"componentId":"cmp_0000000000007","impact":"down"}],"notified":true,"createdAt":"1970-01-01T00:00:01.500Z","updatedAt":"1970-01-01T00:00:01.500Z"}],"startedAt":"1970-01-01T00:00:01.500Z","resolvedAt":"1970-01-01T00:00:01.500Z","createdAt":"1970-01-01T00:00:01.500Z","updatedAt":"1970-01-01T00:00:01.500Z"}"#);
     let read: wire::StatusReport = serde_json::from_str(&json).unwrap();
     let update = read.updates[0].clone();
     assert_eq!(ReportDraft::from(read), ReportDraft::from(&full().settings()));

@@ -190,7 +190,8 @@ fn spans(reports: &[Report], component: ComponentId, now: Timestamp) -> Vec<(Spa
         // The newest comes first: each holds until the one before it in this order.
         for update in &report.updates {
             let said = update.components.iter().find(|it| it.component == component);
-            let said = said.filter(|_| update.status != ReportStatus::Resolved && update.at < until);
+            let said =
+                said.filter(|_| update.status != ReportStatus::Resolved && update.at < until);
             if let Some(said) = said {
                 spans.push((Span { from: update.at, to: until }, said.impact));
             }

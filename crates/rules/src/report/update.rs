@@ -69,8 +69,8 @@ impl UpdateDraft {
         let at = at(&mut reader, self.at.unwrap_or(otherwise), now);
         let components = impacts(&mut reader, self.components, COMPONENTS_ALLOWED);
         let settings = status.zip(text).zip(at);
-        let settings = settings
-            .map(|((status, text), at)| UpdateSettings { status, text, at, components });
+        let settings =
+            settings.map(|((status, text), at)| UpdateSettings { status, text, at, components });
         reader.finish(settings)
     }
 }

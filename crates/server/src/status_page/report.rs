@@ -50,9 +50,9 @@ pub(super) fn ours(report: &ReportView) -> Value {
 }
 
 fn reported(components: &[ReportedComponent]) -> Vec<Value> {
-    let said = components.iter().map(|it| {
-        json!({ "id": it.id.to_string(), "name": it.name, "impact": it.impact.as_str() })
-    });
+    let said = components.iter().map(
+        |it| json!({ "id": it.id.to_string(), "name": it.name, "impact": it.impact.as_str() }),
+    );
     said.collect()
 }
 
@@ -66,9 +66,11 @@ pub(super) fn incident(report: &ReportView, page: &str, components: &[Value]) ->
         Some(Impact::Degraded) => "minor",
         Some(Impact::Down) => "major",
     };
-    let updates = report.updates.iter().enumerate().map(|(place, it)| {
-        incident_update(it, &id, report.updates.get(place + 1))
-    });
+    let updates = report
+        .updates
+        .iter()
+        .enumerate()
+        .map(|(place, it)| incident_update(it, &id, report.updates.get(place + 1)));
     json!({
         "id": id, "name": report.title, "status": report.status.as_str(),
         "created_at": report.started_at.to_string(), "updated_at": report.changed_at.to_string(),

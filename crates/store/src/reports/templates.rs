@@ -3,9 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use rules::report::{
-    ComponentImpact, Impact, ReportStatus, ReportTemplate, TemplateSettings,
-};
+use rules::report::{ComponentImpact, Impact, ReportStatus, ReportTemplate, TemplateSettings};
 use rules::{ComponentId, TemplateId, Violation, WorkspaceId, limits};
 
 use super::impacts;
@@ -182,7 +180,8 @@ async fn one(
     workspace: WorkspaceId,
     id: &str,
 ) -> Result<ReportTemplate, StoreError> {
-    let which = query(select!("SELECT id FROM report_templates WHERE workspace_id = $1 AND id = $2"));
+    let which =
+        query(select!("SELECT id FROM report_templates WHERE workspace_id = $1 AND id = $2"));
     let found = all(db, which.bind(workspace.to_string()).bind(id)).await?.pop();
     found.ok_or_else(|| StoreError::not_found("template", id))
 }

@@ -31,9 +31,7 @@ pub struct NewUpdate {
 impl Reports<'_> {
     /// Adds an update. A report has so many at most.
     pub async fn add(&self, new: NewUpdate, change: Change) -> Result<Created<Report>, StoreError> {
-        self.store
-            .write_in(new.workspace, move |session| Box::pin(add(session, new, change)))
-            .await
+        self.store.write_in(new.workspace, move |session| Box::pin(add(session, new, change))).await
     }
 
     /// Gives an update of a report that was read as `seen` other settings. Where the report was changed
@@ -85,7 +83,8 @@ impl Reports<'_> {
                     let db = &mut session.db;
                     let seen = having(db, workspace, id).await?;
                     if seen.updates.len() == 1 {
-                        let allowed = "must not be the only update of its report: delete the report";
+                        let allowed =
+                            "must not be the only update of its report: delete the report";
                         return Err(StoreError::Refused(Violation::new("id", id, allowed)));
                     }
                     for statement in [
@@ -109,7 +108,8 @@ async fn add(
     let NewUpdate { id, workspace, report, mut settings, notify, idempotency: call } = new;
     let db = &mut session.db;
     if let Some(id) = idempotency::created_before(db, workspace, call.as_ref()).await? {
-        let id = UpdateId::parse(&id).map_err(|why| StoreError::corrupt("an update", why.to_string()))?;
+        let id = UpdateId::parse(&id)
+            .map_err(|why| StoreError::corrupt("an update", why.to_string()))?;
         let before = having(db, workspace, id).await;
         return before.map(Created::Before).map_err(idempotency::gone);
     }

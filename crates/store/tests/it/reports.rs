@@ -95,14 +95,14 @@ async fn read(home: &Home, number: u64) -> Result<Report, StoreError> {
 async fn a_report_reads_back_with_its_updates_by_their_times() {
     for_each_engine(async |home| {
         let page = a_page(home, 1).await.id;
-        let (first, second) =
-            (a_component(home, 1, page).await, a_component(home, 2, page).await);
+        let (first, second) = (a_component(home, 1, page).await, a_component(home, 2, page).await);
         let opened =
             create(home, 1, page, said(5, ReportStatus::Investigating, &[down(first)])).await;
         assert_eq!(read(home, 1).await.unwrap(), opened);
         assert_eq!((opened.started_at, opened.status()), (instant(5), ReportStatus::Investigating));
         add(home, 101, said(9, ReportStatus::Resolved, &[])).await.unwrap();
-        let told = add(home, 102, said(3, ReportStatus::Monitoring, &[down(second)])).await.unwrap();
+        let told =
+            add(home, 102, said(3, ReportStatus::Monitoring, &[down(second)])).await.unwrap();
         let told: Vec<_> = told.updates.iter().map(|it| (it.id, it.components.clone())).collect();
         assert_eq!(
             told,
@@ -115,7 +115,10 @@ async fn a_report_reads_back_with_its_updates_by_their_times() {
         );
         let report = read(home, 1).await.unwrap();
         assert_eq!(report.started_at, instant(3));
-        assert_eq!((report.status(), report.resolved_at()), (ReportStatus::Resolved, Some(instant(9))));
+        assert_eq!(
+            (report.status(), report.resolved_at()),
+            (ReportStatus::Resolved, Some(instant(9)))
+        );
         let of_update = home.store.reports().of_update(home.workspace, update_id(102)).await;
         assert_eq!(of_update.unwrap(), report);
         let left = home.store.reports().delete_update(home.workspace, update_id(101), at(30)).await;
@@ -130,7 +133,8 @@ async fn what_it_names_must_be_there_and_on_its_page() {
         home.store.workspaces().create(a_workspace(2), at(1)).await.unwrap();
         let (page, other) = (a_page(home, 1).await.id, a_page(home, 2).await.id);
         let elsewhere = a_component(home, 1, other).await;
-        let looks = |components: &[ComponentImpact]| said(5, ReportStatus::Investigating, components);
+        let looks =
+            |components: &[ComponentImpact]| said(5, ReportStatus::Investigating, components);
         let missing = ComponentId::from_bits(9);
         let cases = [
             ("page_id", new(1, page_id(9), looks(&[]))),
@@ -175,13 +179,17 @@ async fn one_edit_at_a_time_is_made_and_noted() {
         let edited = reports.edit(edited, update_id(100), rewritten, at(20)).await.unwrap();
         assert_eq!((edited.status(), edited.started_at), (ReportStatus::Resolved, instant(4)));
         assert_eq!(edited.settings().components, []);
-        let other = reports.edit(edited, update_id(9), said(4, ReportStatus::Resolved, &[]), at(30));
+        let other =
+            reports.edit(edited, update_id(9), said(4, ReportStatus::Resolved, &[]), at(30));
         assert!(matches!(other.await, Err(StoreError::NotFound { .. })));
         reports.delete(home.workspace, seen.id, at(40)).await.unwrap();
         assert!(matches!(read(home, 1).await, Err(StoreError::NotFound { .. })));
         let noted = home.store.audit().newest(home.workspace, 4).await.unwrap();
         let noted: Vec<_> = noted.iter().map(|entry| entry.action.as_str()).collect();
-        assert_eq!(noted, ["report.delete", "report.edit_update", "report.update", "report.create"]);
+        assert_eq!(
+            noted,
+            ["report.delete", "report.edit_update", "report.update", "report.create"]
+        );
         assert_eq!(home.count("report_updates").await, 0);
     })
     .await;
@@ -265,8 +273,7 @@ async fn lists_have_the_latest_update_of_each_and_pages_what_they_tell_of() {
 async fn reports_are_told_without_a_component_that_goes_and_go_with_their_page() {
     for_each_engine(async |home| {
         let page = a_page(home, 1).await.id;
-        let (first, second) =
-            (a_component(home, 1, page).await, a_component(home, 2, page).await);
+        let (first, second) = (a_component(home, 1, page).await, a_component(home, 2, page).await);
         let both = said(5, ReportStatus::Investigating, &[down(first), down(second)]);
         let seen = create(home, 1, page, both).await;
         home.store.components().delete(home.workspace, first, at(20)).await.unwrap();

@@ -76,7 +76,8 @@ fn a_report_that_is_open_is_worse_than_maintenance_and_one_that_is_resolved_says
     let view = with(facts.clone(), vec![open]);
     assert_eq!(states(&view), [(State::Down, Some(ago(60_000)))]);
     assert_eq!(view.verdict.sentence, Sentence::AllDown);
-    let resolved = a_report(1, &[(DAY, LOOKING, &[(1, Impact::Down)]), (HOUR, OVER, &[(1, Impact::Down)])]);
+    let resolved =
+        a_report(1, &[(DAY, LOOKING, &[(1, Impact::Down)]), (HOUR, OVER, &[(1, Impact::Down)])]);
     let view = with(facts, vec![resolved]);
     assert_eq!(view.verdict.state, State::Maintenance);
     assert_eq!(view.open_reports().count(), 0);
@@ -89,7 +90,13 @@ fn of_several_reports_the_worst_counts_and_of_as_bad_ones_the_oldest() {
     let reports = vec![
         a_report(1, &[(2 * HOUR, LOOKING, &[(1, Impact::Degraded)])]),
         a_report(2, &[(HOUR, LOOKING, &[(1, Impact::Down)])]),
-        a_report(3, &[(3 * HOUR, LOOKING, &[(1, Impact::Degraded)]), (60_000, LOOKING, &[(1, Impact::Down)])]),
+        a_report(
+            3,
+            &[
+                (3 * HOUR, LOOKING, &[(1, Impact::Degraded)]),
+                (60_000, LOOKING, &[(1, Impact::Down)]),
+            ],
+        ),
     ];
     let view = with(a_page(vec![a_component(1, None)]), reports);
     assert_eq!(states(&view), [(State::Down, Some(ago(HOUR)))]);
@@ -106,13 +113,21 @@ fn a_report_is_told_with_its_components_in_the_order_of_the_page_and_its_latest_
         1,
         &[
             (2 * DAY, LOOKING, &[(1, Impact::Down)]),
-            (HOUR, ReportStatus::Identified, &[(1, Impact::Degraded), (2, Impact::Degraded), (9, Impact::Down)]),
+            (
+                HOUR,
+                ReportStatus::Identified,
+                &[(1, Impact::Degraded), (2, Impact::Degraded), (9, Impact::Down)],
+            ),
         ],
     );
     let view = with(facts, vec![report.clone()]);
     let told = &view.reports[0];
     let names: Vec<_> = told.components.iter().map(|it| it.name.as_str()).collect();
-    assert_eq!(names, ["component 2", "component 1"], "what stands on the page no more is left out");
+    assert_eq!(
+        names,
+        ["component 2", "component 1"],
+        "what stands on the page no more is left out"
+    );
     assert_eq!((told.status, told.state), (ReportStatus::Identified, State::Degraded));
     assert_eq!((told.started_at, told.told_at), (ago(2 * DAY), ago(HOUR)));
     let texts: Vec<_> = told.updates.iter().map(|it| it.text.as_str()).collect();

@@ -205,7 +205,10 @@ async fn a_mask_changes_what_it_names_and_clears_what_is_left_out() {
     };
     let renamed = update(json!({ "title": "More disks" }), Some("title")).await.json();
     let renamed = &renamed["statusReport"];
-    assert_eq!((&renamed["title"], &renamed["components"]), (&json!("More disks"), &report["components"]));
+    assert_eq!(
+        (&renamed["title"], &renamed["components"]),
+        (&json!("More disks"), &report["components"])
+    );
     let cleared = update(json!({}), Some("components")).await.json();
     assert_eq!(cleared["statusReport"]["components"], json!([]));
     let whole = json!({ "title": "Whole", "components": said(&scene.second, "degraded") });
@@ -219,7 +222,11 @@ async fn a_mask_changes_what_it_names_and_clears_what_is_left_out() {
         (json!({ "pageId": other }), Some("page_id"), "status_report.page_id"),
         (json!({}), Some("title"), "status_report.title"),
         (json!({}), Some("status"), "update_mask"),
-        (json!({ "title": "x", "components": said(&json!("cmp_0000000000001"), "down") }), None, "status_report.components"),
+        (
+            json!({ "title": "x", "components": said(&json!("cmp_0000000000001"), "down") }),
+            None,
+            "status_report.components",
+        ),
     ] {
         let refused = update(fields, mask).await;
         assert_eq!((refused.status.as_u16(), paths(&refused)), (400, vec![path.to_owned()]));
@@ -277,8 +284,14 @@ async fn lists_have_the_reports_that_are_asked_for_with_the_latest_of_each() {
     assert_eq!(listed(json!({ "state": "resolved", "pageId": scene.page })).await, ids[..1]);
     let first = scene.call("ListStatusReports", json!({ "limit": 2 })).await.json();
     let resolved = &first["statusReports"][0];
-    assert_eq!((&resolved["status"], &resolved["startedAt"]), (&json!("resolved"), &json!(at(-60))));
-    assert_eq!((&resolved["updates"][0]["text"], &resolved["resolvedAt"]), (&json!("Over."), &json!(at(0))));
+    assert_eq!(
+        (&resolved["status"], &resolved["startedAt"]),
+        (&json!("resolved"), &json!(at(-60)))
+    );
+    assert_eq!(
+        (&resolved["updates"][0]["text"], &resolved["resolvedAt"]),
+        (&json!("Over."), &json!(at(0)))
+    );
     let rest = json!({ "pageToken": first["nextPageToken"] });
     let rest = scene.call("ListStatusReports", rest).await.json();
     assert_eq!(rest["statusReports"][0]["id"], ids[2]);

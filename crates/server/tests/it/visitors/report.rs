@@ -75,7 +75,8 @@ async fn an_open_report_stands_above_all_and_counts_for_the_sentence() {
     site.watched.server.advance(Duration::from_mins(10));
     add(&site, &report, "identified", "A queue.").await;
     let whole = site.text(&path(&report)).await;
-    let places = ["Identified", "A queue.", "Investigating", "We <strong>look"].map(|it| whole.find(it));
+    let places =
+        ["Identified", "A queue.", "Investigating", "We <strong>look"].map(|it| whole.find(it));
     assert!(places.iter().all(Option::is_some) && places.is_sorted(), "newest first: {whole}");
     let german = site.visit(&path(&report), &[("accept-language", "de")]).await;
     let german = String::from_utf8(german.body.to_vec()).unwrap();
@@ -98,7 +99,8 @@ async fn a_report_is_in_every_form_for_programs() {
     site.watched.server.advance(Duration::from_mins(10));
     add(&site, &report, "monitoring", "We *wait*.").await;
     let id = report["id"].as_str().unwrap();
-    let read = async |form: &str| -> Value { serde_json::from_str(&site.text(form).await).unwrap() };
+    let read =
+        async |form: &str| -> Value { serde_json::from_str(&site.text(form).await).unwrap() };
 
     let ours = read("/status.json").await;
     assert_eq!((&ours["status"], &ours["about"]), (&json!("down"), &json!(["Mail"])));
@@ -110,8 +112,15 @@ async fn a_report_is_in_every_form_for_programs() {
 
     for form in ["/api/v2/summary.json", "/api/v2/incidents.json"] {
         let incident = read(form).await["incidents"][0].clone();
-        assert_eq!((&incident["id"], &incident["status"]), (&json!(id), &json!("monitoring")), "{form}");
-        assert_eq!((&incident["name"], &incident["impact"]), (&json!("Post <stuck>"), &json!("major")));
+        assert_eq!(
+            (&incident["id"], &incident["status"]),
+            (&json!(id), &json!("monitoring")),
+            "{form}"
+        );
+        assert_eq!(
+            (&incident["name"], &incident["impact"]),
+            (&json!("Post <stuck>"), &json!("major"))
+        );
         assert_eq!(incident["components"][0]["status"], "major_outage", "{form}");
         let updates = incident["incident_updates"].as_array().unwrap();
         assert_eq!((updates.len(), &updates[0]["body"]), (2, &json!("We wait.")), "{form}");
@@ -135,7 +144,10 @@ async fn a_report_is_in_every_form_for_programs() {
     add(&site, &report, "resolved", "Over.").await;
     assert_eq!(read("/api/v2/summary.json").await["incidents"], json!([]), "it is open no more");
     let incident = read("/api/v2/incidents.json").await["incidents"][0].clone();
-    assert_eq!((&incident["status"], &incident["resolved_at"]), (&json!("resolved"), &json!("2026-11-21T00:10:00.000Z")));
+    assert_eq!(
+        (&incident["status"], &incident["resolved_at"]),
+        (&json!("resolved"), &json!("2026-11-21T00:10:00.000Z"))
+    );
 }
 
 #[tokio::test]

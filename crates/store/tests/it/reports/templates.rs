@@ -21,7 +21,11 @@ fn settings(components: &[rules::report::ComponentImpact]) -> TemplateSettings {
     draft.parse().unwrap()
 }
 
-async fn create(home: &Home, number: u64, settings: TemplateSettings) -> Result<ReportTemplate, StoreError> {
+async fn create(
+    home: &Home,
+    number: u64,
+    settings: TemplateSettings,
+) -> Result<ReportTemplate, StoreError> {
     let (id, workspace) = (TemplateId::from_bits(number), home.workspace);
     let new = NewTemplate { id, workspace, settings, idempotency: None };
     home.store.report_templates().create(new, at(10)).await.map(Created::into_inner)
@@ -56,8 +60,7 @@ async fn templates_read_back_and_are_edited_by_who_saw_the_last_edit() {
 async fn what_a_template_names_must_be_there_and_leaves_it_when_it_goes() {
     for_each_engine(async |home| {
         let page = a_page(home, 1).await.id;
-        let (first, second) =
-            (a_component(home, 1, page).await, a_component(home, 2, page).await);
+        let (first, second) = (a_component(home, 1, page).await, a_component(home, 2, page).await);
         let missing = down(rules::ComponentId::from_bits(9));
         let refusal = create(home, 1, settings(&[missing])).await;
         let told = matches!(&refusal, Err(StoreError::Refused(it)) if it.field == "components");

@@ -15,7 +15,8 @@ fn bounds(field: &Field) -> Option<(Vec<Value>, Vec<Value>)> {
         // References are to what is there, which other tests are about.
         Shape::Id(_) => None,
         Shape::Text { min, max } | Shape::Line { min, max } => {
-            let past = if min > 0 { vec![text(min - 1), text(max + 1)] } else { vec![text(max + 1)] };
+            let past =
+                if min > 0 { vec![text(min - 1), text(max + 1)] } else { vec![text(max + 1)] };
             Some((vec![text(min), text(max)], past))
         }
         Shape::OneOf(words) => {
@@ -98,7 +99,8 @@ async fn a_report_takes_so_many_updates_and_a_workspace_so_many_templates() {
     let scene = Scene::start().await;
     let report = scene.opened().await;
     let update = json!({ "status": "monitoring", "text": "We wait." });
-    let add = || scene.call("AddStatusReportUpdate", json!({ "id": report["id"], "update": update }));
+    let add =
+        || scene.call("AddStatusReportUpdate", json!({ "id": report["id"], "update": update }));
     for _ in 1..REPORT_UPDATES_MAX {
         assert_eq!(add().await.status, 200);
     }

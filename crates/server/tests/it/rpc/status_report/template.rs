@@ -40,7 +40,10 @@ async fn a_report_takes_from_its_template_what_is_left_out() {
     let own = report(own, Some(json!({ "text": "Mine." })));
     let own = scene.done("CreateStatusReport", own).await;
     assert_eq!((&own["title"], &own["status"]), (&json!("Mine"), &json!("identified")));
-    assert_eq!((&own["updates"][0]["text"], &own["components"]), (&json!("Mine."), &said(&scene.second, "degraded")));
+    assert_eq!(
+        (&own["updates"][0]["text"], &own["components"]),
+        (&json!("Mine."), &said(&scene.second, "degraded"))
+    );
     let bare = a_template(&scene, json!({})).await;
     let lacking = json!({ "statusReport": { "pageId": scene.page }, "templateId": bare["id"] });
     let refused = scene.call("CreateStatusReport", lacking).await;
@@ -49,17 +52,22 @@ async fn a_report_takes_from_its_template_what_is_left_out() {
         let mut request = scene.opening();
         request["templateId"] = json!(unknown);
         let refused = scene.call("CreateStatusReport", request).await;
-        assert_eq!((refused.status.as_u16(), paths(&refused)), (400, vec!["template_id".to_owned()]));
+        assert_eq!(
+            (refused.status.as_u16(), paths(&refused)),
+            (400, vec!["template_id".to_owned()])
+        );
     }
 }
 
 #[tokio::test]
 async fn templates_are_read_changed_and_deleted() {
     let scene = Scene::start().await;
-    let template = a_template(&scene, json!({ "text": "x", "components": said(&scene.first, "down") })).await;
+    let template =
+        a_template(&scene, json!({ "text": "x", "components": said(&scene.first, "down") })).await;
     let list = scene.call("ListReportTemplates", json!({})).await.json();
     assert_eq!(list, json!({ "templates": [template], "totalSize": 1, "nextPageToken": "" }));
-    let theirs = scene.server.stranger().call(STATUS_REPORTS, "ListReportTemplates", json!({})).await;
+    let theirs =
+        scene.server.stranger().call(STATUS_REPORTS, "ListReportTemplates", json!({})).await;
     assert_eq!(theirs.json()["totalSize"], 0);
     let update = async |mut fields: Value, mask: &str| {
         fields["id"] = template["id"].clone();
@@ -73,7 +81,11 @@ async fn templates_are_read_changed_and_deleted() {
         (json!({}), "name", "template.name"),
         (json!({ "status": "over" }), "status", "template.status"),
         (json!({}), "id", "update_mask"),
-        (json!({ "components": said(&json!("cmp_0000000000001"), "down") }), "components", "template.components"),
+        (
+            json!({ "components": said(&json!("cmp_0000000000001"), "down") }),
+            "components",
+            "template.components",
+        ),
     ] {
         let refused = update(fields, mask).await;
         assert_eq!((refused.status.as_u16(), paths(&refused)), (400, vec![path.to_owned()]));

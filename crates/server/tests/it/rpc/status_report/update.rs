@@ -29,7 +29,10 @@ async fn a_report_is_as_its_latest_update_says() {
     assert_eq!(identified["components"], said(&scene.second, "degraded"));
     scene.server.advance(Duration::from_mins(10));
     let resolved = add(&scene, &report, json!({ "status": "resolved", "text": "Over." })).await;
-    assert_eq!((&resolved["status"], &resolved["resolvedAt"]), (&json!("resolved"), &json!(at(20))));
+    assert_eq!(
+        (&resolved["status"], &resolved["resolvedAt"]),
+        (&json!("resolved"), &json!(at(20)))
+    );
     assert_eq!(resolved["components"], said(&scene.second, "degraded"), "what it was about");
     // What is told later of an earlier time changes nothing of now.
     let earlier = json!({ "status": "monitoring", "text": "We wait.", "at": at(5) });
@@ -65,7 +68,11 @@ async fn an_edit_changes_what_its_mask_names_and_tells_nobody() {
     assert_eq!((&moved["startedAt"], &update["updatedAt"]), (&json!(at(-5)), &json!(at(10))));
     let whole = edit(json!({ "status": "identified", "text": "Known." }), None).await.json();
     let update = &whole["statusReport"]["updates"][0];
-    assert_eq!((&update["at"], &update["components"]), (&json!(at(-5)), &json!([])), "its time stays");
+    assert_eq!(
+        (&update["at"], &update["components"]),
+        (&json!(at(-5)), &json!([])),
+        "its time stays"
+    );
     assert_eq!(whole["statusReport"]["status"], "identified");
     for (fields, mask, path) in [
         (json!({ "at": at(11) }), Some("at"), "update.at"),
@@ -75,7 +82,8 @@ async fn an_edit_changes_what_its_mask_names_and_tells_nobody() {
         let refused = edit(fields, mask).await;
         assert_eq!((refused.status.as_u16(), paths(&refused)), (400, vec![path.to_owned()]));
     }
-    let unknown = json!({ "update": { "id": "upd_0000000000001", "text": "x" }, "updateMask": "text" });
+    let unknown =
+        json!({ "update": { "id": "upd_0000000000001", "text": "x" }, "updateMask": "text" });
     assert_eq!(scene.call("EditStatusReportUpdate", unknown).await.status, 404);
     assert_eq!(scene.audited(3).await[..2], ["report.edit_update"; 2]);
 }
