@@ -104,7 +104,7 @@ async fn said(app: &App, address: &PageAddress, what: What, headers: &HeaderMap)
 
 /// Says what holds for a page in every form, also in those that have no words for it: how old it is,
 /// where that is not now, and that it is not to be listed.
-fn mark(answer: &mut Response, shown: &Shown, now: Timestamp) {
+pub(super) fn mark(answer: &mut Response, shown: &Shown, now: Timestamp) {
     let headers = answer.headers_mut();
     if shown.cut_off {
         headers.insert(AGE, HeaderValue::from(now.since(shown.view.at).as_secs()));
