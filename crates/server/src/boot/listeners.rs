@@ -4,6 +4,7 @@
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use rustls::ServerConfig;
@@ -15,6 +16,9 @@ use super::BootError;
 use super::listen::{self, Serving};
 use crate::config::Settings;
 use crate::domains::Entrance;
+
+/// Longest time that a handshake of TLS may take.
+const HANDSHAKE_WITHIN: Duration = Duration::from_secs(10);
 
 /// Where a server answers.
 #[derive(Clone, Copy, Debug)]
@@ -84,6 +88,7 @@ impl Listeners {
             router: router.clone(),
             entrance,
             acceptor,
+            handshake_within: HANDSHAKE_WITHIN,
             connections_max,
         };
         let plain = listen::serve(self.plain, serving(Entrance::Plain, None), stop.clone());
