@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn a_badge_is_as_wide_as_its_words_and_says_them_to_who_does_not_see() {
         let narrow = drawn(&told("Up"), Style::Flat);
-        insta::assert_snapshot!(narrow, @"");
+        insta::assert_snapshot!(narrow, @r##"<svg xmlns="http://www.w3.org/2000/svg" width="69" height="20" role="img" aria-label="A &amp; B: &lt;up&gt;"><title>A &amp; B: &lt;up&gt;</title><clipPath id="r"><rect width="69" height="20" rx="4"/></clipPath><g clip-path="url(#r)"><rect width="41" height="20" fill="#2b3640"/><rect x="41" width="28" height="20" fill="#00a089"/></g><g font-family="Roboto,Helvetica,Arial,sans-serif" font-size="11" font-weight="500"><text x="7.1" y="14" fill="#fff" textLength="26.8" lengthAdjust="spacingAndGlyphs">A &amp; B</text><text x="48.3" y="14" fill="#0f1419" textLength="13.4" lengthAdjust="spacingAndGlyphs">Up</text></g></svg>"##);
         let wide = drawn(&told("In Ordnung"), Style::FlatSquare);
         assert!(wide.contains(" rx=\"0\"") && narrow.contains(" rx=\"4\""));
         let width = |svg: &str| -> f32 {

@@ -26,7 +26,9 @@ pub(in crate::status_page) fn has(text: &str) -> bool {
 
 /// How wide a text is at this size, in pixels; an estimate of letters that the font does not have.
 pub(in crate::status_page) fn width(text: &str, size: f32) -> f32 {
-    text.graphemes(true).map(|letter| advance(letter) * size).sum()
+    let wide: f32 = text.graphemes(true).map(|letter| advance(letter) * size).sum();
+    // The sum of nothing is −0, which would stand in a badge as it is.
+    wide + 0.0
 }
 
 /// The outlines of a text whose first letter stands at this place of its base line; `None` of a text
