@@ -180,7 +180,8 @@ impl Courier {
                 ),
                 Then::Dead => warn!(
                     delivery.id = %id, %addressee, status, tries = due.tries + 1,
-                    "delivery {id} to {addressee} is a dead letter: {}", sent.answer
+                    "delivery {id} to {addressee} is a dead letter; of channels, `aloft \
+                     notifications deliveries` says why"
                 ),
             }
             let answer = sent.answer.clone();

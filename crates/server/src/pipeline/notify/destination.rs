@@ -30,11 +30,10 @@ impl Destination {
                 let Some(channel) = store.channels().for_sending(id).await? else {
                     return Ok(None);
                 };
-                let signing = match channel.settings.provider.kind() {
-                    ProviderType::Webhook => {
-                        store.signing_secrets().of(channel.workspace, now).await?
-                    }
-                    _ => Vec::new(),
+                let signing = if channel.settings.provider.kind() == ProviderType::Webhook {
+                    store.signing_secrets().of(channel.workspace, now).await?
+                } else {
+                    Vec::new()
                 };
                 Ok(Some(Self::Channel(Box::new(channel), signing)))
             }
