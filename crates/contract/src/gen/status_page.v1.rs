@@ -7819,7 +7819,7 @@ pub const __INCIDENT_OVERVIEW_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = :
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct ReportOverview {
-    /// `rep_…`.
+    /// `rpt_…`.
     ///
     /// Field 1: `id`
     #[serde(
@@ -26991,7 +26991,7 @@ pub mod __buffa {
         /// A report as visitors see it; all of it reads status_report.v1.
         #[derive(Clone, Debug, Default)]
         pub struct ReportOverviewView<'a> {
-            /// `rep_…`.
+            /// `rpt_…`.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -27409,7 +27409,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// `rep_…`.
+            /// `rpt_…`.
             ///
             /// Field 1: `id`
             #[must_use]
