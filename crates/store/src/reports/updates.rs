@@ -13,7 +13,7 @@ use crate::{Change, Created, Idempotency, StoreError, idempotency};
 /// An update to add, at the time of the change.
 #[derive(Clone, Debug)]
 pub struct NewUpdate {
-    /// Its identifier.
+    /// Its identifier, unless another update of the report has a later one: then it is the next after.
     pub id: UpdateId,
     /// Whose report it is of.
     pub workspace: WorkspaceId,
@@ -119,6 +119,7 @@ async fn add(
         let allowed = format!("cannot be added: a report has at most {max} updates");
         return Err(StoreError::Refused(Violation::unseen("text", allowed)));
     }
+    let id = after_all(&seen, id);
     if settings.components.is_empty() {
         settings.components = said_at(&seen, settings.at);
     }
@@ -128,6 +129,13 @@ async fn add(
     let report = finish(db, &seen, change, ("report.add_update", &id.to_string())).await?;
     tell::tell(session, &report, id, change).await?;
     Ok(Created::Now(report))
+}
+
+/// An identifier after all that the report's updates have, so that of two updates of one time the one
+/// that was written later counts.
+fn after_all(report: &Report, id: UpdateId) -> UpdateId {
+    let last = report.updates.iter().map(|update| update.id).max();
+    last.filter(|last| *last >= id).map_or(id, |last| UpdateId::from_bits(last.bits() + 1))
 }
 
 /// What a report said of components at a time, or first said after it.

@@ -75,6 +75,12 @@ async fn create(home: &Home, number: u64, page: PageId, first: UpdateSettings) -
     created.unwrap().into_inner()
 }
 
+/// One that speaks of this component, and a template that does.
+pub(crate) async fn a_full_one(home: &Home, page: PageId, component: ComponentId) {
+    create(home, 1, page, said(5, ReportStatus::Investigating, &[down(component)])).await;
+    templates::a_full_one(home, component).await;
+}
+
 async fn add(home: &Home, number: u64, update: UpdateSettings) -> Result<Report, StoreError> {
     let new = NewUpdate {
         id: update_id(number),
@@ -123,6 +129,19 @@ async fn a_report_reads_back_with_its_updates_by_their_times() {
         assert_eq!(of_update.unwrap(), report);
         let left = home.store.reports().delete_update(home.workspace, update_id(101), at(30)).await;
         assert_eq!(left.unwrap().status(), ReportStatus::Investigating);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn of_two_updates_of_one_time_the_one_that_was_written_later_counts() {
+    for_each_engine(async |home| {
+        let page = a_page(home, 1).await.id;
+        create(home, 1, page, said(5, ReportStatus::Investigating, &[])).await;
+        add(home, 109, said(5, ReportStatus::Identified, &[])).await.unwrap();
+        let told = add(home, 103, said(5, ReportStatus::Resolved, &[])).await.unwrap();
+        assert_eq!((told.status(), told.updates[0].id), (ReportStatus::Resolved, update_id(110)));
+        assert_eq!(read(home, 1).await.unwrap(), told);
     })
     .await;
 }

@@ -219,7 +219,7 @@ async fn a_mask_changes_what_it_names_and_clears_what_is_left_out() {
     assert_eq!(same["statusReport"], whole, "what is the same changes nothing");
     let other = page(&scene.caller, "other").await;
     for (fields, mask, path) in [
-        (json!({ "pageId": other }), Some("page_id"), "status_report.page_id"),
+        (json!({ "pageId": other }), Some("pageId"), "status_report.page_id"),
         (json!({}), Some("title"), "status_report.title"),
         (json!({}), Some("status"), "update_mask"),
         (
