@@ -83,6 +83,22 @@ const PEBBLE: Tool = Tool {
 /// told not to; those before do not know the flag.
 const LINKNAME: &str = "-ldflags=-checklinkname=0";
 const LINKNAME_SINCE: u32 = 23;
+/// Drives the browser that tests of pages look with; the browser itself is the system's.
+const PLAYWRIGHT: Tool = Tool {
+    name: "playwright-core",
+    version: "1.65.1",
+    place: "browser/node_modules/playwright-core",
+    needs: NPM,
+    install: install_playwright,
+};
+/// What finds where pages keep people out, with it.
+const AXE: &str = "axe-core@4.14.1";
+/// The browser.
+const CHROMIUM: Installer = Installer {
+    program: "chromium",
+    package: "chromium",
+    by_hand: "install Chromium as `chromium` (https://www.chromium.org/) and put it on the PATH",
+};
 /// What reads emails back, with it.
 const POSTAL_MIME: &str = "postal-mime@2.4.3";
 /// Licences, bans and sources of dependencies.
@@ -119,6 +135,8 @@ pub(crate) fn for_tests() -> Result<()> {
     ready(&BUF)?;
     ready(&SMTP_SERVER)?;
     ready(&PEBBLE)?;
+    present(&CHROMIUM).context("`chromium` is missing")?;
+    ready(&PLAYWRIGHT)?;
     terraform()?;
     wire()
 }
@@ -247,6 +265,10 @@ fn install_smtp_server(tool: &Tool) -> Result<()> {
     install_packages("mail", &[&format!("smtp-server@{}", tool.version), POSTAL_MIME])
 }
 
+fn install_playwright(tool: &Tool) -> Result<()> {
+    install_packages("browser", &[&format!("playwright-core@{}", tool.version), AXE])
+}
+
 /// Packages of npm, in a folder of their own below that of the tools.
 fn install_packages(folder: &str, packages: &[&str]) -> Result<()> {
     let folder = shell::tools().join(folder);
@@ -294,7 +316,7 @@ mod tests {
         };
         assert!(!shell::found(unknown.program));
         assert!(shell::found("cargo") || shell::found("sh"));
-        for tool in [GRPCURL, BUF, SMTP_SERVER, PEBBLE, CARGO_DENY] {
+        for tool in [GRPCURL, BUF, SMTP_SERVER, PEBBLE, PLAYWRIGHT, CARGO_DENY] {
             assert!(tool.version.split('.').count() == 3, "{} is not pinned", tool.name);
             assert!(tool.needs.by_hand.starts_with("install "), "{} says no way out", tool.name);
         }

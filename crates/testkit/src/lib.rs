@@ -1,6 +1,7 @@
 //! For tests only: servers for the checks to talk to, and what else several crates' tests share.
 
 pub mod acme;
+pub mod browser;
 pub mod line;
 pub mod mail;
 pub mod postgres;
