@@ -38,7 +38,8 @@ pub const STATUS_PAGES: &str = "status_page.v1.StatusPageService";
 /// The service of status reports.
 pub const STATUS_REPORTS: &str = "status_report.v1.StatusReportService";
 /// Custom domains that lead to every server of a test.
-const DOMAINS: [&str; 2] = ["status.example.com", "status.xn--bcher-kva.example"];
+const DOMAINS: [&str; 3] =
+    ["status.acme.example", "status.example.com", "status.xn--bcher-kva.example"];
 /// More calls than any test makes.
 const PLENTY: NonZeroU32 = NonZeroU32::new(1_000_000).expect("it is not 0");
 

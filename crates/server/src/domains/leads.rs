@@ -59,13 +59,11 @@ pub(super) async fn lead_here(
     domain: &DomainName,
 ) -> Result<(), String> {
     let found = match names.lead(domain.as_str(), LOOK_UP_WITHIN).await {
-        Ok(found) => found,
-        Err(failure) if failure.kind == FailureKind::NameNotFound => {
-            return Err(format!("{}; there is none: {}", needed(wanted), failure.detail));
-        }
+        Ok(found) => Ok(found),
+        Err(failure) if failure.kind == FailureKind::NameNotFound => Err(failure.detail),
         Err(failure) => return Err(format!("could not be looked up: {}", failure.detail)),
     };
-    if is_alias(wanted, &found) {
+    if found.as_ref().is_ok_and(|found| is_alias(wanted, found)) {
         return Ok(());
     }
     // A name of ours that has no address cannot be compared with; the other ones can.
@@ -74,6 +72,7 @@ pub(super) async fn lead_here(
         let leads = names.lead(name, LOOK_UP_WITHIN).await;
         whole.addresses.extend(leads.map(|leads| leads.addresses).unwrap_or_default());
     }
+    let found = found.map_err(|why| format!("{}; found nothing: {why}", needed(&whole)))?;
     judge(&whole, &found)
 }
 
@@ -111,7 +110,7 @@ fn needed(wanted: &Wanted) -> String {
     let addresses = match wanted.addresses.as_slice() {
         [] => None,
         [only] => Some(format!("the address {only}")),
-        more => Some(format!("addresses of {} only", listed(more))),
+        more => Some(format!("addresses among {}", listed(more))),
     };
     let records = [alias, addresses].into_iter().flatten().collect::<Vec<_>>().join(" or ");
     let records = if records.is_empty() { "a record of it".to_owned() } else { records };
@@ -203,7 +202,7 @@ mod tests {
         must point to this service in DNS already, by a CNAME to `pages.example.com` or the address 192.0.2.7; found a CNAME to `elsewhere.example` with the addresses 198.51.100.1, 2001:db8::9
         must point to this service in DNS already, by a CNAME to `pages.example.com` or the address 192.0.2.7; found a CNAME to `elsewhere.example`
         must point to this service in DNS already, by a CNAME to `pages.example.com` or the address 192.0.2.7; found 2001:db8::9 too, which is not this service
-        must point to this service in DNS already, by addresses of 192.0.2.7, 2001:db8::7 only (an operator says by the setting `pages_hosts` where this service is reached); found the addresses 198.51.100.1, 198.51.100.2, 198.51.100.3, 198.51.100.4, …
+        must point to this service in DNS already, by addresses among 192.0.2.7, 2001:db8::7 (an operator says by the setting `pages_hosts` where this service is reached); found the addresses 198.51.100.1, 198.51.100.2, 198.51.100.3, 198.51.100.4, …
         must point to this service in DNS already, by a CNAME to one of `a.example`, `b.example`; found the address ::1
         ");
     }

@@ -45,7 +45,13 @@ async fn a_domain_that_leads_elsewhere_is_refused_with_what_was_found_and_what_i
         let reply = create(&owner, "acme", domain).await.to_string();
         said.push(reply.replace(&dns.address().to_string(), "NAMESERVER"));
     }
-    assert_snapshot!(said.join("\n"), @"");
+    assert_snapshot!(said.join("\n"), @r#"
+    400 {"code":"invalid_argument","message":"`status_page.custom_domain` must point to this service in DNS already, by a CNAME to `pages.aloft.test` or the address 127.0.0.1; found the address 192.0.2.9 (given: `elsewhere.test`)"}
+    400 {"code":"invalid_argument","message":"`status_page.custom_domain` must point to this service in DNS already, by a CNAME to `pages.aloft.test` or the address 127.0.0.1; found a CNAME to `host.elsewhere.test` with the address 192.0.2.9 (given: `alias.test`)"}
+    400 {"code":"invalid_argument","message":"`status_page.custom_domain` must point to this service in DNS already, by a CNAME to `pages.aloft.test` or the address 127.0.0.1; found 192.0.2.9 too, which is not this service (given: `half.test`)"}
+    400 {"code":"invalid_argument","message":"`status_page.custom_domain` must point to this service in DNS already, by a CNAME to `pages.aloft.test` or the address 127.0.0.1; found nothing: `nowhere.test` does not exist (NXDOMAIN from NAMESERVER) (given: `nowhere.test`)"}
+    400 {"code":"invalid_argument","message":"`status_page.custom_domain` could not be looked up: `ill.test` cannot be looked up: NAMESERVER answers SERVFAIL (given: `ill.test`)"}
+    "#);
 }
 
 #[tokio::test]
@@ -83,7 +89,7 @@ async fn the_name_of_the_service_itself_is_nobody_s_domain() {
     })
     .await;
     let reply = create(&server.caller(Scope::Write), "acme", "Pages.Aloft.test").await;
-    assert_snapshot!(reply, @"");
+    assert_snapshot!(reply, @r#"400 {"code":"invalid_argument","message":"`status_page.custom_domain` must not be the name of this service itself (given: `Pages.Aloft.test`)"}"#);
 }
 
 // decision 0033: a server that nobody told where it is goes by its own addresses
@@ -96,7 +102,7 @@ async fn without_a_configured_host_the_machine_s_own_addresses_count() {
     assert_eq!(create(&owner, "here", "status.localhost").await.status, 200);
     dns.address_of("elsewhere.test", "192.0.2.9");
     let refused = create(&owner, "there", "elsewhere.test").await;
-    assert_snapshot!(refused, @"");
+    assert_snapshot!(refused, @r#"400 {"code":"invalid_argument","message":"`status_page.custom_domain` must point to this service in DNS already, by addresses among 127.0.0.1, ::1 (an operator says by the setting `pages_hosts` where this service is reached); found the address 192.0.2.9 (given: `elsewhere.test`)"}"#);
 }
 
 #[tokio::test]
