@@ -4,9 +4,11 @@
 
 use std::fmt::Write as _;
 
-use domain::page::{ComponentView, IncidentView, MaintenanceView, Section};
+use domain::markdown::plain;
+use domain::page::{ComponentView, HistoryDay, IncidentView, MaintenanceView, ReportView, Section};
 
 use super::html::{between, incident_time, incident_title};
+use super::report::{affected, status as how};
 use super::shelf::Shown;
 use super::words::Words;
 
@@ -29,9 +31,10 @@ pub(super) fn status(shown: &Shown, words: &Words, url: &str) -> String {
         let stale = words.stale.replace("{}", &words.names(&knowledge.stale));
         let _ = write!(text, "\n> {}\n", escaped(&stale));
     }
-    if !view.open.is_empty() {
-        let open = view.open.iter().map(|it| incident(it, words));
-        part(&mut text, (2, words.open), open);
+    let reports = view.open_reports().map(|it| report(it, words));
+    let open: Vec<_> = reports.chain(view.open.iter().map(|it| incident(it, words))).collect();
+    if !open.is_empty() {
+        part(&mut text, (2, words.open), open.into_iter());
     }
     components(&mut text, &view.sections, words);
     if !view.planned.is_empty() {
@@ -40,14 +43,18 @@ pub(super) fn status(shown: &Shown, words: &Words, url: &str) -> String {
     }
     let _ = write!(text, "\n## {}\n", words.history);
     for day in &view.history {
+        let reports = day.reports.iter().map(|it| report(it, words));
         let incidents = day.incidents.iter().map(|it| incident(it, words));
-        let all: Vec<_> =
-            incidents.chain(day.maintenances.iter().map(|it| maintenance(it, words))).collect();
+        let windows = day.maintenances.iter().map(|it| maintenance(it, words));
+        let all: Vec<_> = reports.chain(incidents).chain(windows).collect();
         if !all.is_empty() {
             part(&mut text, (3, &words.date(day.begins)), all.into_iter());
         }
     }
-    if view.history.iter().all(|day| day.incidents.is_empty() && day.maintenances.is_empty()) {
+    let is_quiet = |day: &HistoryDay| {
+        day.reports.is_empty() && day.incidents.is_empty() && day.maintenances.is_empty()
+    };
+    if view.history.iter().all(is_quiet) {
         let _ = write!(text, "\n{}\n", words.nothing_happened);
     }
     let _ = write!(text, "\n<{url}>\n");
@@ -84,6 +91,19 @@ fn component(it: &ComponentView, words: &Words) -> String {
     let mut line = format!("**{}**: {}", escaped(&it.name), words.state(it.state));
     if let Some(uptime) = it.uptime {
         let _ = write!(line, " · {}", words.uptime.replace("{}", &uptime.to_string()));
+    }
+    line
+}
+
+/// A report with what it says now.
+fn report(it: &ReportView, words: &Words) -> String {
+    let mut line = format!("**{}**: {}", escaped(&it.title), how(it.status, words));
+    if let Some(affected) = affected(it, words) {
+        let _ = write!(line, " · {}", escaped(&affected));
+    }
+    if let Some(latest) = it.updates.first() {
+        let (at, said) = (words.time(latest.at), plain(&latest.text));
+        let _ = write!(line, " · {at}. {}", escaped(&said));
     }
     line
 }

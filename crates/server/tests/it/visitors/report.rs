@@ -141,6 +141,11 @@ async fn a_report_is_in_every_form_for_programs() {
     let updated = atom.entries[0].updated.unwrap().to_rfc3339();
     assert_eq!(updated, "2026-11-21T00:10:00+00:00", "as of its last update");
 
+    let markdown = site.text("/status.md").await;
+    let told =
+        r"- **Post \<stuck\>**: Monitoring · Affects Mail · 21 Nov 2026, 00:10 UTC. We wait\.";
+    assert!(markdown.contains(told), "{markdown}");
+
     add(&site, &report, "resolved", "Over.").await;
     assert_eq!(read("/api/v2/summary.json").await["incidents"], json!([]), "it is open no more");
     let incident = read("/api/v2/incidents.json").await["incidents"][0].clone();
