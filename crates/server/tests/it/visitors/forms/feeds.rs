@@ -43,7 +43,7 @@ async fn rss_is_valid() {
     assert_eq!(channel.items().len(), 2);
     for item in channel.items() {
         assert!(item.title().is_some() && item.description().is_some());
-        assert!(item.link().unwrap().starts_with("https://up.example/status/acme/"));
+        assert!(item.link().unwrap().starts_with("https://up.example/status/acme"));
         assert!(!item.guid().unwrap().is_permalink());
     }
     assert_eq!(channel.items()[0].title(), Some("Maintenance: Moving & <more>"));

@@ -4,6 +4,7 @@
 
 use jsonschema::Validator;
 use serde_json::{Value, json};
+use testkit::server::{INCIDENTS, MAINTENANCES};
 
 use super::super::{Site, made, well};
 use super::published;
@@ -74,7 +75,7 @@ async fn the_json_of_every_state_has_the_documented_shapes() {
     assert_eq!(down["status"]["indicator"], "major");
     assert_eq!(down["incidents"][0]["status"], "investigating");
     let incident = json!({ "id": down["incidents"][0]["id"] });
-    let reply = site.owner.call(testkit::server::INCIDENTS, "AcknowledgeIncident", incident).await;
+    let reply = site.owner.call(INCIDENTS, "AcknowledgeIncident", incident).await;
     assert_eq!(reply.status, 200, "{reply}");
     let acknowledged = assert_all_fit(&site, "acknowledged").await;
     assert_eq!(acknowledged["incidents"][0]["status"], "identified");
@@ -83,14 +84,19 @@ async fn the_json_of_every_state_has_the_documented_shapes() {
     assert_eq!(over["incidents"], json!([]));
     let past = site.read("/api/v2/incidents.json").await;
     assert_eq!(past["incidents"][0]["status"], "resolved");
-    // Maintenance that is to come, that is on, and that is over.
+    // Maintenance that is over, that is on, and that is to come.
     let component = site.component().await;
-    for (starts_at, duration) in [("2026-11-21T00:00:00Z", "1m"), ("2026-11-20T00:00:00Z", "48h")] {
-        site.plan(json!({
-            "title": "Moving", "startsAt": starts_at, "duration": duration,
-            "componentIds": [component],
-        }))
-        .await;
+    for is_ended in [true, false] {
+        let on = json!({
+            "title": "Moving", "startsAt": "2026-11-20T12:00:00Z", "duration": "48h",
+            "description": "To another hall", "componentIds": [component],
+        });
+        let id = json!({ "id": site.plan(on).await["id"] });
+        if is_ended {
+            site.turns(&target, true, 4).await;
+            let reply = site.owner.call(MAINTENANCES, "EndMaintenance", id).await;
+            assert_eq!(reply.status, 200, "{reply}");
+        }
     }
     site.plan(json!({
         "title": "Later", "startsAt": "2026-11-22T06:00:00Z", "duration": "1h",
@@ -102,6 +108,9 @@ async fn the_json_of_every_state_has_the_documented_shapes() {
     let all = planned["scheduled_maintenances"].as_array().unwrap();
     let statuses: Vec<_> = all.iter().map(|it| it["status"].as_str().unwrap()).collect();
     assert_eq!(statuses, ["in_progress", "scheduled", "scheduled", "scheduled"]);
+    let past = site.read("/api/v2/scheduled-maintenances.json").await;
+    let all = past["scheduled_maintenances"].as_array().unwrap();
+    assert_eq!(all.iter().filter(|it| it["status"] == "completed").count(), 1);
 }
 
 #[tokio::test]
