@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::Extension;
@@ -197,7 +197,7 @@ async fn watch(
 }
 
 impl Seen {
-    /// States, what is open, what is planned, and whatever its owner edits: who may look, too.
+    /// States, what is open, reported and planned, and whatever its owner edits: who may look, too.
     fn of(shown: &Shown) -> Self {
         let view = &shown.view;
         let mut outline = DefaultHasher::new();

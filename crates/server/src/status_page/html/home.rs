@@ -11,7 +11,7 @@ use super::super::shelf::Shown;
 use super::super::words::{Words, iso_date};
 use super::event::{incident, maintenance, told};
 use super::frame::Share;
-use super::{Frame, rendered, report};
+use super::{Frame, report};
 
 #[derive(Template)]
 #[template(path = "status_page/home.html")]
@@ -62,8 +62,18 @@ struct HistoryPart {
     events: Vec<String>,
 }
 
+/// About how many bytes a home page takes, and each of its components: a large page is written once,
+/// and not moved about while it grows.
+const ROOM: usize = 24 << 10;
+const COMPONENT_ROOM: usize = 11 << 10;
+
 /// The home page.
-pub(in crate::status_page) fn home(shown: &Shown, words: &'static Words, base: &str, url: &str) -> String {
+pub(in crate::status_page) fn home(
+    shown: &Shown,
+    words: &'static Words,
+    base: &str,
+    url: &str,
+) -> String {
     let view = &shown.view;
     let knowledge = &view.verdict.knowledge;
     let sentence = words.sentence(&view.verdict.sentence);
@@ -106,7 +116,9 @@ pub(in crate::status_page) fn home(shown: &Shown, words: &'static Words, base: &
             })
             .collect(),
     };
-    rendered(&home)
+    let mut text = String::with_capacity(ROOM + view.components().count() * COMPONENT_ROOM);
+    home.render_into(&mut text).expect("texts are written to memory");
+    text
 }
 
 /// The sentence that says when something was checked, around its time.
