@@ -22,8 +22,9 @@ pub fn project(facts: &Facts) -> PageView {
     let order = order(facts);
     let now = facts.read_at;
     let said = report::said_now(&facts.reports);
+    let planned = windows_of(facts);
     let views: Vec<ComponentView> =
-        order.iter().map(|place| component(facts, *place, &said)).collect();
+        order.iter().map(|place| component(facts, *place, &said, &planned[*place])).collect();
     let verdict = verdict(facts, &views);
     let names = Names::of(facts, &order, &views);
     let mut incidents: Vec<IncidentView> =
@@ -70,15 +71,25 @@ fn order(facts: &Facts) -> Vec<usize> {
     order
 }
 
+/// The windows of maintenance of each component, by its place.
+fn windows_of(facts: &Facts) -> Vec<Vec<Span>> {
+    let mut windows = vec![Vec::new(); facts.components.len()];
+    for it in &facts.maintenances {
+        for place in &it.components {
+            windows[*place].push(it.window);
+        }
+    }
+    windows
+}
+
 fn component(
     facts: &Facts,
     place: usize,
     said: &HashMap<ComponentId, (State, Timestamp)>,
+    windows: &[Span],
 ) -> ComponentView {
     let ComponentFacts { component, monitor } = &facts.components[place];
     let (settings, now) = (&component.settings, facts.read_at);
-    let of_this = facts.maintenances.iter().filter(|it| it.components.contains(&place));
-    let windows: Vec<Span> = of_this.map(|it| it.window).collect();
     let on = windows.iter().filter(|window| window.from <= now && now < window.to);
     let under_maintenance = on.map(|window| window.from).min();
     let monitor = monitor.as_deref();
@@ -115,8 +126,8 @@ fn component(
         state,
         since,
         is_stale: monitor.is_some_and(|monitor| is_stale(monitor, now)),
-        uptime: past.and_then(|(before, changes)| uptime(before, changes, &windows, range)),
-        days: past.map(|(before, changes)| days(before, changes, &windows, now)),
+        uptime: past.and_then(|(before, changes)| uptime(before, changes, windows, range)),
+        days: past.map(|(before, changes)| days(before, changes, windows, now)),
         monitor: monitor.map(|monitor| monitor.id),
         is_public: monitor.is_some_and(|monitor| monitor.public),
     }
