@@ -61,14 +61,14 @@ pub(super) fn badge(
             let word = words.state(state).to_owned();
             Told { alternative: format!("{name}: {word}"), left: name, right: word, colour: state }
         }
-        Subject::Uptime => uptime(name, about, shown, (words, wish)),
+        Subject::Uptime => uptime(&name, about, shown, (words, wish)),
         Subject::Latency => response_time(&name, latencies, (words, wish)),
     };
     drawn(&told, wish.style)
 }
 
 fn uptime(
-    name: String,
+    name: &str,
     about: Option<&ComponentView>,
     shown: &Shown,
     (words, wish): (&Words, &Wish),

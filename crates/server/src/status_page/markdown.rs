@@ -1,4 +1,4 @@
-//! A page as plain Markdown (CommonMark), for chats, tickets and programs that read: the verdict, what is
+//! A page as plain Markdown (`CommonMark`), for chats, tickets and programs that read: the verdict, what is
 //! open, the components, planned maintenance and the history. What owners wrote is text here and never
 //! markup.
 

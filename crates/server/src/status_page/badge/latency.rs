@@ -2,6 +2,7 @@
 //! once while a page is as it is.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::time::Duration;
 
 use domain::history::Sketch;
@@ -35,13 +36,18 @@ async fn read_all(app: &App, shown: &Shown, wish: &Wish) -> Result<Sketch, Store
     let mut known = shown.latencies.lock().await;
     let mut all = Sketch::default();
     for monitor in monitors {
-        if !known.contains_key(&monitor) {
-            let sums = app.store.history().sums(shown.page.workspace, monitor, since).await?;
-            let mut sketch = Sketch::default();
-            sums.values().for_each(|sum| sketch.merge(&sum.latency));
-            known.insert(monitor, sketch);
-        }
-        all.merge(&known[&monitor]);
+        let sketch = match known.entry(monitor) {
+            Entry::Occupied(read) => read.into_mut(),
+            Entry::Vacant(unread) => {
+                let sums = app.store.history().sums(shown.page.workspace, monitor, since).await?;
+                let mut sketch = Sketch::default();
+                for sum in sums.values() {
+                    sketch.merge(&sum.latency);
+                }
+                unread.insert(sketch)
+            }
+        };
+        all.merge(sketch);
     }
     Ok(all)
 }

@@ -63,14 +63,13 @@ impl Canvas {
         for step in 0..count {
             let y = step as f32 * width / 2.0;
             match state {
-                State::Up => {}
                 State::Degraded => self.fill(circle(width / 2.0, y, width / 8.0), GROUND),
                 State::Down => self.line(&[(0.0, y), (width, y - width)], width / 8.0, GROUND),
                 State::Maintenance => self.fill(rectangle(0.0, y, width, width / 8.0), GROUND),
                 State::Unknown if step % 2 == 0 => {
                     self.fill(rectangle(0.0, y, width, width / 2.0), GROUND);
                 }
-                State::Unknown => {}
+                State::Up | State::Unknown => {}
             }
         }
         // What a pattern drew beside the band.
