@@ -49,14 +49,21 @@ impl Domains {
         Self { settings, wanted, names, table: watch::Sender::default(), certificates }
     }
 
-    /// Refuses a domain that does not lead here, or is this server's own name. `written` is what the
-    /// user wrote.
+    /// Refuses a domain that does not lead here, or is a name of this server itself. `written` is what
+    /// the user wrote.
     pub(crate) async fn accept(&self, domain: &DomainName, written: &str) -> Result<(), Violation> {
         let refused = |why: String| Violation::new("custom_domain", written, why);
-        if self.settings.own.as_ref() == Some(domain) {
-            return Err(refused("must not be the name of this service itself".to_owned()));
+        if self.is_own(domain) {
+            return Err(refused("must not be a name of this service itself".to_owned()));
         }
         leads::lead_here(&self.names, &self.wanted, domain).await.map_err(refused)
+    }
+
+    /// Whether this service is reached by the name itself: a page that had it would stand before all that
+    /// the service answers there. Names without a dot are those of machines, `localhost` among them.
+    fn is_own(&self, domain: &DomainName) -> bool {
+        let name = domain.as_str();
+        self.settings.own.as_ref() == Some(domain) || self.wanted.names(name) || !name.contains('.')
     }
 
     /// The table as it is now.

@@ -42,6 +42,11 @@ impl Wanted {
         wanted
     }
 
+    /// Whether this is one of the names that domains may be aliases of.
+    pub(super) fn names(&self, name: &str) -> bool {
+        self.names.iter().any(|ours| ours == name)
+    }
+
     /// Whether this is an address of the service. Of a machine that says it is reached at loopback, each
     /// such address is.
     fn has(&self, address: IpAddr) -> bool {

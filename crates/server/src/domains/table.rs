@@ -40,11 +40,10 @@ impl Domains {
     /// Reads the domains there are.
     pub(crate) async fn read(&self, store: &Store) -> Result<(), StoreError> {
         let domains = store.pages().domains().await?;
-        // What was set before this server got its name leads to the server itself.
-        let own = self.settings.own.as_ref();
+        // What was set before this server got its names leads to the server itself.
         let table = domains
             .into_iter()
-            .filter(|page| Some(&page.domain) != own)
+            .filter(|page| !self.is_own(&page.domain))
             .map(|page| page.domain.to_string())
             .collect();
         let table = Table(table);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rules::{RecordKind, Scope};
 use serde_json::{Value, json};
-use server::config::ChallengeChoice;
+use server::config::{ChallengeChoice, Settings};
 use testkit::acme::{AcmeServer, Manners};
 use testkit::server::{STATUS_PAGES, TestServer};
 use testkit::target::DnsTarget;
@@ -26,10 +26,14 @@ struct Site {
 
 impl Site {
     async fn start(challenge: ChallengeChoice) -> Self {
-        Self::start_with(challenge, Manners::default()).await
+        Self::start_with(challenge, Manners::default(), |_| {}).await
     }
 
-    async fn start_with(challenge: ChallengeChoice, manners: Manners) -> Self {
+    async fn start_with(
+        challenge: ChallengeChoice,
+        manners: Manners,
+        change: impl FnOnce(&mut Settings),
+    ) -> Self {
         let dns = DnsTarget::start().await;
         dns.record(DOMAIN, RecordKind::Cname, HOST);
         let acme = AcmeServer::start_with(dns.address(), manners).await;
@@ -37,6 +41,7 @@ impl Site {
             asks(&dns, settings);
             settings.extra_ca_file = Some(acme.authority_file());
             settings.domains.tls = Some(tls(&acme, challenge));
+            change(settings);
         })
         .await;
         let site = Self { dns, acme, server };
@@ -127,6 +132,23 @@ async fn who_comes_in_the_clear_is_sent_to_tls_once_there_is_a_certificate() {
     assert_eq!(visit(clear[0], "127.0.0.1", "/healthz", &[]).await.status, 200);
 }
 
+// issue 7: "or behind a trusted proxy"
+#[tokio::test]
+async fn who_comes_by_a_trusted_proxy_is_not_sent_round_in_circles() {
+    let trusted = |settings: &mut Settings| {
+        settings.trusted_proxies = vec!["127.0.0.0/8".parse().unwrap()];
+    };
+    let site = Site::start_with(ChallengeChoice::Http, Manners::default(), trusted).await;
+    let page = a_page(&site.server, "acme", DOMAIN).await;
+    site.becomes(&page, "active").await;
+    let forwarded = [("x-forwarded-host", DOMAIN), ("x-forwarded-proto", "https")];
+    for headers in [&forwarded[..], &[]] {
+        let host = if headers.is_empty() { DOMAIN } else { "inner" };
+        let reply = visit(site.server.address(), host, "/status.json", headers).await;
+        assert_eq!(reply.status, 200, "{host}: {reply}");
+    }
+}
+
 #[tokio::test]
 async fn nobody_shakes_hands_for_a_name_without_a_certificate() {
     let site = Site::start(ChallengeChoice::Http).await;
@@ -203,7 +225,7 @@ async fn a_name_that_leads_elsewhere_by_now_is_not_asked_for() {
 #[tokio::test]
 async fn a_server_that_refuses_nonces_and_names_is_heard_and_others_get_theirs() {
     let manners = Manners { bad_nonces: 15, refuses: "refused.test" };
-    let site = Site::start_with(ChallengeChoice::Http, manners).await;
+    let site = Site::start_with(ChallengeChoice::Http, manners, |_| {}).await;
     site.dns.address_of("refused.test", "127.0.0.1");
     let refused = a_page(&site.server, "refused", "refused.test").await;
     let page = a_page(&site.server, "acme", DOMAIN).await;

@@ -80,16 +80,26 @@ async fn a_domain_that_stays_is_not_looked_up_again_and_a_new_one_is() {
     assert_eq!(kept["customDomainStatus"]["state"], "unmanaged");
 }
 
+// decision 0033: a page there would stand before all that the service answers
 #[tokio::test]
-async fn the_name_of_the_service_itself_is_nobody_s_domain() {
+async fn the_names_of_the_service_itself_are_nobody_s_domains() {
     let dns = DnsTarget::start().await;
     let server = TestServer::start_with(|settings| {
         asks(&dns, settings);
-        settings.domains.own = Some(rules::DomainName::parse(HOST).unwrap());
+        settings.domains.own = Some(rules::DomainName::parse("aloft.test").unwrap());
     })
     .await;
-    let reply = create(&server.caller(Scope::Write), "acme", "Pages.Aloft.test").await;
-    assert_snapshot!(reply, @r#"400 {"code":"invalid_argument","message":"`status_page.custom_domain` must not be the name of this service itself (given: `Pages.Aloft.test`)"}"#);
+    dns.address_of("aloft.test", "127.0.0.1");
+    let owner = server.caller(Scope::Write);
+    let mut said = Vec::new();
+    for domain in ["Aloft.test", "Pages.Aloft.test", "localhost"] {
+        said.push(create(&owner, "acme", domain).await.to_string());
+    }
+    assert_snapshot!(said.join("\n"), @r#"
+    400 {"code":"invalid_argument","message":"`status_page.custom_domain` must not be a name of this service itself (given: `Aloft.test`)"}
+    400 {"code":"invalid_argument","message":"`status_page.custom_domain` must not be a name of this service itself (given: `Pages.Aloft.test`)"}
+    400 {"code":"invalid_argument","message":"`status_page.custom_domain` must not be a name of this service itself (given: `localhost`)"}
+    "#);
 }
 
 // decision 0033: a server that nobody told where it is goes by its own addresses
