@@ -44,7 +44,14 @@ impl<'a> Bars<'a> {
         let days = first.unwrap_or_default();
         let mut bars = Self { words, base, days: Vec::with_capacity(days.len()) };
         for (place, day) in days.iter().enumerate() {
-            let silent = Day { up_ms: 0, degraded_ms: 0, down_ms: 0, maintenance_ms: 0, uptime: None, ..*day };
+            let silent = Day {
+                up_ms: 0,
+                degraded_ms: 0,
+                down_ms: 0,
+                maintenance_ms: 0,
+                uptime: None,
+                ..*day
+            };
             let known = Uptime { known_ms: 1, error_ms: 0 };
             let well = Day { up_ms: 1, uptime: Some(known), ..silent };
             let is_last = place + 1 == days.len();

@@ -43,7 +43,11 @@ pub(in crate::status_page) struct Share {
 }
 
 impl<'a> Frame<'a> {
-    pub(in crate::status_page) fn of(page: &'a StatusPage, words: &'static Words, base: &'a str) -> Self {
+    pub(in crate::status_page) fn of(
+        page: &'a StatusPage,
+        words: &'static Words,
+        base: &'a str,
+    ) -> Self {
         let settings = &page.settings;
         Self {
             words,

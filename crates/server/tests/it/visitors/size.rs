@@ -54,7 +54,8 @@ async fn a_monitor(owner: &Caller, number: u64) -> MonitorId {
 
 /// Up for 80 days, but for some hours or minutes in which it is down or slow.
 fn past(number: u64) -> Vec<Transition> {
-    let mut past = vec![change(80 * DAY, MonitorStatus::Unknown, MonitorStatus::Active, NO_INCIDENT)];
+    let mut past =
+        vec![change(80 * DAY, MonitorStatus::Unknown, MonitorStatus::Active, NO_INCIDENT)];
     for trouble in (1..=TROUBLES).rev() {
         let chance = (number * TROUBLES + trouble).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 24;
         let ago = DAY * (trouble * 20 + chance % 17) as u32 + Duration::from_secs(chance % 80_000);
@@ -92,7 +93,10 @@ async fn size(server: &TestServer, encoding: &str) -> usize {
     let request = Request::get("/status/acme").header("host", "acme");
     let request = request.header("accept-encoding", encoding).body(Full::default()).unwrap();
     let page = server.with_key("nobody").request(request).await;
-    assert_eq!((page.status.as_u16(), &page.headers["content-encoding"]), (200, &encoding.parse().unwrap()));
+    assert_eq!(
+        (page.status.as_u16(), &page.headers["content-encoding"]),
+        (200, &encoding.parse().unwrap())
+    );
     page.body.len()
 }
 
