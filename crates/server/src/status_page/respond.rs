@@ -161,7 +161,12 @@ pub(super) fn language(headers: &HeaderMap) -> &'static Words {
 }
 
 /// A page with one sentence and no owner.
-pub(super) fn say(sentence: &str, status: StatusCode, words: &'static Words, headers: &HeaderMap) -> Response {
+pub(super) fn say(
+    sentence: &str,
+    status: StatusCode,
+    words: &'static Words,
+    headers: &HeaderMap,
+) -> Response {
     let said = Said::of("text/html; charset=utf-8", door::sentence(sentence, words));
     answer(&said, status, AccessType::Password, headers)
 }
