@@ -5,8 +5,8 @@ use contract::rpc::{Method, field_names, methods};
 use http::Method as Verb;
 use serde_json::{Value, json};
 use testkit::server::{
-    Caller, INCIDENTS, MAINTENANCES, MONITORS, NOTIFICATIONS, Reply, STATUS_PAGES,
-    STATUS_REPORTS, TestServer,
+    Caller, INCIDENTS, MAINTENANCES, MONITORS, NOTIFICATIONS, Reply, STATUS_PAGES, STATUS_REPORTS,
+    TestServer,
 };
 
 use crate::pipeline::until;
@@ -105,6 +105,7 @@ pub(crate) struct Known {
     page: String,
     component: String,
     group: String,
+    subscriber: String,
     maintenance: String,
     report: String,
     update: String,
@@ -135,6 +136,10 @@ impl Known {
         let component = make(STATUS_PAGES, "Component", "component", component).await;
         let group = json!({ "pageId": page, "name": "Core" });
         let group = make(STATUS_PAGES, "ComponentGroup", "componentGroup", group).await;
+        let subscriber = json!({ "pageId": page, "email": "ada@example.com" });
+        let request = json!({ "subscriber": subscriber });
+        let subscriber = caller.call(STATUS_PAGES, "AddSubscriber", request).await.json();
+        let subscriber = subscriber["subscriber"]["id"].as_str().expect("one").to_owned();
         let maintenance = json!({
             "title": "Moving", "startsAt": "2090-01-01T00:00:00Z", "duration": "1h", "monitorIds": [monitor],
         });
@@ -150,7 +155,20 @@ impl Known {
         let template =
             make(STATUS_REPORTS, "ReportTemplate", "template", json!({ "name": "Disks" })).await;
         let incident = an_incident(caller).await;
-        Self { monitor, channel, delivery, page, component, group, maintenance, report, update, template, incident }
+        Self {
+            monitor,
+            channel,
+            delivery,
+            page,
+            component,
+            group,
+            subscriber,
+            maintenance,
+            report,
+            update,
+            template,
+            incident,
+        }
     }
 
     /// The id of the kind that the method is about.
@@ -163,9 +181,15 @@ impl Known {
             NOTIFICATIONS => &self.channel,
             STATUS_PAGES if is_about("ComponentGroup") => &self.group,
             STATUS_PAGES if is_about("Component") => &self.component,
+            STATUS_PAGES if is_about("Subscriber") => &self.subscriber,
             STATUS_PAGES => &self.page,
             STATUS_REPORTS if is_about("Template") => &self.template,
-            STATUS_REPORTS if matches!(&*method.name, "EditStatusReportUpdate" | "DeleteStatusReportUpdate") => {
+            STATUS_REPORTS
+                if matches!(
+                    &*method.name,
+                    "EditStatusReportUpdate" | "DeleteStatusReportUpdate"
+                ) =>
+            {
                 &self.update
             }
             STATUS_REPORTS => &self.report,
@@ -251,7 +275,12 @@ fn names_a_resource(method: &Method) -> bool {
 }
 
 fn takes_nothing(method: &Method) -> bool {
-    method.name.starts_with("Create") || is_about_all(method)
+    makes_a_resource(method) || is_about_all(method)
+}
+
+/// Whether it makes something new, and so names nothing that there is.
+pub(crate) fn makes_a_resource(method: &Method) -> bool {
+    method.name.starts_with("Create") || method.name == "AddSubscriber"
 }
 
 /// Whether it is about what the workspace has, whatever that is.
