@@ -11,7 +11,7 @@ use super::bars::escaped;
 use super::html::{between, incident_time, incident_title};
 use super::report;
 use super::shelf::Shown;
-use super::words::{Words, iso_date};
+use super::words::Words;
 
 /// Entries of a feed at most, the newest.
 const ENTRIES_MAX: usize = 50;
@@ -102,7 +102,7 @@ fn entries(shown: &Shown, words: &Words, url: &str) -> Vec<Entry> {
         id: it.id.to_string(),
         title: incident_title(it, words),
         text: incident_time(it, words),
-        link: format!("{url}/day/{}", iso_date(it.opened_at)),
+        link: format!("{url}/incident/{}", it.id),
         published: it.opened_at,
         changed: incident_changed(it),
     });

@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 
 use super::report;
 use super::shelf::Shown;
-use super::words::iso_date;
 
 /// Incidents and maintenances that a list has at most, as theirs.
 const LIST_MAX: usize = 50;
@@ -155,7 +154,7 @@ fn incident(shown: &Shown, it: &IncidentView, base: &str) -> Value {
         "id": id, "name": format!("{} is down", it.components.join(", ")), "status": status,
         "created_at": opened, "updated_at": updated, "monitoring_at": null,
         "resolved_at": resolved, "impact": "major",
-        "shortlink": format!("{base}/day/{}", iso_date(it.opened_at)), "started_at": opened,
+        "shortlink": format!("{base}/incident/{id}"), "started_at": opened,
         "page_id": shown.page.id.to_string(), "incident_updates": updates,
         "components": named(shown, &it.components), "reminder_intervals": null,
     })

@@ -13,7 +13,7 @@ use server::config::Settings;
 use testkit::server::{MAINTENANCES, Reply, STATUS_PAGES, TestServer};
 use testkit::target::{Answer, HttpTarget};
 
-use super::{Site, well};
+use super::{At, Site, body, well};
 
 /// The languages of pages.
 const LANGUAGES: [&str; 7] = ["en", "de", "fr", "es", "pt", "ja", "zh"];
@@ -282,6 +282,10 @@ async fn search_engines_are_told_whether_they_may_list_a_page() {
     }
     assert!(site.text("").await.contains(tag));
     assert!(site.text("/day/2026-11-21").await.contains(tag));
+    // Engines may fetch what says that it is not to be listed.
+    site.has_a_domain().await;
+    let robots = body(site.ask(At::Domain, "/robots.txt", &[]).await).await;
+    assert!(robots.ends_with("User-agent: *\nDisallow:\n"), "{robots}");
     site.may_be_listed(true).await;
     // What not everybody may see is never listed, whatever was said.
     site.update(json!({ "accessType": "password", "password": "open sesame" })).await;

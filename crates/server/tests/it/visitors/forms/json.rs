@@ -6,7 +6,7 @@ use jsonschema::Validator;
 use serde_json::{Value, json};
 use testkit::server::{INCIDENTS, MAINTENANCES};
 
-use super::super::{Site, made, well};
+use super::super::{Site, made, report, well};
 use super::published;
 
 const OURS: &str = include_str!("../../../../../../docs/reference/status.schema.json");
@@ -84,6 +84,9 @@ async fn the_json_of_every_state_has_the_documented_shapes() {
     assert_eq!(over["incidents"], json!([]));
     let past = site.read("/api/v2/incidents.json").await;
     assert_eq!(past["incidents"][0]["status"], "resolved");
+    let report = report::opened(&site).await;
+    let told = assert_all_fit(&site, "reported").await;
+    assert_eq!(told["incidents"][0]["name"], report["title"]);
     // Maintenance that is over, that is on, and that is to come.
     let component = site.component().await;
     for is_ended in [true, false] {
