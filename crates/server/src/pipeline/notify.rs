@@ -124,7 +124,7 @@ impl Notifier {
     ) -> Result<Tested, StoreError> {
         let now = self.0.sender.ctx.now();
         let signing = self.0.store.signing_secrets().of(workspace, now).await?;
-        let target = Target { channel, settings, signing: &signing };
+        let target = Target { workspace, channel, settings, signing: &signing };
         let Some(sent) = self.tell(target, event).await else { return Err(StoreError::Closed) };
         let accepted = sent.verdict == Verdict::Accepted;
         let mut answer = sent.answer;

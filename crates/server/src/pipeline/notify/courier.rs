@@ -260,7 +260,7 @@ async fn deliver(
 ) -> Back {
     let (settings, signing) = (&channel.settings, &*signing);
     let events = parcel.events();
-    let target = Target { channel: channel.id, settings, signing };
+    let target = Target { workspace: channel.workspace, channel: channel.id, settings, signing };
     let notice = match events.as_slice() {
         [only] if !parcel.is_storm() => Notice::One(only),
         several => Notice::Storm(several),

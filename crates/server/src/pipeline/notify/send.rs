@@ -12,7 +12,7 @@ use http::HeaderValue;
 use http::header::RETRY_AFTER;
 use probe::{Client, Request};
 use rules::notification::ChannelSettings;
-use rules::{ChannelId, ProviderType, Secret, Timestamp};
+use rules::{ChannelId, ProviderType, Secret, Timestamp, WorkspaceId};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -28,6 +28,7 @@ const MAIL_SERVER: &str = "mail server";
 /// Whom a message is for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Target<'t> {
+    pub(super) workspace: WorkspaceId,
     pub(super) channel: ChannelId,
     pub(super) settings: &'t ChannelSettings,
     /// Secrets that webhooks are signed with, newest first.
@@ -142,10 +143,10 @@ impl Sender {
     ) -> Result<(Message, Place), Unconfigured> {
         let message = self.compose(target, notice, key)?;
         let receiver = receiver(&message);
-        if let Some(place) = self.places.take_now(&receiver) {
+        if let Some(place) = self.places.take_now(target.workspace, &receiver) {
             return Ok((message, place));
         }
-        let place = self.places.take(&receiver).await;
+        let place = self.places.take(target.workspace, &receiver).await;
         Ok((self.compose(target, notice, key)?, place))
     }
 
