@@ -22,6 +22,7 @@ use rules::{ChannelId, ProviderType, WorkspaceId};
 use store::{Store, StoreError, Woken};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
 use tracing::warn;
 
 use self::mail::Mailer;
@@ -112,25 +113,32 @@ impl Notifier {
         self.0.sender.servers.lacking(kind)
     }
 
-    /// Sends `event`, which is a test, now and once, to a channel with these settings, saved or not. It
-    /// passes no queue and nothing of it is stored. What a test opens at a receiver that keeps alerts is
-    /// closed by a second message.
+    /// What ends a test that has not begun to send: nobody waits for it any more, or the server stops.
+    pub fn stop_of_a_test(&self) -> CancellationToken {
+        self.0.stop.child_token()
+    }
+
+    /// Sends `event`, which is a test, now and once, to a channel with these settings, saved or not,
+    /// unless `stop` comes before. It passes no queue and nothing of it is stored. What a test opens at a
+    /// receiver that keeps alerts is closed by a second message, also where nobody waits any more.
     pub async fn test(
         &self,
         workspace: WorkspaceId,
         channel: ChannelId,
         settings: &ChannelSettings,
         event: &Event,
+        stop: &CancellationToken,
     ) -> Result<Tested, StoreError> {
         let now = self.0.sender.ctx.now();
         let signing = self.0.store.signing_secrets().of(workspace, now).await?;
         let target = Target { workspace, channel, settings, signing: &signing };
-        let Some(sent) = self.tell(target, event).await else { return Err(StoreError::Closed) };
+        let sent = self.tell(target, event, stop).await;
+        let Some(sent) = sent else { return Err(StoreError::Closed) };
         let accepted = sent.verdict == Verdict::Accepted;
         let mut answer = sent.answer;
         if accepted && keeps_alerts(settings.provider.kind()) {
             let over = Event { closed: Some(Ended::Recovered), ..event.clone() };
-            match self.tell(target, &over).await {
+            match self.tell(target, &over, &self.0.stop).await {
                 Some(closed) if closed.verdict == Verdict::Accepted => {}
                 Some(Sent { answer: why, .. }) => {
                     answer = format!("{answer}; what the test opened was not closed: {why}");
@@ -141,9 +149,14 @@ impl Notifier {
         Ok(Tested { accepted, status: sent.status, answer, at: sent.at, took: sent.took })
     }
 
-    async fn tell(&self, target: Target<'_>, event: &Event) -> Option<Sent> {
+    async fn tell(
+        &self,
+        target: Target<'_>,
+        event: &Event,
+        stop: &CancellationToken,
+    ) -> Option<Sent> {
         let key = event_key(target.channel, event);
-        self.0.sender.tell(target, Notice::One(event), &key, &self.0.stop).await
+        self.0.sender.tell(target, Notice::One(event), &key, stop).await
     }
 }
 
