@@ -7,7 +7,7 @@ use contract::notification::wire::{
     Notification, TestNotificationRequest, TestNotificationResponse,
 };
 use contract::rpc::{self, Error, RequestContext};
-use domain::notify::{Event, EventKind, Grounds, Subject, Unconfigured, account};
+use domain::notify::{Event, EventKind, Grounds, Subject, Unconfigured, account, setting};
 use rules::notification::{ChannelDraft, ChannelSettings};
 use rules::{ChannelId, MonitorKind, ProviderType, Timestamp, Violation};
 use store::TestNote;
@@ -148,10 +148,12 @@ fn help(kind: ProviderType, tested: &Tested, missing: Option<Unconfigured>) -> S
         return String::new();
     }
     if let Some(Unconfigured { setting, .. }) = missing {
-        return format!("the operator of this server has to set `{setting}`");
+        let variable = setting::variable(setting);
+        return format!("the operator of this server has to set `{variable}`");
     }
     if let Some(setting) = account(kind).filter(|_| is_of_the_account(kind, tested.status)) {
-        return format!("the operator of this server has to look at `{setting}`");
+        let variable = setting::variable(setting);
+        return format!("the operator of this server has to look at `{variable}`");
     }
     let help = match (kind, tested.status) {
         // What servers of emails mean by 4xx and 5xx (RFC 5321 §4.2.1) is not what those of HTTP do.
@@ -201,8 +203,8 @@ mod tests {
         ];
         for (kind, status) in operators {
             let help = helped(kind, status);
-            let setting = account(kind).unwrap();
-            let said = format!("the operator of this server has to look at `{setting}`");
+            let variable = setting::variable(account(kind).unwrap());
+            let said = format!("the operator of this server has to look at `{variable}`");
             assert_eq!(help, said, "{kind} {status:?}");
         }
         let senders = [

@@ -67,7 +67,7 @@ async fn a_test_of_a_kind_that_this_server_cannot_send_names_the_setting() {
     let email = rules::notification::Email { email: "ops@example.com".to_owned() };
     let tested = test(&bench, Provider::Email(email)).await;
     assert_eq!((tested.accepted, tested.status), (false, None));
-    assert!(tested.answer.ends_with("set `smtp_url`"), "{}", tested.answer);
+    assert!(tested.answer.ends_with("set `ALOFT_SMTP_URL`"), "{}", tested.answer);
 }
 
 #[tokio::test]
