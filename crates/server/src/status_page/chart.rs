@@ -14,6 +14,8 @@ const BOTTOM: u32 = 214;
 const PARTS: u32 = 4;
 /// Units of lines for each step of time, which the browser stretches.
 const STEP: u32 = 10;
+/// Where a scale may end, in tenths of a power of ten: a quarter of each is a short number.
+const TENTHS: [u32; 9] = [10, 12, 16, 20, 24, 32, 40, 60, 80];
 /// Labels of time below the drawing.
 const LABELS: usize = 4;
 
@@ -153,15 +155,8 @@ impl Chart<'_> {
              <desc id=\"{id}d\">{about}</desc><defs>{definitions}</defs>"
         );
         for part in 0..=PARTS {
-            let y = BOTTOM - (BOTTOM - TOP) * part / PARTS;
-            let label = milliseconds(scale.top_us / PARTS * part, self.unit);
-            let _ = write!(
-                svg,
-                "<line x2=\"100%\" y1=\"{y}\" y2=\"{y}\" stroke=\"var(--line)\"/>\
-                 <text y=\"{}\">{}</text>",
-                y - 4,
-                escaped(&label)
-            );
+            let y = height_of(part);
+            let _ = write!(svg, "<line x2=\"100%\" y1=\"{y}\" y2=\"{y}\" stroke=\"var(--line)\"/>");
         }
         let height = BOTTOM - TOP;
         let _ = write!(
@@ -169,6 +164,7 @@ impl Chart<'_> {
             "<svg y=\"{TOP}\" width=\"100%\" height=\"{height}\">{drawing}{}</svg>",
             self.hints(height)
         );
+        svg.push_str(&self.scale_of_values(scale));
         svg.push_str(&self.scale_of_time());
         svg + "</svg>"
     }
@@ -202,6 +198,20 @@ impl Chart<'_> {
     /// How far along the drawing so many steps are.
     fn percent(&self, steps: f64) -> String {
         format!("{:.2}%", steps * 100.0 / f64::from(self.count()))
+    }
+
+    /// The values at the lines across, over what is drawn and readable on it.
+    fn scale_of_values(&self, scale: Scale) -> String {
+        let mut labels = String::from(
+            "<g stroke=\"var(--bg)\" stroke-width=\"4\" stroke-linejoin=\"round\" \
+             paint-order=\"stroke\">",
+        );
+        for part in 0..=PARTS {
+            let label = milliseconds(scale.top_us / PARTS * part, self.unit);
+            let y = height_of(part) - 4;
+            let _ = write!(labels, "<text y=\"{y}\">{}</text>", escaped(&label));
+        }
+        labels + "</g>"
     }
 
     /// Some of the times, from the first to the last.
@@ -264,6 +274,11 @@ impl Chart<'_> {
     }
 }
 
+/// How far down the line is that is so many parts above the ground.
+const fn height_of(part: u32) -> u32 {
+    BOTTOM - (BOTTOM - TOP) * part / PARTS
+}
+
 /// Milliseconds, with a digit after the point where they are few.
 pub(super) fn milliseconds(micros: u32, unit: &str) -> String {
     let number = match micros {
@@ -285,8 +300,8 @@ impl Scale {
     fn of(most_us: u32) -> Self {
         let mut unit = 1_000_u32;
         loop {
-            for times in [1, 2, 4, 8] {
-                let top_us = unit.saturating_mul(times);
+            for tenths in TENTHS {
+                let top_us = (unit / 10).saturating_mul(tenths);
                 if top_us >= most_us {
                     return Self { top_us };
                 }
@@ -358,7 +373,7 @@ mod tests {
     #[test]
     fn scales_end_at_round_numbers() {
         for (most, top) in
-            [(0, 1_000), (1_000, 1_000), (1_001, 2_000), (8_001, 10_000), (123_456, 200_000)]
+            [(0, 1_000), (1_000, 1_000), (1_001, 1_200), (8_001, 10_000), (123_456, 160_000)]
         {
             assert_eq!(Scale::of(most).top_us, top, "{most}");
         }

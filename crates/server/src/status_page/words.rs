@@ -94,7 +94,21 @@ pub(super) struct Words {
     pub(super) password_wrong: &'static str,
     pub(super) too_often: &'static str,
     pub(super) enter: &'static str,
-    pub(super) members_only: &'static str,
+    /// Label of the field for an address.
+    pub(super) email: &'static str,
+    /// The question for an address.
+    pub(super) email_wanted: &'static str,
+    pub(super) send_link: &'static str,
+    pub(super) link_sent: &'static str,
+    pub(super) link_is_good: &'static str,
+    pub(super) link_is_over: &'static str,
+    pub(super) no_address: &'static str,
+    pub(super) no_email: &'static str,
+    /// "Your link to {}", of the page.
+    pub(super) link_title: &'static str,
+    /// What the link is for, and how long.
+    pub(super) link_text: &'static str,
+    pub(super) link_unasked: &'static str,
     pub(super) not_found: &'static str,
     pub(super) unavailable: &'static str,
     pub(super) utc: &'static str,

@@ -5,7 +5,7 @@ use rules::{DomainName, Secret};
 use store::IssuedCertificate;
 
 use crate::folder::is_written;
-use crate::harness::{Engine, for_each_engine, instant};
+use crate::harness::{Engine, Home, for_each_engine, instant};
 
 const DIRECTORY: &str = "https://acme.example/directory";
 
@@ -21,6 +21,14 @@ fn a_certificate(number: i64) -> IssuedCertificate {
         expires_at: instant(number + 90),
         renew_at: instant(number + 60),
     }
+}
+
+/// One, with the account that it was asked for with.
+pub(crate) async fn a_full_one(home: &Home) {
+    let certificates = home.store.certificates();
+    certificates.issued(domain(), a_certificate(1)).await.unwrap();
+    let account = Secret::new("account".to_owned());
+    certificates.save_account(DIRECTORY.to_owned(), account, instant(1)).await.unwrap();
 }
 
 // issue 7: "with stored, renewed certificates"

@@ -51,7 +51,7 @@ async fn a_maintenance(home: &Home, number: u64, start: i64, component: Componen
     };
     let (id, workspace) = (MaintenanceId::from_bits(number), home.workspace);
     let new = NewMaintenance { id, workspace, settings: draft.parse().unwrap(), idempotency: None };
-    home.store.maintenances().create(new, at(0)).await.unwrap();
+    home.store.maintenances().create(new, at(start - HOUR)).await.unwrap();
 }
 
 async fn turn(home: &Home, monitor: MonitorId, transition: domain::judge::Transition) {

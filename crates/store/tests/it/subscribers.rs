@@ -55,6 +55,14 @@ async fn add(
     added.map(Created::into_inner)
 }
 
+/// One that hears of this component, on a server that has told of maintenance.
+pub(crate) async fn a_full_one(home: &Home, page: PageId, component: ComponentId) {
+    let settings =
+        wants(page, "a@example.com", |draft| draft.component_ids = vec![component.to_string()]);
+    add(home, 1, settings).await.unwrap();
+    home.store.subscribers().herald(instant(0)).await.unwrap();
+}
+
 async fn due(home: &Home, subscriber: u64, now: i64) -> Vec<Due> {
     let queue = home.store.outbox().due(subscriber_id(subscriber), instant(now), 100).await;
     queue.unwrap().due

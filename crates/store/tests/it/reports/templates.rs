@@ -1,7 +1,7 @@
 //! Templates of reports: what was written is what is read, one edit at a time, within a workspace.
 
-use rules::TemplateId;
 use rules::report::{ImpactDraft, ReportTemplate, TemplateDraft, TemplateSettings};
+use rules::{ComponentId, TemplateId};
 use store::{Created, NewTemplate, Page, StoreError};
 
 use super::{a_component, down};
@@ -29,6 +29,11 @@ async fn create(
     let (id, workspace) = (TemplateId::from_bits(number), home.workspace);
     let new = NewTemplate { id, workspace, settings, idempotency: None };
     home.store.report_templates().create(new, at(10)).await.map(Created::into_inner)
+}
+
+/// One that speaks of this component.
+pub(super) async fn a_full_one(home: &Home, component: ComponentId) {
+    create(home, 1, settings(&[down(component)])).await.unwrap();
 }
 
 #[tokio::test]
