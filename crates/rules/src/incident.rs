@@ -2,7 +2,7 @@
 //! an incident opens and closes is decided by `domain`.
 
 use crate::tables::INCIDENT_COMMENT;
-use crate::{Reader, Violations};
+use crate::{Reader, Violation, Violations};
 
 words! {
     /// Whether an incident goes on.
@@ -23,7 +23,11 @@ impl Comment {
     pub fn parse(text: Option<String>) -> Result<Self, Violations> {
         let mut reader = Reader::new(&INCIDENT_COMMENT);
         let text = reader.text("text", text);
-        reader.finish(text.map(Self))
+        let comment = reader.finish(text.map(Self))?;
+        if comment.0.trim().is_empty() {
+            return Err(Violation::unseen("text", "must not be only spaces").into());
+        }
+        Ok(comment)
     }
 
     /// The text.
@@ -47,11 +51,12 @@ mod tests {
             assert_eq!(Comment::parse(Some(text.clone())), Ok(Comment(text)));
         }
         let long = "é".repeat(4_097);
-        let refusals = [None, Some(""), Some(long.as_str())].map(refused);
+        let refusals = [None, Some(""), Some(" \n\u{a0}\t"), Some(long.as_str())].map(refused);
         let refusals = refusals.map(|said| said.chars().take(60).collect::<String>());
         insta::assert_snapshot!(refusals.join("\n"), @"
         `text` must be given
         `text` must not be empty
+        `text` must not be only spaces
         `text` must have at most 4096 characters (given: `4097 chara
         ");
     }

@@ -18,7 +18,11 @@ pub use draft::{
 pub use parse::{MONITORS, MONITORS_ALLOWED};
 pub use wishes::{Held, QuietHours, QuietHoursDraft, WishedEvent, Wishes, WishesDraft};
 
-use crate::{ChannelId, MonitorId, OpsgenieRegion, ProviderType, Secret, Timestamp, WorkspaceId};
+use crate::field::Shape;
+use crate::{
+    ChannelId, MonitorId, OpsgenieRegion, ProviderType, Refusal, Secret, Timestamp, WorkspaceId,
+    form,
+};
 
 /// A channel as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -155,6 +159,14 @@ pub struct Ntfy {
     /// Access token of the server.
     #[serde(with = "sealed::maybe_text")]
     pub token: Option<Secret<String>>,
+}
+
+impl Phone {
+    /// The telephone with this number, or what a number has to be.
+    pub fn parse(text: &str) -> Result<Self, Refusal> {
+        form::check(Shape::PhoneNumber, text)?;
+        Ok(Self { phone_number: text.to_owned() })
+    }
 }
 
 impl Provider {

@@ -77,7 +77,7 @@ pub enum BootError {
         why: String,
     },
     /// The mail server cannot be used as it is set.
-    #[error("the mail server of `smtp_url` cannot be used: {0}")]
+    #[error("the mail server of `ALOFT_SMTP_URL` cannot be used: {0}")]
     Mail(String),
     /// The pipeline could not start.
     #[error(transparent)]

@@ -9,6 +9,8 @@ mod layers;
 mod servers;
 mod settings;
 
+use domain::notify::setting;
+
 pub use domains::{AcmeSettings, ChallengeChoice, DomainSettings, PageHost, TlsSettings};
 pub use layers::{Layers, Origin, Value, Values};
 pub use servers::{MailAccount, MailServer, MailTls};
@@ -299,7 +301,7 @@ impl Setting {
 
     /// Its variable in the environment, such as `ALOFT_LISTEN`.
     pub fn variable(&self) -> String {
-        format!("ALOFT_{}", self.name.to_uppercase())
+        setting::variable(self.name)
     }
 
     /// Its flag, such as `--listen`; a secret has none, because command lines are seen by others.

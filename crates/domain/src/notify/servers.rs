@@ -17,6 +17,12 @@ pub mod setting {
     pub const SMS_FROM: &str = "sms_from";
     /// Number that WhatsApp messages come from.
     pub const WHATSAPP_FROM: &str = "whatsapp_from";
+
+    /// The variable of the environment that a setting of this name is taken from: the one place where each
+    /// of them can be set, also those that are secrets.
+    pub fn variable(name: &str) -> String {
+        format!("ALOFT_{}", name.to_uppercase())
+    }
 }
 
 /// The server's side of all kinds of channels. Base addresses end without a slash.
@@ -64,7 +70,9 @@ pub struct TelephoneAccount {
 
 /// A kind of channel whose server side is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("channels of the kind `{kind}` cannot send on this server: set `{setting}`")]
+#[error(
+    "channels of the kind `{kind}` cannot send on this server: set `{}`", setting::variable(.setting)
+)]
 pub struct Unconfigured {
     /// The kind.
     pub kind: ProviderType,
@@ -174,7 +182,7 @@ mod tests {
         }
         assert_eq!(
             Servers::default().lacking(ProviderType::Sms).unwrap().to_string(),
-            "channels of the kind `sms` cannot send on this server: set `telephone_account`"
+            "channels of the kind `sms` cannot send on this server: set `ALOFT_TELEPHONE_ACCOUNT`"
         );
     }
 }

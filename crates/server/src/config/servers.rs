@@ -5,6 +5,7 @@ use domain::notify::{BotAccount, Servers, TelephoneAccount, setting};
 use lettre::message::Mailbox;
 use percent_encoding::percent_decode_str;
 use rules::Secret;
+use rules::notification::Phone;
 use url::Url;
 
 use super::settings::read;
@@ -110,12 +111,16 @@ fn telephone(values: &Values) -> Result<Option<TelephoneAccount>, ConfigError> {
                 .then(|| (account.to_owned(), Secret::new(token.to_owned())))
         },
     )?;
-    let number = |name, allowed| optional(values.get(name), allowed, sender);
-    let sms_from = number(
-        setting::SMS_FROM,
+    let sms_from = optional(
+        values.get(setting::SMS_FROM),
         "must be a number such as +15005550006, a name of up to 11 letters and digits, or an id such as MG0123",
+        sender,
     )?;
-    let whatsapp_from = number(setting::WHATSAPP_FROM, "must be a number such as +15005550006")?;
+    let whatsapp_from = optional(
+        values.get(setting::WHATSAPP_FROM),
+        "must be a telephone number in international form, such as +15005550006",
+        |text| Phone::parse(text).ok().map(|phone| phone.phone_number),
+    )?;
     let numbers = [(setting::SMS_FROM, &sms_from), (setting::WHATSAPP_FROM, &whatsapp_from)];
     let Some((account, token)) = account else {
         return match numbers.iter().find(|(_, number)| number.is_some()) {
@@ -255,7 +260,8 @@ mod tests {
             &[("telegram_token", "hunter2")],
             &[("telephone_account", "hunter2"), ("sms_from", "+1")],
             &[("telephone_account", "AC1:hunter2")],
-            &[("whatsapp_from", "+1")],
+            &[("whatsapp_from", "+15005550006")],
+            &[("telephone_account", "AC1:hunter2"), ("whatsapp_from", "Aloft")],
             &[("telephone_account", "AC1:hunter2"), ("sms_from", "call me!")],
             &[("pagerduty_url", "events.pagerduty.com")],
             &[("ntfy_url", "https://user:hunter2@ntfy.sh")],
@@ -277,6 +283,7 @@ mod tests {
         `telephone_account` must be the account's id and its token, such as AC0123:token (from the environment)
         `sms_from` must be set too where `telephone_account` is (from the environment)
         `telephone_account` must be set too where `whatsapp_from` is (from the environment)
+        `whatsapp_from` must be a telephone number in international form, such as +15005550006, not `Aloft` (from the environment)
         `sms_from` must be a number such as +15005550006, a name of up to 11 letters and digits, or an id such as MG0123, not `call me!` (from the environment)
         `pagerduty_url` must be an http or https URL without credentials, query and fragment, not `events.pagerduty.com` (from the environment)
         `ntfy_url` must be an http or https URL without credentials, query and fragment (from the environment)

@@ -26,6 +26,7 @@ use rules::{ChannelId, ProviderType, Timestamp, WorkspaceId};
 use store::{Store, StoreError, Woken};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
 use tracing::warn;
 
 use self::mail::Mailer;
@@ -128,25 +129,32 @@ impl Notifier {
         self.0.sender.public_url.is_some()
     }
 
-    /// Sends `event`, which is a test, now and once, to a channel with these settings, saved or not. It
-    /// passes no queue and nothing of it is stored. What a test opens at a receiver that keeps alerts is
-    /// closed by a second message.
+    /// What ends a test that has not begun to send: nobody waits for it any more, or the server stops.
+    pub fn stop_of_a_test(&self) -> CancellationToken {
+        self.0.stop.child_token()
+    }
+
+    /// Sends `event`, which is a test, now and once, to a channel with these settings, saved or not,
+    /// unless `stop` comes before. It passes no queue and nothing of it is stored. What a test opens at a
+    /// receiver that keeps alerts is closed by a second message, also where nobody waits any more.
     pub async fn test(
         &self,
         workspace: WorkspaceId,
         channel: ChannelId,
         settings: &ChannelSettings,
         event: &Event,
+        stop: &CancellationToken,
     ) -> Result<Tested, StoreError> {
         let now = self.0.sender.ctx.now();
         let signing = self.0.store.signing_secrets().of(workspace, now).await?;
-        let target = Target { channel, settings, signing: &signing };
-        let Some(sent) = self.tell(target, event).await else { return Err(StoreError::Closed) };
+        let target = Target { workspace, channel, settings, signing: &signing };
+        let sent = self.tell(target, event, stop).await;
+        let Some(sent) = sent else { return Err(StoreError::Closed) };
         let accepted = sent.verdict == Verdict::Accepted;
         let mut answer = sent.answer;
         if accepted && keeps_alerts(settings.provider.kind()) {
             let over = Event { closed: Some(Ended::Recovered), ..event.clone() };
-            match self.tell(target, &over).await {
+            match self.tell(target, &over, &self.0.stop).await {
                 Some(closed) if closed.verdict == Verdict::Accepted => {}
                 Some(Sent { answer: why, .. }) => {
                     answer = format!("{answer}; what the test opened was not closed: {why}");
@@ -159,12 +167,12 @@ impl Notifier {
 
     /// Sends an email that somebody waits for, in its turn among all emails, and a few times where the mail
     /// server does not take it at once; or why it did not go out.
-    pub async fn post(&self, mail: Mail) -> Result<(), String> {
+    pub async fn post(&self, workspace: WorkspaceId, mail: Mail) -> Result<(), String> {
         let (ctx, stop) = (&self.0.sender.ctx, &self.0.stop);
         let mut pauses = POST_PAUSES.iter();
         loop {
             let compose = || Ok(Message::Mail(mail.clone()));
-            let sent = self.0.sender.send_composed(ProviderType::Email, compose, stop).await;
+            let sent = self.0.sender.send_composed((workspace, ProviderType::Email), compose, stop).await;
             let Some(sent) = sent else { return Err("the server is stopping".to_owned()) };
             let pause = match sent.verdict {
                 Verdict::Accepted => return Ok(()),
@@ -176,9 +184,14 @@ impl Notifier {
         }
     }
 
-    async fn tell(&self, target: Target<'_>, event: &Event) -> Option<Sent> {
+    async fn tell(
+        &self,
+        target: Target<'_>,
+        event: &Event,
+        stop: &CancellationToken,
+    ) -> Option<Sent> {
         let key = event_key(target.channel, event);
-        self.0.sender.tell(target, Notice::One(event), &key, &self.0.stop).await
+        self.0.sender.tell(target, Notice::One(event), &key, stop).await
     }
 }
 

@@ -114,6 +114,7 @@ fn reasons_are_said_in_words() {
         Why::RegionFailing(Region::FlyAms),
         Why::Slow(share(2, 3, 2, 3)),
         Why::Fine(share(0, 3, 0, 3)),
+        Why::Fine(share(0, 1, 0, 1)),
         Why::Fine(share(1, 3, 1, 3)),
     ];
     insta::assert_debug_snapshot!(reasons.map(|why| why.to_string()), @r#"
@@ -127,7 +128,8 @@ fn reasons_are_said_in_words() {
         "still fails in 1 of 2 regions, after it did in more",
         "fails in `fly-ams`, two slots in a row",
         "is slow in 2 of 3 regions",
-        "fails nowhere",
+        "the checks of all 3 regions succeed",
+        "the check succeeds",
         "fails in no more than 1 of 3 regions",
     ]
     "#);

@@ -68,7 +68,7 @@ fn a_tie_after_an_error_becomes_degraded_after_two_periods_and_stays_so() {
     let story = story.after(PERIOD).fails("fly-ams").succeeds("fly-arn");
     insta::assert_debug_snapshot!(story.told(), @r#"
     [
-        "unknown → active, silently: fails nowhere",
+        "unknown → active, silently: the checks of all 2 regions succeed",
         "active → error, opened: fails in 2 of 2 regions",
         "error → degraded, closed as degraded: still fails in 1 of 2 regions, after it did in more",
     ]
@@ -149,7 +149,7 @@ fn regions_of_one_probe_are_one_vote() {
     let more = half.fails("fly-bom");
     insta::assert_debug_snapshot!(more.told(), @r#"
     [
-        "unknown → active, silently: fails nowhere",
+        "unknown → active, silently: the checks of all 4 regions succeed",
         "active → error, opened: fails in 3 of 4 regions",
     ]
     "#);

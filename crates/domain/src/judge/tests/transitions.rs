@@ -14,7 +14,7 @@ fn every_line_of_the_transitions_holds() {
         (
             "error to active",
             down().succeeds("fly-ams"),
-            "error → active, closed as recovered: fails nowhere",
+            "error → active, closed as recovered: the check succeeds",
         ),
         (
             "error to degraded",
@@ -33,7 +33,7 @@ fn every_line_of_the_transitions_holds() {
         (
             "degraded to active",
             slow(a_settled_monitor_in(1)).settled().settled(),
-            "degraded → active, silently: fails nowhere",
+            "degraded → active, silently: the check succeeds",
         ),
         (
             "error to unknown",
@@ -48,9 +48,9 @@ fn every_line_of_the_transitions_holds() {
         (
             "error to unknown to active",
             forgotten().succeeds("fly-ams"),
-            "unknown → active, closed as recovered: fails nowhere",
+            "unknown → active, closed as recovered: the check succeeds",
         ),
-        ("unknown to active", a_settled_monitor_in(1), "unknown → active, silently: fails nowhere"),
+        ("unknown to active", a_settled_monitor_in(1), "unknown → active, silently: the check succeeds"),
         (
             "active to unknown",
             a_settled_monitor_in(1).after(3 * PERIOD),
@@ -122,7 +122,7 @@ fn an_edit_keeps_the_incident_until_a_new_result_says_otherwise() {
     let recovered = edited.succeeds("fly-bom");
     assert_eq!(
         recovered.told().last().unwrap(),
-        "error → active, closed as recovered: fails nowhere"
+        "error → active, closed as recovered: the check succeeds"
     );
 }
 
@@ -159,7 +159,7 @@ fn who_resolves_an_incident_changes_no_status_and_hears_no_more_of_its_outage() 
     assert_eq!(told(&resolved), [closed]);
     let failing = resolved.clone().fails("fly-ams").restarted().fails("fly-ams").edited(|_| ());
     assert_eq!(told(&failing.fails("fly-ams")), [closed]);
-    let silent = "error → active, silently: fails nowhere";
+    let silent = "error → active, silently: the check succeeds";
     assert_eq!(told(&resolved.clone().succeeds("fly-ams")), [closed, silent]);
     let again = resolved.succeeds("fly-ams").fails("fly-ams");
     let opened = "active → error, opened: fails in 1 of 1 regions";

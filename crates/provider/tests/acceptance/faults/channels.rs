@@ -141,7 +141,7 @@ async fn a_kind_that_the_server_is_not_set_up_for_is_a_warning_that_names_the_wa
     insta::assert_snapshot!(warnings.join("\n"), @r#"
     warning: The notification channel was stored, but
       on main.tf line 15: provider_type = "email"
-      channels of the kind `email` cannot send on this server: set `smtp_url`; until then what it is to be told stands among the dead letters.
+      channels of the kind `email` cannot send on this server: set `ALOFT_SMTP_URL`; until then what it is to be told stands among the dead letters.
     "#);
     let plan = world.terraform.plan().await.unwrap();
     assert!(plan.is_empty(), "{}", plan.summary());

@@ -84,7 +84,7 @@ impl Destination {
             Self::Channel(channel, signing) => {
                 let events = parcel.events();
                 let settings = &channel.settings;
-                let target = Target { channel: channel.id, settings, signing };
+                let target = Target { workspace: channel.workspace, channel: channel.id, settings, signing };
                 let notice = match events.as_slice() {
                     [only] if !parcel.is_storm() => Notice::One(only),
                     several => Notice::Storm(several),
@@ -99,7 +99,7 @@ impl Destination {
                     let cover = Cover { key: parcel.key(), now, signing, links };
                     compose_news(subscriber, &news, &sender.servers, &cover)
                 };
-                sender.send_composed(self.kind(), compose, stop).await
+                sender.send_composed((subscriber.workspace, self.kind()), compose, stop).await
             }
         }
     }

@@ -12,7 +12,7 @@ use http::HeaderValue;
 use http::header::RETRY_AFTER;
 use probe::{Client, Request};
 use rules::notification::ChannelSettings;
-use rules::{ChannelId, ProviderType, Secret, Timestamp};
+use rules::{ChannelId, ProviderType, Secret, Timestamp, WorkspaceId};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -29,6 +29,7 @@ const MAIL_SERVER: &str = "mail server";
 /// Whom a message is for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Target<'t> {
+    pub(super) workspace: WorkspaceId,
     pub(super) channel: ChannelId,
     pub(super) settings: &'t ChannelSettings,
     /// Secrets that webhooks are signed with, newest first.
@@ -94,22 +95,22 @@ impl Sender {
         key: &str,
         stop: &CancellationToken,
     ) -> Option<Sent> {
-        let kind = target.settings.provider.kind();
-        self.send_composed(kind, || self.compose(target, notice, key), stop).await
+        let whose = (target.workspace, target.settings.provider.kind());
+        self.send_composed(whose, || self.compose(target, notice, key), stop).await
     }
 
-    /// Sends what `compose` makes once, when its turn comes; its receiver answers as this kind does.
-    /// `None` where `stop` came before: then nothing was sent.
+    /// Sends what `compose` makes once, when the turn of its workspace comes; its receiver answers as this
+    /// kind does. `None` where `stop` came before: then nothing was sent.
     pub(super) async fn send_composed(
         &self,
-        kind: ProviderType,
+        (workspace, kind): (WorkspaceId, ProviderType),
         compose: impl Fn() -> Result<Message, Unconfigured>,
         stop: &CancellationToken,
     ) -> Option<Sent> {
         let composed = tokio::select! {
             biased;
             () = stop.cancelled() => return None,
-            composed = self.composed(compose) => composed,
+            composed = self.composed(workspace, compose) => composed,
         };
         Some(match composed {
             Ok((message, place)) => {
@@ -151,14 +152,15 @@ impl Sender {
     /// around the time in them.
     async fn composed(
         &self,
+        workspace: WorkspaceId,
         compose: impl Fn() -> Result<Message, Unconfigured>,
     ) -> Result<(Message, Place), Unconfigured> {
         let message = compose()?;
         let receiver = receiver(&message);
-        if let Some(place) = self.places.take_now(&receiver) {
+        if let Some(place) = self.places.take_now(workspace, &receiver) {
             return Ok((message, place));
         }
-        let place = self.places.take(&receiver).await;
+        let place = self.places.take(workspace, &receiver).await;
         Ok((compose()?, place))
     }
 

@@ -1,6 +1,8 @@
 //! Deliveries as callers read them, and dead letters that are tried again. What is secret in an answer
 //! was left out when it was kept.
 
+use std::str::FromStr;
+
 use contract::monitor::instant;
 use contract::notification::wire::{
     Delivery as Shown, DeliveryAttempt as ShownAttempt, GetDeliveryRequest, GetDeliveryResponse,
@@ -8,8 +10,8 @@ use contract::notification::wire::{
 };
 use contract::rpc::{self, Error, RequestContext};
 use domain::notify::{Holds, event_key};
-use rules::{Violation, Violations};
-use store::{Delivery, DeliveryAttempt, DeliveryFilter, DeliveryState, Listed, StoreError};
+use rules::{UnreadableId, Violation, Violations};
+use store::{Delivery, DeliveryAttempt, DeliveryFilter, DeliveryState, StoreError};
 
 use super::test::millis;
 use crate::app::{App, refusal};
@@ -28,23 +30,15 @@ pub(super) async fn list(
     let caller = caller(context);
     let (limit, offset) = (request.limit, request.offset);
     let page = Asked { limit, offset, page_token: request.page_token.as_deref() }.parse();
-    let state = state(request.state.as_deref());
-    let (page, state) = match (page, state) {
-        (Ok(page), Ok(state)) => (page, state),
-        (page, state) => {
-            let wrong = page.err().into_iter().flat_map(|wrong| wrong.0).chain(state.err());
+    let (page, filter) = match (page, filter(&request)) {
+        (Ok(page), Ok(filter)) => (page, filter),
+        (page, filter) => {
+            let wrong = page.err().into_iter().chain(filter.err()).flat_map(|wrong| wrong.0);
             return Err(rpc::invalid(&Violations(wrong.collect())));
         }
     };
-    let nothing = || Listed { rows: Vec::new(), total: 0 };
-    let found = match filter(&request, state) {
-        None => nothing(),
-        Some(filter) => {
-            let outbox = app.store.outbox();
-            let found = outbox.list(caller.workspace, filter, page.with_one_more()).await;
-            found.map_err(refusal)?
-        }
-    };
+    let found = app.store.outbox().list(caller.workspace, filter, page.with_one_more()).await;
+    let found = found.map_err(refusal)?;
     let (deliveries, next_page_token) = page.cut(found.rows, |delivery| delivery.id);
     Ok(ListDeliveriesResponse {
         deliveries: deliveries.into_iter().map(shown).collect(),
@@ -84,20 +78,38 @@ pub(super) async fn replay(
     Ok(ReplayDeliveryResponse { delivery: shown(delivery).into() })
 }
 
+/// Which deliveries are asked for, or all that is wrong with it.
+fn filter(request: &ListDeliveriesRequest) -> Result<DeliveryFilter, Violations> {
+    let channel = of(request.notification_id.as_deref(), "notification_id", "channel");
+    let monitor = of(request.monitor_id.as_deref(), "monitor_id", "monitor");
+    match (channel, monitor, state(request.state.as_deref())) {
+        (Ok(channel), Ok(monitor), Ok(state)) => Ok(DeliveryFilter { channel, monitor, state }),
+        (channel, monitor, state) => {
+            let wrong = channel.err().into_iter().chain(monitor.err()).chain(state.err());
+            Err(Violations(wrong.collect()))
+        }
+    }
+}
+
+/// The resource of this noun that a filter names.
+fn of<Id: FromStr<Err = UnreadableId>>(
+    given: Option<&str>,
+    field: &'static str,
+    noun: &str,
+) -> Result<Option<Id>, Violation> {
+    let Some(given) = given.filter(|given| !given.is_empty()) else { return Ok(None) };
+    given.parse().map(Some).map_err(|unreadable: UnreadableId| {
+        let allowed = format!("must be a {noun}'s identifier, {}…", unreadable.prefix);
+        Violation::new(field, given, allowed)
+    })
+}
+
 fn state(given: Option<&str>) -> Result<Option<DeliveryState>, Violation> {
     let Some(given) = given.filter(|given| !given.is_empty()) else { return Ok(None) };
     DeliveryState::parse(given).map(Some).map_err(|_| {
         let words: Vec<_> = DeliveryState::ALL.iter().map(|state| state.as_str()).collect();
         Violation::new("state", given, format!("must be one of {}", words.join(", ")))
     })
-}
-
-/// What is asked for; `None` where an id is one that nothing has.
-fn filter(request: &ListDeliveriesRequest, state: Option<DeliveryState>) -> Option<DeliveryFilter> {
-    let given = |id: &Option<String>| id.clone().filter(|id| !id.is_empty());
-    let channel = given(&request.notification_id).map(|id| id.parse()).transpose().ok()?;
-    let monitor = given(&request.monitor_id).map(|id| id.parse()).transpose().ok()?;
-    Some(DeliveryFilter { channel, monitor, state })
 }
 
 fn shown(delivery: Delivery) -> Shown {

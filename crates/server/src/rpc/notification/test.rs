@@ -7,10 +7,11 @@ use contract::notification::wire::{
     Notification, TestNotificationRequest, TestNotificationResponse,
 };
 use contract::rpc::{self, Error, RequestContext};
-use domain::notify::{Event, EventKind, Grounds, Subject, Unconfigured, account};
+use domain::notify::{Event, EventKind, Grounds, Subject, Unconfigured, account, setting};
 use rules::notification::{ChannelDraft, ChannelSettings};
 use rules::{ChannelId, MonitorKind, ProviderType, Timestamp, Violation};
 use store::TestNote;
+use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
 use super::{NOUN, RESOURCE, refuse_closed};
@@ -50,14 +51,19 @@ pub(super) async fn test(
     let kind = channel.settings.provider.kind();
     let missing = app.notifier.lacking(kind);
     // Whoever asked may go away; what was sent is written down all the same.
-    let sent = tokio::spawn(send(app.clone(), caller, channel).in_current_span());
+    let stop = app.notifier.stop_of_a_test();
+    let sent = tokio::spawn(send(app.clone(), caller, channel, stop.clone()).in_current_span());
     let tested = match tokio::time::timeout(WITHIN, sent).await {
         Ok(Ok(tested)) => tested?,
         Ok(Err(why)) => {
             tracing::error!("a test of a channel ended badly: {why}");
             return Err(rpc::internal());
         }
-        Err(_) => return Err(rpc::unavailable("others are being told at once; test again")),
+        Err(_) => {
+            // What was not sent by now is not to arrive after this answer.
+            stop.cancel();
+            return Err(rpc::unavailable("others are being told at once; test again"));
+        }
     };
     Ok(TestNotificationResponse {
         accepted: tested.accepted,
@@ -85,11 +91,16 @@ fn not_saved(app: &App, given: Notification) -> Result<Channel, Error> {
     Ok(Channel { id: app.ctx.new_id(), settings, is_saved: false })
 }
 
-async fn send(app: App, caller: Caller, channel: Channel) -> Result<Tested, Error> {
+async fn send(
+    app: App,
+    caller: Caller,
+    channel: Channel,
+    stop: CancellationToken,
+) -> Result<Tested, Error> {
     let Channel { id, settings, is_saved } = channel;
     let workspace = app.store.workspaces().get(caller.workspace).await.map_err(refusal)?;
     let event = event(&app, workspace.name);
-    let sent = app.notifier.test(caller.workspace, id, &settings, &event).await;
+    let sent = app.notifier.test(caller.workspace, id, &settings, &event, &stop).await;
     let tested = sent.map_err(refusal)?;
     if is_saved {
         let note = TestNote {
@@ -137,10 +148,12 @@ fn help(kind: ProviderType, tested: &Tested, missing: Option<Unconfigured>) -> S
         return String::new();
     }
     if let Some(Unconfigured { setting, .. }) = missing {
-        return format!("the operator of this server has to set `{setting}`");
+        let variable = setting::variable(setting);
+        return format!("the operator of this server has to set `{variable}`");
     }
     if let Some(setting) = account(kind).filter(|_| is_of_the_account(kind, tested.status)) {
-        return format!("the operator of this server has to look at `{setting}`");
+        let variable = setting::variable(setting);
+        return format!("the operator of this server has to look at `{variable}`");
     }
     let help = match (kind, tested.status) {
         // What servers of emails mean by 4xx and 5xx (RFC 5321 §4.2.1) is not what those of HTTP do.
@@ -190,8 +203,8 @@ mod tests {
         ];
         for (kind, status) in operators {
             let help = helped(kind, status);
-            let setting = account(kind).unwrap();
-            let said = format!("the operator of this server has to look at `{setting}`");
+            let variable = setting::variable(account(kind).unwrap());
+            let said = format!("the operator of this server has to look at `{variable}`");
             assert_eq!(help, said, "{kind} {status:?}");
         }
         let senders = [

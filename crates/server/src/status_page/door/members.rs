@@ -74,9 +74,10 @@ pub(in super::super) async fn ask(
             let link = format!("{url}/enter/{token}");
             let mail = letter::of(&shown.page, words, &link, (mailbox, app.ctx.chance()));
             // Nobody can tell by the time of the answer whether a link was sent.
-            let (notifier, page) = (app.notifier.clone(), shown.page.id);
+            let (notifier, page, workspace) =
+                (app.notifier.clone(), shown.page.id, shown.page.workspace);
             tokio::spawn(async move {
-                if let Err(why) = notifier.post(mail).await {
+                if let Err(why) = notifier.post(workspace, mail).await {
                     tracing::warn!(page.id = %page, "a link for a member was not sent: {why}");
                 }
             });

@@ -39,9 +39,9 @@ async fn what_was_not_told_is_replayed_when_the_server_can() {
         shown.push(format!("{}: {}", dead[0].kind, dead[0].attempts[0].answer));
     }
     assert_snapshot!(shown.join("\n"), @r#"
-    telegram: channels of the kind `telegram` cannot send on this server: set `telegram_token`
-    sms: channels of the kind `sms` cannot send on this server: set `telephone_account`
-    email: channels of the kind `email` cannot send on this server: set `smtp_url`
+    telegram: channels of the kind `telegram` cannot send on this server: set `ALOFT_TELEGRAM_TOKEN`
+    sms: channels of the kind `sms` cannot send on this server: set `ALOFT_TELEPHONE_ACCOUNT`
+    email: channels of the kind `email` cannot send on this server: set `ALOFT_SMTP_URL`
     "#);
     let Story { watched, target, caller, .. } = story;
     watched.server.stop().await;

@@ -169,6 +169,7 @@ async fn a_comment_has_one_to_4096_characters_and_is_written_once() {
     for (text, said) in [
         (Value::Null, "`text` must be given"),
         (json!(""), "`text` must not be empty"),
+        (json!(" \n "), "`text` must not be only spaces"),
         (json!("é".repeat(4_097)), "`text` must have at most 4096 characters"),
     ] {
         let refused = send(text, "k3").await;

@@ -186,7 +186,7 @@ async fn a_kind_whose_server_side_is_missing_waits_as_a_dead_letter_that_names_t
     let dead = bench.once(|it| it.state == DeliveryState::Dead).await;
     let attempt = &dead[0].attempts[0];
     assert_eq!(attempt.status, None);
-    assert!(attempt.answer.ends_with("set `telegram_token`"), "{}", attempt.answer);
+    assert!(attempt.answer.ends_with("set `ALOFT_TELEGRAM_TOKEN`"), "{}", attempt.answer);
     running.stop().await;
     let (base, token) = (receiver.target.url(""), Secret::new("1:token".to_owned()));
     bench.servers.telegram = Some(BotAccount { base, token });

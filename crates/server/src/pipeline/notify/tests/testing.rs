@@ -28,7 +28,9 @@ fn a_test() -> Event {
 async fn test(bench: &Bench, provider: Provider) -> Tested {
     let settings = settings(&[], provider);
     let channel = ChannelId::from_bits(7);
-    bench.notifier().test(WORKSPACE, channel, &settings, &a_test()).await.unwrap()
+    let notifier = bench.notifier();
+    let stop = notifier.stop_of_a_test();
+    notifier.test(WORKSPACE, channel, &settings, &a_test(), &stop).await.unwrap()
 }
 
 #[tokio::test]
@@ -65,7 +67,7 @@ async fn a_test_of_a_kind_that_this_server_cannot_send_names_the_setting() {
     let email = rules::notification::Email { email: "ops@example.com".to_owned() };
     let tested = test(&bench, Provider::Email(email)).await;
     assert_eq!((tested.accepted, tested.status), (false, None));
-    assert!(tested.answer.ends_with("set `smtp_url`"), "{}", tested.answer);
+    assert!(tested.answer.ends_with("set `ALOFT_SMTP_URL`"), "{}", tested.answer);
 }
 
 #[tokio::test]
@@ -85,7 +87,51 @@ async fn a_test_to_a_closed_network_names_the_way_out() {
     .unwrap();
     let settings = settings(&[], hook(&receiver.target.url("/")));
     let channel = ChannelId::from_bits(7);
-    let tested = notifier.test(WORKSPACE, channel, &settings, &a_test()).await.unwrap();
+    let stop = notifier.stop_of_a_test();
+    let tested = notifier.test(WORKSPACE, channel, &settings, &a_test(), &stop).await.unwrap();
     assert!(!tested.accepted && tested.answer.contains("--allow-private-networks"), "{tested:?}");
     assert_eq!(receiver.hits(), 0);
+}
+
+#[tokio::test]
+async fn a_test_that_nobody_waits_for_any_more_sends_nothing() {
+    let (bench, receiver) = (Bench::new().await, Receiver::start().await);
+    let notifier = bench.notifier();
+    let places = &notifier.0.sender.places;
+    let (url, to) = (receiver.target.url("/"), receiver.target.address().to_string());
+    let held: Vec<_> = std::iter::from_fn(|| places.take_now(WORKSPACE, &to)).collect();
+    let (settings, event) = (settings(&[], hook(&url)), a_test());
+    let stop = notifier.stop_of_a_test();
+    let mut testing =
+        std::pin::pin!(notifier.test(WORKSPACE, ChannelId::from_bits(7), &settings, &event, &stop));
+    tokio::select! {
+        biased;
+        ended = &mut testing => panic!("there was no place, and it ended: {ended:?}"),
+        () = tokio::task::yield_now() => stop.cancel(),
+    }
+    drop(held);
+    assert!(matches!(testing.await, Err(StoreError::Closed)));
+    assert_eq!(receiver.hits(), 0);
+    assert!(!notifier.stop_of_a_test().is_cancelled(), "others are tested all the same");
+}
+
+#[tokio::test]
+async fn what_a_test_opened_is_closed_also_when_nobody_waits_any_more() {
+    let mut bench = Bench::new().await;
+    let stop = Arc::new(std::sync::OnceLock::<CancellationToken>::new());
+    let mut receiver = Receiver::start_with({
+        let stop = Arc::clone(&stop);
+        move || stop.get().unwrap().cancel()
+    })
+    .await;
+    bench.servers.pagerduty = receiver.target.url("");
+    let notifier = bench.notifier();
+    let stop = stop.get_or_init(|| notifier.stop_of_a_test());
+    let (channel, settings) = (ChannelId::from_bits(7), settings(&[], pagerduty()));
+    let tested = notifier.test(WORKSPACE, channel, &settings, &a_test(), stop).await.unwrap();
+    assert!(tested.accepted && tested.answer.starts_with("answered 200"), "{tested:?}");
+    for action in ["trigger", "resolve"] {
+        let body: serde_json::Value = serde_json::from_str(&receiver.next().await.body).unwrap();
+        assert_eq!(body["event_action"], action);
+    }
 }
