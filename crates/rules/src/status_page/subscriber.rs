@@ -279,7 +279,9 @@ mod tests {
 
     #[test]
     fn addresses_that_are_none_are_refused_and_cases_are_one() {
-        for email in ["", "ada", "ada@", "a da@example.com", "ada@example.com\r\nBcc: x@example.com"] {
+        for email in
+            ["", "ada", "ada@", "a da@example.com", "ada@example.com\r\nBcc: x@example.com"]
+        {
             let draft = SubscriberDraft { email: Some(email.to_owned()), ..a_draft() };
             assert!(draft.parse().is_err(), "{email:?}");
         }

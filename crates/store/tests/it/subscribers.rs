@@ -319,7 +319,8 @@ async fn a_page_takes_so_many_subscribers_and_no_more() {
         assert!(matches!(refused, Err(StoreError::Refused(_))), "{refused:?}");
         let settings = wants(page, "late@example.com", |_| {});
         let new = (subscriber_id(2), home.workspace);
-        let asked = home.store.subscribers().ask(new, settings, "Acme".to_owned(), instant(1)).await;
+        let asked =
+            home.store.subscribers().ask(new, settings, "Acme".to_owned(), instant(1)).await;
         assert_eq!(asked.unwrap(), Asked::Full);
     })
     .await;

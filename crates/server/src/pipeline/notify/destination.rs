@@ -84,7 +84,8 @@ impl Destination {
             Self::Channel(channel, signing) => {
                 let events = parcel.events();
                 let settings = &channel.settings;
-                let target = Target { workspace: channel.workspace, channel: channel.id, settings, signing };
+                let target =
+                    Target { workspace: channel.workspace, channel: channel.id, settings, signing };
                 let notice = match events.as_slice() {
                     [only] if !parcel.is_storm() => Notice::One(only),
                     several => Notice::Storm(several),
