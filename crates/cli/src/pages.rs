@@ -76,8 +76,9 @@ async fn list(manner: &Manner) -> Result<()> {
     let row = |it: &StatusPage| {
         let access = it.access_type.clone().unwrap_or_else(|| "public".to_owned());
         let published = if it.published == Some(true) { "yes" } else { "no" };
-        let text = |text: &Option<String>| text.clone().unwrap_or_default();
-        [text(&it.id), text(&it.slug), access, published.to_owned(), text(&it.title)]
+        let [id, slug, title] =
+            [&it.id, &it.slug, &it.title].map(|text| text.clone().unwrap_or_default());
+        [id, slug, access, published.to_owned(), title]
     };
     let rows: Vec<_> = std::iter::once(head).chain(list.status_pages.iter().map(row)).collect();
     output::say(&output::table(&rows));
