@@ -4,7 +4,7 @@
 use std::fmt::{self, Write as _};
 
 use domain::history::Uptime;
-use domain::page::{Day, PageView};
+use domain::page::{DAYS, Day, PageView};
 use rules::Timestamp;
 
 use super::words::{Words, iso_date};
@@ -19,11 +19,16 @@ pub(super) struct Bars<'a> {
     words: &'static Words,
     base: &'a str,
     days: Vec<Usual>,
+    /// Where the bars begin: on wide, middle and narrow screens.
+    pub(super) ago: [String; 3],
 }
 
-/// A day as most components have it: nothing happened, or nothing is known.
+/// A day with what it is called, and as most components have it: nothing happened, or nothing is
+/// known.
 struct Usual {
     begins: Timestamp,
+    iso: String,
+    date: String,
     well: String,
     silent: String,
 }
@@ -42,7 +47,9 @@ impl<'a> Bars<'a> {
     pub(super) fn of(view: &PageView, words: &'static Words, base: &'a str) -> Self {
         let first = view.components().find_map(|component| component.days.as_deref());
         let days = first.unwrap_or_default();
-        let mut bars = Self { words, base, days: Vec::with_capacity(days.len()) };
+        let ago = |days: usize| words.days_ago.replace("{}", &days.to_string());
+        let ago = [ago(DAYS - 1), ago(DAYS - 31), ago(DAYS - 61)];
+        let mut bars = Self { words, base, days: Vec::with_capacity(days.len()), ago };
         for (place, day) in days.iter().enumerate() {
             let silent = Day {
                 up_ms: 0,
@@ -55,9 +62,9 @@ impl<'a> Bars<'a> {
             let known = Uptime { known_ms: 1, error_ms: 0 };
             let well = Day { up_ms: 1, uptime: Some(known), ..silent };
             let is_last = place + 1 == days.len();
-            let begins = day.begins;
-            let [well, silent] = [well, silent].map(|day| bars.link(&day, is_last));
-            bars.days.push(Usual { begins, well, silent });
+            let (begins, iso, date) = (day.begins, iso_date(day.begins), words.date(day.begins));
+            let [well, silent] = [well, silent].map(|day| bars.link(&day, (&iso, &date), is_last));
+            bars.days.push(Usual { begins, iso, date, well, silent });
         }
         bars
     }
@@ -72,16 +79,15 @@ impl<'a> Bars<'a> {
         Drawn { bars: self, days, label, is_link: false }
     }
 
-    /// One bar that leads to its day.
-    fn link(&self, day: &Day, is_last: bool) -> String {
+    /// One bar that leads to its day, which is called so by machines and by people.
+    fn link(&self, day: &Day, (iso, date): (&str, &str), is_last: bool) -> String {
         let (class, inner) = drawing(day);
         // One of them is walked to by the keyboard; from there the script leads on.
         let tab = if is_last { "0" } else { "-1" };
         format!(
-            "<li{class}><a href=\"{}/day/{}\" tabindex=\"{tab}\" title=\"{}\">{inner}</a></li>",
+            "<li{class}><a href=\"{}/day/{iso}\" tabindex=\"{tab}\" title=\"{}\">{inner}</a></li>",
             self.base,
-            iso_date(day.begins),
-            escaped(&title(day, self.words))
+            escaped(&told(day, date, self.words))
         )
     }
 }
@@ -90,21 +96,39 @@ impl fmt::Display for Drawn<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "<ol class=\"bars\" aria-label=\"{}\">", escaped(&self.label))?;
         for (place, day) in self.days.iter().enumerate() {
-            if !self.is_link {
-                let (class, inner) = drawing(day);
-                write!(f, "<li{class}><span>{inner}</span></li>")?;
-                continue;
-            }
-            let usual = self.bars.days.get(place).filter(|usual| usual.begins == day.begins);
-            match (usual, happened(day)) {
-                (Some(usual), Happened::Nothing) => f.write_str(&usual.well)?,
-                (Some(usual), Happened::Unknown) => f.write_str(&usual.silent)?,
-                (None, _) | (_, Happened::Something) => {
-                    f.write_str(&self.bars.link(day, place + 1 == self.days.len()))?;
-                }
-            }
+            if self.is_link { self.linked(f, place, day)? } else { looked_at(f, day)? }
         }
         f.write_str("</ol>")
+    }
+}
+
+impl Drawn<'_> {
+    fn linked(&self, f: &mut fmt::Formatter<'_>, place: usize, day: &Day) -> fmt::Result {
+        let is_last = place + 1 == self.days.len();
+        let usual = self.bars.days.get(place).filter(|usual| usual.begins == day.begins);
+        let Some(usual) = usual else {
+            let (iso, date) = (iso_date(day.begins), self.bars.words.date(day.begins));
+            return f.write_str(&self.bars.link(day, (&iso, &date), is_last));
+        };
+        match happened(day) {
+            Happened::Nothing => f.write_str(&usual.well),
+            Happened::Unknown => f.write_str(&usual.silent),
+            Happened::Something => {
+                f.write_str(&self.bars.link(day, (&usual.iso, &usual.date), is_last))
+            }
+        }
+    }
+}
+
+/// A bar that leads nowhere.
+fn looked_at(f: &mut fmt::Formatter<'_>, day: &Day) -> fmt::Result {
+    match happened(day) {
+        Happened::Nothing => f.write_str("<li><span></span></li>"),
+        Happened::Unknown => f.write_str("<li class=\"n\"><span></span></li>"),
+        Happened::Something => {
+            let (class, inner) = drawing(day);
+            write!(f, "<li{class}><span>{inner}</span></li>")
+        }
     }
 }
 
@@ -126,7 +150,12 @@ fn happened(day: &Day) -> Happened {
 
 /// What happened on a day, in words.
 pub(super) fn title(day: &Day, words: &Words) -> String {
-    let mut text = format!("{}: ", words.date(day.begins));
+    told(day, &words.date(day.begins), words)
+}
+
+/// The same of a day whose date is said already.
+fn told(day: &Day, date: &str, words: &Words) -> String {
+    let mut text = format!("{date}: ");
     match day.uptime {
         Some(uptime) => text.push_str(&words.uptime.replace("{}", &uptime.to_string())),
         None if day.maintenance_ms > 0 => text.push_str(words.maintenance),
@@ -157,19 +186,34 @@ fn drawing(day: &Day) -> (&'static str, String) {
             // Hatched: colour never speaks alone.
             let _ = write!(
                 svg,
-                "<rect class=\"{class}\" y=\"{top:.1}\" width=\"8\" height=\"{height:.1}\"/>"
+                "<rect class=\"{class}\" y=\"{}\" width=\"8\" height=\"{}\"/>",
+                Tenths(top),
+                Tenths(height)
             );
         }
     }
     if day.up_ms > 0 {
-        let _ = write!(svg, "<rect class=\"fu\" width=\"8\" height=\"{top:.1}\"/>");
+        let _ = write!(svg, "<rect class=\"fu\" width=\"8\" height=\"{}\"/>", Tenths(top));
     }
     svg.push_str("</svg>");
     (" class=\"p\"", svg)
 }
 
+/// A height with one digit after the point: there are thousands, and nobody measures closer.
+struct Tenths(f64);
+
+impl fmt::Display for Tenths {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tenths = (self.0 * 10.0).round() as u32;
+        write!(f, "{}.{}", tenths / 10, tenths % 10)
+    }
+}
+
 /// Text in an attribute or between tags.
 pub(super) fn escaped(text: &str) -> String {
+    if !text.contains(['&', '<', '>', '"', '\'']) {
+        return text.to_owned();
+    }
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {

@@ -2,7 +2,7 @@
 //! the last days.
 
 use askama::Template;
-use domain::page::{ComponentView, DAYS, GroupView, Section, State};
+use domain::page::{ComponentView, GroupView, Section, State};
 use rules::Timestamp;
 
 use super::super::bars::{Bars, Drawn};
@@ -53,7 +53,7 @@ struct ComponentPart<'a> {
     bars: Option<Drawn<'a>>,
     uptime: Option<String>,
     /// Where the bars begin: on wide, middle and narrow screens.
-    ago: [String; 3],
+    ago: &'a [String; 3],
 }
 
 struct HistoryPart {
@@ -161,7 +161,6 @@ fn component<'a>(
     let uptime = it.uptime.map(|uptime| words.uptime.replace("{}", &uptime.to_string()));
     let told = uptime.as_deref().unwrap_or(words.no_data);
     let label = format!("{}: {told}", it.name);
-    let ago = |days: usize| words.days_ago.replace("{}", &days.to_string());
     ComponentPart {
         id: it.id.to_string(),
         name: &it.name,
@@ -170,6 +169,6 @@ fn component<'a>(
         word: words.state(it.state),
         bars: it.days.as_deref().map(|days| bars.component(days, label)),
         uptime,
-        ago: [ago(DAYS - 1), ago(DAYS - 31), ago(DAYS - 61)],
+        ago: &bars.ago,
     }
 }
