@@ -26,10 +26,8 @@ fn parser(markdown: &str) -> Parser<'_> {
 
 /// Where a link leads, where it may: an address of its own, in a browser's spelling.
 fn target(kind: LinkType, written: &str) -> Option<String> {
-    let written = match kind {
-        LinkType::Email => format!("mailto:{written}"),
-        _ => written.to_owned(),
-    };
+    let is_address = kind == LinkType::Email;
+    let written = if is_address { format!("mailto:{written}") } else { written.to_owned() };
     let url = Url::parse(&written).ok()?;
     SCHEMES.contains(&url.scheme()).then(|| url.to_string())
 }

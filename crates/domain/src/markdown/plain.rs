@@ -1,6 +1,8 @@
 //! Markdown as plain text: paragraphs with a line between them, marks before the items of lists, and
 //! behind the text of a link where it leads.
 
+use std::fmt::Write as _;
+
 use pulldown_cmark::{Event, Tag, TagEnd};
 
 use super::{DEPTH_MAX, parser, target};
@@ -47,6 +49,10 @@ impl Writer {
         }
     }
 
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the list is the library's, and what is not named here is left out"
+    )]
     fn begin(&mut self, tag: &Tag<'_>) {
         match tag {
             Tag::Paragraph | Tag::HtmlBlock | Tag::Heading { .. } | Tag::CodeBlock(_) => self.gap(),
@@ -64,6 +70,10 @@ impl Writer {
         }
     }
 
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the list is the library's, and what is not named here is left out"
+    )]
     fn end(&mut self, tag: TagEnd) {
         match tag {
             TagEnd::List(_) => {
@@ -89,7 +99,7 @@ impl Writer {
         self.out.push_str(&"  ".repeat(depth - 1));
         match self.lists.last_mut() {
             Some(Some(number)) => {
-                self.out.push_str(&format!("{number}. "));
+                let _ = write!(self.out, "{number}. ");
                 *number = number.saturating_add(1);
             }
             Some(None) | None => self.out.push_str("- "),

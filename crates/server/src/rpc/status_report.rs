@@ -197,11 +197,10 @@ async fn create(
         idempotency,
     };
     let created = app.store.reports().create(new, change(app, caller)).await;
-    let created = created.map_err(|error| match &error {
-        StoreError::Refused(it) if it.field == COMPONENTS && says_of_components => {
-            refused(UPDATE)(error)
-        }
-        _ => refused(RESOURCE)(error),
+    let is_of_update = |it: &Violation| it.field == COMPONENTS && says_of_components;
+    let created = created.map_err(|error| {
+        let of_update = matches!(&error, StoreError::Refused(it) if is_of_update(it));
+        refused(if of_update { UPDATE } else { RESOURCE })(error)
     });
     Ok(created?.into_inner())
 }
@@ -216,9 +215,8 @@ async fn fill(
     let unknown = || rpc::invalid(&Violation::new(TEMPLATE, template, A_TEMPLATE).into());
     let id = TemplateId::parse(template).map_err(|_| unknown())?;
     let found = app.store.report_templates().get(caller.workspace, id).await;
-    let template = found.map_err(|error| match error {
-        StoreError::NotFound { .. } => unknown(),
-        error => refusal(error),
+    let template = found.map_err(|error| {
+        if matches!(error, StoreError::NotFound { .. }) { unknown() } else { refusal(error) }
     })?;
     let page = report.page_id.as_deref().and_then(|page| PageId::parse(page).ok());
     let known = match page {
