@@ -2,9 +2,9 @@
 //! `aloft config` and the documents read. Where values come from is decided in `layers`, what they
 //! mean in `settings`; reading the environment belongs to `boot`.
 
+mod domains;
 #[cfg(any(test, aloft_fuzz))]
 pub mod fuzz;
-mod domains;
 mod layers;
 mod servers;
 mod settings;
