@@ -51,7 +51,8 @@ const commands = {
   async until({ page }, { code, millis }) {
     // The page's policy forbids the browser to wait for a text of code by itself.
     for (const end = Date.now() + millis; Date.now() < end; await page.waitForTimeout(50)) {
-      const value = await page.evaluate(code);
+      // A page that goes away in between is asked again when the next one is there.
+      const value = await page.evaluate(code).catch(() => null);
       if (value) return value;
     }
     throw new Error(`it did not come to pass: ${code}`);
