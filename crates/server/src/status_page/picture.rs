@@ -127,7 +127,47 @@ fn cut(text: &str, room: f32, size: f32) -> String {
 
 #[cfg(test)]
 mod tests {
+    use domain::page::{Knowledge, Sentence, State, Verdict};
+    use rules::Timestamp;
+
     use super::*;
+    use crate::status_page::words::choose;
+
+    /// A page of which only the sentence is known.
+    fn saying(sentence: Sentence) -> PageView {
+        let knowledge = Knowledge { checked_at: None, stale: Vec::new() };
+        PageView {
+            at: Timestamp::from_millis(0),
+            verdict: Verdict { state: State::Down, sentence, knowledge },
+            reports: Vec::new(),
+            open: Vec::new(),
+            sections: Vec::new(),
+            planned: Vec::new(),
+            history: Vec::new(),
+        }
+    }
+
+    // decision 0034: a box in the place of each letter would be worse than no letter
+    #[test]
+    fn what_the_font_cannot_write_is_not_drawn_as_boxes() {
+        let down = |name: &str| saying(Sentence::SomeDown(vec![name.to_owned()]));
+        let told = |title: &str, view: &PageView, language: &str| {
+            let texts = texts(title, view, choose(Some(language)));
+            format!("{:?}: {} ({})", texts.title, texts.sentence, texts.facts)
+        };
+        let told = [
+            told("Acme", &down("Größe"), "de"),
+            told("アクメ", &down("API"), "ja"),
+            told("Acme", &down("支付"), "en"),
+            told("Acme 🚀", &saying(Sentence::AllDown), "zh"),
+        ];
+        insta::assert_snapshot!(told.join("\n"), @r#"
+        Some("Acme"): Größe ist ausgefallen (0 Komponenten)
+        None: API is down (0 components)
+        Some("Acme"): Down (0 components)
+        None: Everything is down (0 components)
+        "#);
+    }
 
     #[test]
     fn a_sentence_is_told_as_large_as_it_can_be() {
