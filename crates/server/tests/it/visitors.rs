@@ -124,7 +124,7 @@ impl Site {
     }
 
     /// The sample of this name in the server's metrics.
-    async fn metric(&self, name: &str) -> f64 {
+    async fn metric(&self, name: &str) -> u64 {
         let page = String::from_utf8(self.anybody().get("/metrics").await.body.to_vec()).unwrap();
         let line = page.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
         line.unwrap().parse().unwrap()

@@ -59,7 +59,7 @@ fn past(number: u64) -> Vec<Transition> {
     for trouble in (1..=TROUBLES).rev() {
         let chance = (number * TROUBLES + trouble).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 24;
         let ago = DAY * (trouble * 20 + chance % 17) as u32 + Duration::from_secs(chance % 80_000);
-        let end = ago - Duration::from_secs(120 + chance % 30_000);
+        let end = ago.saturating_sub(Duration::from_secs(120 + chance % 30_000));
         let id = IncidentId::from_bits(number * TROUBLES + trouble);
         let (bad, opened, closed) = match chance % 3 {
             0 => (MonitorStatus::Degraded, NO_INCIDENT, NO_INCIDENT),
