@@ -11,7 +11,13 @@ pub(super) fn table(reports: &[StatusReport]) -> String {
     let head = ["REPORT", "STARTED", "STATUS", "PAGE", "TITLE"].map(str::to_owned);
     let row = |it: &StatusReport| {
         let started = moment(it.started_at.as_option());
-        [text(&it.id), started, text(&it.status), text(&it.page_id), text(&it.title)]
+        [
+            text(it.id.as_deref()),
+            started,
+            text(it.status.as_deref()),
+            text(it.page_id.as_deref()),
+            text(it.title.as_deref()),
+        ]
     };
     let rows: Vec<_> = std::iter::once(head).chain(reports.iter().map(row)).collect();
     output::table(&rows)
@@ -19,14 +25,19 @@ pub(super) fn table(reports: &[StatusReport]) -> String {
 
 /// How a report is, in a line.
 pub(super) fn line(report: &StatusReport) -> String {
-    let latest = report.updates.first().map(|update| text(&update.id)).unwrap_or_default();
-    format!("{} is {} by {latest}", text(&report.id), text(&report.status))
+    let latest =
+        report.updates.first().map(|update| text(update.id.as_deref())).unwrap_or_default();
+    format!("{} is {} by {latest}", text(report.id.as_deref()), text(report.status.as_deref()))
 }
 
 /// A report with all its updates.
 pub(super) fn whole(report: &StatusReport) -> String {
-    let mut said =
-        format!("{}: {}, {}", text(&report.id), plain(&report.title), text(&report.status));
+    let mut said = format!(
+        "{}: {}, {}",
+        text(report.id.as_deref()),
+        plain(report.title.as_deref()),
+        text(report.status.as_deref())
+    );
     for update in &report.updates {
         said.push_str("\n\n");
         said.push_str(&told(update));
@@ -37,12 +48,13 @@ pub(super) fn whole(report: &StatusReport) -> String {
 fn told(update: &StatusReportUpdate) -> String {
     let about: Vec<String> = update.components.iter().map(impact).collect();
     let at = moment(update.at.as_option());
-    let mut said = format!("{at}  {}  {}", text(&update.status), text(&update.id));
+    let mut said =
+        format!("{at}  {}  {}", text(update.status.as_deref()), text(update.id.as_deref()));
     if !about.is_empty() {
         said.push_str("  ");
         said.push_str(&about.join(", "));
     }
-    for line in text(&update.text).lines() {
+    for line in text(update.text.as_deref()).lines() {
         said.push_str("\n  ");
         // What somebody wrote sends nothing to the terminal.
         said.push_str(&line.replace(char::is_control, " "));
@@ -52,16 +64,16 @@ fn told(update: &StatusReportUpdate) -> String {
 
 /// A component with what is said of it.
 pub(super) fn impact(said: &ComponentImpact) -> String {
-    format!("{}={}", text(&said.component_id), text(&said.impact))
+    format!("{}={}", text(said.component_id.as_deref()), text(said.impact.as_deref()))
 }
 
 /// What stands in a field, on one line.
-pub(super) fn plain(field: &Option<String>) -> String {
+pub(super) fn plain(field: Option<&str>) -> String {
     text(field).replace(char::is_control, " ")
 }
 
-fn text(field: &Option<String>) -> String {
-    field.clone().unwrap_or_default()
+fn text(field: Option<&str>) -> String {
+    field.unwrap_or_default().to_owned()
 }
 
 fn moment(at: Option<&Timestamp>) -> String {
@@ -82,11 +94,7 @@ mod tests {
             status: said("identified"),
             text: said("A disk.\n\u{1b}[31mMore."),
             at: instant(rules::Timestamp::from_millis(60_000)),
-            components: vec![ComponentImpact {
-                component_id: said("cmp_1"),
-                impact: said("down"),
-                ..Default::default()
-            }],
+            components: vec![ComponentImpact { component_id: said("cmp_1"), impact: said("down") }],
             ..Default::default()
         };
         let report = StatusReport {

@@ -85,7 +85,12 @@ async fn list(manner: &Manner) -> Result<()> {
     let head = ["TEMPLATE", "NAME", "TITLE", "COMPONENTS"].map(str::to_owned);
     let row = |it: &ReportTemplate| {
         let about: Vec<String> = it.components.iter().map(impact).collect();
-        [plain(&it.id), plain(&it.name), plain(&it.title), about.join(", ")]
+        [
+            plain(it.id.as_deref()),
+            plain(it.name.as_deref()),
+            plain(it.title.as_deref()),
+            about.join(", "),
+        ]
     };
     let rows: Vec<_> = std::iter::once(head).chain(page.templates.iter().map(row)).collect();
     output::say(&output::table(&rows));
@@ -112,7 +117,11 @@ async fn create(new: New, manner: &Manner) -> Result<()> {
     if manner.json {
         output::print(serde_json::to_value(&template)?);
     } else {
-        output::say(&format!("{} is made: {}", plain(&template.id), plain(&template.name)));
+        output::say(&format!(
+            "{} is made: {}",
+            plain(template.id.as_deref()),
+            plain(template.name.as_deref())
+        ));
     }
     Ok(())
 }
