@@ -126,12 +126,11 @@ fn verdict(target: &Target, sizes: &Sizes) -> Result<Vec<Figure>> {
             page.recover();
         }
         site.api.call("TriggerMonitor", &json!({ "id": monitor }))?;
-        let mut last = None;
-        for browser in &browsers {
-            last = last.max(Some(browser.next(PATIENCE).context("a browser heard of nothing")?));
-        }
         let checked = page.last_visit().context("the check came")?;
-        let last = last.context("there are browsers")?;
+        let mut last = checked;
+        for browser in &browsers {
+            last = last.max(browser.after(checked, PATIENCE).context("a browser heard nothing")?);
+        }
         took.push(last.saturating_duration_since(checked).as_secs_f64());
         let shown = get(site.service.address, &path, "identity")?;
         let is_down = String::from_utf8_lossy(&shown).contains("breaks is down");

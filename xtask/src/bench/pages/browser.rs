@@ -25,9 +25,14 @@ impl Browser {
         Ok(Self(news))
     }
 
-    /// When the next word came that something has changed.
-    pub(super) fn next(&self, within: Duration) -> Option<Instant> {
-        self.0.recv_timeout(within).ok()
+    /// When the next word came, after this instant, that something has changed.
+    pub(super) fn after(&self, instant: Instant, within: Duration) -> Option<Instant> {
+        loop {
+            let at = self.0.recv_timeout(within).ok()?;
+            if at >= instant {
+                return Some(at);
+            }
+        }
     }
 }
 
