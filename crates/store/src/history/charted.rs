@@ -64,7 +64,9 @@ impl HistoryStore<'_> {
         }
         let together = |(stretch, regions): (i64, Sums)| {
             let mut sum = Sum::default();
-            regions.values().for_each(|of_region| sum.merge(of_region));
+            for of_region in regions.values() {
+                sum.merge(of_region);
+            }
             (Timestamp::from_millis(stretch * grain.millis()), sum)
         };
         Ok(by_stretch.into_iter().map(together).filter(|(_, sum)| sum.checks() > 0).collect())

@@ -21,7 +21,7 @@ fn is_ours(reply: &Reply) -> bool {
     reply.headers["content-type"] == "image/svg+xml" && reply.body.starts_with(b"<svg ")
 }
 
-async fn asked(target: &HttpTarget, path: &str) -> usize {
+fn asked(target: &HttpTarget, path: &str) -> usize {
     target.received().iter().filter(|request| request.target == path).count()
 }
 
@@ -50,7 +50,7 @@ async fn an_icon_is_fetched_once_and_served_from_here() {
     let etag = shown.headers["etag"].to_str().unwrap();
     let again = site.visit("/icon", &[("if-none-match", etag)]).await;
     assert_eq!((again.status, again.body.len()), (StatusCode::NOT_MODIFIED, 0));
-    assert_eq!(asked(&target, "/i.png").await, 1);
+    assert_eq!(asked(&target, "/i.png"), 1);
     let home = site.text("").await;
     assert!(home.contains("<link rel=\"icon\" href=\"/status/acme/icon\">"), "{home}");
     assert!(home.contains("<img src=\"/status/acme/icon\" alt=\"\""), "{home}");
@@ -76,9 +76,9 @@ async fn what_is_no_picture_or_too_large_is_not_shown_and_asked_for_again_later(
     }
     site.update(json!({ "icon": target.url("/gone") })).await;
     assert!(is_ours(&icon(&site).await));
-    let before = asked(&target, "/gone").await;
+    let before = asked(&target, "/gone");
     assert!(is_ours(&icon(&site).await));
-    assert_eq!(asked(&target, "/gone").await, before, "not at once");
+    assert_eq!(asked(&target, "/gone"), before, "not at once");
     target.on("/gone", Answer::ok(PNG));
     site.watched.server.advance(Duration::from_mins(11));
     assert_eq!(&icon(&site).await.body[..], PNG);
