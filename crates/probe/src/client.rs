@@ -90,8 +90,10 @@ impl Client {
     /// that is long or does not end is cut off. No word of a failure is out of the URL but its host.
     pub async fn send(&self, request: &Request, limit: Duration) -> Result<Answer, Failure> {
         let deadline = Instant::now() + limit;
-        let keep =
-            || Keep { bytes: ANSWER_BODY, until: deadline.min(Instant::now() + ANSWER_BODY_WITHIN) };
+        let keep = || Keep {
+            bytes: ANSWER_BODY,
+            until: deadline.min(Instant::now() + ANSWER_BODY_WITHIN),
+        };
         self.exchange(request, (deadline, limit), keep).await
     }
 
