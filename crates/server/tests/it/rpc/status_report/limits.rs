@@ -11,24 +11,23 @@ use crate::rpc::camel;
 /// Values that hold, and values that are refused.
 fn bounds(field: &Field) -> Option<(Vec<Value>, Vec<Value>)> {
     let text = |characters: u32| json!("☂".repeat(characters as usize));
-    match field.shape {
+    if let Shape::Id(_) = field.shape {
         // References are to what is there, which other tests are about.
-        Shape::Id(_) => None,
-        Shape::Text { min, max } | Shape::Line { min, max } => {
-            let past =
-                if min > 0 { vec![text(min - 1), text(max + 1)] } else { vec![text(max + 1)] };
-            Some((vec![text(min), text(max)], past))
-        }
-        Shape::OneOf(words) => {
-            Some((words.iter().map(|word| json!(word)).collect(), vec![json!(""), json!("Over")]))
-        }
-        Shape::Instant => {
-            let before = REPORT_AT_MIN - std::time::Duration::from_millis(1);
-            let hold = vec![json!(REPORT_AT_MIN.to_string()), json!(at(0))];
-            Some((hold, vec![json!(before.to_string()), json!(at(1))]))
-        }
-        shape => panic!("no bounds are known of {shape:?}"),
+        return None;
     }
+    if let Shape::Text { min, max } | Shape::Line { min, max } = field.shape {
+        let shorter = min.checked_sub(1).map(text);
+        let past = shorter.into_iter().chain([text(max + 1)]).collect();
+        return Some((vec![text(min), text(max)], past));
+    }
+    if let Some(words) = field.shape.words() {
+        let hold = words.iter().map(|word| json!(word)).collect();
+        return Some((hold, vec![json!(""), json!("Over")]));
+    }
+    assert_eq!(field.shape, Shape::Instant, "no bounds are known of `{}`", field.name);
+    let before = REPORT_AT_MIN - std::time::Duration::from_millis(1);
+    let hold = vec![json!(REPORT_AT_MIN.to_string()), json!(at(0))];
+    Some((hold, vec![json!(before.to_string()), json!(at(1))]))
 }
 
 /// Makes something of this table with each bounded field at its bounds and past them; answers how many.
