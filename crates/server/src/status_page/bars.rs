@@ -209,9 +209,15 @@ impl fmt::Display for Tenths {
     }
 }
 
-/// Text in an attribute or between tags.
+/// Text in an attribute or between tags, of HTML and of XML: letters that XML 1.0 does not know are left
+/// out, because one of them makes a whole feed unreadable.
 pub(super) fn escaped(text: &str) -> String {
-    if !text.contains(['&', '<', '>', '"', '\'']) {
+    let is_unknown = |letter: char| {
+        letter.is_ascii_control() && !matches!(letter, '\t' | '\n' | '\r')
+            || matches!(letter, '\u{fffe}' | '\u{ffff}')
+    };
+    let is_plain = |letter: char| !matches!(letter, '&' | '<' | '>' | '"' | '\'') && !is_unknown(letter);
+    if text.chars().all(is_plain) {
         return text.to_owned();
     }
     let mut escaped = String::with_capacity(text.len());
@@ -222,6 +228,7 @@ pub(super) fn escaped(text: &str) -> String {
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
             '\'' => escaped.push_str("&#39;"),
+            letter if is_unknown(letter) => {}
             letter => escaped.push(letter),
         }
     }

@@ -176,9 +176,7 @@ fn closed(
     base: &str,
     (sentence, asks, wrong): (&str, Asks<'_>, Option<&str>),
 ) -> String {
-    let mut frame = Frame::of(page, words, base);
-    frame.is_open = false;
-    rendered(&Door { frame, sentence, asks, wrong })
+    rendered(&Door { frame: Frame::closed(page, words, base), sentence, asks, wrong })
 }
 
 fn at_door(text: String, status: StatusCode, headers: &HeaderMap) -> Response {

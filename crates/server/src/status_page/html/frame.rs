@@ -43,6 +43,16 @@ pub(in crate::status_page) struct Share {
 }
 
 impl<'a> Frame<'a> {
+    /// Around what is said to who may not know of the page what visitors know: its title, and whom to ask.
+    pub(in crate::status_page) fn closed(
+        page: &'a StatusPage,
+        words: &'static Words,
+        base: &'a str,
+    ) -> Self {
+        let whole = Self::of(page, words, base);
+        Self { about: None, homepage: None, is_open: false, ..whole }
+    }
+
     pub(in crate::status_page) fn of(
         page: &'a StatusPage,
         words: &'static Words,

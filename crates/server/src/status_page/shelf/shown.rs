@@ -86,6 +86,8 @@ struct Cell {
     brotli: OnceCell<()>,
     /// In which encodings visitors asked for it: one bit each.
     asked: AtomicU8,
+    /// Whether it stays with the page; else it is one visitor's, and counted nowhere.
+    is_kept: bool,
 }
 
 /// Bytes that pages take in memory: those of one, counted among those of all.
@@ -198,11 +200,13 @@ impl Shown {
         self.ready(&cell, asked, encoding).await
     }
 
-    /// Says what visitors asked of the one before, for those who will ask next.
+    /// Says in what forms visitors asked of the one before, for those who will ask next; pages of details
+    /// are many, and made when somebody asks.
     pub(super) async fn say_as(self: &Arc<Self>, before: &Self) {
         let asked: Vec<(Asked, u8)> = before
             .lock()
             .iter()
+            .filter(|(asked, _)| matches!(asked.what, What::Form(_)))
             .map(|(asked, cell)| (asked.clone(), cell.asked.load(Ordering::Relaxed)))
             .collect();
         for (asked, bits) in asked {
@@ -217,8 +221,9 @@ impl Shown {
         if let Some(known) = said.get(asked) {
             return Arc::clone(known);
         }
-        let cell = Arc::<Cell>::default();
-        if said.len() < SAID_MAX {
+        let is_kept = said.len() < SAID_MAX;
+        let cell = Arc::new(Cell { is_kept, ..Cell::default() });
+        if is_kept {
             said.insert(asked.clone(), Arc::clone(&cell));
         }
         cell
@@ -230,7 +235,7 @@ impl Shown {
         asked: &Asked,
         encoding: Encoding,
     ) -> Option<Arc<Said>> {
-        let said = cell.said.get_or_init(|| self.made(asked)).await.clone()?;
+        let said = cell.said.get_or_init(|| self.made(asked, cell.is_kept)).await.clone()?;
         let compressed = match encoding {
             Encoding::Identity => return Some(said),
             Encoding::Gzip => &cell.gzip,
@@ -239,14 +244,16 @@ impl Shown {
         let compress = || async {
             let all = Arc::clone(&said);
             let bytes = aside(move || all.bytes(encoding)).await;
-            self.weight.add(bytes.map_or(0, |bytes| bytes.len()));
+            if cell.is_kept {
+                self.weight.add(bytes.map_or(0, |bytes| bytes.len()));
+            }
         };
         compressed.get_or_init(compress).await;
         Some(said)
     }
 
     /// Makes a form for the first who asks, and forgets at once what there is not.
-    async fn made(self: &Arc<Self>, asked: &Asked) -> Option<Arc<Said>> {
+    async fn made(self: &Arc<Self>, asked: &Asked, is_kept: bool) -> Option<Arc<Said>> {
         let _turn = match asked.what {
             What::Form(Form::Picture) => Some(picture::TURN.lock().await),
             What::Form(_) | What::Details(_) => None,
@@ -260,7 +267,8 @@ impl Shown {
         };
         let said = aside(say).await.flatten();
         match &said {
-            Some(said) => self.weight.add(said.weight()),
+            Some(said) if is_kept => self.weight.add(said.weight()),
+            Some(_) => {}
             None => drop(self.lock().remove(asked)),
         }
         said.map(Arc::new)

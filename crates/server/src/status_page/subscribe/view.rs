@@ -162,8 +162,7 @@ pub(super) fn asks_holder(
     (purpose, form): (Purpose, Form),
 ) -> String {
     let say = words::of(spoken(words));
-    let mut frame = Frame::of(page, words, base);
-    frame.is_open = false;
+    let frame = Frame::closed(page, words, base);
     let heading = match purpose {
         Purpose::Confirm => say.confirm_title,
         Purpose::Manage => say.manage_title,
@@ -184,8 +183,7 @@ pub(super) fn asks_holder(
 /// What was done.
 pub(super) fn told(page: &StatusPage, words: &'static Words, base: &str, said: Said) -> String {
     let say = words::of(spoken(words));
-    let mut frame = Frame::of(page, words, base);
-    frame.is_open = false;
+    let frame = Frame::closed(page, words, base);
     let (heading, sentence) = match said {
         Said::Sent => (say.title, say.sent),
         Said::Confirmed => (say.confirm_title, say.confirmed),
