@@ -130,9 +130,16 @@ pub(super) fn due(vault: &Vault, row: &Row) -> Result<Due, StoreError> {
     })
 }
 
-/// Opens an event with this key.
+/// Opens an event with this key. The vault's key was right at the start: an event that names another one
+/// was changed.
 pub(super) fn open(vault: &Vault, key: &str, envelope: &[u8]) -> Result<Event, StoreError> {
-    vault.open(sealed(key), envelope)
+    vault.open(sealed(key), envelope).map_err(|error| {
+        if matches!(error, StoreError::WrongMasterKey) {
+            StoreError::corrupt(format!("events.sealed of `{key}`"), error.to_string())
+        } else {
+            error
+        }
+    })
 }
 
 /// The identifier of the delivery whose number is in a column.
