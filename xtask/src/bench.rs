@@ -1,7 +1,7 @@
 //! `cargo xtask bench`: the service and a target of ours on this machine, each its own process,
 //! results stored durably and every check on a fresh connection. Prints a table, each figure beside
 //! the bar it must reach; writes and compares JSON. What a figure means stands in `scenario`, `calls`,
-//! `history` and `alerts`; how a process is measured, in `process`.
+//! `history`, `alerts` and `pages`; how a process is measured, in `process`.
 
 mod alerts;
 mod api;
@@ -9,6 +9,7 @@ mod bars;
 mod calls;
 mod history;
 mod observe;
+mod pages;
 mod process;
 mod scenario;
 
@@ -20,13 +21,14 @@ use serde_json::{Value, json};
 
 use crate::shell;
 
-const USAGE: &str = "usage: cargo xtask bench alerts|engine|rpc|history… [SCENARIO…] [--quick] [--built] [--json FILE] [--compare FILE]";
+const USAGE: &str = "usage: cargo xtask bench alerts|engine|history|pages|rpc… [SCENARIO…] [--quick] [--built] [--json FILE] [--compare FILE]";
 
 /// The sets of scenarios, by the words that ask for them.
 const SETS: &[(&str, &[Scenario])] = &[
     ("alerts", alerts::ALERTS),
     ("engine", scenario::ENGINE),
     ("history", history::HISTORY),
+    ("pages", pages::PAGES),
     ("rpc", calls::RPC),
 ];
 

@@ -24,8 +24,10 @@ usage: cargo xtask <command>
 
   setup              install what the tests and the checks need (apt, npm, Go modules, cargo)
   test [ARGS…]       setup, then every test of the workspace; ARGS go to `cargo test`
-  bench engine|rpc   the figures of the check engine or of the calls on this machine, as a table
-                     and as JSON: [SCENARIO…] [--quick] [--built] [--json FILE] [--compare FILE]
+  bench alerts|engine|history|pages|rpc
+                     the figures of alerts, the check engine, what is kept of the past, status pages
+                     or calls on this machine, as a table and as JSON:
+                     [SCENARIO…] [--quick] [--built] [--json FILE] [--compare FILE]
   chaos [--kills N]  kill -9 while monitors flip and receivers fail: no alert is lost (100 kills,
                      on both databases)
   instructions [--bless] [--built]

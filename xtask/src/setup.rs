@@ -70,6 +70,35 @@ const SMTP_SERVER: Tool = Tool {
     needs: NPM,
     install: install_smtp_server,
 };
+/// The ACME server that tests of certificates start: a process with an authority of its own. This is the
+/// newest version that the Go of Debian 12 compiles; see [`LINKNAME`] for newer ones.
+const PEBBLE: Tool = Tool {
+    name: "pebble",
+    version: "2.4.0",
+    place: "bin/pebble",
+    needs: GO,
+    install: install_pebble,
+};
+/// Old packages of Go name functions inside its own, which linkers refuse since Go 1.23 unless they are
+/// told not to; those before do not know the flag.
+const LINKNAME: &str = "-ldflags=-checklinkname=0";
+const LINKNAME_SINCE: u32 = 23;
+/// Drives the browser that tests of pages look with; the browser itself is the system's.
+const PLAYWRIGHT: Tool = Tool {
+    name: "playwright-core",
+    version: "1.65.1",
+    place: "browser/node_modules/playwright-core",
+    needs: NPM,
+    install: install_playwright,
+};
+/// What finds where pages keep people out, with it.
+const AXE: &str = "axe-core@4.14.1";
+/// The browser.
+const CHROMIUM: Installer = Installer {
+    program: "chromium",
+    package: "chromium",
+    by_hand: "install Chromium as `chromium` (https://www.chromium.org/) and put it on the PATH",
+};
 /// What reads emails back, with it.
 const POSTAL_MIME: &str = "postal-mime@2.4.3";
 /// Licences, bans and sources of dependencies.
@@ -105,6 +134,9 @@ pub(crate) fn for_tests() -> Result<()> {
     ready(&GRPCURL)?;
     ready(&BUF)?;
     ready(&SMTP_SERVER)?;
+    ready(&PEBBLE)?;
+    present(&CHROMIUM).context("`chromium` is missing")?;
+    ready(&PLAYWRIGHT)?;
     terraform()?;
     wire()
 }
@@ -196,8 +228,27 @@ fn apt(root: bool, args: &[&str]) -> Result<()> {
 
 fn install_grpcurl(tool: &Tool) -> Result<()> {
     let module = format!("github.com/fullstorydev/grpcurl/cmd/grpcurl@v{}", tool.version);
+    install_module(&["install", &module])
+}
+
+fn install_pebble(tool: &Tool) -> Result<()> {
+    let module = format!("github.com/letsencrypt/pebble/v2/cmd/pebble@v{}", tool.version);
+    let version = shell::output("go", &["env", "GOVERSION"])?;
+    match minor(&version) {
+        Some(minor) if minor >= LINKNAME_SINCE => install_module(&["install", LINKNAME, &module]),
+        Some(_) | None => install_module(&["install", &module]),
+    }
+}
+
+/// The second part of a version of Go, such as 19 of `go1.19.8`.
+fn minor(version: &str) -> Option<u32> {
+    version.trim().strip_prefix("go1.")?.split(['.', '-', ' ']).next()?.parse().ok()
+}
+
+/// A program of Go, in the folder of the tools.
+fn install_module(args: &[&str]) -> Result<()> {
     let mut command = shell::command("go")?;
-    shell::finish(command.args(["install", &module]).env("GOBIN", shell::tools().join("bin")))
+    shell::finish(command.args(args).env("GOBIN", shell::tools().join("bin")))
 }
 
 fn install_buf(tool: &Tool) -> Result<()> {
@@ -212,6 +263,10 @@ fn install_buf(tool: &Tool) -> Result<()> {
 
 fn install_smtp_server(tool: &Tool) -> Result<()> {
     install_packages("mail", &[&format!("smtp-server@{}", tool.version), POSTAL_MIME])
+}
+
+fn install_playwright(tool: &Tool) -> Result<()> {
+    install_packages("browser", &[&format!("playwright-core@{}", tool.version), AXE])
 }
 
 /// Packages of npm, in a folder of their own below that of the tools.
@@ -244,6 +299,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_version_of_go_is_read_as_go_writes_it() {
+        for (text, expected) in
+            [("go1.19.8\n", Some(19)), ("go1.26", Some(26)), ("go1.24-x", Some(24)), ("devel", None)]
+        {
+            assert_eq!(minor(text), expected, "{text}");
+        }
+    }
+
+    #[test]
     fn a_missing_installer_is_named_with_the_way_to_get_it() {
         let unknown = Installer {
             program: "no-such-program",
@@ -252,7 +316,7 @@ mod tests {
         };
         assert!(!shell::found(unknown.program));
         assert!(shell::found("cargo") || shell::found("sh"));
-        for tool in [GRPCURL, BUF, SMTP_SERVER, CARGO_DENY] {
+        for tool in [GRPCURL, BUF, SMTP_SERVER, PEBBLE, PLAYWRIGHT, CARGO_DENY] {
             assert!(tool.version.split('.').count() == 3, "{} is not pinned", tool.name);
             assert!(tool.needs.by_hand.starts_with("install "), "{} says no way out", tool.name);
         }

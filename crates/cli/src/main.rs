@@ -11,8 +11,11 @@ mod maintenance;
 mod memory;
 mod notifications;
 mod output;
+mod pages;
+mod reports;
 mod serve;
 mod service;
+mod subscribers;
 mod terraform;
 
 use std::path::PathBuf;
@@ -115,6 +118,21 @@ enum Command {
         #[command(subcommand)]
         action: notifications::Action,
     },
+    /// Status reports of a workspace: open, update, resolve, list and delete them; their templates
+    Reports {
+        #[command(subcommand)]
+        action: reports::Action,
+    },
+    /// Subscribers of status pages: list, add and remove them
+    Subscribers {
+        #[command(subcommand)]
+        action: subscribers::Action,
+    },
+    /// Status pages of a workspace: list them, see what visitors see, and how components were
+    Pages {
+        #[command(subcommand)]
+        action: pages::Action,
+    },
     /// Write what a workspace holds as a configuration of Terraform
     Terraform {
         #[command(subcommand)]
@@ -143,6 +161,9 @@ fn main() -> ExitCode {
         | Command::Incidents { .. }
         | Command::Maintenance { .. }
         | Command::Notifications { .. }
+        | Command::Reports { .. }
+        | Command::Subscribers { .. }
+        | Command::Pages { .. }
         | Command::Terraform { .. }
         | Command::Config { .. } => ExitCode::FAILURE,
     };
@@ -175,7 +196,19 @@ fn run(command: Command) -> Result<ExitCode> {
             runtime(Some(1))?.block_on(incidents::run(action))?;
             Ok(ExitCode::SUCCESS)
         }
+        Command::Reports { action } => {
+            runtime(Some(1))?.block_on(reports::run(action))?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Subscribers { action } => {
+            runtime(Some(1))?.block_on(subscribers::run(action))?;
+            Ok(ExitCode::SUCCESS)
+        }
         Command::Notifications { action } => runtime(Some(1))?.block_on(notifications::run(action)),
+        Command::Pages { action } => {
+            runtime(Some(1))?.block_on(pages::run(action))?;
+            Ok(ExitCode::SUCCESS)
+        }
         Command::Terraform { action } => runtime(Some(1))?.block_on(terraform::run(action)),
         Command::Config { flags } => config::run(flags),
     }

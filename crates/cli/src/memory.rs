@@ -1,5 +1,5 @@
-//! Memory of a server at rest: lets go of the program's own code that only its start needed. What
-//! is needed again comes back from the file, a page at a time. What is allocated belongs to the
+//! Memory of a server: lets go of the program's own code that only its start or a moment needed. What
+//! is needed again comes back from the file, some pages at a time. What is allocated belongs to the
 //! allocator (docs/decisions/0009-allocator.md).
 
 use std::fs;

@@ -17,6 +17,9 @@ use crate::{memory, output};
 
 /// After so long a server has begun all that it does beside its work.
 const START_TAKES: Duration = Duration::from_secs(1);
+/// Code that was not used for so long is not kept in memory: that of the start, and of what somebody did
+/// once. What is in use comes back from the file at once, some hundred pages.
+const CODE_USED_WITHIN: Duration = Duration::from_mins(1);
 
 pub(crate) async fn run(mut flags: Flags, demo: bool) -> Result<ExitCode> {
     if demo {
@@ -40,7 +43,10 @@ pub(crate) async fn run(mut flags: Flags, demo: bool) -> Result<ExitCode> {
     };
     tokio::spawn(async {
         tokio::time::sleep(START_TAKES).await;
-        memory::let_go_of_code();
+        loop {
+            memory::let_go_of_code();
+            tokio::time::sleep(CODE_USED_WITHIN).await;
+        }
     });
     running.run(signals).await?;
     Ok(ExitCode::SUCCESS)

@@ -68,3 +68,4 @@ pub mod notification;
 pub mod region;
 pub mod rpc;
 pub mod status_page;
+pub mod status_report;

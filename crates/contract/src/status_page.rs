@@ -3,7 +3,8 @@
 
 use rules::Secret;
 use rules::status_page::{
-    Component, ComponentDraft, ComponentGroup, GroupDraft, PageDraft, StatusPage,
+    Component, ComponentDraft, ComponentGroup, Destination, GroupDraft, PageDraft, StatusPage,
+    Subscriber, SubscriberDraft,
 };
 
 use crate::monitor::{Secrets, instant};
@@ -53,6 +54,19 @@ impl From<wire::ComponentGroup> for GroupDraft {
     }
 }
 
+impl From<wire::Subscriber> for SubscriberDraft {
+    fn from(given: wire::Subscriber) -> Self {
+        Self {
+            page_id: given.page_id,
+            email: given.email,
+            webhook_url: given.webhook_url.map(Secret::new),
+            language: given.language,
+            component_ids: given.component_ids,
+            topics: given.topics,
+        }
+    }
+}
+
 /// A status page as an answer. Its password is a secret: a read key gets none, and no mask in its
 /// place (design §4).
 pub fn shown_page(page: &StatusPage, secrets: Secrets) -> wire::StatusPage {
@@ -72,6 +86,7 @@ pub fn shown_page(page: &StatusPage, secrets: Secrets) -> wire::StatusPage {
         auth_email_domains: settings.auth_email_domains.clone(),
         published: Some(page.published),
         theme: Some(page.theme.to_string()),
+        allow_indexing: Some(page.allow_indexing),
         created_at: instant(page.created_at),
         updated_at: instant(page.updated_at),
     }
@@ -103,6 +118,30 @@ pub fn shown_group(group: &ComponentGroup) -> wire::ComponentGroup {
         name: Some(group.settings.name.clone()),
         created_at: instant(group.created_at),
         updated_at: instant(group.updated_at),
+    }
+}
+
+/// A subscriber as an answer. The URL of a webhook is a secret: a read key gets none.
+pub fn shown_subscriber(subscriber: &Subscriber, secrets: Secrets) -> wire::Subscriber {
+    let settings = &subscriber.settings;
+    let (email, webhook_url) = match &settings.destination {
+        Destination::Email(address) => (Some(address.clone()), None),
+        Destination::Webhook(url) => {
+            (None, Some(url.expose().clone()).filter(|_| secrets == Secrets::Shown))
+        }
+    };
+    wire::Subscriber {
+        id: Some(subscriber.id.to_string()),
+        page_id: Some(settings.page_id.to_string()),
+        email,
+        webhook_url,
+        language: Some(settings.language.to_string()),
+        component_ids: settings.scope.ids().iter().map(ToString::to_string).collect(),
+        topics: settings.topics.iter().map(ToString::to_string).collect(),
+        kind: Some(settings.destination.kind().to_string()),
+        state: Some(subscriber.state().to_string()),
+        created_at: instant(subscriber.created_at),
+        confirmed_at: subscriber.confirmed_at.map(instant).unwrap_or_default(),
     }
 }
 

@@ -2,11 +2,13 @@
 //! hour or a day ([`Sum`]) with the distribution of latencies ([`Sketch`]), and the share of time
 //! that a monitor was up ([`uptime`]). Keeping them belongs to the store.
 
+mod phases;
 mod sketch;
 mod sum;
 mod uptime;
 pub mod varint;
 
+pub use phases::{PHASES, PhaseSum};
 pub use sketch::{LATENCY_MAX_US, LATENCY_MIN_US, RELATIVE_ERROR, Sketch};
 pub use sum::Sum;
 pub(crate) use uptime::joined;

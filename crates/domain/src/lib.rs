@@ -7,5 +7,7 @@ pub mod check;
 pub mod history;
 pub mod judge;
 pub mod maintenance;
+pub mod markdown;
 pub mod notify;
 pub mod page;
+pub mod report;

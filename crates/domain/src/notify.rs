@@ -4,6 +4,7 @@
 
 mod answer;
 mod compose;
+mod content;
 mod discord;
 mod email;
 mod event;
@@ -12,6 +13,7 @@ mod google_chat;
 mod grafana_oncall;
 mod identity;
 mod message;
+mod news;
 mod ntfy;
 mod opsgenie;
 mod pagerduty;
@@ -28,9 +30,16 @@ mod tests;
 
 pub use answer::{in_one_line, read_answer, said};
 pub use compose::{compose, keeps_alerts};
+pub use content::Content;
 pub use event::{Ended, Event, EventKind, Grounds, Notice, RegionSeen, Subject};
-pub use identity::{event_key, event_name, storm_key, thread};
-pub use message::{Answer, Delivered, Envelope, HttpMessage, Mail, Message, Refusal};
+pub use identity::{event_key, event_name, storm_key, storm_of, thread};
+pub use message::{
+    Answer, Delivered, Envelope, HttpMessage, ListLinks, Mail, Message, Refusal,
+};
+pub use news::{
+    About, ComponentNamed, Cover, IncidentNews, Links, MaintenanceNews, News, PageNamed,
+    ReportNews, Stage, compose_news, news_key,
+};
 pub use policy::{
     ASKED_WAIT_MAX, Deaf, GIVE_UP_AFTER, Hearer, Hears, Holds, Matter, NextTry, Occasion, Opening,
     Placed, STORM_EVENTS_MAX, Scene, Stands, Telling, Told, Turn, Window, Written, degraded_due,

@@ -2,9 +2,13 @@
 //! Decides states, the one sentence on top, bars of days and what counts as old knowledge; words in
 //! the visitor's language, HTML and JSON belong to the server, and who may look to its gate.
 
+mod course;
 mod day;
 mod facts;
+mod month;
+mod past;
 mod project;
+mod report;
 mod state;
 mod verdict;
 mod view;
@@ -12,9 +16,13 @@ mod view;
 #[cfg(test)]
 mod tests;
 
-pub use day::{Day, days};
+pub use course::{CoursePoint, PERCENTILES, Range, course};
+pub use day::{Day, days, uptime_of};
 pub use facts::{ComponentFacts, Facts, IncidentFacts, MaintenanceFacts, MonitorFacts};
+pub use month::Month;
+pub use past::{MonthView, PastFacts};
 pub use project::project;
+pub use report::{ReportView, ReportedComponent, UpdateView};
 pub use state::State;
 pub use verdict::{Knowledge, Sentence, Verdict};
 pub use view::{

@@ -1,4 +1,4 @@
-//! The one way of the product's own requests out: messages of channels, later icons. They pass the
+//! The one way of the product's own requests out: messages of channels, and icons. They pass the
 //! same egress policy as checks, after resolution, and no redirect is followed: it is an answer like
 //! any other. What an answer means, and when to ask again, is left to others.
 
@@ -44,7 +44,8 @@ pub struct Answer {
     pub status: StatusCode,
     /// Its headers.
     pub headers: HeaderMap,
-    /// The beginning of its body: at most 16 KiB, and as much as came within two seconds.
+    /// The beginning of its body, of a message's answer at most 16 KiB, and as much as came within two
+    /// seconds.
     pub body: Bytes,
     /// Whether there was more of it, or may have been.
     pub truncated: bool,
@@ -61,6 +62,13 @@ enum End {
     Cut,
     /// It did not end.
     Never,
+}
+
+/// How much of a body is kept, and how long it is waited for.
+#[derive(Clone, Copy, Debug)]
+struct Keep {
+    bytes: usize,
+    until: Instant,
 }
 
 /// How far an exchange has come.
@@ -82,6 +90,28 @@ impl Client {
     /// that is long or does not end is cut off. No word of a failure is out of the URL but its host.
     pub async fn send(&self, request: &Request, limit: Duration) -> Result<Answer, Failure> {
         let deadline = Instant::now() + limit;
+        let keep =
+            || Keep { bytes: ANSWER_BODY, until: deadline.min(Instant::now() + ANSWER_BODY_WITHIN) };
+        self.exchange(request, (deadline, limit), keep).await
+    }
+
+    /// Asks for something, of which `bytes` at most are kept; `limit` is for all of it.
+    pub async fn fetch(
+        &self,
+        request: &Request,
+        limit: Duration,
+        bytes: usize,
+    ) -> Result<Answer, Failure> {
+        let deadline = Instant::now() + limit;
+        self.exchange(request, (deadline, limit), || Keep { bytes, until: deadline }).await
+    }
+
+    async fn exchange(
+        &self,
+        request: &Request,
+        (deadline, limit): (Instant, Duration),
+        keep: impl FnOnce() -> Keep + Send,
+    ) -> Result<Answer, Failure> {
         let place = request.place()?;
         let mut progress = Progress { stage: Stage::LookUp, peer: None };
         let asked = timeout_at(deadline, self.ask(request, &place, &mut progress)).await;
@@ -90,8 +120,7 @@ impl Client {
             Err(_) => return Err(progress.stage.out_of_time(limit, &place.host, progress.peer)),
         };
         let (head, body) = answer.into_parts();
-        let within = deadline.min(Instant::now() + ANSWER_BODY_WITHIN);
-        let (body, end) = read(&mut connection.link, body, within).await;
+        let (body, end) = read(&mut connection.link, body, keep()).await;
         if end == End::Whole {
             self.spare.keep(place, connection);
         }
@@ -182,7 +211,7 @@ async fn answer_over(
 
 /// The beginning of the body, and how it ended. What is longer than what is kept is read and dropped, so
 /// that a long answer is told from one without an end.
-async fn read(link: &mut Link, mut incoming: Incoming, within: Instant) -> (Bytes, End) {
+async fn read(link: &mut Link, mut incoming: Incoming, keep: Keep) -> (Bytes, End) {
     let (mut kept, mut seen) = (BytesMut::new(), 0);
     let reading = async {
         while let Some(frame) = link.drive(incoming.frame(), || {}).await {
@@ -192,11 +221,11 @@ async fn read(link: &mut Link, mut incoming: Incoming, within: Instant) -> (Byte
             if seen > ANSWER_BODY_ENDS {
                 return End::Never;
             }
-            let fits = piece.len().min(ANSWER_BODY - kept.len());
+            let fits = piece.len().min(keep.bytes - kept.len());
             kept.extend_from_slice(&piece[..fits]);
         }
-        if seen > ANSWER_BODY { End::Cut } else { End::Whole }
+        if seen > keep.bytes { End::Cut } else { End::Whole }
     };
-    let end = timeout_at(within, reading).await.unwrap_or(End::Never);
+    let end = timeout_at(keep.until, reading).await.unwrap_or(End::Never);
     (kept.freeze(), end)
 }

@@ -9,6 +9,7 @@ pub mod egress;
 #[cfg(any(test, aloft_fuzz))]
 pub mod fuzz;
 mod limits;
+mod names;
 mod progress;
 mod resolve;
 mod runner;
@@ -20,6 +21,7 @@ mod wire;
 pub use client::{Answer, Client, Request};
 pub use egress::Egress;
 pub use limits::{checks_for_handles, concurrency_limit};
+pub use names::{Leads, Names};
 pub use runner::Probe;
 pub use settings::{Nameservers, Settings, UnusableRoots, read_roots};
 

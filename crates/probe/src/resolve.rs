@@ -50,14 +50,11 @@ impl Resolver {
 
     /// The addresses of a host (as A-label), IPv6 and IPv4 in turn; at least one.
     pub(crate) async fn addresses(&self, host: &str) -> Result<Vec<IpAddr>, Failure> {
+        if let Some(known) = self.known(host) {
+            return Ok(known);
+        }
         let bare = host.strip_suffix('.').unwrap_or(host);
         let system = self.system.read();
-        if let Some(known) = system.hosts.get(&bare.to_ascii_lowercase()) {
-            return Ok(known.clone());
-        }
-        if is_localhost(bare) {
-            return Ok(vec![IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)]);
-        }
         let servers: Arc<[SocketAddr]> = self.servers(bare).into();
         let mut outcome = Err(Failure::new(FailureKind::NameUnresolved, "there is no such name"));
         for name in self.names(host, &system) {
@@ -68,6 +65,14 @@ impl Resolver {
             }
         }
         outcome
+    }
+
+    /// The addresses that no name server is asked for.
+    pub(crate) fn known(&self, host: &str) -> Option<Vec<IpAddr>> {
+        let bare = host.strip_suffix('.').unwrap_or(host);
+        let known = self.system.read().hosts.get(&bare.to_ascii_lowercase()).cloned();
+        let here = || vec![IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
+        known.or_else(|| is_localhost(bare).then(here))
     }
 
     /// The full names that `host` may be short for. A name with a dot is first taken as it is: else
@@ -169,7 +174,7 @@ fn in_turn(first: Vec<IpAddr>, second: Vec<IpAddr>) -> Vec<IpAddr> {
 
 /// Why there is no address: what a nameserver said of the name weighs more than that one could not
 /// be asked.
-fn unresolved(name: &str, v4: Option<Found>, v6: Option<Found>) -> Failure {
+pub(crate) fn unresolved(name: &str, v4: Option<Found>, v6: Option<Found>) -> Failure {
     let mut failure = None;
     for found in [v4, v6].into_iter().flatten() {
         let lookup = match found {

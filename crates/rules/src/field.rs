@@ -1,6 +1,7 @@
 //! Tables of fields: what a resource holds, written as data, so that RPC validation, forms, the
 //! Terraform schema, the reference and the TypeScript client all read the same limits.
 
+use crate::form;
 use crate::form::clock::CLOCK_CHARS_MAX;
 use crate::form::contact::PHONE_CHARS_MAX;
 
@@ -249,6 +250,13 @@ impl Shape {
     /// The words of an enumeration or of a set of words; `None` for every other shape.
     pub const fn words(self) -> Option<&'static [&'static str]> {
         if let Self::OneOf(words) | Self::SetOf(words) = self { Some(words) } else { None }
+    }
+
+    /// Whether a text has this shape: as many characters as it may have, in the right form.
+    pub fn takes(self, text: &str) -> bool {
+        let fits = |(min, max)| (min..=max as usize).contains(&text.chars().count());
+        let bounds = self.characters().map(|(min, max)| (min as usize, max));
+        bounds.is_some_and(fits) && form::check(self, text).is_ok()
     }
 
     /// Fewest and most characters that a text of this shape may have; `None` for what is no free

@@ -117,6 +117,14 @@ ids! {
     MaintenanceId = "mnt_";
     /// A secret that a workspace's webhooks are signed with; not the secret itself.
     SigningSecretId = "sgn_";
+    /// A subscriber of a status page.
+    SubscriberId = "sub_";
+    /// A status report.
+    ReportId = "rpt_";
+    /// An update of a status report.
+    UpdateId = "upd_";
+    /// A template of status reports.
+    TemplateId = "tpl_";
 }
 
 fn compose(now: crate::Timestamp, chance: u64) -> u64 {

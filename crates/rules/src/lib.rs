@@ -17,6 +17,7 @@ pub mod monitor;
 pub mod notification;
 mod place;
 mod reader;
+pub mod report;
 pub mod status_page;
 pub mod tables;
 mod violation;
@@ -26,7 +27,7 @@ pub use form::{
 };
 pub use id::{
     ChannelId, ComponentId, DeliveryId, GroupId, IncidentId, KeyId, MaintenanceId, MonitorId,
-    PageId, SigningSecretId, UnreadableId, WorkspaceId,
+    PageId, ReportId, SigningSecretId, SubscriberId, TemplateId, UnreadableId, UpdateId, WorkspaceId,
 };
 pub use place::Place;
 pub use reader::Reader;

@@ -94,5 +94,21 @@ pub const DELIVERY_RETRIED_FOR: Duration = Duration::from_hours(24);
 pub const MAINTENANCE_STARTS_MIN: Timestamp = Timestamp::from_millis(946_684_800_000);
 /// Latest beginning of a maintenance (ours): 2100-01-01.
 pub const MAINTENANCE_STARTS_MAX: Timestamp = Timestamp::from_millis(4_102_444_800_000);
+/// Earliest time of an update of a report (ours): 2000-01-01.
+pub const REPORT_AT_MIN: Timestamp = Timestamp::from_millis(946_684_800_000);
+/// Most updates of one report (ours).
+pub const REPORT_UPDATES_MAX: u32 = 200;
+/// Most templates of one workspace (ours).
+pub const REPORT_TEMPLATES_MAX: u32 = 200;
+/// Most subscribers of one status page (ours).
+pub const SUBSCRIBERS_MAX: u32 = 10_000;
+/// Most components that one subscriber names (ours).
+pub const SUBSCRIBER_COMPONENTS_MAX: usize = 1_000;
+/// Times an hour that somebody of one network may ask for emails (ours).
+pub const SUBSCRIBE_PER_NETWORK_AND_HOUR: u32 = 20;
+/// Times an hour that emails to one address may be asked for at one page (ours).
+pub const SUBSCRIBE_PER_MAILBOX_AND_HOUR: u32 = 3;
+/// Time within which who asked for emails must confirm the address (issue 7).
+pub const SUBSCRIBER_PENDING_FOR: Duration = Duration::from_hours(24);
 /// Time for which the windows of a maintenance are written ahead (ours).
 pub const MAINTENANCE_AHEAD: Duration = Duration::from_hours(24 * 400);

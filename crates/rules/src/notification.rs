@@ -207,10 +207,15 @@ impl Provider {
             | Self::Sms(_)
             | Self::Whatsapp(_) => return None,
         };
-        match url::Url::parse(url).ok()?.host()? {
-            url::Host::Ipv4(address) => Some((field, address.into())),
-            url::Host::Ipv6(address) => Some((field, address.into())),
-            url::Host::Domain(_) => None,
-        }
+        literal_address(url).map(|address| (field, address))
+    }
+}
+
+/// The address that a URL names outright.
+pub fn literal_address(url: &str) -> Option<IpAddr> {
+    match url::Url::parse(url).ok()?.host()? {
+        url::Host::Ipv4(address) => Some(address.into()),
+        url::Host::Ipv6(address) => Some(address.into()),
+        url::Host::Domain(_) => None,
     }
 }

@@ -5,13 +5,21 @@
 mod component;
 mod group;
 mod page;
+mod subscriber;
 
 pub use component::{Component, ComponentDraft, ComponentSettings};
+pub(crate) use component::{fixed, reference};
 pub use group::{ComponentGroup, GroupDraft, GroupSettings};
 pub use page::{PageDraft, PageSettings, StatusPage};
+pub use subscriber::{
+    Components, Destination, Language, Subscriber, SubscriberDraft, SubscriberKind,
+    SubscriberSettings, SubscriberState, Topic,
+};
 
 /// What a `page_id` must be, as the end of a sentence.
 pub const A_PAGE: &str = "must be a status page of this workspace";
+/// What each of `component_ids` must be, as the end of a sentence.
+pub const A_COMPONENT: &str = "may only name components of the status page";
 /// What a `monitor_id` must be, as the end of a sentence.
 pub const A_MONITOR: &str = "must be a monitor of this workspace";
 /// What a `group_id` must be, as the end of a sentence.

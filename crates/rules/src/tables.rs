@@ -11,7 +11,9 @@ mod maintenance;
 mod monitor;
 mod notification;
 mod provider;
+mod report;
 mod status_page;
+mod subscriber;
 mod tcp_monitor;
 mod wishes;
 
@@ -25,7 +27,9 @@ pub use maintenance::MAINTENANCE;
 pub use monitor::{RETRY_MAX, TIMEOUT_MS_DEFAULT, TIMEOUT_MS_MAX};
 pub use notification::NOTIFICATION;
 pub use provider::PROVIDER;
+pub use report::{REPORT_TEMPLATE, REPORT_UPDATE, STATUS_REPORT};
 pub use status_page::STATUS_PAGE;
+pub use subscriber::SUBSCRIBER;
 pub use tcp_monitor::TCP_MONITOR;
 pub use wishes::NOTIFICATION_WISHES;
 

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::routing::get;
+use axum::{Extension, Router};
 use contract::rpc;
 use probe::Egress;
 use rules::Region;
@@ -14,10 +14,11 @@ use tokio_util::sync::CancellationToken;
 use crate::auth::{Auth, Gate};
 use crate::context::Context;
 use crate::control::Desk;
+use crate::domains::{ByHost, Domains};
 use crate::edge;
 use crate::observe::{Metrics, health};
 use crate::pipeline::{Notifier, Pipeline};
-use crate::status_page::{PageShelf, VisitorGate};
+use crate::status_page::{Icons, PageShelf, PagesBehind, SubscribeDesk, VisitorGate};
 use crate::{rpc as services, status_page, v1};
 
 /// What answering a caller needs. Cheap to clone.
@@ -39,8 +40,16 @@ pub struct App {
     pub(crate) shelf: Arc<services::Shelf>,
     /// What visitors were shown of status pages.
     pub(crate) page_shelf: Arc<PageShelf>,
+    /// The domains of status pages.
+    pub(crate) domains: Arc<Domains>,
+    /// What visitors read behind status pages.
+    pub(crate) behind: Arc<PagesBehind>,
+    /// Icons of status pages.
+    pub(crate) icons: Arc<Icons>,
     /// Who may see a status page.
     pub(crate) visitors: Arc<VisitorGate>,
+    /// Where visitors subscribe to status pages.
+    pub(crate) subscribing: Arc<SubscribeDesk>,
     /// Where the server itself may send to.
     pub egress: Egress,
     /// Regions of a monitor that names none.
@@ -49,8 +58,8 @@ pub struct App {
 
 impl App {
     /// Every path the server answers: the machine's own questions, `/v1`, and the services, below
-    /// `/rpc` and at the root, because stock gRPC clients cannot put a prefix before a path. With
-    /// `stop` the streams end that would never end by themselves.
+    /// `/rpc` and at the root, because stock gRPC clients cannot put a prefix before a path. At a
+    /// page's own domain that page is answered and nothing else. With `stop` the streams end that would never end by themselves.
     pub fn router(&self, stop: CancellationToken) -> Router {
         let pages_stop = stop.clone();
         let service = services::service(self, stop);
@@ -60,15 +69,26 @@ impl App {
             .layer(from_fn_with_state(self.kept(), services::Kept::before))
             .layer(from_fn_with_state(self.metrics.clone(), services::whole))
             .layer(from_fn_with_state(self.gate(), Gate::before_rpc));
-        Router::new()
+        let pages = status_page::domain_routes(self, pages_stop.clone());
+        let service = Router::new()
             .route("/healthz", get(health::alive))
             .route("/readyz", get(health::ready))
             .route("/metrics", get(health::metrics))
             .with_state(self.clone())
             .merge(v1::routes(self))
             .merge(status_page::routes(self, pages_stop))
-            .fallback_service(services)
+            .fallback_service(services);
+        let (domains, auth) = (Arc::clone(&self.domains), Arc::clone(&self.auth));
+        Router::new()
+            .fallback_service(ByHost { domains, auth, service, pages })
             .layer(from_fn_with_state(self.ctx.clone(), edge::edge))
+    }
+
+    /// The status page of a custom domain at the root of a host, for requests that came for it. The
+    /// domain is as it is looked up, see [`rules::DomainName`].
+    pub fn page_router(&self, domain: &str, stop: CancellationToken) -> Router {
+        let domain = status_page::PageDomain(domain.to_owned());
+        status_page::domain_routes(self, stop).layer(Extension(domain))
     }
 
     /// The operations on workspaces and keys.

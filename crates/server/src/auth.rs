@@ -21,6 +21,7 @@ use store::{Store, StoreError, Workspace};
 use self::cache::{Cache, Remembered, Verdict};
 pub(crate) use self::gate::{Gate, Peer};
 use self::limits::{Limits, Standing};
+pub(crate) use self::limits::{Tries, network};
 use crate::config::Settings;
 use crate::context::Context;
 
@@ -81,6 +82,11 @@ impl Auth {
     /// The address of whoever asks with these headers over a connection from `peer`.
     pub(crate) fn address(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         address::caller(peer, headers, &self.trusted_proxies)
+    }
+
+    /// Whether this is the address of a proxy that is trusted.
+    pub(crate) fn is_proxy(&self, peer: IpAddr) -> bool {
+        address::is_trusted(peer, &self.trusted_proxies)
     }
 
     /// Says who calls with these headers over a connection from `peer`, and how far from the limit

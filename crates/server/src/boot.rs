@@ -4,23 +4,28 @@
 mod environment;
 mod housekeeping;
 mod listen;
+mod listeners;
+mod names;
+mod network;
 mod opening;
 mod signals;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
-use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rules::Secret;
 use store::{MasterKeySource, Store, StoreError};
-use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 pub use self::environment::variable;
+use self::listeners::{Addresses, Listeners};
+use self::names::Names;
+use self::network::{egress, egress_addresses, network};
 pub use self::signals::Signals;
 use crate::app::App;
 use crate::auth::Auth;
@@ -32,7 +37,7 @@ use crate::observe::Metrics;
 use crate::pipeline::{
     self, Notifier, NotifierParts, Notifying, Parts, Pipeline, PipelineError, Probes,
 };
-use crate::status_page::VisitorGate;
+use crate::status_page::{Icons, PageShelf, SubscribeDesk, Tickets, VisitorGate};
 
 /// Connections that callers may have also where few files may be open.
 const CONNECTIONS_LEAST: usize = 64;
@@ -46,12 +51,14 @@ pub enum BootError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The address is taken or not ours.
-    #[error("cannot listen on {address}: {why}; choose another with --listen")]
+    #[error("cannot listen on {address}: {why}; choose another with {flag}")]
     Listen {
         /// Which address.
         address: SocketAddr,
         /// What the system said.
         why: io::Error,
+        /// The flag that sets it.
+        flag: &'static str,
     },
     /// The control socket could not be opened.
     #[error("cannot open the control socket in `{}`: {why}", .folder.display())]
@@ -81,17 +88,15 @@ pub enum BootError {
 }
 
 /// Zones that have a name server of their own.
-type Zones = Vec<(String, SocketAddr)>;
+pub type Zones = Vec<(String, SocketAddr)>;
 
 /// A server that runs. Dropping it leaves it running until the process ends.
 #[derive(Debug)]
 pub struct Running {
-    address: SocketAddr,
+    addresses: Addresses,
     app: App,
     stop: CancellationToken,
-    serving: JoinHandle<()>,
-    control: JoinHandle<()>,
-    housekeeping: JoinHandle<()>,
+    tasks: Vec<JoinHandle<()>>,
     stages: pipeline::Running,
     notifying: Notifying,
 }
@@ -120,6 +125,16 @@ pub fn load(
 pub async fn start(settings: &Settings, ctx: Context) -> Result<Running, BootError> {
     let store = open(settings).await?;
     start_on(store, settings, ctx, Vec::new()).await
+}
+
+/// Starts a server that asks for the names of some zones elsewhere: tests have names of their own.
+pub async fn start_in_zones(
+    settings: &Settings,
+    ctx: Context,
+    zones: Zones,
+) -> Result<Running, BootError> {
+    let store = open(settings).await?;
+    start_on(store, settings, ctx, zones).await
 }
 
 /// Starts a server on a folder that has something to look at, and tells the new key of its demo.
@@ -153,23 +168,25 @@ async fn start_on(
     zones: Zones,
 ) -> Result<Running, BootError> {
     environment::warn_of_strangers();
-    let listen = |why| BootError::Listen { address: settings.listen, why };
-    let listener = TcpListener::bind(settings.listen).await.map_err(listen)?;
-    let address = listener.local_addr().map_err(listen)?;
+    let listeners = Listeners::bind(settings).await?;
     let control = |why| BootError::Control { folder: settings.data.clone(), why };
     let socket = Socket::open(&settings.data).map_err(control)?;
 
     let metrics = Metrics::new();
     let network = network(settings, zones)?;
+    let names = Names::open(settings, &network);
+    names.domains.read(&store).await?;
     let notifier = notifier(settings, &ctx, &store, &metrics, &network)?;
+    let icons = Arc::new(Icons::new(probe::Client::new(network.clone())));
     let (pipeline, stages) =
         Pipeline::start(parts(settings, &ctx, &store, &metrics, network)).await?;
     let notifying = notifier.start();
     let auth = Arc::new(Auth::new(ctx.clone(), store.clone(), settings));
     let default_regions = settings.default_regions.clone().into();
     let (egress, shelf) = (egress(settings), Arc::default());
-    let visitors = Arc::new(VisitorGate::new(store.session_key()));
-    let page_shelf = Arc::default();
+    let visitors = Arc::new(VisitorGate::new(&ctx, store.session_key()));
+    let subscribing = Arc::new(SubscribeDesk::new(&ctx, Tickets::new(store.session_key())));
+    let page_shelf = Arc::new(PageShelf::new(settings.public_url.clone(), metrics.clone()));
     let app = App {
         ctx,
         store,
@@ -179,23 +196,25 @@ async fn start_on(
         metrics,
         shelf,
         page_shelf,
+        behind: Arc::default(),
+        icons,
         visitors,
+        subscribing,
         egress,
         default_regions,
+        domains: Arc::clone(&names.domains),
     };
 
     let stop = CancellationToken::new();
-    let serving = tokio::spawn(listen::serve(
-        listener,
-        app.router(stop.clone()),
-        connections_max(),
-        stop.clone(),
-    ));
-    let control = tokio::spawn(socket.serve(app.desk(), stop.clone()));
-    let housekeeping =
-        tokio::spawn(housekeeping::keep(app.clone(), settings.retention, stop.clone()));
-    tracing::info!(server.address = %address, "answering on http://{address}");
-    Ok(Running { address, app, stop, serving, control, housekeeping, stages, notifying })
+    let mut tasks = names.keep(&app, &stop).await?;
+    let addresses = listeners.addresses;
+    addresses.tell();
+    let (router, config) = (app.router(stop.clone()), names.certificates.tls());
+    tasks.push(tokio::spawn(listeners.serve(router, config, connections_max(), stop.clone())));
+    tasks.push(tokio::spawn(socket.serve(app.desk(), stop.clone())));
+    let keep = housekeeping::keep(app.clone(), settings.retention, stop.clone());
+    tasks.push(tokio::spawn(keep));
+    Ok(Running { addresses, app, stop, tasks, stages, notifying })
 }
 
 /// Where the store lives, and where the key of its secrets comes from.
@@ -211,7 +230,17 @@ pub fn store_settings(settings: &Settings) -> store::Settings {
 impl Running {
     /// The address it answers on.
     pub const fn address(&self) -> SocketAddr {
-        self.address
+        self.addresses.plain
+    }
+
+    /// The address it answers on in TLS.
+    pub const fn tls_address(&self) -> Option<SocketAddr> {
+        self.addresses.tls
+    }
+
+    /// The address at which it sends people to TLS.
+    pub const fn redirecting_address(&self) -> Option<SocketAddr> {
+        self.addresses.redirecting
     }
 
     /// The parts that answer, for those who live in the same process: the demo and tests.
@@ -249,7 +278,7 @@ impl Running {
     pub async fn stop(self) -> Result<(), BootError> {
         tracing::info!("stopping");
         self.stop.cancel();
-        for task in [self.serving, self.control, self.housekeeping] {
+        for task in self.tasks {
             if let Err(error) = task.await {
                 tracing::error!(%error, "a task of the server ended badly: {error}");
             }
@@ -303,57 +332,9 @@ fn notifier(
     .map_err(BootError::Mail)
 }
 
-/// What checks and messages may reach, whom they ask and whom they trust.
-fn network(settings: &Settings, zones: Zones) -> Result<probe::Settings, BootError> {
-    let nameservers = if settings.nameservers.is_empty() {
-        probe::Nameservers::System
-    } else {
-        probe::Nameservers::Given(settings.nameservers.clone())
-    };
-    let extra_roots = match &settings.extra_ca_file {
-        Some(path) => {
-            let unusable = |why: String| BootError::ExtraCa { path: path.clone(), why };
-            let pem = fs::read(path).map_err(|error| unusable(error.to_string()))?;
-            probe::read_roots(&pem).map_err(|error| unusable(error.to_string()))?
-        }
-        None => Vec::new(),
-    };
-    Ok(probe::Settings {
-        egress: egress(settings),
-        nameservers,
-        zones,
-        extra_roots,
-        concurrency: settings.max_checks_in_flight.unwrap_or_else(probe::concurrency_limit),
-    })
-}
-
 /// Connections of callers share the open files with checks, which take up to half of them.
 fn connections_max() -> usize {
     (probe::concurrency_limit() / 2).max(CONNECTIONS_LEAST)
-}
-
-/// Where checks come from: what the operator says, or else the addresses of this machine that the
-/// world sees too. A machine behind another one knows none.
-fn egress_addresses(settings: &Settings) -> Vec<IpAddr> {
-    if !settings.egress_addresses.is_empty() {
-        return settings.egress_addresses.clone();
-    }
-    // Connecting a socket of UDP sends nothing: the system says which address it would send from.
-    let from = |here: &str, there: &str| {
-        let socket = UdpSocket::bind(here).ok()?;
-        socket.connect(there).ok()?;
-        Some(socket.local_addr().ok()?.ip())
-    };
-    let found = [("0.0.0.0:0", "1.1.1.1:9"), ("[::]:0", "[2606:4700:4700::1111]:9")]
-        .map(|(here, there)| from(here, there));
-    let is_public =
-        |address: &IpAddr| probe::egress::classify(*address).zone == probe::egress::Zone::Public;
-    found.into_iter().flatten().filter(is_public).collect()
-}
-
-/// Where checks and channels may go.
-fn egress(settings: &Settings) -> probe::Egress {
-    probe::Egress::new(settings.allow_private_networks, [])
 }
 
 /// Each check needs a file handle; the soft limit is often far below what the system allows.

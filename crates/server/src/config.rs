@@ -2,6 +2,7 @@
 //! `aloft config` and the documents read. Where values come from is decided in `layers`, what they
 //! mean in `settings`; reading the environment belongs to `boot`.
 
+mod domains;
 #[cfg(any(test, aloft_fuzz))]
 pub mod fuzz;
 mod layers;
@@ -10,6 +11,7 @@ mod settings;
 
 use domain::notify::setting;
 
+pub use domains::{AcmeSettings, ChallengeChoice, DomainSettings, PageHost, TlsSettings};
 pub use layers::{Layers, Origin, Value, Values};
 pub use servers::{MailAccount, MailServer, MailTls};
 pub use settings::{LogFormat, Settings};
@@ -102,7 +104,7 @@ pub static SETTINGS: &[Setting] = &[
         "trusted_proxies",
         "",
         "NETWORKS",
-        "Proxies whose X-Forwarded-For is believed, such as 10.0.0.0/8, joined by commas.",
+        "Proxies whose X-Forwarded-For, X-Forwarded-Host and X-Forwarded-Proto are believed, such as 10.0.0.0/8, joined by commas.",
     ),
     Setting::new(
         "log_format",
@@ -121,6 +123,46 @@ pub static SETTINGS: &[Setting] = &[
         "",
         "URL",
         "Where people reach this server, such as https://aloft.example.com, for links in messages; empty sends none.",
+    ),
+    Setting::new(
+        "pages_hosts",
+        "",
+        "HOSTS",
+        "Names and addresses that custom domains of status pages must lead to, joined by commas; empty takes the host of public_url, or else the machine's own addresses.",
+    ),
+    Setting::new(
+        "https_listen",
+        "",
+        "ADDR",
+        "Address that the server answers on in TLS, such as 0.0.0.0:443, with certificates by ACME; empty answers in the clear only.",
+    ),
+    Setting::new(
+        "http_listen",
+        "",
+        "ADDR",
+        "Address that answers the challenges of ACME in the clear and sends everybody else to https, such as 0.0.0.0:80.",
+    ),
+    Setting::switch(
+        "acme_terms_agreed",
+        "Agrees to the terms of the ACME server that certificates come from.",
+    ),
+    Setting::new(
+        "acme_directory",
+        "https://acme-v02.api.letsencrypt.org/directory",
+        "URL",
+        "Directory of the ACME server that certificates come from.",
+    ),
+    Setting::new(
+        "acme_email",
+        "",
+        "ADDRESS",
+        "Whom the ACME server writes to when a certificate is in danger; empty is nobody.",
+    ),
+    Setting::new(
+        "acme_challenge",
+        "any",
+        "any|http-01|tls-alpn-01",
+        "How the ACME server sees that a domain is this server's: on port 443, or else 80; or only one of them.",
     ),
     Setting::new(
         "smtp_from",

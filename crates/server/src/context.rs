@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rules::{
-    ChannelId, ComponentId, GroupId, IncidentId, KeyId, MaintenanceId, MonitorId, PageId,
-    SigningSecretId, Timestamp, WorkspaceId,
+    ChannelId, ComponentId, GroupId, IncidentId, KeyId, MaintenanceId, MonitorId, PageId, ReportId,
+    SigningSecretId, SubscriberId, TemplateId, Timestamp, UpdateId, WorkspaceId,
 };
 use tokio::sync::watch;
 
@@ -121,10 +121,14 @@ fresh!(
     IncidentId,
     ChannelId,
     PageId,
+    SubscriberId,
     ComponentId,
     GroupId,
     MaintenanceId,
-    SigningSecretId
+    SigningSecretId,
+    ReportId,
+    UpdateId,
+    TemplateId
 );
 
 /// The time until then, to the part of a millisecond: what is due then is late by less.

@@ -7,6 +7,7 @@ pub mod config;
 pub mod context;
 pub mod control;
 mod demo;
+mod domains;
 mod edge;
 mod lane;
 pub mod observe;
@@ -16,3 +17,4 @@ mod status_page;
 mod v1;
 
 pub use app::App;
+pub use status_page::page_paths;

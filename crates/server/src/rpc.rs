@@ -13,6 +13,7 @@ mod monitor;
 mod notification;
 mod region;
 mod status_page;
+mod status_report;
 mod update;
 mod whole;
 
@@ -26,6 +27,7 @@ use contract::notification::wire::NotificationServiceExt as _;
 use contract::region::wire::RegionServiceExt as _;
 use contract::rpc;
 use contract::status_page::wire::StatusPageServiceExt as _;
+use contract::status_report::wire::StatusReportServiceExt as _;
 use tokio_util::sync::CancellationToken;
 
 use self::counted::Counted;
@@ -36,6 +38,7 @@ use self::monitor::Monitors;
 use self::notification::Notifications;
 use self::region::Regions;
 use self::status_page::StatusPages;
+use self::status_report::StatusReports;
 pub(crate) use self::whole::whole;
 use crate::app::App;
 
@@ -48,6 +51,7 @@ pub(crate) fn service(app: &App, stop: CancellationToken) -> rpc::Service {
     let routes = Arc::new(Notifications(app.clone())).register(routes);
     let routes = Arc::new(Regions(app.clone())).register(routes);
     let routes = Arc::new(StatusPages(app.clone())).register(routes);
+    let routes = Arc::new(StatusReports(app.clone())).register(routes);
     let (routes, health) = connectrpc_health::install_static(routes, rpc::service_names());
     tokio::spawn(async move {
         stop.cancelled().await;

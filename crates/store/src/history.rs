@@ -3,6 +3,7 @@
 //! stands in `gather`, single results in `logs`, what a quantile or uptime is in `domain::history`.
 
 mod block;
+mod charted;
 mod gather;
 mod grain;
 mod prune;
@@ -21,6 +22,7 @@ use crate::row::{id, instant};
 use crate::{Store, StoreError};
 
 pub(crate) use block::{Key, unpack};
+pub use charted::Stretch;
 pub use gather::Gathered;
 pub(crate) use grain::{Grain, key as grain_key};
 pub use prune::PrunedHistory;

@@ -5,6 +5,7 @@
 
 mod audit;
 mod backup;
+mod certificates;
 mod channels;
 mod codes;
 mod commit;
@@ -31,12 +32,14 @@ mod monitors;
 mod numbers;
 mod outbox;
 mod pages;
+mod reports;
 mod results;
 mod retention;
 mod row;
 mod shown;
 mod signing_secrets;
 mod store;
+mod subscribers;
 mod transfer;
 mod vault;
 mod workspaces;
@@ -44,6 +47,7 @@ mod writer;
 
 pub use audit::{Actor, Audit, AuditEntry, Change, ProbeNote, ProbeTurn};
 pub use backup::restore;
+pub use certificates::{Certificates, DomainCertificate, IssuedCertificate};
 pub use channels::{Channels, NewChannel};
 pub use commit::{Batch, Committed};
 pub use components::{Components, NewComponent};
@@ -52,7 +56,7 @@ pub use error::StoreError;
 pub use evidence::{EvidenceEntry, EvidenceStore};
 pub use generations::Generation;
 pub use groups::{Groups, NewGroup};
-pub use history::{Gathered, HistoryStore, PrunedHistory};
+pub use history::{Gathered, HistoryStore, PrunedHistory, Stretch};
 pub use idempotency::{Created, Idempotency};
 pub use incidents::{
     Acknowledged, Closed, Entry, Happened, Incident, IncidentFilter, Incidents, Joined, NewComment,
@@ -67,16 +71,20 @@ pub use monitors::{
     BootMonitor, BootMonitors, MonitorPage, MonitorWithStatus, Monitors, NewMonitor, Page,
 };
 pub use outbox::{
-    Delivery, DeliveryAttempt, DeliveryFilter, DeliveryState, Due, Outbox, OutboxCounts, Queue,
-    TestNote, Then, Tried, Woken,
+    Addressee, Delivery, DeliveryAttempt, DeliveryFilter, DeliveryState, Due, Follows, Outbox,
+    OutboxCounts, Queue, Spread, TestNote, Then, Tried, Woken,
 };
-pub use pages::{NewPage, Pages};
+pub use pages::{DomainOfPage, NewPage, Pages};
+pub use reports::{NewReport, NewTemplate, NewUpdate, ReportFilter, ReportTemplates, Reports};
 pub use results::{BootResult, Results};
 pub use retention::{KeepFor, Pruned, PrunedRecords, Retention};
 pub use row::Listed;
 pub use shown::Shown;
 pub use signing_secrets::{Rotated, SigningSecret, SigningSecrets};
 pub use store::{Settings, Store};
+pub use subscribers::{
+    Asked, Begins, NewSubscriber, Receiving, SubscriberFilter, Subscribers, Wanted,
+};
 pub use transfer::{Transferred, transfer};
 pub use vault::MasterKeySource;
 pub use workspaces::{FREE_PLAN, Workspace, Workspaces};

@@ -61,6 +61,26 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/sqlite/0008_channel_wishes.sql"),
         postgres: include_str!("../migrations/postgres/0008_channel_wishes.sql"),
     },
+    Migration {
+        version: 9,
+        sqlite: include_str!("../migrations/sqlite/0009_reports.sql"),
+        postgres: include_str!("../migrations/postgres/0009_reports.sql"),
+    },
+    Migration {
+        version: 10,
+        sqlite: include_str!("../migrations/sqlite/0010_subscribers.sql"),
+        postgres: include_str!("../migrations/postgres/0010_subscribers.sql"),
+    },
+    Migration {
+        version: 11,
+        sqlite: include_str!("../migrations/sqlite/0011_certificates.sql"),
+        postgres: include_str!("../migrations/postgres/0011_certificates.sql"),
+    },
+    Migration {
+        version: 12,
+        sqlite: include_str!("../migrations/sqlite/0012_page_indexing.sql"),
+        postgres: include_str!("../migrations/postgres/0012_page_indexing.sql"),
+    },
 ];
 
 impl Migration {

@@ -2,27 +2,34 @@
 //! tell of (`telling`), handed to the sender in their order (`queue`), tried (`attempts`), and kept to be
 //! read (`log`); what cannot be read any more holds up nobody (`unreadable`). Whom to tell and when is decided by `domain::notify`; sending belongs to the server.
 
+mod addressee;
+mod announce;
 mod attempts;
 mod log;
 mod memory;
 mod queue;
 mod replay;
 mod rows;
+mod spread;
 mod telling;
 mod unreadable;
 
 use std::time::Duration;
 
-use domain::notify::{Event, Holds};
+use domain::notify::{Content, Event, Holds};
 use rules::{ChannelId, DeliveryId, MonitorId, ProviderType, Timestamp, WorkspaceId};
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::Store;
 
+pub use addressee::{Addressee, Follows};
+pub(crate) use announce::{Maintained, note_maintenance, note_report};
 pub(crate) use attempts::forget_attempts;
 pub(crate) use memory::{Listener, Memory};
+pub(crate) use rows::{Events, Posted, write_news};
+pub use spread::Spread;
 pub(crate) use telling::maintenance_changed;
-pub(crate) use telling::{Ending, channel_changed, channel_deleted, note_end, note_transition};
+pub(crate) use telling::{Ending, channel_changed, leave, leave_page, note_end, note_transition};
 
 /// The handle of the outbox.
 #[derive(Clone, Copy, Debug)]
@@ -100,16 +107,16 @@ pub struct DeliveryFilter {
     pub state: Option<DeliveryState>,
 }
 
-/// Something is due on a channel, now or later.
+/// Something is due for somebody, now or later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Woken {
-    /// On which.
-    pub channel: ChannelId,
+    /// For whom.
+    pub addressee: Addressee,
     /// When.
     pub due_at: Timestamp,
 }
 
-/// What is to be sent through a channel now.
+/// What is to be sent to one addressee now.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Queue {
     /// In their order; those of one storm stand together, whether its set is fixed (they share
@@ -126,14 +133,14 @@ pub struct Due {
     pub id: DeliveryId,
     /// Whose it is.
     pub workspace: WorkspaceId,
-    /// Through which channel.
-    pub channel: ChannelId,
-    /// Whose event it is: in order per monitor and channel. `None` for tests, which wait for nothing.
-    pub monitor: Option<MonitorId>,
+    /// To whom.
+    pub addressee: Addressee,
+    /// What it stays in order with.
+    pub follows: Follows,
     /// The same in every try.
     pub key: String,
     /// What to tell.
-    pub event: Event,
+    pub content: Content,
     /// [`Holds::Storm`] where it goes with all others of the queue that say so, else `None`.
     pub holds: Option<Holds>,
     /// The storm that it goes with, once that was fixed: the storm's key.

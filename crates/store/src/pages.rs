@@ -5,10 +5,10 @@ mod change;
 mod columns;
 
 use rules::status_page::StatusPage;
-use rules::{PageId, WorkspaceId};
+use rules::{DomainName, PageId, WorkspaceId};
 
 use crate::db::{Connection, query};
-use crate::row::Listed;
+use crate::row::{Listed, domain, id};
 use crate::vault::Vault;
 use crate::{Page, Store, StoreError};
 
@@ -50,6 +50,32 @@ impl Pages<'_> {
         drop(db);
         Listed::of(&rows, total, |row| columns::read(self.store.vault(), row))
     }
+
+    /// The pages of all workspaces that have a domain of their own, published or not: whom a request
+    /// is for is known before anybody knows whose page that is.
+    pub async fn domains(&self) -> Result<Vec<DomainOfPage>, StoreError> {
+        let mut db = self.store.read().await?;
+        let rows = query(
+            "SELECT custom_domain_name, id FROM pages WHERE custom_domain_name IS NOT NULL \
+             ORDER BY custom_domain_name",
+        )
+        .fetch_all(&mut db)
+        .await?;
+        drop(db);
+        let read = |row| {
+            Ok(DomainOfPage { domain: domain(row, 0)?, page: id(row, 1, PageId::parse)? })
+        };
+        rows.iter().map(read).collect()
+    }
+}
+
+/// A page that has a domain of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DomainOfPage {
+    /// The domain, as it is looked up.
+    pub domain: DomainName,
+    /// The page.
+    pub page: PageId,
 }
 
 /// The page with this slug, whosever it is.
@@ -59,6 +85,16 @@ pub(crate) async fn by_slug(
     slug: &str,
 ) -> Result<Option<StatusPage>, StoreError> {
     let row = query(select!("WHERE slug = $1")).bind(slug).fetch_optional(db).await?;
+    row.map(|row| columns::read(vault, &row)).transpose()
+}
+
+/// The page that has this domain as its own, whosever it is.
+pub(crate) async fn by_domain(
+    db: &mut Connection,
+    vault: &Vault,
+    domain: &str,
+) -> Result<Option<StatusPage>, StoreError> {
+    let row = query(select!("WHERE custom_domain_name = $1")).bind(domain).fetch_optional(db).await?;
     row.map(|row| columns::read(vault, &row)).transpose()
 }
 

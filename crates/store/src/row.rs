@@ -1,6 +1,6 @@
 //! Reading columns: texts and integers of a row as the types of `rules`.
 
-use rules::Timestamp;
+use rules::{DomainName, Timestamp};
 
 use crate::StoreError;
 use crate::db::Row;
@@ -39,6 +39,11 @@ pub(crate) fn id<T, E: ToString>(
 ) -> Result<T, StoreError> {
     let text: &str = row.try_get(column)?;
     parse(text).map_err(|why| StoreError::corrupt(format!("column {column}"), why.to_string()))
+}
+
+/// The domain name in a column.
+pub(crate) fn domain(row: &Row, column: usize) -> Result<DomainName, StoreError> {
+    id(row, column, |text| DomainName::parse(text).map_err(|refusal| refusal.0))
 }
 
 /// The word in a column that may be empty.

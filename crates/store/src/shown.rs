@@ -9,15 +9,16 @@ use std::time::Duration;
 use domain::history::{Span, StatusFrom};
 use domain::page::{ComponentFacts, Facts, IncidentFacts, MaintenanceFacts, MonitorFacts};
 use domain::page::{DAYS, HISTORY_DAYS};
+use rules::report::Report;
 use rules::status_page::StatusPage;
 use rules::{
-    ComponentId, IncidentId, MaintenanceId, MonitorId, MonitorStatus, PageId, Periodicity,
+    ComponentId, IncidentId, MaintenanceId, MonitorId, MonitorStatus, PageId, Periodicity, ReportId,
     Timestamp,
 };
 
 use crate::db::{Connection, Row, query};
 use crate::row::{id, instant, maybe_instant, optional};
-use crate::{Store, StoreError, components, groups, incidents, pages};
+use crate::{Store, StoreError, components, groups, incidents, pages, reports};
 
 const DAY: Duration = Duration::from_hours(24);
 /// How far ahead maintenance is announced.
@@ -26,6 +27,39 @@ const AHEAD: Duration = Duration::from_hours(60 * 24);
 const WINDOWS_MAX: i64 = 2_000;
 /// Incidents that a page tells of at most, the newest first.
 const INCIDENTS_MAX: i64 = 500;
+
+/// Selects incidents of the monitors of a page as [`incident`] reads them; what follows says which.
+macro_rules! select_incidents {
+    ($which:literal) => {
+        concat!(
+            "SELECT i.id, m.id, i.opened_at, i.closed_at, i.closed_how, i.acknowledged_at ",
+            "FROM incidents i JOIN monitors m ON m.number = i.monitor ",
+            "WHERE i.monitor IN (SELECT monitor FROM components WHERE page_id = $1) ",
+            $which
+        )
+    };
+}
+
+/// Selects of the windows `w` of a page's components, of themselves or through the monitor that they
+/// show; one that was to come when its maintenance was deleted is none.
+macro_rules! select_windows {
+    ($columns:literal, $which:literal) => {
+        concat!(
+            $columns,
+            " FROM (SELECT n.maintenance, c.id AS component, 0 AS since, NULL AS until ",
+            "FROM maintenance_components n JOIN components c ON c.id = n.component ",
+            "WHERE c.page_id = $1 UNION SELECT v.maintenance, c.id, v.since, v.until ",
+            "FROM maintenance_covers v JOIN components c ON c.monitor = v.monitor ",
+            "WHERE c.page_id = $1) x JOIN maintenances m ON m.id = x.maintenance ",
+            "JOIN maintenance_windows w ON w.maintenance = m.id ",
+            "WHERE x.since < w.until_at AND (x.until IS NULL OR x.until > w.from_at) ",
+            "AND (m.deleted_at IS NULL OR w.from_at < m.deleted_at) ",
+            $which
+        )
+    };
+}
+
+mod past;
 
 /// The handle of what pages show.
 #[derive(Clone, Copy, Debug)]
@@ -40,10 +74,23 @@ impl Shown<'_> {
         pages::by_slug(&mut db, self.store.vault(), slug).await
     }
 
+    /// The page that has this domain as its own, published or not; as domains are looked up, see
+    /// [`rules::DomainName`].
+    pub async fn by_domain(&self, domain: &str) -> Result<Option<StatusPage>, StoreError> {
+        let mut db = self.store.read().await?;
+        pages::by_domain(&mut db, self.store.vault(), domain).await
+    }
+
+    /// The report with this identifier on the page, however old it is; `None` where there is none.
+    pub async fn report(&self, page: PageId, id: ReportId) -> Result<Option<Report>, StoreError> {
+        reports::on_page(&mut self.store.read().await?, page, id).await
+    }
+
     /// All that stands on a page, as it is at `now`. `checked_at` of its monitors is left open.
     pub async fn facts(&self, page: StatusPage, now: Timestamp) -> Result<Facts, StoreError> {
         let mut db = self.store.read().await?;
         let page_id = page.id;
+        let around = Span { from: now - DAY * DAYS as u32, to: now + AHEAD };
         let monitors = monitors(&mut db, page_id, now).await?;
         let components = components::of_page(&mut db, page_id).await?;
         let mut places = HashMap::with_capacity(components.len());
@@ -62,7 +109,8 @@ impl Shown<'_> {
             components,
             groups: groups::of_page(&mut db, page_id).await?,
             incidents: incidents_of(&mut db, page_id, now).await?,
-            maintenances: maintenances(&mut db, page_id, &places, now).await?,
+            maintenances: maintenances(&mut db, page_id, &places, around).await?,
+            reports: reports::of_page(&mut db, page_id, around.from).await?,
         })
     }
 }
@@ -75,7 +123,7 @@ async fn monitors(
 ) -> Result<HashMap<i64, Arc<MonitorFacts>>, StoreError> {
     let since = now - DAY * DAYS as u32;
     let mut monitors = HashMap::new();
-    let rows = query(
+    let rows_of_monitors = query(
         "SELECT m.number, m.id, m.name, m.active, m.deleted_at, m.public, m.periodicity, \
          (SELECT c.to_status FROM status_changes c WHERE c.monitor = m.number AND c.at < $2 \
          ORDER BY c.number DESC LIMIT 1) \
@@ -85,7 +133,7 @@ async fn monitors(
     .bind(since.as_millis())
     .fetch_all(&mut *db)
     .await?;
-    for row in &rows {
+    for row in &rows_of_monitors {
         monitors.insert(row.try_get(0)?, monitor(row)?);
     }
     let rows = query(
@@ -104,7 +152,26 @@ async fn monitors(
             monitor.changes.push(change);
         }
     }
+    for row in &rows_of_monitors {
+        let (number, deleted_at) = (row.try_get(0)?, maybe_instant(row, 4)?);
+        if let Some((monitor, at)) = monitors.get_mut(&number).zip(deleted_at) {
+            end(monitor, at, since);
+        }
+    }
     Ok(monitors.into_iter().map(|(number, monitor)| (number, Arc::new(monitor))).collect())
+}
+
+/// Of a deleted monitor nothing is known from then on, also where the server ended before that was
+/// written down.
+fn end(monitor: &mut MonitorFacts, at: Timestamp, since: Timestamp) {
+    let unknown = MonitorStatus::Unknown;
+    if at < since {
+        monitor.before = unknown;
+        monitor.changes.clear();
+    } else if monitor.status() != unknown {
+        let last = monitor.changes.last().map_or(at, |last| last.at.max(at));
+        monitor.changes.push(StatusFrom { at: last, status: unknown });
+    }
 }
 
 fn monitor(row: &Row) -> Result<MonitorFacts, StoreError> {
@@ -129,55 +196,46 @@ async fn incidents_of(
     now: Timestamp,
 ) -> Result<Vec<IncidentFacts>, StoreError> {
     let since = now - DAY * HISTORY_DAYS as u32;
-    let rows = query(
-        "SELECT i.id, m.id, i.opened_at, i.closed_at, i.closed_how, i.acknowledged_at \
-         FROM incidents i JOIN monitors m ON m.number = i.monitor \
-         WHERE i.monitor IN (SELECT monitor FROM components WHERE page_id = $1) \
-         AND (i.opened_at >= $2 OR i.closed_at IS NULL) \
-         ORDER BY i.opened_at DESC, i.id DESC LIMIT $3",
-    )
+    let rows = query(select_incidents!(
+        "AND (i.opened_at >= $2 OR i.closed_at IS NULL) \
+         ORDER BY i.opened_at DESC, i.id DESC LIMIT $3"
+    ))
     .bind(page.to_string())
     .bind(since.as_millis())
     .bind(INCIDENTS_MAX)
     .fetch_all(db)
     .await?;
-    let read = |row: &Row| {
-        let how = optional(row, 4, incidents::closed_as)?;
-        Ok(IncidentFacts {
-            id: id(row, 0, IncidentId::parse)?,
-            monitor: id(row, 1, MonitorId::parse)?,
-            opened_at: instant(row, 2)?,
-            closed: maybe_instant(row, 3)?.zip(how),
-            acknowledged_at: maybe_instant(row, 5)?,
-        })
-    };
-    rows.iter().map(read).collect()
+    rows.iter().map(incident).collect()
 }
 
-/// Windows of the page's components, of themselves or through the monitor that they show; one that
-/// was to come when its maintenance was deleted is none.
+/// Reads what `select_incidents` selects.
+fn incident(row: &Row) -> Result<IncidentFacts, StoreError> {
+    let how = optional(row, 4, incidents::closed_as)?;
+    Ok(IncidentFacts {
+        id: id(row, 0, IncidentId::parse)?,
+        monitor: id(row, 1, MonitorId::parse)?,
+        opened_at: instant(row, 2)?,
+        closed: maybe_instant(row, 3)?.zip(how),
+        acknowledged_at: maybe_instant(row, 5)?,
+    })
+}
+
+/// Windows that touch `range` of the page's components, whose places are given.
 async fn maintenances(
     db: &mut Connection,
     page: PageId,
     places: &HashMap<ComponentId, usize>,
-    now: Timestamp,
+    range: Span,
 ) -> Result<Vec<MaintenanceFacts>, StoreError> {
-    let rows = query(
-        "SELECT m.id, m.title, m.description, w.from_at, w.until_at, x.component FROM \
-         (SELECT n.maintenance, c.id AS component, 0 AS since, NULL AS until \
-         FROM maintenance_components n JOIN components c ON c.id = n.component WHERE c.page_id = $1 \
-         UNION SELECT v.maintenance, c.id, v.since, v.until \
-         FROM maintenance_covers v JOIN components c ON c.monitor = v.monitor WHERE c.page_id = $1) x \
-         JOIN maintenances m ON m.id = x.maintenance \
-         JOIN maintenance_windows w ON w.maintenance = m.id \
-         WHERE w.until_at > $2 AND w.from_at < $3 AND x.since < w.until_at \
-         AND (x.until IS NULL OR x.until > w.from_at) \
-         AND (m.deleted_at IS NULL OR w.from_at < m.deleted_at) \
-         ORDER BY w.from_at DESC, m.id, x.component LIMIT $4",
-    )
+    let rows = query(select_windows!(
+        "SELECT m.id, m.title, m.description, w.from_at, w.until_at, x.component, \
+         m.recurrence, m.created_at, m.updated_at",
+        "AND w.until_at > $2 AND w.from_at < $3 \
+         ORDER BY w.from_at DESC, m.id, x.component LIMIT $4"
+    ))
     .bind(page.to_string())
-    .bind((now - DAY * DAYS as u32).as_millis())
-    .bind((now + AHEAD).as_millis())
+    .bind(range.from.as_millis())
+    .bind(range.to.as_millis())
     .bind(WINDOWS_MAX)
     .fetch_all(db)
     .await?;
@@ -200,6 +258,9 @@ async fn maintenances(
                 title: row.try_get(1)?,
                 description: row.try_get(2)?,
                 window,
+                comes_again: row.try_get::<Option<&str>>(6)?.is_some(),
+                created_at: instant(row, 7)?,
+                updated_at: instant(row, 8)?,
                 components: vec![place],
             }),
         }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rules::WorkspaceId;
+use tokio::sync::watch;
 
 use crate::db::{self, Connection, query};
 use crate::engine::{Database, Engine, READER_WAIT, Readers};
@@ -17,8 +18,8 @@ use crate::outbox::{Listener, Memory, Outbox};
 use crate::vault::{MasterKeySource, Place, Vault};
 use crate::writer::{Begin, Session, Work, Writer};
 use crate::{
-    Audit, Channels, Components, EvidenceStore, Groups, Incidents, JudgeStates, Keys, Logs,
-    Maintenances, Missed, Monitors, Pages, Results, Retention, Shown, SigningSecrets, StoreError,
+    Audit, Certificates, Channels, Components, EvidenceStore, Groups, Incidents, JudgeStates, Keys, Logs,
+    Maintenances, Missed, Monitors, Pages, ReportTemplates, Reports, Results, Retention, Shown, SigningSecrets, StoreError, Subscribers,
     Workspaces, signing_secrets,
 };
 
@@ -52,6 +53,7 @@ struct Inner {
     tail: Tail,
     generations: Arc<Generations>,
     outbox: Arc<Listener>,
+    page_changes: watch::Sender<u64>,
 }
 
 impl Store {
@@ -74,7 +76,9 @@ impl Store {
         let memory = Memory::new(Arc::clone(&outbox));
         let shared = (Arc::clone(&vault), Arc::clone(&generations));
         let writer = Writer::start(db, owner, shared.0, lock, shared.1, memory)?;
-        Ok(Self { inner: Arc::new(Inner { writer, readers, vault, tail, generations, outbox }) })
+        let page_changes = watch::Sender::new(0);
+        let inner = Inner { writer, readers, vault, tail, generations, outbox, page_changes };
+        Ok(Self { inner: Arc::new(inner) })
     }
 
     /// Ends everything in order: what waits is committed, the log is copied into the database and
@@ -146,6 +150,16 @@ impl Store {
         Pages { store: self }
     }
 
+    /// Certificates of the names that the server answers to.
+    pub const fn certificates(&self) -> Certificates<'_> {
+        Certificates { store: self }
+    }
+
+    /// Sees a new value whenever status pages were changed, or may have been.
+    pub fn page_changes(&self) -> watch::Receiver<u64> {
+        self.inner.page_changes.subscribe()
+    }
+
     /// Components of status pages.
     pub const fn components(&self) -> Components<'_> {
         Components { store: self }
@@ -154,6 +168,16 @@ impl Store {
     /// Component groups of status pages.
     pub const fn groups(&self) -> Groups<'_> {
         Groups { store: self }
+    }
+
+    /// Status reports.
+    pub const fn reports(&self) -> Reports<'_> {
+        Reports { store: self }
+    }
+
+    /// Templates of status reports.
+    pub const fn report_templates(&self) -> ReportTemplates<'_> {
+        ReportTemplates { store: self }
     }
 
     /// What webhooks are signed with.
@@ -194,6 +218,11 @@ impl Store {
     /// Who is told what, and what came of it.
     pub const fn outbox(&self) -> Outbox<'_> {
         Outbox { store: self }
+    }
+
+    /// Subscribers of status pages.
+    pub const fn subscribers(&self) -> Subscribers<'_> {
+        Subscribers { store: self }
     }
 
     /// Planned maintenance.
@@ -268,6 +297,11 @@ impl Store {
     /// Where the sender listens.
     pub(crate) fn outbox_listener(&self) -> &Listener {
         &self.inner.outbox
+    }
+
+    /// Says that status pages were changed, or may have been.
+    pub(crate) fn pages_changed(&self) {
+        self.inner.page_changes.send_modify(|count| *count += 1);
     }
 
     pub(crate) fn vault(&self) -> &Vault {

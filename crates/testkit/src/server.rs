@@ -12,7 +12,7 @@ use http_body_util::{BodyExt as _, Full};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use rules::{KeyId, Scope, Secret, Timestamp};
 use serde_json::Value;
-use server::boot::Running;
+use server::boot::{Running, Zones};
 use server::config::Settings;
 use server::context::{Context, ManualClock};
 use server::control::{CreateKey, CreateWorkspace, CreatedKey};
@@ -21,6 +21,7 @@ use tempfile::TempDir;
 use tokio::net::TcpStream;
 
 use crate::postgres;
+use crate::target::DnsTarget;
 
 /// Where the held clock stands at first: 2026-11-21T00:00:00Z.
 pub const START: Timestamp = Timestamp::from_millis(1_795_219_200_000);
@@ -34,6 +35,11 @@ pub const NOTIFICATIONS: &str = "notification.v1.NotificationService";
 pub const MAINTENANCES: &str = "maintenance.v1.MaintenanceService";
 /// The service of status pages.
 pub const STATUS_PAGES: &str = "status_page.v1.StatusPageService";
+/// The service of status reports.
+pub const STATUS_REPORTS: &str = "status_report.v1.StatusReportService";
+/// Custom domains that lead to every server of a test.
+const DOMAINS: [&str; 3] =
+    ["status.acme.example", "status.example.com", "status.xn--bcher-kva.example"];
 /// More calls than any test makes.
 const PLENTY: NonZeroU32 = NonZeroU32::new(1_000_000).expect("it is not 0");
 
@@ -46,7 +52,9 @@ pub struct TestServer {
     read: CreatedKey,
     write: CreatedKey,
     stranger: CreatedKey,
-    _folder: TempDir,
+    /// Of the domains that tests write without minding where they lead.
+    names: DnsTarget,
+    folder: TempDir,
 }
 
 /// Somebody who calls a server, with a key or without one.
@@ -104,7 +112,12 @@ impl TestServer {
             ..Settings::defaults()
         };
         change(&mut settings);
-        let running = server::boot::start(&settings, ctx).await.expect("the server starts");
+        let names = DnsTarget::start().await;
+        for domain in DOMAINS {
+            names.address_of(domain, "127.0.0.1");
+        }
+        let running = server::boot::start_in_zones(&settings, ctx, zones(&names)).await;
+        let running = running.expect("the server starts");
         let desk = running.desk();
         for (slug, name) in [("acme", "Acme"), ("other", "Other")] {
             let new = CreateWorkspace { slug: slug.to_owned(), name: name.to_owned() };
@@ -121,7 +134,8 @@ impl TestServer {
             running,
             clock,
             settings,
-            _folder: folder,
+            names,
+            folder,
         }
     }
 
@@ -186,6 +200,18 @@ impl TestServer {
     pub async fn new_key(&self, scope: Scope, expires_in: Option<Duration>) -> CreatedKey {
         let new = new_key("acme", scope, expires_in);
         self.running.desk().create_key(new).await.expect("the workspace is there")
+    }
+
+    /// Stops the server in the middle of what it does, and starts it again on the same folder, so much
+    /// later, with the same keys. Its addresses are others.
+    pub async fn start_again(self, later: Duration) -> Self {
+        let Self { running, settings, read, write, stranger, names, folder, .. } = self;
+        let now = running.app().ctx.now();
+        running.stop().await.expect("the server stops in order");
+        let (ctx, clock) = Context::manual(now + later);
+        let running = server::boot::start_in_zones(&settings, ctx, zones(&names)).await;
+        let running = running.expect("the server starts");
+        Self { running, clock: Some(clock), settings, read, write, stranger, names, folder }
     }
 
     /// Stops the server in order.
@@ -350,6 +376,11 @@ fn database() -> Database {
     }
 }
 
+/// Where the names of [`DOMAINS`] are asked for.
+fn zones(names: &DnsTarget) -> Zones {
+    DOMAINS.map(|domain| (domain.to_owned(), names.address())).to_vec()
+}
+
 fn new_key(workspace: &str, scope: Scope, expires_in: Option<Duration>) -> CreateKey {
     CreateKey {
         workspace: workspace.to_owned(),
@@ -359,7 +390,7 @@ fn new_key(workspace: &str, scope: Scope, expires_in: Option<Duration>) -> Creat
     }
 }
 
-async fn read(response: http::Response<hyper::body::Incoming>) -> Reply {
+pub(crate) async fn read(response: http::Response<hyper::body::Incoming>) -> Reply {
     let (parts, body) = response.into_parts();
     let collected = body.collect().await.expect("the answer comes whole");
     let trailers = collected.trailers().cloned().unwrap_or_default();

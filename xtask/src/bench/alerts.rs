@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
-use self::ends::{Page, Receiver};
+pub(super) use self::ends::Page;
+use self::ends::Receiver;
 use super::api::Api;
 use super::observe::{self, Load, Wire};
 use super::process::{Service, Target};

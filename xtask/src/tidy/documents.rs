@@ -10,7 +10,7 @@ const MAP: &str = "ARCHITECTURE.md";
 /// Where the specification is silent, and which tests hold what was decided.
 const GAPS: &str = "docs/spec-gaps.md";
 /// One noun per idea; a new one stands here and in the glossary.
-const NOUNS: [&str; 20] = [
+const NOUNS: [&str; 25] = [
     "monitor",
     "check",
     "attempt",
@@ -23,6 +23,11 @@ const NOUNS: [&str; 20] = [
     "message",
     "delivery",
     "page",
+    "report",
+    "update",
+    "domain",
+    "certificate",
+    "subscriber",
     "component",
     "group",
     "region",

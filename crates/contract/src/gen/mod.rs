@@ -64,3 +64,12 @@ pub mod status_page {
         include!("status_page.v1.rs");
     }
 }
+#[allow(non_camel_case_types, dead_code, unused_imports, unused_qualifications, clippy::derivable_impls, clippy::match_single_binding, clippy::uninlined_format_args, clippy::doc_lazy_continuation, clippy::module_inception, impl_trait_redundant_captures)]
+pub mod status_report {
+    use super::*;
+    #[allow(non_camel_case_types, dead_code, unused_imports, unused_qualifications, clippy::derivable_impls, clippy::match_single_binding, clippy::uninlined_format_args, clippy::doc_lazy_continuation, clippy::module_inception, impl_trait_redundant_captures)]
+    pub mod v1 {
+        use super::*;
+        include!("status_report.v1.rs");
+    }
+}

@@ -128,6 +128,16 @@ pub struct StatusPage {
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
+    /// Output: whether search engines may list the page, where everybody may see it; see
+    /// SetStatusPageIndexing.
+    ///
+    /// Field 34: `allow_indexing`
+    #[serde(
+        rename = "allowIndexing",
+        alias = "allow_indexing",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub allow_indexing: ::core::option::Option<bool>,
 }
 impl ::core::fmt::Debug for StatusPage {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
@@ -147,6 +157,7 @@ impl ::core::fmt::Debug for StatusPage {
             .field("theme", &self.theme)
             .field("created_at", &self.created_at)
             .field("updated_at", &self.updated_at)
+            .field("allow_indexing", &self.allow_indexing)
             .finish()
     }
 }
@@ -232,6 +243,9 @@ impl ::buffa::Message for StatusPage {
                 += 2u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                     + inner_size as u64;
         }
+        if self.allow_indexing.is_some() {
+            size += 2u64 + ::buffa::types::BOOL_ENCODED_LEN as u64;
+        }
         ::buffa::saturate_size(size)
     }
     fn write_to(
@@ -295,6 +309,9 @@ impl ::buffa::Message for StatusPage {
                 buf,
             );
             self.updated_at.write_to(__cache, buf);
+        }
+        if let Some(v) = self.allow_indexing {
+            ::buffa::types::put_bool_field(34u32, v, buf);
         }
     }
     fn merge_field(
@@ -472,6 +489,15 @@ impl ::buffa::Message for StatusPage {
                     ctx,
                 )?;
             }
+            34u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.allow_indexing = ::core::option::Option::Some(
+                    ::buffa::types::decode_bool(buf)?,
+                );
+            }
             _ => {
                 ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
             }
@@ -494,6 +520,7 @@ impl ::buffa::Message for StatusPage {
         self.theme = ::core::option::Option::None;
         self.created_at = ::buffa::MessageField::none();
         self.updated_at = ::buffa::MessageField::none();
+        self.allow_indexing = ::core::option::Option::None;
     }
 }
 impl ::buffa::json_helpers::ProtoElemJson for StatusPage {
@@ -1545,11 +1572,24 @@ pub struct GetStatusPageResponse {
         skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
     )]
     pub status_page: ::buffa::MessageField<StatusPage, ::buffa::Inline<StatusPage>>,
+    /// How its custom domain is. Absent where it has none.
+    ///
+    /// Field 2: `custom_domain_status`
+    #[serde(
+        rename = "customDomainStatus",
+        alias = "custom_domain_status",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub custom_domain_status: ::buffa::MessageField<
+        CustomDomainStatus,
+        ::buffa::Inline<CustomDomainStatus>,
+    >,
 }
 impl ::core::fmt::Debug for GetStatusPageResponse {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.debug_struct("GetStatusPageResponse")
             .field("status_page", &self.status_page)
+            .field("custom_domain_status", &self.custom_domain_status)
             .finish()
     }
 }
@@ -1588,6 +1628,14 @@ impl ::buffa::Message for GetStatusPageResponse {
                 += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                     + inner_size as u64;
         }
+        if self.custom_domain_status.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.custom_domain_status.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
         ::buffa::saturate_size(size)
     }
     fn write_to(
@@ -1604,6 +1652,14 @@ impl ::buffa::Message for GetStatusPageResponse {
                 buf,
             );
             self.status_page.write_to(__cache, buf);
+        }
+        if self.custom_domain_status.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                2u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.custom_domain_status.write_to(__cache, buf);
         }
     }
     fn merge_field(
@@ -1628,6 +1684,17 @@ impl ::buffa::Message for GetStatusPageResponse {
                     ctx,
                 )?;
             }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.custom_domain_status.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
             _ => {
                 ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
             }
@@ -1636,6 +1703,7 @@ impl ::buffa::Message for GetStatusPageResponse {
     }
     fn clear(&mut self) {
         self.status_page = ::buffa::MessageField::none();
+        self.custom_domain_status = ::buffa::MessageField::none();
     }
 }
 impl ::buffa::json_helpers::ProtoElemJson for GetStatusPageResponse {
@@ -1656,6 +1724,247 @@ pub const __GET_STATUS_PAGE_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAnyEn
     type_url: "type.googleapis.com/status_page.v1.GetStatusPageResponse",
     to_json: ::buffa::type_registry::any_to_json::<GetStatusPageResponse>,
     from_json: ::buffa::type_registry::any_from_json::<GetStatusPageResponse>,
+    is_wkt: false,
+};
+/// How the custom domain of a status page is: whether visitors are answered there in TLS.
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct CustomDomainStatus {
+    /// The domain as it is looked up.
+    ///
+    /// Field 1: `domain`
+    #[serde(
+        rename = "domain",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub domain: ::buffa::alloc::string::String,
+    /// `pending` while a certificate is asked for, `active` while one holds, `failed` while there is none
+    /// and the last try to get one failed; `unmanaged` where this server makes no certificates.
+    ///
+    /// Field 2: `state`
+    #[serde(
+        rename = "state",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub state: ::buffa::alloc::string::String,
+    /// Why the last try to get a certificate failed.
+    ///
+    /// Field 3: `reason`
+    #[serde(rename = "reason", skip_serializing_if = "::core::option::Option::is_none")]
+    pub reason: ::core::option::Option<::buffa::alloc::string::String>,
+    /// When the certificate ends.
+    ///
+    /// Field 4: `expires_at`
+    #[serde(
+        rename = "expiresAt",
+        alias = "expires_at",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub expires_at: ::buffa::MessageField<
+        ::buffa_types::google::protobuf::Timestamp,
+        ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+    >,
+    /// When one is asked for again, after a try that failed.
+    ///
+    /// Field 5: `next_try_at`
+    #[serde(
+        rename = "nextTryAt",
+        alias = "next_try_at",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub next_try_at: ::buffa::MessageField<
+        ::buffa_types::google::protobuf::Timestamp,
+        ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+    >,
+}
+impl ::core::fmt::Debug for CustomDomainStatus {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("CustomDomainStatus")
+            .field("domain", &self.domain)
+            .field("state", &self.state)
+            .field("reason", &self.reason)
+            .field("expires_at", &self.expires_at)
+            .field("next_try_at", &self.next_try_at)
+            .finish()
+    }
+}
+impl CustomDomainStatus {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.CustomDomainStatus";
+}
+::buffa::impl_default_instance!(CustomDomainStatus);
+impl ::buffa::MessageName for CustomDomainStatus {
+    const PACKAGE: &'static str = "status_page.v1";
+    const NAME: &'static str = "CustomDomainStatus";
+    const FULL_NAME: &'static str = "status_page.v1.CustomDomainStatus";
+    const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.CustomDomainStatus";
+}
+impl ::buffa::Message for CustomDomainStatus {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if !self.domain.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.domain) as u64;
+        }
+        if !self.state.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.state) as u64;
+        }
+        if let Some(ref v) = self.reason {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        if self.expires_at.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.expires_at.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        if self.next_try_at.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.next_try_at.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        __cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if !self.domain.is_empty() {
+            ::buffa::types::put_string_field(1u32, &self.domain, buf);
+        }
+        if !self.state.is_empty() {
+            ::buffa::types::put_string_field(2u32, &self.state, buf);
+        }
+        if let Some(ref v) = self.reason {
+            ::buffa::types::put_string_field(3u32, v, buf);
+        }
+        if self.expires_at.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                4u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.expires_at.write_to(__cache, buf);
+        }
+        if self.next_try_at.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                5u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.next_try_at.write_to(__cache, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.domain, buf)?;
+            }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.state, buf)?;
+            }
+            3u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self.reason.get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
+            4u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.expires_at.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            5u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.next_try_at.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.domain.clear();
+        self.state.clear();
+        self.reason = ::core::option::Option::None;
+        self.expires_at = ::buffa::MessageField::none();
+        self.next_try_at = ::buffa::MessageField::none();
+    }
+}
+impl ::buffa::json_helpers::ProtoElemJson for CustomDomainStatus {
+    fn serialize_proto_json<S: ::serde::Serializer>(
+        v: &Self,
+        s: S,
+    ) -> ::core::result::Result<S::Ok, S::Error> {
+        ::serde::Serialize::serialize(v, s)
+    }
+    fn deserialize_proto_json<'de, D: ::serde::Deserializer<'de>>(
+        d: D,
+    ) -> ::core::result::Result<Self, D::Error> {
+        <Self as ::serde::Deserialize>::deserialize(d)
+    }
+}
+#[doc(hidden)]
+pub const __CUSTOM_DOMAIN_STATUS_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/status_page.v1.CustomDomainStatus",
+    to_json: ::buffa::type_registry::any_to_json::<CustomDomainStatus>,
+    from_json: ::buffa::type_registry::any_from_json::<CustomDomainStatus>,
     is_wkt: false,
 };
 /// Which part of the list to read.
@@ -3233,6 +3542,271 @@ pub const __SET_STATUS_PAGE_THEME_RESPONSE_JSON_ANY: ::buffa::type_registry::Jso
     type_url: "type.googleapis.com/status_page.v1.SetStatusPageThemeResponse",
     to_json: ::buffa::type_registry::any_to_json::<SetStatusPageThemeResponse>,
     from_json: ::buffa::type_registry::any_from_json::<SetStatusPageThemeResponse>,
+    is_wkt: false,
+};
+/// Whether search engines may list a status page.
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct SetStatusPageIndexingRequest {
+    /// `page_…`. Required.
+    ///
+    /// Field 1: `id`
+    #[serde(
+        rename = "id",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub id: ::buffa::alloc::string::String,
+    /// Whether they may. Required.
+    ///
+    /// Field 2: `allow_indexing`
+    #[serde(
+        rename = "allowIndexing",
+        alias = "allow_indexing",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub allow_indexing: ::core::option::Option<bool>,
+}
+impl ::core::fmt::Debug for SetStatusPageIndexingRequest {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("SetStatusPageIndexingRequest")
+            .field("id", &self.id)
+            .field("allow_indexing", &self.allow_indexing)
+            .finish()
+    }
+}
+impl SetStatusPageIndexingRequest {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.SetStatusPageIndexingRequest";
+}
+::buffa::impl_default_instance!(SetStatusPageIndexingRequest);
+impl ::buffa::MessageName for SetStatusPageIndexingRequest {
+    const PACKAGE: &'static str = "status_page.v1";
+    const NAME: &'static str = "SetStatusPageIndexingRequest";
+    const FULL_NAME: &'static str = "status_page.v1.SetStatusPageIndexingRequest";
+    const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.SetStatusPageIndexingRequest";
+}
+impl ::buffa::Message for SetStatusPageIndexingRequest {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, _cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if !self.id.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.id) as u64;
+        }
+        if self.allow_indexing.is_some() {
+            size += 1u64 + ::buffa::types::BOOL_ENCODED_LEN as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        _cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if !self.id.is_empty() {
+            ::buffa::types::put_string_field(1u32, &self.id, buf);
+        }
+        if let Some(v) = self.allow_indexing {
+            ::buffa::types::put_bool_field(2u32, v, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.id, buf)?;
+            }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.allow_indexing = ::core::option::Option::Some(
+                    ::buffa::types::decode_bool(buf)?,
+                );
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.id.clear();
+        self.allow_indexing = ::core::option::Option::None;
+    }
+}
+impl ::buffa::json_helpers::ProtoElemJson for SetStatusPageIndexingRequest {
+    fn serialize_proto_json<S: ::serde::Serializer>(
+        v: &Self,
+        s: S,
+    ) -> ::core::result::Result<S::Ok, S::Error> {
+        ::serde::Serialize::serialize(v, s)
+    }
+    fn deserialize_proto_json<'de, D: ::serde::Deserializer<'de>>(
+        d: D,
+    ) -> ::core::result::Result<Self, D::Error> {
+        <Self as ::serde::Deserialize>::deserialize(d)
+    }
+}
+#[doc(hidden)]
+pub const __SET_STATUS_PAGE_INDEXING_REQUEST_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/status_page.v1.SetStatusPageIndexingRequest",
+    to_json: ::buffa::type_registry::any_to_json::<SetStatusPageIndexingRequest>,
+    from_json: ::buffa::type_registry::any_from_json::<SetStatusPageIndexingRequest>,
+    is_wkt: false,
+};
+/// The status page as it is now.
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct SetStatusPageIndexingResponse {
+    /// As stored, with its outputs.
+    ///
+    /// Field 1: `status_page`
+    #[serde(
+        rename = "statusPage",
+        alias = "status_page",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub status_page: ::buffa::MessageField<StatusPage, ::buffa::Inline<StatusPage>>,
+}
+impl ::core::fmt::Debug for SetStatusPageIndexingResponse {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("SetStatusPageIndexingResponse")
+            .field("status_page", &self.status_page)
+            .finish()
+    }
+}
+impl SetStatusPageIndexingResponse {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.SetStatusPageIndexingResponse";
+}
+::buffa::impl_default_instance!(SetStatusPageIndexingResponse);
+impl ::buffa::MessageName for SetStatusPageIndexingResponse {
+    const PACKAGE: &'static str = "status_page.v1";
+    const NAME: &'static str = "SetStatusPageIndexingResponse";
+    const FULL_NAME: &'static str = "status_page.v1.SetStatusPageIndexingResponse";
+    const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.SetStatusPageIndexingResponse";
+}
+impl ::buffa::Message for SetStatusPageIndexingResponse {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if self.status_page.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.status_page.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        __cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if self.status_page.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                1u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.status_page.write_to(__cache, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.status_page.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.status_page = ::buffa::MessageField::none();
+    }
+}
+impl ::buffa::json_helpers::ProtoElemJson for SetStatusPageIndexingResponse {
+    fn serialize_proto_json<S: ::serde::Serializer>(
+        v: &Self,
+        s: S,
+    ) -> ::core::result::Result<S::Ok, S::Error> {
+        ::serde::Serialize::serialize(v, s)
+    }
+    fn deserialize_proto_json<'de, D: ::serde::Deserializer<'de>>(
+        d: D,
+    ) -> ::core::result::Result<Self, D::Error> {
+        <Self as ::serde::Deserialize>::deserialize(d)
+    }
+}
+#[doc(hidden)]
+pub const __SET_STATUS_PAGE_INDEXING_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/status_page.v1.SetStatusPageIndexingResponse",
+    to_json: ::buffa::type_registry::any_to_json::<SetStatusPageIndexingResponse>,
+    from_json: ::buffa::type_registry::any_from_json::<SetStatusPageIndexingResponse>,
     is_wkt: false,
 };
 /// The arguments of a new component.
@@ -6022,6 +6596,3703 @@ pub const __DELETE_COMPONENT_GROUP_RESPONSE_JSON_ANY: ::buffa::type_registry::Js
     from_json: ::buffa::type_registry::any_from_json::<DeleteComponentGroupResponse>,
     is_wkt: false,
 };
+/// Which status page to look at.
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct GetStatusPageOverviewRequest {
+    /// `page_…`. Required.
+    ///
+    /// Field 1: `id`
+    #[serde(
+        rename = "id",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub id: ::buffa::alloc::string::String,
+}
+impl ::core::fmt::Debug for GetStatusPageOverviewRequest {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("GetStatusPageOverviewRequest").field("id", &self.id).finish()
+    }
+}
+impl GetStatusPageOverviewRequest {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.GetStatusPageOverviewRequest";
+}
+::buffa::impl_default_instance!(GetStatusPageOverviewRequest);
+impl ::buffa::MessageName for GetStatusPageOverviewRequest {
+    const PACKAGE: &'static str = "status_page.v1";
+    const NAME: &'static str = "GetStatusPageOverviewRequest";
+    const FULL_NAME: &'static str = "status_page.v1.GetStatusPageOverviewRequest";
+    const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.GetStatusPageOverviewRequest";
+}
+impl ::buffa::Message for GetStatusPageOverviewRequest {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, _cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if !self.id.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.id) as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        _cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if !self.id.is_empty() {
+            ::buffa::types::put_string_field(1u32, &self.id, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.id, buf)?;
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.id.clear();
+    }
+}
+impl ::buffa::json_helpers::ProtoElemJson for GetStatusPageOverviewRequest {
+    fn serialize_proto_json<S: ::serde::Serializer>(
+        v: &Self,
+        s: S,
+    ) -> ::core::result::Result<S::Ok, S::Error> {
+        ::serde::Serialize::serialize(v, s)
+    }
+    fn deserialize_proto_json<'de, D: ::serde::Deserializer<'de>>(
+        d: D,
+    ) -> ::core::result::Result<Self, D::Error> {
+        <Self as ::serde::Deserialize>::deserialize(d)
+    }
+}
+#[doc(hidden)]
+pub const __GET_STATUS_PAGE_OVERVIEW_REQUEST_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/status_page.v1.GetStatusPageOverviewRequest",
+    to_json: ::buffa::type_registry::any_to_json::<GetStatusPageOverviewRequest>,
+    from_json: ::buffa::type_registry::any_from_json::<GetStatusPageOverviewRequest>,
+    is_wkt: false,
+};
+/// A status page as visitors see it.
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct GetStatusPageOverviewResponse {
+    /// As it is now.
+    ///
+    /// Field 1: `overview`
+    #[serde(
+        rename = "overview",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub overview: ::buffa::MessageField<
+        StatusPageOverview,
+        ::buffa::Inline<StatusPageOverview>,
+    >,
+}
+impl ::core::fmt::Debug for GetStatusPageOverviewResponse {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("GetStatusPageOverviewResponse")
+            .field("overview", &self.overview)
+            .finish()
+    }
+}
+impl GetStatusPageOverviewResponse {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.GetStatusPageOverviewResponse";
+}
+::buffa::impl_default_instance!(GetStatusPageOverviewResponse);
+impl ::buffa::MessageName for GetStatusPageOverviewResponse {
+    const PACKAGE: &'static str = "status_page.v1";
+    const NAME: &'static str = "GetStatusPageOverviewResponse";
+    const FULL_NAME: &'static str = "status_page.v1.GetStatusPageOverviewResponse";
+    const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.GetStatusPageOverviewResponse";
+}
+impl ::buffa::Message for GetStatusPageOverviewResponse {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if self.overview.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.overview.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        __cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if self.overview.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                1u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.overview.write_to(__cache, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.overview.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.overview = ::buffa::MessageField::none();
+    }
+}
+impl ::buffa::json_helpers::ProtoElemJson for GetStatusPageOverviewResponse {
+    fn serialize_proto_json<S: ::serde::Serializer>(
+        v: &Self,
+        s: S,
+    ) -> ::core::result::Result<S::Ok, S::Error> {
+        ::serde::Serialize::serialize(v, s)
+    }
+    fn deserialize_proto_json<'de, D: ::serde::Deserializer<'de>>(
+        d: D,
+    ) -> ::core::result::Result<Self, D::Error> {
+        <Self as ::serde::Deserialize>::deserialize(d)
+    }
+}
+#[doc(hidden)]
+pub const __GET_STATUS_PAGE_OVERVIEW_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/status_page.v1.GetStatusPageOverviewResponse",
+    to_json: ::buffa::type_registry::any_to_json::<GetStatusPageOverviewResponse>,
+    from_json: ::buffa::type_registry::any_from_json::<GetStatusPageOverviewResponse>,
+    is_wkt: false,
+};
+/// What visitors see of a status page.
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct StatusPageOverview {
+    /// `page_…`.
+    ///
+    /// Field 1: `page_id`
+    #[serde(
+        rename = "pageId",
+        alias = "page_id",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub page_id: ::buffa::alloc::string::String,
+    /// Of when it is.
+    ///
+    /// Field 2: `at`
+    #[serde(
+        rename = "at",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub at: ::buffa::MessageField<
+        ::buffa_types::google::protobuf::Timestamp,
+        ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+    >,
+    /// The worst that matters: `up`, `degraded`, `down`, `maintenance` or `unknown`.
+    ///
+    /// Field 3: `state`
+    #[serde(
+        rename = "state",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub state: ::buffa::alloc::string::String,
+    /// When the newest check of anything on the page finished; absent where nothing is checked.
+    ///
+    /// Field 4: `checked_at`
+    #[serde(
+        rename = "checkedAt",
+        alias = "checked_at",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub checked_at: ::buffa::MessageField<
+        ::buffa_types::google::protobuf::Timestamp,
+        ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+    >,
+    /// In the order of the page, those of a group together.
+    ///
+    /// Field 5: `components`
+    #[serde(
+        rename = "components",
+        deserialize_with = "::buffa::json_helpers::null_as_default"
+    )]
+    pub components: ::buffa::alloc::vec::Vec<ComponentOverview>,
+    /// Incidents that are open, newest first.
+    ///
+    /// Field 6: `open_incidents`
+    #[serde(
+        rename = "openIncidents",
+        alias = "open_incidents",
+        deserialize_with = "::buffa::json_helpers::null_as_default"
+    )]
+    pub open_incidents: ::buffa::alloc::vec::Vec<IncidentOverview>,
+    /// Maintenance that is on or to come, soonest first.
+    ///
+    /// Field 7: `planned_maintenance`
+    #[serde(
+        rename = "plannedMaintenance",
+        alias = "planned_maintenance",
+        deserialize_with = "::buffa::json_helpers::null_as_default"
+    )]
+    pub planned_maintenance: ::buffa::alloc::vec::Vec<MaintenanceOverview>,
+    /// Reports that are open, the one that began last first.
+    ///
+    /// Field 8: `open_reports`
+    #[serde(
+        rename = "openReports",
+        alias = "open_reports",
+        deserialize_with = "::buffa::json_helpers::null_as_default"
+    )]
+    pub open_reports: ::buffa::alloc::vec::Vec<ReportOverview>,
+}
+impl ::core::fmt::Debug for StatusPageOverview {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("StatusPageOverview")
+            .field("page_id", &self.page_id)
+            .field("at", &self.at)
+            .field("state", &self.state)
+            .field("checked_at", &self.checked_at)
+            .field("components", &self.components)
+            .field("open_incidents", &self.open_incidents)
+            .field("planned_maintenance", &self.planned_maintenance)
+            .field("open_reports", &self.open_reports)
+            .finish()
+    }
+}
+impl StatusPageOverview {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.StatusPageOverview";
+}
+::buffa::impl_default_instance!(StatusPageOverview);
+impl ::buffa::MessageName for StatusPageOverview {
+    const PACKAGE: &'static str = "status_page.v1";
+    const NAME: &'static str = "StatusPageOverview";
+    const FULL_NAME: &'static str = "status_page.v1.StatusPageOverview";
+    const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.StatusPageOverview";
+}
+impl ::buffa::Message for StatusPageOverview {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if !self.page_id.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.page_id) as u64;
+        }
+        if self.at.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.at.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        if !self.state.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.state) as u64;
+        }
+        if self.checked_at.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.checked_at.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        for v in &self.components {
+            let __slot = __cache.reserve();
+            let inner_size = v.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        for v in &self.open_incidents {
+            let __slot = __cache.reserve();
+            let inner_size = v.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        for v in &self.planned_maintenance {
+            let __slot = __cache.reserve();
+            let inner_size = v.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        for v in &self.open_reports {
+            let __slot = __cache.reserve();
+            let inner_size = v.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        __cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if !self.page_id.is_empty() {
+            ::buffa::types::put_string_field(1u32, &self.page_id, buf);
+        }
+        if self.at.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                2u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.at.write_to(__cache, buf);
+        }
+        if !self.state.is_empty() {
+            ::buffa::types::put_string_field(3u32, &self.state, buf);
+        }
+        if self.checked_at.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                4u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.checked_at.write_to(__cache, buf);
+        }
+        for v in &self.components {
+            ::buffa::types::put_len_delimited_header(
+                5u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            v.write_to(__cache, buf);
+        }
+        for v in &self.open_incidents {
+            ::buffa::types::put_len_delimited_header(
+                6u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            v.write_to(__cache, buf);
+        }
+        for v in &self.planned_maintenance {
+            ::buffa::types::put_len_delimited_header(
+                7u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            v.write_to(__cache, buf);
+        }
+        for v in &self.open_reports {
+            ::buffa::types::put_len_delimited_header(
+                8u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            v.write_to(__cache, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.page_id, buf)?;
+            }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.at.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            3u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.state, buf)?;
+            }
+            4u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.checked_at.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            5u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                let mut elem = ::core::default::Default::default();
+                ctx.register_element_memory(
+                    ::buffa::__private::element_footprint(&elem),
+                )?;
+                ::buffa::Message::merge_length_delimited(&mut elem, buf, ctx)?;
+                self.components.push(elem);
+            }
+            6u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                let mut elem = ::core::default::Default::default();
+                ctx.register_element_memory(
+                    ::buffa::__private::element_footprint(&elem),
+                )?;
+                ::buffa::Message::merge_length_delimited(&mut elem, buf, ctx)?;
+                self.open_incidents.push(elem);
+            }
+            7u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                let mut elem = ::core::default::Default::default();
+                ctx.register_element_memory(
+                    ::buffa::__private::element_footprint(&elem),
+                )?;
+                ::buffa::Message::merge_length_delimited(&mut elem, buf, ctx)?;
+                self.planned_maintenance.push(elem);
+            }
+            8u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                let mut elem = ::core::default::Default::default();
+                ctx.register_element_memory(
+                    ::buffa::__private::element_footprint(&elem),
+                )?;
+                ::buffa::Message::merge_length_delimited(&mut elem, buf, ctx)?;
+                self.open_reports.push(elem);
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.page_id.clear();
+        self.at = ::buffa::MessageField::none();
+        self.state.clear();
+        self.checked_at = ::buffa::MessageField::none();
+        self.components.clear();
+        self.open_incidents.clear();
+        self.planned_maintenance.clear();
+        self.open_reports.clear();
+    }
+}
+impl ::buffa::json_helpers::ProtoElemJson for StatusPageOverview {
+    fn serialize_proto_json<S: ::serde::Serializer>(
+        v: &Self,
+        s: S,
+    ) -> ::core::result::Result<S::Ok, S::Error> {
+        ::serde::Serialize::serialize(v, s)
+    }
+    fn deserialize_proto_json<'de, D: ::serde::Deserializer<'de>>(
+        d: D,
+    ) -> ::core::result::Result<Self, D::Error> {
+        <Self as ::serde::Deserialize>::deserialize(d)
+    }
+}
+#[doc(hidden)]
+pub const __STATUS_PAGE_OVERVIEW_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/status_page.v1.StatusPageOverview",
+    to_json: ::buffa::type_registry::any_to_json::<StatusPageOverview>,
+    from_json: ::buffa::type_registry::any_from_json::<StatusPageOverview>,
+    is_wkt: false,
+};
+/// A component as visitors see it. An uptime is the share of the time known in which it was not down,
+/// maintenance left out, in parts of a million, rounded down; absent where nothing is known. It is
+/// counted over the last days of UTC, today included.
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct ComponentOverview {
+    /// `cmp_…`.
+    ///
+    /// Field 1: `id`
+    #[serde(
+        rename = "id",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub id: ::buffa::alloc::string::String,
+    /// Its name, or its monitor's.
+    ///
+    /// Field 2: `name`
+    #[serde(
+        rename = "name",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub name: ::buffa::alloc::string::String,
+    /// What its owner says of it.
+    ///
+    /// Field 3: `description`
+    #[serde(
+        rename = "description",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub description: ::core::option::Option<::buffa::alloc::string::String>,
+    /// The group it stands in, `grp_…`; empty where it stands by itself.
+    ///
+    /// Field 4: `group_id`
+    #[serde(
+        rename = "groupId",
+        alias = "group_id",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub group_id: ::buffa::alloc::string::String,
+    /// How it is: `up`, `degraded`, `down`, `maintenance`, or `unknown`, also where its monitor is paused
+    /// or deleted.
+    ///
+    /// Field 5: `state`
+    #[serde(
+        rename = "state",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub state: ::buffa::alloc::string::String,
+    /// Since when, where that is within 90 days.
+    ///
+    /// Field 6: `since`
+    #[serde(
+        rename = "since",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub since: ::buffa::MessageField<
+        ::buffa_types::google::protobuf::Timestamp,
+        ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+    >,
+    /// Whether its monitor runs and was not checked for more than two periods.
+    ///
+    /// Field 7: `is_stale`
+    #[serde(
+        rename = "isStale",
+        alias = "is_stale",
+        with = "::buffa::json_helpers::proto_bool"
+    )]
+    pub is_stale: bool,
+    /// The uptime of today.
+    ///
+    /// Field 8: `uptime_1d_millionths`
+    #[serde(
+        rename = "uptime1dMillionths",
+        alias = "uptime_1d_millionths",
+        with = "::buffa::json_helpers::opt_int32",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub uptime_1d_millionths: ::core::option::Option<i32>,
+    /// The uptime of 7 days.
+    ///
+    /// Field 9: `uptime_7d_millionths`
+    #[serde(
+        rename = "uptime7dMillionths",
+        alias = "uptime_7d_millionths",
+        with = "::buffa::json_helpers::opt_int32",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub uptime_7d_millionths: ::core::option::Option<i32>,
+    /// The uptime of 30 days.
+    ///
+    /// Field 10: `uptime_30d_millionths`
+    #[serde(
+        rename = "uptime30dMillionths",
+        alias = "uptime_30d_millionths",
+        with = "::buffa::json_helpers::opt_int32",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub uptime_30d_millionths: ::core::option::Option<i32>,
+    /// The uptime of 90 days.
+    ///
+    /// Field 11: `uptime_90d_millionths`
+    #[serde(
+        rename = "uptime90dMillionths",
+        alias = "uptime_90d_millionths",
+        with = "::buffa::json_helpers::opt_int32",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub uptime_90d_millionths: ::core::option::Option<i32>,
+}
+impl ::core::fmt::Debug for ComponentOverview {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("ComponentOverview")
+            .field("id", &self.id)
+            .field("name", &self.name)
+            .field("description", &self.description)
+            .field("group_id", &self.group_id)
+            .field("state", &self.state)
+            .field("since", &self.since)
+            .field("is_stale", &self.is_stale)
+            .field("uptime_1d_millionths", &self.uptime_1d_millionths)
+            .field("uptime_7d_millionths", &self.uptime_7d_millionths)
+            .field("uptime_30d_millionths", &self.uptime_30d_millionths)
+            .field("uptime_90d_millionths", &self.uptime_90d_millionths)
+            .finish()
+    }
+}
+impl ComponentOverview {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.ComponentOverview";
+}
+::buffa::impl_default_instance!(ComponentOverview);
+impl ::buffa::MessageName for ComponentOverview {
+    const PACKAGE: &'static str = "status_page.v1";
+    const NAME: &'static str = "ComponentOverview";
+    const FULL_NAME: &'static str = "status_page.v1.ComponentOverview";
+    const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.ComponentOverview";
+}
+impl ::buffa::Message for ComponentOverview {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if !self.id.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.id) as u64;
+        }
+        if !self.name.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.name) as u64;
+        }
+        if let Some(ref v) = self.description {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        if !self.group_id.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.group_id) as u64;
+        }
+        if !self.state.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.state) as u64;
+        }
+        if self.since.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.since.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        if self.is_stale {
+            size += 1u64 + ::buffa::types::BOOL_ENCODED_LEN as u64;
+        }
+        if let Some(v) = self.uptime_1d_millionths {
+            size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
+        }
+        if let Some(v) = self.uptime_7d_millionths {
+            size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
+        }
+        if let Some(v) = self.uptime_30d_millionths {
+            size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
+        }
+        if let Some(v) = self.uptime_90d_millionths {
+            size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        __cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if !self.id.is_empty() {
+            ::buffa::types::put_string_field(1u32, &self.id, buf);
+        }
+        if !self.name.is_empty() {
+            ::buffa::types::put_string_field(2u32, &self.name, buf);
+        }
+        if let Some(ref v) = self.description {
+            ::buffa::types::put_string_field(3u32, v, buf);
+        }
+        if !self.group_id.is_empty() {
+            ::buffa::types::put_string_field(4u32, &self.group_id, buf);
+        }
+        if !self.state.is_empty() {
+            ::buffa::types::put_string_field(5u32, &self.state, buf);
+        }
+        if self.since.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                6u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.since.write_to(__cache, buf);
+        }
+        if self.is_stale {
+            ::buffa::types::put_bool_field(7u32, self.is_stale, buf);
+        }
+        if let Some(v) = self.uptime_1d_millionths {
+            ::buffa::types::put_int32_field(8u32, v, buf);
+        }
+        if let Some(v) = self.uptime_7d_millionths {
+            ::buffa::types::put_int32_field(9u32, v, buf);
+        }
+        if let Some(v) = self.uptime_30d_millionths {
+            ::buffa::types::put_int32_field(10u32, v, buf);
+        }
+        if let Some(v) = self.uptime_90d_millionths {
+            ::buffa::types::put_int32_field(11u32, v, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.id, buf)?;
+            }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.name, buf)?;
+            }
+            3u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self
+                        .description
+                        .get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
+            4u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.group_id, buf)?;
+            }
+            5u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.state, buf)?;
+            }
+            6u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.since.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            7u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.is_stale = ::buffa::types::decode_bool(buf)?;
+            }
+            8u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.uptime_1d_millionths = ::core::option::Option::Some(
+                    ::buffa::types::decode_int32(buf)?,
+                );
+            }
+            9u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.uptime_7d_millionths = ::core::option::Option::Some(
+                    ::buffa::types::decode_int32(buf)?,
+                );
+            }
+            10u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.uptime_30d_millionths = ::core::option::Option::Some(
+                    ::buffa::types::decode_int32(buf)?,
+                );
+            }
+            11u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.uptime_90d_millionths = ::core::option::Option::Some(
+                    ::buffa::types::decode_int32(buf)?,
+                );
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.id.clear();
+        self.name.clear();
+        self.description = ::core::option::Option::None;
+        self.group_id.clear();
+        self.state.clear();
+        self.since = ::buffa::MessageField::none();
+        self.is_stale = false;
+        self.uptime_1d_millionths = ::core::option::Option::None;
+        self.uptime_7d_millionths = ::core::option::Option::None;
+        self.uptime_30d_millionths = ::core::option::Option::None;
+        self.uptime_90d_millionths = ::core::option::Option::None;
+    }
+}
+impl ::buffa::json_helpers::ProtoElemJson for ComponentOverview {
+    fn serialize_proto_json<S: ::serde::Serializer>(
+        v: &Self,
+        s: S,
+    ) -> ::core::result::Result<S::Ok, S::Error> {
+        ::serde::Serialize::serialize(v, s)
+    }
+    fn deserialize_proto_json<'de, D: ::serde::Deserializer<'de>>(
+        d: D,
+    ) -> ::core::result::Result<Self, D::Error> {
+        <Self as ::serde::Deserialize>::deserialize(d)
+    }
+}
+#[doc(hidden)]
+pub const __COMPONENT_OVERVIEW_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/status_page.v1.ComponentOverview",
+    to_json: ::buffa::type_registry::any_to_json::<ComponentOverview>,
+    from_json: ::buffa::type_registry::any_from_json::<ComponentOverview>,
+    is_wkt: false,
+};
+/// An incident as visitors see it.
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct IncidentOverview {
+    /// `inc_…`.
+    ///
+    /// Field 1: `id`
+    #[serde(
+        rename = "id",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub id: ::buffa::alloc::string::String,
+    /// The components it is about, `cmp_…`, in the order of the page.
+    ///
+    /// Field 2: `component_ids`
+    #[serde(
+        rename = "componentIds",
+        alias = "component_ids",
+        deserialize_with = "::buffa::json_helpers::null_as_default"
+    )]
+    pub component_ids: ::buffa::alloc::vec::Vec<::buffa::alloc::string::String>,
+    /// When it began.
+    ///
+    /// Field 3: `opened_at`
+    #[serde(
+        rename = "openedAt",
+        alias = "opened_at",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub opened_at: ::buffa::MessageField<
+        ::buffa_types::google::protobuf::Timestamp,
+        ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+    >,
+    /// Since when somebody works on it; absent while nobody does.
+    ///
+    /// Field 4: `acknowledged_at`
+    #[serde(
+        rename = "acknowledgedAt",
+        alias = "acknowledged_at",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub acknowledged_at: ::buffa::MessageField<
+        ::buffa_types::google::protobuf::Timestamp,
+        ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+    >,
+}
+impl ::core::fmt::Debug for IncidentOverview {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("IncidentOverview")
+            .field("id", &self.id)
+            .field("component_ids", &self.component_ids)
+            .field("opened_at", &self.opened_at)
+            .field("acknowledged_at", &self.acknowledged_at)
+            .finish()
+    }
+}
+impl IncidentOverview {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.IncidentOverview";
+}
+::buffa::impl_default_instance!(IncidentOverview);
+impl ::buffa::MessageName for IncidentOverview {
+    const PACKAGE: &'static str = "status_page.v1";
+    const NAME: &'static str = "IncidentOverview";
+    const FULL_NAME: &'static str = "status_page.v1.IncidentOverview";
+    const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.IncidentOverview";
+}
+impl ::buffa::Message for IncidentOverview {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if !self.id.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.id) as u64;
+        }
+        for v in &self.component_ids {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        if self.opened_at.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.opened_at.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        if self.acknowledged_at.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.acknowledged_at.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        __cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if !self.id.is_empty() {
+            ::buffa::types::put_string_field(1u32, &self.id, buf);
+        }
+        for v in &self.component_ids {
+            ::buffa::types::put_string_field(2u32, v, buf);
+        }
+        if self.opened_at.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                3u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.opened_at.write_to(__cache, buf);
+        }
+        if self.acknowledged_at.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                4u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.acknowledged_at.write_to(__cache, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.id, buf)?;
+            }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                let __elem = ::buffa::types::decode_string(buf)?;
+                ctx.register_element_memory(
+                    ::buffa::__private::element_footprint(&__elem),
+                )?;
+                self.component_ids.push(__elem);
+            }
+            3u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.opened_at.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            4u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.acknowledged_at.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.id.clear();
+        self.component_ids.clear();
+        self.opened_at = ::buffa::MessageField::none();
+        self.acknowledged_at = ::buffa::MessageField::none();
+    }
+}
+impl ::buffa::json_helpers::ProtoElemJson for IncidentOverview {
+    fn serialize_proto_json<S: ::serde::Serializer>(
+        v: &Self,
+        s: S,
+    ) -> ::core::result::Result<S::Ok, S::Error> {
+        ::serde::Serialize::serialize(v, s)
+    }
+    fn deserialize_proto_json<'de, D: ::serde::Deserializer<'de>>(
+        d: D,
+    ) -> ::core::result::Result<Self, D::Error> {
+        <Self as ::serde::Deserialize>::deserialize(d)
+    }
+}
+#[doc(hidden)]
+pub const __INCIDENT_OVERVIEW_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/status_page.v1.IncidentOverview",
+    to_json: ::buffa::type_registry::any_to_json::<IncidentOverview>,
+    from_json: ::buffa::type_registry::any_from_json::<IncidentOverview>,
+    is_wkt: false,
+};
+/// A report as visitors see it; all of it reads status_report.v1.
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct ReportOverview {
+    /// `rpt_…`.
+    ///
+    /// Field 1: `id`
+    #[serde(
+        rename = "id",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub id: ::buffa::alloc::string::String,
+    /// Its title.
+    ///
+    /// Field 2: `title`
+    #[serde(
+        rename = "title",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub title: ::buffa::alloc::string::String,
+    /// How far it has come: `investigating`, `identified` or `monitoring`.
+    ///
+    /// Field 3: `status`
+    #[serde(
+        rename = "status",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub status: ::buffa::alloc::string::String,
+    /// The components it speaks of now, `cmp_…`, in the order of the page.
+    ///
+    /// Field 4: `component_ids`
+    #[serde(
+        rename = "componentIds",
+        alias = "component_ids",
+        deserialize_with = "::buffa::json_helpers::null_as_default"
+    )]
+    pub component_ids: ::buffa::alloc::vec::Vec<::buffa::alloc::string::String>,
+    /// When it began.
+    ///
+    /// Field 5: `started_at`
+    #[serde(
+        rename = "startedAt",
+        alias = "started_at",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub started_at: ::buffa::MessageField<
+        ::buffa_types::google::protobuf::Timestamp,
+        ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+    >,
+    /// The time of its latest update.
+    ///
+    /// Field 6: `told_at`
+    #[serde(
+        rename = "toldAt",
+        alias = "told_at",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub told_at: ::buffa::MessageField<
+        ::buffa_types::google::protobuf::Timestamp,
+        ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+    >,
+}
+impl ::core::fmt::Debug for ReportOverview {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("ReportOverview")
+            .field("id", &self.id)
+            .field("title", &self.title)
+            .field("status", &self.status)
+            .field("component_ids", &self.component_ids)
+            .field("started_at", &self.started_at)
+            .field("told_at", &self.told_at)
+            .finish()
+    }
+}
+impl ReportOverview {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.ReportOverview";
+}
+::buffa::impl_default_instance!(ReportOverview);
+impl ::buffa::MessageName for ReportOverview {
+    const PACKAGE: &'static str = "status_page.v1";
+    const NAME: &'static str = "ReportOverview";
+    const FULL_NAME: &'static str = "status_page.v1.ReportOverview";
+    const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.ReportOverview";
+}
+impl ::buffa::Message for ReportOverview {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if !self.id.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.id) as u64;
+        }
+        if !self.title.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.title) as u64;
+        }
+        if !self.status.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.status) as u64;
+        }
+        for v in &self.component_ids {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        if self.started_at.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.started_at.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        if self.told_at.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.told_at.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        __cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if !self.id.is_empty() {
+            ::buffa::types::put_string_field(1u32, &self.id, buf);
+        }
+        if !self.title.is_empty() {
+            ::buffa::types::put_string_field(2u32, &self.title, buf);
+        }
+        if !self.status.is_empty() {
+            ::buffa::types::put_string_field(3u32, &self.status, buf);
+        }
+        for v in &self.component_ids {
+            ::buffa::types::put_string_field(4u32, v, buf);
+        }
+        if self.started_at.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                5u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.started_at.write_to(__cache, buf);
+        }
+        if self.told_at.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                6u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.told_at.write_to(__cache, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.id, buf)?;
+            }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.title, buf)?;
+            }
+            3u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.status, buf)?;
+            }
+            4u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                let __elem = ::buffa::types::decode_string(buf)?;
+                ctx.register_element_memory(
+                    ::buffa::__private::element_footprint(&__elem),
+                )?;
+                self.component_ids.push(__elem);
+            }
+            5u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.started_at.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            6u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.told_at.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.id.clear();
+        self.title.clear();
+        self.status.clear();
+        self.component_ids.clear();
+        self.started_at = ::buffa::MessageField::none();
+        self.told_at = ::buffa::MessageField::none();
+    }
+}
+impl ::buffa::json_helpers::ProtoElemJson for ReportOverview {
+    fn serialize_proto_json<S: ::serde::Serializer>(
+        v: &Self,
+        s: S,
+    ) -> ::core::result::Result<S::Ok, S::Error> {
+        ::serde::Serialize::serialize(v, s)
+    }
+    fn deserialize_proto_json<'de, D: ::serde::Deserializer<'de>>(
+        d: D,
+    ) -> ::core::result::Result<Self, D::Error> {
+        <Self as ::serde::Deserialize>::deserialize(d)
+    }
+}
+#[doc(hidden)]
+pub const __REPORT_OVERVIEW_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/status_page.v1.ReportOverview",
+    to_json: ::buffa::type_registry::any_to_json::<ReportOverview>,
+    from_json: ::buffa::type_registry::any_from_json::<ReportOverview>,
+    is_wkt: false,
+};
+/// A window of maintenance as visitors see it.
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct MaintenanceOverview {
+    /// `mnt_…`; a maintenance that repeats has several windows.
+    ///
+    /// Field 1: `id`
+    #[serde(
+        rename = "id",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub id: ::buffa::alloc::string::String,
+    /// What is done.
+    ///
+    /// Field 2: `title`
+    #[serde(
+        rename = "title",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub title: ::buffa::alloc::string::String,
+    /// More of it.
+    ///
+    /// Field 3: `description`
+    #[serde(
+        rename = "description",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub description: ::core::option::Option<::buffa::alloc::string::String>,
+    /// When the window begins.
+    ///
+    /// Field 4: `from`
+    #[serde(
+        rename = "from",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub from: ::buffa::MessageField<
+        ::buffa_types::google::protobuf::Timestamp,
+        ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+    >,
+    /// When it ends.
+    ///
+    /// Field 5: `until`
+    #[serde(
+        rename = "until",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub until: ::buffa::MessageField<
+        ::buffa_types::google::protobuf::Timestamp,
+        ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+    >,
+    /// Whether it is on.
+    ///
+    /// Field 6: `is_on`
+    #[serde(
+        rename = "isOn",
+        alias = "is_on",
+        with = "::buffa::json_helpers::proto_bool"
+    )]
+    pub is_on: bool,
+    /// The components it is about, `cmp_…`, in the order of the page.
+    ///
+    /// Field 7: `component_ids`
+    #[serde(
+        rename = "componentIds",
+        alias = "component_ids",
+        deserialize_with = "::buffa::json_helpers::null_as_default"
+    )]
+    pub component_ids: ::buffa::alloc::vec::Vec<::buffa::alloc::string::String>,
+}
+impl ::core::fmt::Debug for MaintenanceOverview {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("MaintenanceOverview")
+            .field("id", &self.id)
+            .field("title", &self.title)
+            .field("description", &self.description)
+            .field("from", &self.from)
+            .field("until", &self.until)
+            .field("is_on", &self.is_on)
+            .field("component_ids", &self.component_ids)
+            .finish()
+    }
+}
+impl MaintenanceOverview {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.MaintenanceOverview";
+}
+::buffa::impl_default_instance!(MaintenanceOverview);
+impl ::buffa::MessageName for MaintenanceOverview {
+    const PACKAGE: &'static str = "status_page.v1";
+    const NAME: &'static str = "MaintenanceOverview";
+    const FULL_NAME: &'static str = "status_page.v1.MaintenanceOverview";
+    const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.MaintenanceOverview";
+}
+impl ::buffa::Message for MaintenanceOverview {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if !self.id.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.id) as u64;
+        }
+        if !self.title.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.title) as u64;
+        }
+        if let Some(ref v) = self.description {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        if self.from.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.from.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        if self.until.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.until.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        if self.is_on {
+            size += 1u64 + ::buffa::types::BOOL_ENCODED_LEN as u64;
+        }
+        for v in &self.component_ids {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        __cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if !self.id.is_empty() {
+            ::buffa::types::put_string_field(1u32, &self.id, buf);
+        }
+        if !self.title.is_empty() {
+            ::buffa::types::put_string_field(2u32, &self.title, buf);
+        }
+        if let Some(ref v) = self.description {
+            ::buffa::types::put_string_field(3u32, v, buf);
+        }
+        if self.from.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                4u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.from.write_to(__cache, buf);
+        }
+        if self.until.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                5u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.until.write_to(__cache, buf);
+        }
+        if self.is_on {
+            ::buffa::types::put_bool_field(6u32, self.is_on, buf);
+        }
+        for v in &self.component_ids {
+            ::buffa::types::put_string_field(7u32, v, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.id, buf)?;
+            }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.title, buf)?;
+            }
+            3u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self
+                        .description
+                        .get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
+            4u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.from.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            5u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.until.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            6u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.is_on = ::buffa::types::decode_bool(buf)?;
+            }
+            7u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                let __elem = ::buffa::types::decode_string(buf)?;
+                ctx.register_element_memory(
+                    ::buffa::__private::element_footprint(&__elem),
+                )?;
+                self.component_ids.push(__elem);
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.id.clear();
+        self.title.clear();
+        self.description = ::core::option::Option::None;
+        self.from = ::buffa::MessageField::none();
+        self.until = ::buffa::MessageField::none();
+        self.is_on = false;
+        self.component_ids.clear();
+    }
+}
+impl ::buffa::json_helpers::ProtoElemJson for MaintenanceOverview {
+    fn serialize_proto_json<S: ::serde::Serializer>(
+        v: &Self,
+        s: S,
+    ) -> ::core::result::Result<S::Ok, S::Error> {
+        ::serde::Serialize::serialize(v, s)
+    }
+    fn deserialize_proto_json<'de, D: ::serde::Deserializer<'de>>(
+        d: D,
+    ) -> ::core::result::Result<Self, D::Error> {
+        <Self as ::serde::Deserialize>::deserialize(d)
+    }
+}
+#[doc(hidden)]
+pub const __MAINTENANCE_OVERVIEW_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/status_page.v1.MaintenanceOverview",
+    to_json: ::buffa::type_registry::any_to_json::<MaintenanceOverview>,
+    from_json: ::buffa::type_registry::any_from_json::<MaintenanceOverview>,
+    is_wkt: false,
+};
+/// Which component to sum up.
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct GetComponentSummaryRequest {
+    /// `cmp_…`. Required.
+    ///
+    /// Field 1: `id`
+    #[serde(
+        rename = "id",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub id: ::buffa::alloc::string::String,
+    /// How many days back, today included: 1 to 90. Default 90.
+    ///
+    /// Field 2: `days`
+    #[serde(
+        rename = "days",
+        with = "::buffa::json_helpers::opt_int32",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub days: ::core::option::Option<i32>,
+}
+impl ::core::fmt::Debug for GetComponentSummaryRequest {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("GetComponentSummaryRequest")
+            .field("id", &self.id)
+            .field("days", &self.days)
+            .finish()
+    }
+}
+impl GetComponentSummaryRequest {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.GetComponentSummaryRequest";
+}
+::buffa::impl_default_instance!(GetComponentSummaryRequest);
+impl ::buffa::MessageName for GetComponentSummaryRequest {
+    const PACKAGE: &'static str = "status_page.v1";
+    const NAME: &'static str = "GetComponentSummaryRequest";
+    const FULL_NAME: &'static str = "status_page.v1.GetComponentSummaryRequest";
+    const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.GetComponentSummaryRequest";
+}
+impl ::buffa::Message for GetComponentSummaryRequest {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, _cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if !self.id.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.id) as u64;
+        }
+        if let Some(v) = self.days {
+            size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        _cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if !self.id.is_empty() {
+            ::buffa::types::put_string_field(1u32, &self.id, buf);
+        }
+        if let Some(v) = self.days {
+            ::buffa::types::put_int32_field(2u32, v, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.id, buf)?;
+            }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.days = ::core::option::Option::Some(
+                    ::buffa::types::decode_int32(buf)?,
+                );
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.id.clear();
+        self.days = ::core::option::Option::None;
+    }
+}
+impl ::buffa::json_helpers::ProtoElemJson for GetComponentSummaryRequest {
+    fn serialize_proto_json<S: ::serde::Serializer>(
+        v: &Self,
+        s: S,
+    ) -> ::core::result::Result<S::Ok, S::Error> {
+        ::serde::Serialize::serialize(v, s)
+    }
+    fn deserialize_proto_json<'de, D: ::serde::Deserializer<'de>>(
+        d: D,
+    ) -> ::core::result::Result<Self, D::Error> {
+        <Self as ::serde::Deserialize>::deserialize(d)
+    }
+}
+#[doc(hidden)]
+pub const __GET_COMPONENT_SUMMARY_REQUEST_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/status_page.v1.GetComponentSummaryRequest",
+    to_json: ::buffa::type_registry::any_to_json::<GetComponentSummaryRequest>,
+    from_json: ::buffa::type_registry::any_from_json::<GetComponentSummaryRequest>,
+    is_wkt: false,
+};
+/// A component by days.
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct GetComponentSummaryResponse {
+    /// `cmp_…`.
+    ///
+    /// Field 1: `id`
+    #[serde(
+        rename = "id",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub id: ::buffa::alloc::string::String,
+    /// Of when it is.
+    ///
+    /// Field 2: `at`
+    #[serde(
+        rename = "at",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub at: ::buffa::MessageField<
+        ::buffa_types::google::protobuf::Timestamp,
+        ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+    >,
+    /// Oldest first, the last is today; empty where the component never showed a monitor.
+    ///
+    /// Field 3: `days`
+    #[serde(
+        rename = "days",
+        deserialize_with = "::buffa::json_helpers::null_as_default"
+    )]
+    pub days: ::buffa::alloc::vec::Vec<ComponentDay>,
+    /// The uptime of these days together, as in ComponentOverview.
+    ///
+    /// Field 4: `uptime_millionths`
+    #[serde(
+        rename = "uptimeMillionths",
+        alias = "uptime_millionths",
+        with = "::buffa::json_helpers::opt_int32",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub uptime_millionths: ::core::option::Option<i32>,
+}
+impl ::core::fmt::Debug for GetComponentSummaryResponse {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("GetComponentSummaryResponse")
+            .field("id", &self.id)
+            .field("at", &self.at)
+            .field("days", &self.days)
+            .field("uptime_millionths", &self.uptime_millionths)
+            .finish()
+    }
+}
+impl GetComponentSummaryResponse {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.GetComponentSummaryResponse";
+}
+::buffa::impl_default_instance!(GetComponentSummaryResponse);
+impl ::buffa::MessageName for GetComponentSummaryResponse {
+    const PACKAGE: &'static str = "status_page.v1";
+    const NAME: &'static str = "GetComponentSummaryResponse";
+    const FULL_NAME: &'static str = "status_page.v1.GetComponentSummaryResponse";
+    const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.GetComponentSummaryResponse";
+}
+impl ::buffa::Message for GetComponentSummaryResponse {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if !self.id.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.id) as u64;
+        }
+        if self.at.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.at.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        for v in &self.days {
+            let __slot = __cache.reserve();
+            let inner_size = v.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        if let Some(v) = self.uptime_millionths {
+            size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        __cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if !self.id.is_empty() {
+            ::buffa::types::put_string_field(1u32, &self.id, buf);
+        }
+        if self.at.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                2u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.at.write_to(__cache, buf);
+        }
+        for v in &self.days {
+            ::buffa::types::put_len_delimited_header(
+                3u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            v.write_to(__cache, buf);
+        }
+        if let Some(v) = self.uptime_millionths {
+            ::buffa::types::put_int32_field(4u32, v, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.id, buf)?;
+            }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.at.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            3u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                let mut elem = ::core::default::Default::default();
+                ctx.register_element_memory(
+                    ::buffa::__private::element_footprint(&elem),
+                )?;
+                ::buffa::Message::merge_length_delimited(&mut elem, buf, ctx)?;
+                self.days.push(elem);
+            }
+            4u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.uptime_millionths = ::core::option::Option::Some(
+                    ::buffa::types::decode_int32(buf)?,
+                );
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.id.clear();
+        self.at = ::buffa::MessageField::none();
+        self.days.clear();
+        self.uptime_millionths = ::core::option::Option::None;
+    }
+}
+impl ::buffa::json_helpers::ProtoElemJson for GetComponentSummaryResponse {
+    fn serialize_proto_json<S: ::serde::Serializer>(
+        v: &Self,
+        s: S,
+    ) -> ::core::result::Result<S::Ok, S::Error> {
+        ::serde::Serialize::serialize(v, s)
+    }
+    fn deserialize_proto_json<'de, D: ::serde::Deserializer<'de>>(
+        d: D,
+    ) -> ::core::result::Result<Self, D::Error> {
+        <Self as ::serde::Deserialize>::deserialize(d)
+    }
+}
+#[doc(hidden)]
+pub const __GET_COMPONENT_SUMMARY_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/status_page.v1.GetComponentSummaryResponse",
+    to_json: ::buffa::type_registry::any_to_json::<GetComponentSummaryResponse>,
+    from_json: ::buffa::type_registry::any_from_json::<GetComponentSummaryResponse>,
+    is_wkt: false,
+};
+/// A day of UTC of a component; of today what has passed. Its seconds, rounded down, are together the
+/// day.
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct ComponentDay {
+    /// Such as `2026-11-21`.
+    ///
+    /// Field 1: `date`
+    #[serde(
+        rename = "date",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub date: ::buffa::alloc::string::String,
+    /// Seconds in which it worked, outside of maintenance.
+    ///
+    /// Field 2: `up_seconds`
+    #[serde(
+        rename = "upSeconds",
+        alias = "up_seconds",
+        with = "::buffa::json_helpers::int32"
+    )]
+    pub up_seconds: i32,
+    /// Seconds in which it was slow or partly failing, outside of maintenance.
+    ///
+    /// Field 3: `degraded_seconds`
+    #[serde(
+        rename = "degradedSeconds",
+        alias = "degraded_seconds",
+        with = "::buffa::json_helpers::int32"
+    )]
+    pub degraded_seconds: i32,
+    /// Seconds in which it was down, outside of maintenance.
+    ///
+    /// Field 4: `down_seconds`
+    #[serde(
+        rename = "downSeconds",
+        alias = "down_seconds",
+        with = "::buffa::json_helpers::int32"
+    )]
+    pub down_seconds: i32,
+    /// Seconds of maintenance.
+    ///
+    /// Field 5: `maintenance_seconds`
+    #[serde(
+        rename = "maintenanceSeconds",
+        alias = "maintenance_seconds",
+        with = "::buffa::json_helpers::int32"
+    )]
+    pub maintenance_seconds: i32,
+    /// Seconds of which nothing is known, outside of maintenance.
+    ///
+    /// Field 6: `unknown_seconds`
+    #[serde(
+        rename = "unknownSeconds",
+        alias = "unknown_seconds",
+        with = "::buffa::json_helpers::int32"
+    )]
+    pub unknown_seconds: i32,
+    /// The uptime of the day, as in ComponentOverview.
+    ///
+    /// Field 7: `uptime_millionths`
+    #[serde(
+        rename = "uptimeMillionths",
+        alias = "uptime_millionths",
+        with = "::buffa::json_helpers::opt_int32",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub uptime_millionths: ::core::option::Option<i32>,
+}
+impl ::core::fmt::Debug for ComponentDay {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("ComponentDay")
+            .field("date", &self.date)
+            .field("up_seconds", &self.up_seconds)
+            .field("degraded_seconds", &self.degraded_seconds)
+            .field("down_seconds", &self.down_seconds)
+            .field("maintenance_seconds", &self.maintenance_seconds)
+            .field("unknown_seconds", &self.unknown_seconds)
+            .field("uptime_millionths", &self.uptime_millionths)
+            .finish()
+    }
+}
+impl ComponentDay {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.ComponentDay";
+}
+::buffa::impl_default_instance!(ComponentDay);
+impl ::buffa::MessageName for ComponentDay {
+    const PACKAGE: &'static str = "status_page.v1";
+    const NAME: &'static str = "ComponentDay";
+    const FULL_NAME: &'static str = "status_page.v1.ComponentDay";
+    const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.ComponentDay";
+}
+impl ::buffa::Message for ComponentDay {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, _cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if !self.date.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.date) as u64;
+        }
+        if self.up_seconds != 0i32 {
+            size += 1u64 + ::buffa::types::int32_encoded_len(self.up_seconds) as u64;
+        }
+        if self.degraded_seconds != 0i32 {
+            size
+                += 1u64
+                    + ::buffa::types::int32_encoded_len(self.degraded_seconds) as u64;
+        }
+        if self.down_seconds != 0i32 {
+            size += 1u64 + ::buffa::types::int32_encoded_len(self.down_seconds) as u64;
+        }
+        if self.maintenance_seconds != 0i32 {
+            size
+                += 1u64
+                    + ::buffa::types::int32_encoded_len(self.maintenance_seconds) as u64;
+        }
+        if self.unknown_seconds != 0i32 {
+            size
+                += 1u64 + ::buffa::types::int32_encoded_len(self.unknown_seconds) as u64;
+        }
+        if let Some(v) = self.uptime_millionths {
+            size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        _cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if !self.date.is_empty() {
+            ::buffa::types::put_string_field(1u32, &self.date, buf);
+        }
+        if self.up_seconds != 0i32 {
+            ::buffa::types::put_int32_field(2u32, self.up_seconds, buf);
+        }
+        if self.degraded_seconds != 0i32 {
+            ::buffa::types::put_int32_field(3u32, self.degraded_seconds, buf);
+        }
+        if self.down_seconds != 0i32 {
+            ::buffa::types::put_int32_field(4u32, self.down_seconds, buf);
+        }
+        if self.maintenance_seconds != 0i32 {
+            ::buffa::types::put_int32_field(5u32, self.maintenance_seconds, buf);
+        }
+        if self.unknown_seconds != 0i32 {
+            ::buffa::types::put_int32_field(6u32, self.unknown_seconds, buf);
+        }
+        if let Some(v) = self.uptime_millionths {
+            ::buffa::types::put_int32_field(7u32, v, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.date, buf)?;
+            }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.up_seconds = ::buffa::types::decode_int32(buf)?;
+            }
+            3u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.degraded_seconds = ::buffa::types::decode_int32(buf)?;
+            }
+            4u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.down_seconds = ::buffa::types::decode_int32(buf)?;
+            }
+            5u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.maintenance_seconds = ::buffa::types::decode_int32(buf)?;
+            }
+            6u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.unknown_seconds = ::buffa::types::decode_int32(buf)?;
+            }
+            7u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.uptime_millionths = ::core::option::Option::Some(
+                    ::buffa::types::decode_int32(buf)?,
+                );
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.date.clear();
+        self.up_seconds = 0i32;
+        self.degraded_seconds = 0i32;
+        self.down_seconds = 0i32;
+        self.maintenance_seconds = 0i32;
+        self.unknown_seconds = 0i32;
+        self.uptime_millionths = ::core::option::Option::None;
+    }
+}
+impl ::buffa::json_helpers::ProtoElemJson for ComponentDay {
+    fn serialize_proto_json<S: ::serde::Serializer>(
+        v: &Self,
+        s: S,
+    ) -> ::core::result::Result<S::Ok, S::Error> {
+        ::serde::Serialize::serialize(v, s)
+    }
+    fn deserialize_proto_json<'de, D: ::serde::Deserializer<'de>>(
+        d: D,
+    ) -> ::core::result::Result<Self, D::Error> {
+        <Self as ::serde::Deserialize>::deserialize(d)
+    }
+}
+#[doc(hidden)]
+pub const __COMPONENT_DAY_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/status_page.v1.ComponentDay",
+    to_json: ::buffa::type_registry::any_to_json::<ComponentDay>,
+    from_json: ::buffa::type_registry::any_from_json::<ComponentDay>,
+    is_wkt: false,
+};
+/// Somebody, or a program, who is told what happens on a status page.
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct Subscriber {
+    /// Output: `sub_…`.
+    ///
+    /// Field 1: `id`
+    #[serde(rename = "id", skip_serializing_if = "::core::option::Option::is_none")]
+    pub id: ::core::option::Option<::buffa::alloc::string::String>,
+    /// The page, `page_…`. Required.
+    ///
+    /// Field 2: `page_id`
+    #[serde(
+        rename = "pageId",
+        alias = "page_id",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub page_id: ::core::option::Option<::buffa::alloc::string::String>,
+    /// Address that emails go to. Either this or `webhook_url`.
+    ///
+    /// Field 3: `email`
+    #[serde(rename = "email", skip_serializing_if = "::core::option::Option::is_none")]
+    pub email: ::core::option::Option<::buffa::alloc::string::String>,
+    /// http or https URL that webhooks go to, up to 2048 characters. They are signed with the secrets of
+    /// the workspace, as those of channels are. A secret: left out of answers to read-only keys.
+    ///
+    /// Field 4: `webhook_url`
+    #[serde(
+        rename = "webhookUrl",
+        alias = "webhook_url",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub webhook_url: ::core::option::Option<::buffa::alloc::string::String>,
+    /// Language of the emails: `en`, `de`, `fr`, `es`, `pt`, `ja` or `zh`. Default `en`.
+    ///
+    /// Field 5: `language`
+    #[serde(
+        rename = "language",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub language: ::core::option::Option<::buffa::alloc::string::String>,
+    /// Components of the page that are heard of, `cmp_…`, up to 1000, and what is about the page as a whole.
+    /// Empty: all of the page.
+    ///
+    /// Field 6: `component_ids`
+    #[serde(
+        rename = "componentIds",
+        alias = "component_ids",
+        deserialize_with = "::buffa::json_helpers::null_as_default"
+    )]
+    pub component_ids: ::buffa::alloc::vec::Vec<::buffa::alloc::string::String>,
+    /// What is heard of: `reports`, `maintenance`, `incidents`. Empty: reports and maintenance.
+    ///
+    /// Field 7: `topics`
+    #[serde(
+        rename = "topics",
+        deserialize_with = "::buffa::json_helpers::null_as_default"
+    )]
+    pub topics: ::buffa::alloc::vec::Vec<::buffa::alloc::string::String>,
+    /// Output: `email` or `webhook`.
+    ///
+    /// Field 30: `kind`
+    #[serde(rename = "kind", skip_serializing_if = "::core::option::Option::is_none")]
+    pub kind: ::core::option::Option<::buffa::alloc::string::String>,
+    /// Output: `pending` until who has the address said yes, then `active`.
+    ///
+    /// Field 31: `state`
+    #[serde(rename = "state", skip_serializing_if = "::core::option::Option::is_none")]
+    pub state: ::core::option::Option<::buffa::alloc::string::String>,
+    /// Output: when it was added.
+    ///
+    /// Field 32: `created_at`
+    #[serde(
+        rename = "createdAt",
+        alias = "created_at",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub created_at: ::buffa::MessageField<
+        ::buffa_types::google::protobuf::Timestamp,
+        ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+    >,
+    /// Output: since when it is told.
+    ///
+    /// Field 33: `confirmed_at`
+    #[serde(
+        rename = "confirmedAt",
+        alias = "confirmed_at",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub confirmed_at: ::buffa::MessageField<
+        ::buffa_types::google::protobuf::Timestamp,
+        ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+    >,
+}
+impl ::core::fmt::Debug for Subscriber {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("Subscriber")
+            .field("id", &self.id)
+            .field("page_id", &self.page_id)
+            .field("email", &self.email)
+            .field("webhook_url", &self.webhook_url)
+            .field("language", &self.language)
+            .field("component_ids", &self.component_ids)
+            .field("topics", &self.topics)
+            .field("kind", &self.kind)
+            .field("state", &self.state)
+            .field("created_at", &self.created_at)
+            .field("confirmed_at", &self.confirmed_at)
+            .finish()
+    }
+}
+impl Subscriber {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.Subscriber";
+}
+::buffa::impl_default_instance!(Subscriber);
+impl ::buffa::MessageName for Subscriber {
+    const PACKAGE: &'static str = "status_page.v1";
+    const NAME: &'static str = "Subscriber";
+    const FULL_NAME: &'static str = "status_page.v1.Subscriber";
+    const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.Subscriber";
+}
+impl ::buffa::Message for Subscriber {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if let Some(ref v) = self.id {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        if let Some(ref v) = self.page_id {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        if let Some(ref v) = self.email {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        if let Some(ref v) = self.webhook_url {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        if let Some(ref v) = self.language {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        for v in &self.component_ids {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        for v in &self.topics {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        if let Some(ref v) = self.kind {
+            size += 2u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        if let Some(ref v) = self.state {
+            size += 2u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        if self.created_at.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.created_at.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 2u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        if self.confirmed_at.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.confirmed_at.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 2u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        __cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if let Some(ref v) = self.id {
+            ::buffa::types::put_string_field(1u32, v, buf);
+        }
+        if let Some(ref v) = self.page_id {
+            ::buffa::types::put_string_field(2u32, v, buf);
+        }
+        if let Some(ref v) = self.email {
+            ::buffa::types::put_string_field(3u32, v, buf);
+        }
+        if let Some(ref v) = self.webhook_url {
+            ::buffa::types::put_string_field(4u32, v, buf);
+        }
+        if let Some(ref v) = self.language {
+            ::buffa::types::put_string_field(5u32, v, buf);
+        }
+        for v in &self.component_ids {
+            ::buffa::types::put_string_field(6u32, v, buf);
+        }
+        for v in &self.topics {
+            ::buffa::types::put_string_field(7u32, v, buf);
+        }
+        if let Some(ref v) = self.kind {
+            ::buffa::types::put_string_field(30u32, v, buf);
+        }
+        if let Some(ref v) = self.state {
+            ::buffa::types::put_string_field(31u32, v, buf);
+        }
+        if self.created_at.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                32u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.created_at.write_to(__cache, buf);
+        }
+        if self.confirmed_at.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                33u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.confirmed_at.write_to(__cache, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self.id.get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self.page_id.get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
+            3u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self.email.get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
+            4u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self
+                        .webhook_url
+                        .get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
+            5u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self
+                        .language
+                        .get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
+            6u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                let __elem = ::buffa::types::decode_string(buf)?;
+                ctx.register_element_memory(
+                    ::buffa::__private::element_footprint(&__elem),
+                )?;
+                self.component_ids.push(__elem);
+            }
+            7u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                let __elem = ::buffa::types::decode_string(buf)?;
+                ctx.register_element_memory(
+                    ::buffa::__private::element_footprint(&__elem),
+                )?;
+                self.topics.push(__elem);
+            }
+            30u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self.kind.get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
+            31u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self.state.get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
+            32u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.created_at.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            33u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.confirmed_at.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.id = ::core::option::Option::None;
+        self.page_id = ::core::option::Option::None;
+        self.email = ::core::option::Option::None;
+        self.webhook_url = ::core::option::Option::None;
+        self.language = ::core::option::Option::None;
+        self.component_ids.clear();
+        self.topics.clear();
+        self.kind = ::core::option::Option::None;
+        self.state = ::core::option::Option::None;
+        self.created_at = ::buffa::MessageField::none();
+        self.confirmed_at = ::buffa::MessageField::none();
+    }
+}
+impl ::buffa::json_helpers::ProtoElemJson for Subscriber {
+    fn serialize_proto_json<S: ::serde::Serializer>(
+        v: &Self,
+        s: S,
+    ) -> ::core::result::Result<S::Ok, S::Error> {
+        ::serde::Serialize::serialize(v, s)
+    }
+    fn deserialize_proto_json<'de, D: ::serde::Deserializer<'de>>(
+        d: D,
+    ) -> ::core::result::Result<Self, D::Error> {
+        <Self as ::serde::Deserialize>::deserialize(d)
+    }
+}
+#[doc(hidden)]
+pub const __SUBSCRIBER_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/status_page.v1.Subscriber",
+    to_json: ::buffa::type_registry::any_to_json::<Subscriber>,
+    from_json: ::buffa::type_registry::any_from_json::<Subscriber>,
+    is_wkt: false,
+};
+/// Which part of the list to read.
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct ListSubscribersRequest {
+    /// How many at most: 1 to 100. Default 50.
+    ///
+    /// Field 1: `limit`
+    #[serde(
+        rename = "limit",
+        with = "::buffa::json_helpers::opt_int32",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub limit: ::core::option::Option<i32>,
+    /// How many to skip, 0 or more. Default 0. Not together with `page_token`.
+    ///
+    /// Field 2: `offset`
+    #[serde(
+        rename = "offset",
+        with = "::buffa::json_helpers::opt_int32",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub offset: ::core::option::Option<i32>,
+    /// `next_page_token` of the part before. Unlike an offset, it misses and repeats nothing
+    /// when subscribers come and go in between.
+    ///
+    /// Field 3: `page_token`
+    #[serde(
+        rename = "pageToken",
+        alias = "page_token",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub page_token: ::core::option::Option<::buffa::alloc::string::String>,
+    /// Only those of this page, `page_…`; absent: of all pages of the workspace.
+    ///
+    /// Field 4: `page_id`
+    #[serde(
+        rename = "pageId",
+        alias = "page_id",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub page_id: ::core::option::Option<::buffa::alloc::string::String>,
+    /// Only those that are told so: `email` or `webhook`; absent: all.
+    ///
+    /// Field 5: `kind`
+    #[serde(rename = "kind", skip_serializing_if = "::core::option::Option::is_none")]
+    pub kind: ::core::option::Option<::buffa::alloc::string::String>,
+    /// Only those that are `pending` or `active`; absent: all.
+    ///
+    /// Field 6: `state`
+    #[serde(rename = "state", skip_serializing_if = "::core::option::Option::is_none")]
+    pub state: ::core::option::Option<::buffa::alloc::string::String>,
+}
+impl ::core::fmt::Debug for ListSubscribersRequest {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("ListSubscribersRequest")
+            .field("limit", &self.limit)
+            .field("offset", &self.offset)
+            .field("page_token", &self.page_token)
+            .field("page_id", &self.page_id)
+            .field("kind", &self.kind)
+            .field("state", &self.state)
+            .finish()
+    }
+}
+impl ListSubscribersRequest {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.ListSubscribersRequest";
+}
+::buffa::impl_default_instance!(ListSubscribersRequest);
+impl ::buffa::MessageName for ListSubscribersRequest {
+    const PACKAGE: &'static str = "status_page.v1";
+    const NAME: &'static str = "ListSubscribersRequest";
+    const FULL_NAME: &'static str = "status_page.v1.ListSubscribersRequest";
+    const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.ListSubscribersRequest";
+}
+impl ::buffa::Message for ListSubscribersRequest {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, _cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if let Some(v) = self.limit {
+            size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
+        }
+        if let Some(v) = self.offset {
+            size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
+        }
+        if let Some(ref v) = self.page_token {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        if let Some(ref v) = self.page_id {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        if let Some(ref v) = self.kind {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        if let Some(ref v) = self.state {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        _cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if let Some(v) = self.limit {
+            ::buffa::types::put_int32_field(1u32, v, buf);
+        }
+        if let Some(v) = self.offset {
+            ::buffa::types::put_int32_field(2u32, v, buf);
+        }
+        if let Some(ref v) = self.page_token {
+            ::buffa::types::put_string_field(3u32, v, buf);
+        }
+        if let Some(ref v) = self.page_id {
+            ::buffa::types::put_string_field(4u32, v, buf);
+        }
+        if let Some(ref v) = self.kind {
+            ::buffa::types::put_string_field(5u32, v, buf);
+        }
+        if let Some(ref v) = self.state {
+            ::buffa::types::put_string_field(6u32, v, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.limit = ::core::option::Option::Some(
+                    ::buffa::types::decode_int32(buf)?,
+                );
+            }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.offset = ::core::option::Option::Some(
+                    ::buffa::types::decode_int32(buf)?,
+                );
+            }
+            3u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self
+                        .page_token
+                        .get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
+            4u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self.page_id.get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
+            5u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self.kind.get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
+            6u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self.state.get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.limit = ::core::option::Option::None;
+        self.offset = ::core::option::Option::None;
+        self.page_token = ::core::option::Option::None;
+        self.page_id = ::core::option::Option::None;
+        self.kind = ::core::option::Option::None;
+        self.state = ::core::option::Option::None;
+    }
+}
+impl ::buffa::json_helpers::ProtoElemJson for ListSubscribersRequest {
+    fn serialize_proto_json<S: ::serde::Serializer>(
+        v: &Self,
+        s: S,
+    ) -> ::core::result::Result<S::Ok, S::Error> {
+        ::serde::Serialize::serialize(v, s)
+    }
+    fn deserialize_proto_json<'de, D: ::serde::Deserializer<'de>>(
+        d: D,
+    ) -> ::core::result::Result<Self, D::Error> {
+        <Self as ::serde::Deserialize>::deserialize(d)
+    }
+}
+#[doc(hidden)]
+pub const __LIST_SUBSCRIBERS_REQUEST_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/status_page.v1.ListSubscribersRequest",
+    to_json: ::buffa::type_registry::any_to_json::<ListSubscribersRequest>,
+    from_json: ::buffa::type_registry::any_from_json::<ListSubscribersRequest>,
+    is_wkt: false,
+};
+/// A part of the list.
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct ListSubscribersResponse {
+    /// By id.
+    ///
+    /// Field 1: `subscribers`
+    #[serde(
+        rename = "subscribers",
+        deserialize_with = "::buffa::json_helpers::null_as_default"
+    )]
+    pub subscribers: ::buffa::alloc::vec::Vec<Subscriber>,
+    /// How many the request lets through.
+    ///
+    /// Field 2: `total_size`
+    #[serde(
+        rename = "totalSize",
+        alias = "total_size",
+        with = "::buffa::json_helpers::int32"
+    )]
+    pub total_size: i32,
+    /// Token of the next part; empty on the last.
+    ///
+    /// Field 3: `next_page_token`
+    #[serde(
+        rename = "nextPageToken",
+        alias = "next_page_token",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub next_page_token: ::buffa::alloc::string::String,
+}
+impl ::core::fmt::Debug for ListSubscribersResponse {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("ListSubscribersResponse")
+            .field("subscribers", &self.subscribers)
+            .field("total_size", &self.total_size)
+            .field("next_page_token", &self.next_page_token)
+            .finish()
+    }
+}
+impl ListSubscribersResponse {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.ListSubscribersResponse";
+}
+::buffa::impl_default_instance!(ListSubscribersResponse);
+impl ::buffa::MessageName for ListSubscribersResponse {
+    const PACKAGE: &'static str = "status_page.v1";
+    const NAME: &'static str = "ListSubscribersResponse";
+    const FULL_NAME: &'static str = "status_page.v1.ListSubscribersResponse";
+    const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.ListSubscribersResponse";
+}
+impl ::buffa::Message for ListSubscribersResponse {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        for v in &self.subscribers {
+            let __slot = __cache.reserve();
+            let inner_size = v.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        if self.total_size != 0i32 {
+            size += 1u64 + ::buffa::types::int32_encoded_len(self.total_size) as u64;
+        }
+        if !self.next_page_token.is_empty() {
+            size
+                += 1u64
+                    + ::buffa::types::string_encoded_len(&self.next_page_token) as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        __cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        for v in &self.subscribers {
+            ::buffa::types::put_len_delimited_header(
+                1u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            v.write_to(__cache, buf);
+        }
+        if self.total_size != 0i32 {
+            ::buffa::types::put_int32_field(2u32, self.total_size, buf);
+        }
+        if !self.next_page_token.is_empty() {
+            ::buffa::types::put_string_field(3u32, &self.next_page_token, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                let mut elem = ::core::default::Default::default();
+                ctx.register_element_memory(
+                    ::buffa::__private::element_footprint(&elem),
+                )?;
+                ::buffa::Message::merge_length_delimited(&mut elem, buf, ctx)?;
+                self.subscribers.push(elem);
+            }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.total_size = ::buffa::types::decode_int32(buf)?;
+            }
+            3u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.next_page_token, buf)?;
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.subscribers.clear();
+        self.total_size = 0i32;
+        self.next_page_token.clear();
+    }
+}
+impl ::buffa::json_helpers::ProtoElemJson for ListSubscribersResponse {
+    fn serialize_proto_json<S: ::serde::Serializer>(
+        v: &Self,
+        s: S,
+    ) -> ::core::result::Result<S::Ok, S::Error> {
+        ::serde::Serialize::serialize(v, s)
+    }
+    fn deserialize_proto_json<'de, D: ::serde::Deserializer<'de>>(
+        d: D,
+    ) -> ::core::result::Result<Self, D::Error> {
+        <Self as ::serde::Deserialize>::deserialize(d)
+    }
+}
+#[doc(hidden)]
+pub const __LIST_SUBSCRIBERS_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/status_page.v1.ListSubscribersResponse",
+    to_json: ::buffa::type_registry::any_to_json::<ListSubscribersResponse>,
+    from_json: ::buffa::type_registry::any_from_json::<ListSubscribersResponse>,
+    is_wkt: false,
+};
+/// A new subscriber.
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct AddSubscriberRequest {
+    /// Its outputs are ignored. Required.
+    ///
+    /// Field 1: `subscriber`
+    #[serde(
+        rename = "subscriber",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub subscriber: ::buffa::MessageField<Subscriber, ::buffa::Inline<Subscriber>>,
+    /// Whether who has the address is asked first, by an email whose link holds for 24 hours. Default true.
+    /// False where they said yes already. Webhooks are told from the beginning on.
+    ///
+    /// Field 2: `confirm`
+    #[serde(rename = "confirm", skip_serializing_if = "::core::option::Option::is_none")]
+    pub confirm: ::core::option::Option<bool>,
+}
+impl ::core::fmt::Debug for AddSubscriberRequest {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("AddSubscriberRequest")
+            .field("subscriber", &self.subscriber)
+            .field("confirm", &self.confirm)
+            .finish()
+    }
+}
+impl AddSubscriberRequest {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.AddSubscriberRequest";
+}
+::buffa::impl_default_instance!(AddSubscriberRequest);
+impl ::buffa::MessageName for AddSubscriberRequest {
+    const PACKAGE: &'static str = "status_page.v1";
+    const NAME: &'static str = "AddSubscriberRequest";
+    const FULL_NAME: &'static str = "status_page.v1.AddSubscriberRequest";
+    const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.AddSubscriberRequest";
+}
+impl ::buffa::Message for AddSubscriberRequest {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if self.subscriber.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.subscriber.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        if self.confirm.is_some() {
+            size += 1u64 + ::buffa::types::BOOL_ENCODED_LEN as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        __cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if self.subscriber.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                1u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.subscriber.write_to(__cache, buf);
+        }
+        if let Some(v) = self.confirm {
+            ::buffa::types::put_bool_field(2u32, v, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.subscriber.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.confirm = ::core::option::Option::Some(
+                    ::buffa::types::decode_bool(buf)?,
+                );
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.subscriber = ::buffa::MessageField::none();
+        self.confirm = ::core::option::Option::None;
+    }
+}
+impl ::buffa::json_helpers::ProtoElemJson for AddSubscriberRequest {
+    fn serialize_proto_json<S: ::serde::Serializer>(
+        v: &Self,
+        s: S,
+    ) -> ::core::result::Result<S::Ok, S::Error> {
+        ::serde::Serialize::serialize(v, s)
+    }
+    fn deserialize_proto_json<'de, D: ::serde::Deserializer<'de>>(
+        d: D,
+    ) -> ::core::result::Result<Self, D::Error> {
+        <Self as ::serde::Deserialize>::deserialize(d)
+    }
+}
+#[doc(hidden)]
+pub const __ADD_SUBSCRIBER_REQUEST_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/status_page.v1.AddSubscriberRequest",
+    to_json: ::buffa::type_registry::any_to_json::<AddSubscriberRequest>,
+    from_json: ::buffa::type_registry::any_from_json::<AddSubscriberRequest>,
+    is_wkt: false,
+};
+/// The new subscriber.
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct AddSubscriberResponse {
+    /// As stored, with its outputs.
+    ///
+    /// Field 1: `subscriber`
+    #[serde(
+        rename = "subscriber",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub subscriber: ::buffa::MessageField<Subscriber, ::buffa::Inline<Subscriber>>,
+}
+impl ::core::fmt::Debug for AddSubscriberResponse {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("AddSubscriberResponse")
+            .field("subscriber", &self.subscriber)
+            .finish()
+    }
+}
+impl AddSubscriberResponse {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.AddSubscriberResponse";
+}
+::buffa::impl_default_instance!(AddSubscriberResponse);
+impl ::buffa::MessageName for AddSubscriberResponse {
+    const PACKAGE: &'static str = "status_page.v1";
+    const NAME: &'static str = "AddSubscriberResponse";
+    const FULL_NAME: &'static str = "status_page.v1.AddSubscriberResponse";
+    const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.AddSubscriberResponse";
+}
+impl ::buffa::Message for AddSubscriberResponse {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if self.subscriber.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.subscriber.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        __cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if self.subscriber.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                1u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.subscriber.write_to(__cache, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.subscriber.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.subscriber = ::buffa::MessageField::none();
+    }
+}
+impl ::buffa::json_helpers::ProtoElemJson for AddSubscriberResponse {
+    fn serialize_proto_json<S: ::serde::Serializer>(
+        v: &Self,
+        s: S,
+    ) -> ::core::result::Result<S::Ok, S::Error> {
+        ::serde::Serialize::serialize(v, s)
+    }
+    fn deserialize_proto_json<'de, D: ::serde::Deserializer<'de>>(
+        d: D,
+    ) -> ::core::result::Result<Self, D::Error> {
+        <Self as ::serde::Deserialize>::deserialize(d)
+    }
+}
+#[doc(hidden)]
+pub const __ADD_SUBSCRIBER_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/status_page.v1.AddSubscriberResponse",
+    to_json: ::buffa::type_registry::any_to_json::<AddSubscriberResponse>,
+    from_json: ::buffa::type_registry::any_from_json::<AddSubscriberResponse>,
+    is_wkt: false,
+};
+/// Which subscription to end.
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct RemoveSubscriberRequest {
+    /// `sub_…`. Required.
+    ///
+    /// Field 1: `id`
+    #[serde(
+        rename = "id",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub id: ::buffa::alloc::string::String,
+}
+impl ::core::fmt::Debug for RemoveSubscriberRequest {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("RemoveSubscriberRequest").field("id", &self.id).finish()
+    }
+}
+impl RemoveSubscriberRequest {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.RemoveSubscriberRequest";
+}
+::buffa::impl_default_instance!(RemoveSubscriberRequest);
+impl ::buffa::MessageName for RemoveSubscriberRequest {
+    const PACKAGE: &'static str = "status_page.v1";
+    const NAME: &'static str = "RemoveSubscriberRequest";
+    const FULL_NAME: &'static str = "status_page.v1.RemoveSubscriberRequest";
+    const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.RemoveSubscriberRequest";
+}
+impl ::buffa::Message for RemoveSubscriberRequest {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, _cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if !self.id.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.id) as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        _cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if !self.id.is_empty() {
+            ::buffa::types::put_string_field(1u32, &self.id, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.id, buf)?;
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.id.clear();
+    }
+}
+impl ::buffa::json_helpers::ProtoElemJson for RemoveSubscriberRequest {
+    fn serialize_proto_json<S: ::serde::Serializer>(
+        v: &Self,
+        s: S,
+    ) -> ::core::result::Result<S::Ok, S::Error> {
+        ::serde::Serialize::serialize(v, s)
+    }
+    fn deserialize_proto_json<'de, D: ::serde::Deserializer<'de>>(
+        d: D,
+    ) -> ::core::result::Result<Self, D::Error> {
+        <Self as ::serde::Deserialize>::deserialize(d)
+    }
+}
+#[doc(hidden)]
+pub const __REMOVE_SUBSCRIBER_REQUEST_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/status_page.v1.RemoveSubscriberRequest",
+    to_json: ::buffa::type_registry::any_to_json::<RemoveSubscriberRequest>,
+    from_json: ::buffa::type_registry::any_from_json::<RemoveSubscriberRequest>,
+    is_wkt: false,
+};
+/// The subscription has ended.
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct RemoveSubscriberResponse {}
+impl ::core::fmt::Debug for RemoveSubscriberResponse {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("RemoveSubscriberResponse").finish()
+    }
+}
+impl RemoveSubscriberResponse {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.RemoveSubscriberResponse";
+}
+::buffa::impl_default_instance!(RemoveSubscriberResponse);
+impl ::buffa::MessageName for RemoveSubscriberResponse {
+    const PACKAGE: &'static str = "status_page.v1";
+    const NAME: &'static str = "RemoveSubscriberResponse";
+    const FULL_NAME: &'static str = "status_page.v1.RemoveSubscriberResponse";
+    const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.RemoveSubscriberResponse";
+}
+impl ::buffa::Message for RemoveSubscriberResponse {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, _cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let size = 0u64;
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        _cache: &mut ::buffa::SizeCache,
+        _buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {}
+}
+impl ::buffa::json_helpers::ProtoElemJson for RemoveSubscriberResponse {
+    fn serialize_proto_json<S: ::serde::Serializer>(
+        v: &Self,
+        s: S,
+    ) -> ::core::result::Result<S::Ok, S::Error> {
+        ::serde::Serialize::serialize(v, s)
+    }
+    fn deserialize_proto_json<'de, D: ::serde::Deserializer<'de>>(
+        d: D,
+    ) -> ::core::result::Result<Self, D::Error> {
+        <Self as ::serde::Deserialize>::deserialize(d)
+    }
+}
+#[doc(hidden)]
+pub const __REMOVE_SUBSCRIBER_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/status_page.v1.RemoveSubscriberResponse",
+    to_json: ::buffa::type_registry::any_to_json::<RemoveSubscriberResponse>,
+    from_json: ::buffa::type_registry::any_from_json::<RemoveSubscriberResponse>,
+    is_wkt: false,
+};
 #[allow(
     non_camel_case_types,
     dead_code,
@@ -6110,6 +10381,11 @@ pub mod __buffa {
             pub updated_at: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
+            /// Output: whether search engines may list the page, where everybody may see it; see
+            /// SetStatusPageIndexing.
+            ///
+            /// Field 34: `allow_indexing`
+            pub allow_indexing: ::core::option::Option<bool>,
         }
         impl<'a> ::buffa::MessageView<'a> for StatusPageView<'a> {
             type Owned = super::super::StatusPage;
@@ -6281,6 +10557,15 @@ pub mod __buffa {
                             }
                         }
                     }
+                    34u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.allow_indexing = Some(
+                            ::buffa::types::decode_bool(&mut cur)?,
+                        );
+                    }
                     11u32 => {
                         ::buffa::encoding::check_wire_type(
                             tag,
@@ -6347,6 +10632,7 @@ pub mod __buffa {
                         }
                         None => ::buffa::MessageField::none(),
                     },
+                    allow_indexing: self.allow_indexing,
                     ..::core::default::Default::default()
                 })
             }
@@ -6412,6 +10698,9 @@ pub mod __buffa {
                         += 2u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                             + inner_size as u64;
                 }
+                if self.allow_indexing.is_some() {
+                    size += 2u64 + ::buffa::types::BOOL_ENCODED_LEN as u64;
+                }
                 ::buffa::saturate_size(size)
             }
             #[allow(clippy::needless_borrow)]
@@ -6476,6 +10765,9 @@ pub mod __buffa {
                         buf,
                     );
                     self.updated_at.write_to(__cache, buf);
+                }
+                if let Some(v) = self.allow_indexing {
+                    ::buffa::types::put_bool_field(34u32, v, buf);
                 }
             }
         }
@@ -6552,6 +10844,9 @@ pub mod __buffa {
                     {
                         __map.serialize_entry("updatedAt", __v)?;
                     }
+                }
+                if let ::core::option::Option::Some(__v) = self.allow_indexing {
+                    __map.serialize_entry("allowIndexing", &__v)?;
                 }
                 __map.end()
             }
@@ -6762,6 +11057,14 @@ pub mod __buffa {
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'_>,
             > {
                 &self.0.reborrow().updated_at
+            }
+            /// Output: whether search engines may list the page, where everybody may see it; see
+            /// SetStatusPageIndexing.
+            ///
+            /// Field 34: `allow_indexing`
+            #[must_use]
+            pub fn allow_indexing(&self) -> ::core::option::Option<bool> {
+                self.0.reborrow().allow_indexing
             }
         }
         impl ::core::convert::From<::buffa::OwnedView<StatusPageView<'static>>>
@@ -8798,6 +13101,12 @@ pub mod __buffa {
             pub status_page: ::buffa::MessageFieldView<
                 super::super::__buffa::view::StatusPageView<'a>,
             >,
+            /// How its custom domain is. Absent where it has none.
+            ///
+            /// Field 2: `custom_domain_status`
+            pub custom_domain_status: ::buffa::MessageFieldView<
+                super::super::__buffa::view::CustomDomainStatusView<'a>,
+            >,
         }
         impl<'a> ::buffa::MessageView<'a> for GetStatusPageResponseView<'a> {
             type Owned = super::super::GetStatusPageResponse;
@@ -8860,6 +13169,31 @@ pub mod __buffa {
                             }
                         }
                     }
+                    2u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        match view.custom_domain_status.as_mut() {
+                            Some(existing) => {
+                                ::buffa::MessageView::merge_into_view(
+                                    existing,
+                                    sub,
+                                    __sub_ctx,
+                                )?
+                            }
+                            None => {
+                                view.custom_domain_status = ::buffa::MessageFieldView::set(
+                                    <super::super::__buffa::view::CustomDomainStatusView as ::buffa::MessageView>::decode_view_ctx(
+                                        sub,
+                                        __sub_ctx,
+                                    )?,
+                                );
+                            }
+                        }
+                    }
                     _ => {
                         ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
                     }
@@ -8895,6 +13229,15 @@ pub mod __buffa {
                         }
                         None => ::buffa::MessageField::none(),
                     },
+                    custom_domain_status: match self.custom_domain_status.as_option() {
+                        Some(v) => {
+                            ::buffa::MessageField::<
+                                super::super::CustomDomainStatus,
+                                ::buffa::Inline<super::super::CustomDomainStatus>,
+                            >::some(v.to_owned_from_source(__buffa_src)?)
+                        }
+                        None => ::buffa::MessageField::none(),
+                    },
                     ..::core::default::Default::default()
                 })
             }
@@ -8908,6 +13251,14 @@ pub mod __buffa {
                 if self.status_page.is_set() {
                     let __slot = __cache.reserve();
                     let inner_size = self.status_page.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                if self.custom_domain_status.is_set() {
+                    let __slot = __cache.reserve();
+                    let inner_size = self.custom_domain_status.compute_size(__cache);
                     __cache.set(__slot, inner_size);
                     size
                         += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
@@ -8930,6 +13281,14 @@ pub mod __buffa {
                         buf,
                     );
                     self.status_page.write_to(__cache, buf);
+                }
+                if self.custom_domain_status.is_set() {
+                    ::buffa::types::put_len_delimited_header(
+                        2u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    self.custom_domain_status.write_to(__cache, buf);
                 }
             }
         }
@@ -8957,6 +13316,14 @@ pub mod __buffa {
                         .as_option()
                     {
                         __map.serialize_entry("statusPage", __v)?;
+                    }
+                }
+                {
+                    if let ::core::option::Option::Some(__v) = self
+                        .custom_domain_status
+                        .as_option()
+                    {
+                        __map.serialize_entry("customDomainStatus", __v)?;
                     }
                 }
                 __map.end()
@@ -9065,6 +13432,17 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().status_page
             }
+            /// How its custom domain is. Absent where it has none.
+            ///
+            /// Field 2: `custom_domain_status`
+            #[must_use]
+            pub fn custom_domain_status(
+                &self,
+            ) -> &::buffa::MessageFieldView<
+                super::super::__buffa::view::CustomDomainStatusView<'_>,
+            > {
+                &self.0.reborrow().custom_domain_status
+            }
         }
         impl ::core::convert::From<
             ::buffa::OwnedView<GetStatusPageResponseView<'static>>,
@@ -9093,6 +13471,477 @@ pub mod __buffa {
             type ViewHandle = GetStatusPageResponseOwnedView;
         }
         impl ::serde::Serialize for GetStatusPageResponseOwnedView {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::serde::Serialize::serialize(&self.0, __s)
+            }
+        }
+        /// How the custom domain of a status page is: whether visitors are answered there in TLS.
+        #[derive(Clone, Debug, Default)]
+        pub struct CustomDomainStatusView<'a> {
+            /// The domain as it is looked up.
+            ///
+            /// Field 1: `domain`
+            pub domain: &'a str,
+            /// `pending` while a certificate is asked for, `active` while one holds, `failed` while there is none
+            /// and the last try to get one failed; `unmanaged` where this server makes no certificates.
+            ///
+            /// Field 2: `state`
+            pub state: &'a str,
+            /// Why the last try to get a certificate failed.
+            ///
+            /// Field 3: `reason`
+            pub reason: ::core::option::Option<&'a str>,
+            /// When the certificate ends.
+            ///
+            /// Field 4: `expires_at`
+            pub expires_at: ::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
+            >,
+            /// When one is asked for again, after a try that failed.
+            ///
+            /// Field 5: `next_try_at`
+            pub next_try_at: ::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
+            >,
+        }
+        impl<'a> ::buffa::MessageView<'a> for CustomDomainStatusView<'a> {
+            type Owned = super::super::CustomDomainStatus;
+            fn decode_view(
+                buf: &'a [u8],
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                let __limit = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_UNKNOWN_FIELD_LIMIT,
+                );
+                let __elem = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_ELEMENT_MEMORY_LIMIT,
+                );
+                <Self as ::buffa::MessageView>::decode_view_ctx(
+                    buf,
+                    ::buffa::DecodeContext::new(::buffa::RECURSION_LIMIT, &__limit)
+                        .with_element_memory(&__elem),
+                )
+            }
+            fn decode_view_with_ctx(
+                buf: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                <Self as ::buffa::MessageView>::decode_view_ctx(buf, ctx)
+            }
+            #[inline]
+            fn merge_view_field(
+                &mut self,
+                tag: ::buffa::encoding::Tag,
+                cur: &'a [u8],
+                _before_tag: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<&'a [u8], ::buffa::DecodeError> {
+                let _ = ctx;
+                #[allow(unused_variables)]
+                let view = self;
+                let mut cur = cur;
+                match tag.field_number() {
+                    1u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.domain = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    2u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.state = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    3u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.reason = Some(::buffa::types::borrow_str(&mut cur)?);
+                    }
+                    4u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        match view.expires_at.as_mut() {
+                            Some(existing) => {
+                                ::buffa::MessageView::merge_into_view(
+                                    existing,
+                                    sub,
+                                    __sub_ctx,
+                                )?
+                            }
+                            None => {
+                                view.expires_at = ::buffa::MessageFieldView::set(
+                                    <::buffa_types::google::protobuf::__buffa::view::TimestampView as ::buffa::MessageView>::decode_view_ctx(
+                                        sub,
+                                        __sub_ctx,
+                                    )?,
+                                );
+                            }
+                        }
+                    }
+                    5u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        match view.next_try_at.as_mut() {
+                            Some(existing) => {
+                                ::buffa::MessageView::merge_into_view(
+                                    existing,
+                                    sub,
+                                    __sub_ctx,
+                                )?
+                            }
+                            None => {
+                                view.next_try_at = ::buffa::MessageFieldView::set(
+                                    <::buffa_types::google::protobuf::__buffa::view::TimestampView as ::buffa::MessageView>::decode_view_ctx(
+                                        sub,
+                                        __sub_ctx,
+                                    )?,
+                                );
+                            }
+                        }
+                    }
+                    _ => {
+                        ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
+                    }
+                }
+                ::core::result::Result::Ok(cur)
+            }
+            fn to_owned_message(
+                &self,
+            ) -> ::core::result::Result<
+                super::super::CustomDomainStatus,
+                ::buffa::DecodeError,
+            > {
+                self.to_owned_from_source(None)
+            }
+            #[allow(clippy::useless_conversion, clippy::needless_update)]
+            fn to_owned_from_source(
+                &self,
+                __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
+            ) -> ::core::result::Result<
+                super::super::CustomDomainStatus,
+                ::buffa::DecodeError,
+            > {
+                #[allow(unused_imports)]
+                use ::buffa::alloc::string::ToString as _;
+                let _ = __buffa_src;
+                ::core::result::Result::Ok(super::super::CustomDomainStatus {
+                    domain: self.domain.to_string(),
+                    state: self.state.to_string(),
+                    reason: self.reason.map(|s| s.to_string()),
+                    expires_at: match self.expires_at.as_option() {
+                        Some(v) => {
+                            ::buffa::MessageField::<
+                                ::buffa_types::google::protobuf::Timestamp,
+                                ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+                            >::some(v.to_owned_from_source(__buffa_src)?)
+                        }
+                        None => ::buffa::MessageField::none(),
+                    },
+                    next_try_at: match self.next_try_at.as_option() {
+                        Some(v) => {
+                            ::buffa::MessageField::<
+                                ::buffa_types::google::protobuf::Timestamp,
+                                ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+                            >::some(v.to_owned_from_source(__buffa_src)?)
+                        }
+                        None => ::buffa::MessageField::none(),
+                    },
+                    ..::core::default::Default::default()
+                })
+            }
+        }
+        impl<'a> ::buffa::ViewEncode<'a> for CustomDomainStatusView<'a> {
+            #[allow(clippy::needless_borrow, clippy::let_and_return)]
+            fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                let mut size = 0u64;
+                if !self.domain.is_empty() {
+                    size
+                        += 1u64
+                            + ::buffa::types::string_encoded_len(&self.domain) as u64;
+                }
+                if !self.state.is_empty() {
+                    size
+                        += 1u64 + ::buffa::types::string_encoded_len(&self.state) as u64;
+                }
+                if let Some(ref v) = self.reason {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
+                if self.expires_at.is_set() {
+                    let __slot = __cache.reserve();
+                    let inner_size = self.expires_at.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                if self.next_try_at.is_set() {
+                    let __slot = __cache.reserve();
+                    let inner_size = self.next_try_at.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                ::buffa::saturate_size(size)
+            }
+            #[allow(clippy::needless_borrow)]
+            fn write_to(
+                &self,
+                __cache: &mut ::buffa::SizeCache,
+                buf: &mut impl ::buffa::EncodeSink,
+            ) {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                if !self.domain.is_empty() {
+                    ::buffa::types::put_string_field(1u32, &self.domain, buf);
+                }
+                if !self.state.is_empty() {
+                    ::buffa::types::put_string_field(2u32, &self.state, buf);
+                }
+                if let Some(ref v) = self.reason {
+                    ::buffa::types::put_string_field(3u32, v, buf);
+                }
+                if self.expires_at.is_set() {
+                    ::buffa::types::put_len_delimited_header(
+                        4u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    self.expires_at.write_to(__cache, buf);
+                }
+                if self.next_try_at.is_set() {
+                    ::buffa::types::put_len_delimited_header(
+                        5u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    self.next_try_at.write_to(__cache, buf);
+                }
+            }
+        }
+        /// Serializes this view as protobuf JSON.
+        ///
+        /// Implicit-presence fields with default values are omitted, `required`
+        /// fields are always emitted, explicit-presence (`optional`) fields are
+        /// emitted only when set, bytes fields are base64-encoded, and enum
+        /// values are their proto name strings.
+        ///
+        /// This impl uses `serialize_map(None)` because the number of emitted
+        /// fields depends on default-omission rules; serializers that require
+        /// known map lengths (e.g. `bincode`) will return a runtime error.
+        /// Use the owned message type for those formats.
+        impl<'__a> ::serde::Serialize for CustomDomainStatusView<'__a> {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut __map = __s.serialize_map(::core::option::Option::None)?;
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.domain) {
+                    __map.serialize_entry("domain", self.domain)?;
+                }
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.state) {
+                    __map.serialize_entry("state", self.state)?;
+                }
+                if let ::core::option::Option::Some(__v) = self.reason {
+                    __map.serialize_entry("reason", __v)?;
+                }
+                {
+                    if let ::core::option::Option::Some(__v) = self
+                        .expires_at
+                        .as_option()
+                    {
+                        __map.serialize_entry("expiresAt", __v)?;
+                    }
+                }
+                {
+                    if let ::core::option::Option::Some(__v) = self
+                        .next_try_at
+                        .as_option()
+                    {
+                        __map.serialize_entry("nextTryAt", __v)?;
+                    }
+                }
+                __map.end()
+            }
+        }
+        impl<'a> ::buffa::MessageName for CustomDomainStatusView<'a> {
+            const PACKAGE: &'static str = "status_page.v1";
+            const NAME: &'static str = "CustomDomainStatus";
+            const FULL_NAME: &'static str = "status_page.v1.CustomDomainStatus";
+            const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.CustomDomainStatus";
+        }
+        ::buffa::impl_default_view_instance!(CustomDomainStatusView);
+        ::buffa::impl_view_reborrow!(CustomDomainStatusView);
+        /** Self-contained, `'static` owned view of a `CustomDomainStatus` message.
+
+ Wraps [`::buffa::OwnedView`]`<`[`CustomDomainStatusView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`CustomDomainStatusView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+        #[derive(Clone, Debug)]
+        pub struct CustomDomainStatusOwnedView(
+            ::buffa::OwnedView<CustomDomainStatusView<'static>>,
+        );
+        impl CustomDomainStatusOwnedView {
+            /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
+            ///
+            /// The view borrows directly from the buffer's data; the buffer is
+            /// retained inside the returned handle.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer contains invalid
+            /// protobuf data.
+            pub fn decode(
+                bytes: ::buffa::bytes::Bytes,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    CustomDomainStatusOwnedView(::buffa::OwnedView::decode(bytes)?),
+                )
+            }
+            /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
+            /// max message size).
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer is invalid or
+            /// exceeds the configured limits.
+            pub fn decode_with_options(
+                bytes: ::buffa::bytes::Bytes,
+                opts: &::buffa::DecodeOptions,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    CustomDomainStatusOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
+                )
+            }
+            /// Build from an owned message via an encode → decode round-trip.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError::MessageTooLarge`] if the
+            /// message's encoded size exceeds the 2 GiB protobuf limit, or
+            /// another [`::buffa::DecodeError`] if the re-encoded bytes are
+            /// somehow invalid (should not happen for well-formed messages).
+            pub fn from_owned(
+                msg: &super::super::CustomDomainStatus,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    CustomDomainStatusOwnedView(::buffa::OwnedView::from_owned(msg)?),
+                )
+            }
+            /// Borrow the full [`CustomDomainStatusView`] with its lifetime tied to `&self`.
+            #[must_use]
+            pub fn view(&self) -> &CustomDomainStatusView<'_> {
+                self.0.reborrow()
+            }
+            /// Convert to the owned message type.
+            ///
+            /// Infallible: this type's constructors wire-decode their
+            /// buffer, and a view produced by wire decoding always
+            /// converts. Delegates to [`::buffa::OwnedView::to_owned_message`],
+            /// whose contract also governs handles converted from a raw
+            /// [`::buffa::OwnedView`].
+            #[must_use]
+            pub fn to_owned_message(&self) -> super::super::CustomDomainStatus {
+                self.0.to_owned_message()
+            }
+            /// The underlying bytes buffer.
+            #[must_use]
+            pub fn bytes(&self) -> &::buffa::bytes::Bytes {
+                self.0.bytes()
+            }
+            /// Consume the handle, returning the underlying bytes buffer.
+            #[must_use]
+            pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
+                self.0.into_bytes()
+            }
+            /// The domain as it is looked up.
+            ///
+            /// Field 1: `domain`
+            #[must_use]
+            pub fn domain(&self) -> &'_ str {
+                self.0.reborrow().domain
+            }
+            /// `pending` while a certificate is asked for, `active` while one holds, `failed` while there is none
+            /// and the last try to get one failed; `unmanaged` where this server makes no certificates.
+            ///
+            /// Field 2: `state`
+            #[must_use]
+            pub fn state(&self) -> &'_ str {
+                self.0.reborrow().state
+            }
+            /// Why the last try to get a certificate failed.
+            ///
+            /// Field 3: `reason`
+            #[must_use]
+            pub fn reason(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().reason
+            }
+            /// When the certificate ends.
+            ///
+            /// Field 4: `expires_at`
+            #[must_use]
+            pub fn expires_at(
+                &self,
+            ) -> &::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'_>,
+            > {
+                &self.0.reborrow().expires_at
+            }
+            /// When one is asked for again, after a try that failed.
+            ///
+            /// Field 5: `next_try_at`
+            #[must_use]
+            pub fn next_try_at(
+                &self,
+            ) -> &::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'_>,
+            > {
+                &self.0.reborrow().next_try_at
+            }
+        }
+        impl ::core::convert::From<::buffa::OwnedView<CustomDomainStatusView<'static>>>
+        for CustomDomainStatusOwnedView {
+            fn from(inner: ::buffa::OwnedView<CustomDomainStatusView<'static>>) -> Self {
+                CustomDomainStatusOwnedView(inner)
+            }
+        }
+        impl ::core::convert::From<CustomDomainStatusOwnedView>
+        for ::buffa::OwnedView<CustomDomainStatusView<'static>> {
+            fn from(wrapper: CustomDomainStatusOwnedView) -> Self {
+                wrapper.0
+            }
+        }
+        impl ::core::convert::AsRef<::buffa::OwnedView<CustomDomainStatusView<'static>>>
+        for CustomDomainStatusOwnedView {
+            fn as_ref(&self) -> &::buffa::OwnedView<CustomDomainStatusView<'static>> {
+                &self.0
+            }
+        }
+        impl ::buffa::HasMessageView for super::super::CustomDomainStatus {
+            type View<'a> = CustomDomainStatusView<'a>;
+            type ViewHandle = CustomDomainStatusOwnedView;
+        }
+        impl ::serde::Serialize for CustomDomainStatusOwnedView {
             fn serialize<__S: ::serde::Serializer>(
                 &self,
                 __s: __S,
@@ -12798,6 +17647,627 @@ pub mod __buffa {
             type ViewHandle = SetStatusPageThemeResponseOwnedView;
         }
         impl ::serde::Serialize for SetStatusPageThemeResponseOwnedView {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::serde::Serialize::serialize(&self.0, __s)
+            }
+        }
+        /// Whether search engines may list a status page.
+        #[derive(Clone, Debug, Default)]
+        pub struct SetStatusPageIndexingRequestView<'a> {
+            /// `page_…`. Required.
+            ///
+            /// Field 1: `id`
+            pub id: &'a str,
+            /// Whether they may. Required.
+            ///
+            /// Field 2: `allow_indexing`
+            pub allow_indexing: ::core::option::Option<bool>,
+        }
+        impl<'a> ::buffa::MessageView<'a> for SetStatusPageIndexingRequestView<'a> {
+            type Owned = super::super::SetStatusPageIndexingRequest;
+            fn decode_view(
+                buf: &'a [u8],
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                let __limit = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_UNKNOWN_FIELD_LIMIT,
+                );
+                let __elem = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_ELEMENT_MEMORY_LIMIT,
+                );
+                <Self as ::buffa::MessageView>::decode_view_ctx(
+                    buf,
+                    ::buffa::DecodeContext::new(::buffa::RECURSION_LIMIT, &__limit)
+                        .with_element_memory(&__elem),
+                )
+            }
+            fn decode_view_with_ctx(
+                buf: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                <Self as ::buffa::MessageView>::decode_view_ctx(buf, ctx)
+            }
+            #[inline]
+            fn merge_view_field(
+                &mut self,
+                tag: ::buffa::encoding::Tag,
+                cur: &'a [u8],
+                _before_tag: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<&'a [u8], ::buffa::DecodeError> {
+                let _ = ctx;
+                #[allow(unused_variables)]
+                let view = self;
+                let mut cur = cur;
+                match tag.field_number() {
+                    1u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.id = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    2u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.allow_indexing = Some(
+                            ::buffa::types::decode_bool(&mut cur)?,
+                        );
+                    }
+                    _ => {
+                        ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
+                    }
+                }
+                ::core::result::Result::Ok(cur)
+            }
+            fn to_owned_message(
+                &self,
+            ) -> ::core::result::Result<
+                super::super::SetStatusPageIndexingRequest,
+                ::buffa::DecodeError,
+            > {
+                self.to_owned_from_source(None)
+            }
+            #[allow(clippy::useless_conversion, clippy::needless_update)]
+            fn to_owned_from_source(
+                &self,
+                __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
+            ) -> ::core::result::Result<
+                super::super::SetStatusPageIndexingRequest,
+                ::buffa::DecodeError,
+            > {
+                #[allow(unused_imports)]
+                use ::buffa::alloc::string::ToString as _;
+                let _ = __buffa_src;
+                ::core::result::Result::Ok(super::super::SetStatusPageIndexingRequest {
+                    id: self.id.to_string(),
+                    allow_indexing: self.allow_indexing,
+                    ..::core::default::Default::default()
+                })
+            }
+        }
+        impl<'a> ::buffa::ViewEncode<'a> for SetStatusPageIndexingRequestView<'a> {
+            #[allow(clippy::needless_borrow, clippy::let_and_return)]
+            fn compute_size(&self, _cache: &mut ::buffa::SizeCache) -> u32 {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                let mut size = 0u64;
+                if !self.id.is_empty() {
+                    size += 1u64 + ::buffa::types::string_encoded_len(&self.id) as u64;
+                }
+                if self.allow_indexing.is_some() {
+                    size += 1u64 + ::buffa::types::BOOL_ENCODED_LEN as u64;
+                }
+                ::buffa::saturate_size(size)
+            }
+            #[allow(clippy::needless_borrow)]
+            fn write_to(
+                &self,
+                _cache: &mut ::buffa::SizeCache,
+                buf: &mut impl ::buffa::EncodeSink,
+            ) {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                if !self.id.is_empty() {
+                    ::buffa::types::put_string_field(1u32, &self.id, buf);
+                }
+                if let Some(v) = self.allow_indexing {
+                    ::buffa::types::put_bool_field(2u32, v, buf);
+                }
+            }
+        }
+        /// Serializes this view as protobuf JSON.
+        ///
+        /// Implicit-presence fields with default values are omitted, `required`
+        /// fields are always emitted, explicit-presence (`optional`) fields are
+        /// emitted only when set, bytes fields are base64-encoded, and enum
+        /// values are their proto name strings.
+        ///
+        /// This impl uses `serialize_map(None)` because the number of emitted
+        /// fields depends on default-omission rules; serializers that require
+        /// known map lengths (e.g. `bincode`) will return a runtime error.
+        /// Use the owned message type for those formats.
+        impl<'__a> ::serde::Serialize for SetStatusPageIndexingRequestView<'__a> {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut __map = __s.serialize_map(::core::option::Option::None)?;
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.id) {
+                    __map.serialize_entry("id", self.id)?;
+                }
+                if let ::core::option::Option::Some(__v) = self.allow_indexing {
+                    __map.serialize_entry("allowIndexing", &__v)?;
+                }
+                __map.end()
+            }
+        }
+        impl<'a> ::buffa::MessageName for SetStatusPageIndexingRequestView<'a> {
+            const PACKAGE: &'static str = "status_page.v1";
+            const NAME: &'static str = "SetStatusPageIndexingRequest";
+            const FULL_NAME: &'static str = "status_page.v1.SetStatusPageIndexingRequest";
+            const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.SetStatusPageIndexingRequest";
+        }
+        ::buffa::impl_default_view_instance!(SetStatusPageIndexingRequestView);
+        ::buffa::impl_view_reborrow!(SetStatusPageIndexingRequestView);
+        /** Self-contained, `'static` owned view of a `SetStatusPageIndexingRequest` message.
+
+ Wraps [`::buffa::OwnedView`]`<`[`SetStatusPageIndexingRequestView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`SetStatusPageIndexingRequestView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+        #[derive(Clone, Debug)]
+        pub struct SetStatusPageIndexingRequestOwnedView(
+            ::buffa::OwnedView<SetStatusPageIndexingRequestView<'static>>,
+        );
+        impl SetStatusPageIndexingRequestOwnedView {
+            /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
+            ///
+            /// The view borrows directly from the buffer's data; the buffer is
+            /// retained inside the returned handle.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer contains invalid
+            /// protobuf data.
+            pub fn decode(
+                bytes: ::buffa::bytes::Bytes,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    SetStatusPageIndexingRequestOwnedView(
+                        ::buffa::OwnedView::decode(bytes)?,
+                    ),
+                )
+            }
+            /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
+            /// max message size).
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer is invalid or
+            /// exceeds the configured limits.
+            pub fn decode_with_options(
+                bytes: ::buffa::bytes::Bytes,
+                opts: &::buffa::DecodeOptions,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    SetStatusPageIndexingRequestOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
+                )
+            }
+            /// Build from an owned message via an encode → decode round-trip.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError::MessageTooLarge`] if the
+            /// message's encoded size exceeds the 2 GiB protobuf limit, or
+            /// another [`::buffa::DecodeError`] if the re-encoded bytes are
+            /// somehow invalid (should not happen for well-formed messages).
+            pub fn from_owned(
+                msg: &super::super::SetStatusPageIndexingRequest,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    SetStatusPageIndexingRequestOwnedView(
+                        ::buffa::OwnedView::from_owned(msg)?,
+                    ),
+                )
+            }
+            /// Borrow the full [`SetStatusPageIndexingRequestView`] with its lifetime tied to `&self`.
+            #[must_use]
+            pub fn view(&self) -> &SetStatusPageIndexingRequestView<'_> {
+                self.0.reborrow()
+            }
+            /// Convert to the owned message type.
+            ///
+            /// Infallible: this type's constructors wire-decode their
+            /// buffer, and a view produced by wire decoding always
+            /// converts. Delegates to [`::buffa::OwnedView::to_owned_message`],
+            /// whose contract also governs handles converted from a raw
+            /// [`::buffa::OwnedView`].
+            #[must_use]
+            pub fn to_owned_message(
+                &self,
+            ) -> super::super::SetStatusPageIndexingRequest {
+                self.0.to_owned_message()
+            }
+            /// The underlying bytes buffer.
+            #[must_use]
+            pub fn bytes(&self) -> &::buffa::bytes::Bytes {
+                self.0.bytes()
+            }
+            /// Consume the handle, returning the underlying bytes buffer.
+            #[must_use]
+            pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
+                self.0.into_bytes()
+            }
+            /// `page_…`. Required.
+            ///
+            /// Field 1: `id`
+            #[must_use]
+            pub fn id(&self) -> &'_ str {
+                self.0.reborrow().id
+            }
+            /// Whether they may. Required.
+            ///
+            /// Field 2: `allow_indexing`
+            #[must_use]
+            pub fn allow_indexing(&self) -> ::core::option::Option<bool> {
+                self.0.reborrow().allow_indexing
+            }
+        }
+        impl ::core::convert::From<
+            ::buffa::OwnedView<SetStatusPageIndexingRequestView<'static>>,
+        > for SetStatusPageIndexingRequestOwnedView {
+            fn from(
+                inner: ::buffa::OwnedView<SetStatusPageIndexingRequestView<'static>>,
+            ) -> Self {
+                SetStatusPageIndexingRequestOwnedView(inner)
+            }
+        }
+        impl ::core::convert::From<SetStatusPageIndexingRequestOwnedView>
+        for ::buffa::OwnedView<SetStatusPageIndexingRequestView<'static>> {
+            fn from(wrapper: SetStatusPageIndexingRequestOwnedView) -> Self {
+                wrapper.0
+            }
+        }
+        impl ::core::convert::AsRef<
+            ::buffa::OwnedView<SetStatusPageIndexingRequestView<'static>>,
+        > for SetStatusPageIndexingRequestOwnedView {
+            fn as_ref(
+                &self,
+            ) -> &::buffa::OwnedView<SetStatusPageIndexingRequestView<'static>> {
+                &self.0
+            }
+        }
+        impl ::buffa::HasMessageView for super::super::SetStatusPageIndexingRequest {
+            type View<'a> = SetStatusPageIndexingRequestView<'a>;
+            type ViewHandle = SetStatusPageIndexingRequestOwnedView;
+        }
+        impl ::serde::Serialize for SetStatusPageIndexingRequestOwnedView {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::serde::Serialize::serialize(&self.0, __s)
+            }
+        }
+        /// The status page as it is now.
+        #[derive(Clone, Debug, Default)]
+        pub struct SetStatusPageIndexingResponseView<'a> {
+            /// As stored, with its outputs.
+            ///
+            /// Field 1: `status_page`
+            pub status_page: ::buffa::MessageFieldView<
+                super::super::__buffa::view::StatusPageView<'a>,
+            >,
+        }
+        impl<'a> ::buffa::MessageView<'a> for SetStatusPageIndexingResponseView<'a> {
+            type Owned = super::super::SetStatusPageIndexingResponse;
+            fn decode_view(
+                buf: &'a [u8],
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                let __limit = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_UNKNOWN_FIELD_LIMIT,
+                );
+                let __elem = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_ELEMENT_MEMORY_LIMIT,
+                );
+                <Self as ::buffa::MessageView>::decode_view_ctx(
+                    buf,
+                    ::buffa::DecodeContext::new(::buffa::RECURSION_LIMIT, &__limit)
+                        .with_element_memory(&__elem),
+                )
+            }
+            fn decode_view_with_ctx(
+                buf: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                <Self as ::buffa::MessageView>::decode_view_ctx(buf, ctx)
+            }
+            #[inline]
+            fn merge_view_field(
+                &mut self,
+                tag: ::buffa::encoding::Tag,
+                cur: &'a [u8],
+                _before_tag: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<&'a [u8], ::buffa::DecodeError> {
+                let _ = ctx;
+                #[allow(unused_variables)]
+                let view = self;
+                let mut cur = cur;
+                match tag.field_number() {
+                    1u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        match view.status_page.as_mut() {
+                            Some(existing) => {
+                                ::buffa::MessageView::merge_into_view(
+                                    existing,
+                                    sub,
+                                    __sub_ctx,
+                                )?
+                            }
+                            None => {
+                                view.status_page = ::buffa::MessageFieldView::set(
+                                    <super::super::__buffa::view::StatusPageView as ::buffa::MessageView>::decode_view_ctx(
+                                        sub,
+                                        __sub_ctx,
+                                    )?,
+                                );
+                            }
+                        }
+                    }
+                    _ => {
+                        ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
+                    }
+                }
+                ::core::result::Result::Ok(cur)
+            }
+            fn to_owned_message(
+                &self,
+            ) -> ::core::result::Result<
+                super::super::SetStatusPageIndexingResponse,
+                ::buffa::DecodeError,
+            > {
+                self.to_owned_from_source(None)
+            }
+            #[allow(clippy::useless_conversion, clippy::needless_update)]
+            fn to_owned_from_source(
+                &self,
+                __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
+            ) -> ::core::result::Result<
+                super::super::SetStatusPageIndexingResponse,
+                ::buffa::DecodeError,
+            > {
+                #[allow(unused_imports)]
+                use ::buffa::alloc::string::ToString as _;
+                let _ = __buffa_src;
+                ::core::result::Result::Ok(super::super::SetStatusPageIndexingResponse {
+                    status_page: match self.status_page.as_option() {
+                        Some(v) => {
+                            ::buffa::MessageField::<
+                                super::super::StatusPage,
+                                ::buffa::Inline<super::super::StatusPage>,
+                            >::some(v.to_owned_from_source(__buffa_src)?)
+                        }
+                        None => ::buffa::MessageField::none(),
+                    },
+                    ..::core::default::Default::default()
+                })
+            }
+        }
+        impl<'a> ::buffa::ViewEncode<'a> for SetStatusPageIndexingResponseView<'a> {
+            #[allow(clippy::needless_borrow, clippy::let_and_return)]
+            fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                let mut size = 0u64;
+                if self.status_page.is_set() {
+                    let __slot = __cache.reserve();
+                    let inner_size = self.status_page.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                ::buffa::saturate_size(size)
+            }
+            #[allow(clippy::needless_borrow)]
+            fn write_to(
+                &self,
+                __cache: &mut ::buffa::SizeCache,
+                buf: &mut impl ::buffa::EncodeSink,
+            ) {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                if self.status_page.is_set() {
+                    ::buffa::types::put_len_delimited_header(
+                        1u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    self.status_page.write_to(__cache, buf);
+                }
+            }
+        }
+        /// Serializes this view as protobuf JSON.
+        ///
+        /// Implicit-presence fields with default values are omitted, `required`
+        /// fields are always emitted, explicit-presence (`optional`) fields are
+        /// emitted only when set, bytes fields are base64-encoded, and enum
+        /// values are their proto name strings.
+        ///
+        /// This impl uses `serialize_map(None)` because the number of emitted
+        /// fields depends on default-omission rules; serializers that require
+        /// known map lengths (e.g. `bincode`) will return a runtime error.
+        /// Use the owned message type for those formats.
+        impl<'__a> ::serde::Serialize for SetStatusPageIndexingResponseView<'__a> {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut __map = __s.serialize_map(::core::option::Option::None)?;
+                {
+                    if let ::core::option::Option::Some(__v) = self
+                        .status_page
+                        .as_option()
+                    {
+                        __map.serialize_entry("statusPage", __v)?;
+                    }
+                }
+                __map.end()
+            }
+        }
+        impl<'a> ::buffa::MessageName for SetStatusPageIndexingResponseView<'a> {
+            const PACKAGE: &'static str = "status_page.v1";
+            const NAME: &'static str = "SetStatusPageIndexingResponse";
+            const FULL_NAME: &'static str = "status_page.v1.SetStatusPageIndexingResponse";
+            const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.SetStatusPageIndexingResponse";
+        }
+        ::buffa::impl_default_view_instance!(SetStatusPageIndexingResponseView);
+        ::buffa::impl_view_reborrow!(SetStatusPageIndexingResponseView);
+        /** Self-contained, `'static` owned view of a `SetStatusPageIndexingResponse` message.
+
+ Wraps [`::buffa::OwnedView`]`<`[`SetStatusPageIndexingResponseView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`SetStatusPageIndexingResponseView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+        #[derive(Clone, Debug)]
+        pub struct SetStatusPageIndexingResponseOwnedView(
+            ::buffa::OwnedView<SetStatusPageIndexingResponseView<'static>>,
+        );
+        impl SetStatusPageIndexingResponseOwnedView {
+            /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
+            ///
+            /// The view borrows directly from the buffer's data; the buffer is
+            /// retained inside the returned handle.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer contains invalid
+            /// protobuf data.
+            pub fn decode(
+                bytes: ::buffa::bytes::Bytes,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    SetStatusPageIndexingResponseOwnedView(
+                        ::buffa::OwnedView::decode(bytes)?,
+                    ),
+                )
+            }
+            /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
+            /// max message size).
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer is invalid or
+            /// exceeds the configured limits.
+            pub fn decode_with_options(
+                bytes: ::buffa::bytes::Bytes,
+                opts: &::buffa::DecodeOptions,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    SetStatusPageIndexingResponseOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
+                )
+            }
+            /// Build from an owned message via an encode → decode round-trip.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError::MessageTooLarge`] if the
+            /// message's encoded size exceeds the 2 GiB protobuf limit, or
+            /// another [`::buffa::DecodeError`] if the re-encoded bytes are
+            /// somehow invalid (should not happen for well-formed messages).
+            pub fn from_owned(
+                msg: &super::super::SetStatusPageIndexingResponse,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    SetStatusPageIndexingResponseOwnedView(
+                        ::buffa::OwnedView::from_owned(msg)?,
+                    ),
+                )
+            }
+            /// Borrow the full [`SetStatusPageIndexingResponseView`] with its lifetime tied to `&self`.
+            #[must_use]
+            pub fn view(&self) -> &SetStatusPageIndexingResponseView<'_> {
+                self.0.reborrow()
+            }
+            /// Convert to the owned message type.
+            ///
+            /// Infallible: this type's constructors wire-decode their
+            /// buffer, and a view produced by wire decoding always
+            /// converts. Delegates to [`::buffa::OwnedView::to_owned_message`],
+            /// whose contract also governs handles converted from a raw
+            /// [`::buffa::OwnedView`].
+            #[must_use]
+            pub fn to_owned_message(
+                &self,
+            ) -> super::super::SetStatusPageIndexingResponse {
+                self.0.to_owned_message()
+            }
+            /// The underlying bytes buffer.
+            #[must_use]
+            pub fn bytes(&self) -> &::buffa::bytes::Bytes {
+                self.0.bytes()
+            }
+            /// Consume the handle, returning the underlying bytes buffer.
+            #[must_use]
+            pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
+                self.0.into_bytes()
+            }
+            /// As stored, with its outputs.
+            ///
+            /// Field 1: `status_page`
+            #[must_use]
+            pub fn status_page(
+                &self,
+            ) -> &::buffa::MessageFieldView<
+                super::super::__buffa::view::StatusPageView<'_>,
+            > {
+                &self.0.reborrow().status_page
+            }
+        }
+        impl ::core::convert::From<
+            ::buffa::OwnedView<SetStatusPageIndexingResponseView<'static>>,
+        > for SetStatusPageIndexingResponseOwnedView {
+            fn from(
+                inner: ::buffa::OwnedView<SetStatusPageIndexingResponseView<'static>>,
+            ) -> Self {
+                SetStatusPageIndexingResponseOwnedView(inner)
+            }
+        }
+        impl ::core::convert::From<SetStatusPageIndexingResponseOwnedView>
+        for ::buffa::OwnedView<SetStatusPageIndexingResponseView<'static>> {
+            fn from(wrapper: SetStatusPageIndexingResponseOwnedView) -> Self {
+                wrapper.0
+            }
+        }
+        impl ::core::convert::AsRef<
+            ::buffa::OwnedView<SetStatusPageIndexingResponseView<'static>>,
+        > for SetStatusPageIndexingResponseOwnedView {
+            fn as_ref(
+                &self,
+            ) -> &::buffa::OwnedView<SetStatusPageIndexingResponseView<'static>> {
+                &self.0
+            }
+        }
+        impl ::buffa::HasMessageView for super::super::SetStatusPageIndexingResponse {
+            type View<'a> = SetStatusPageIndexingResponseView<'a>;
+            type ViewHandle = SetStatusPageIndexingResponseOwnedView;
+        }
+        impl ::serde::Serialize for SetStatusPageIndexingResponseOwnedView {
             fn serialize<__S: ::serde::Serializer>(
                 &self,
                 __s: __S,
@@ -19176,6 +24646,7176 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
+        /// Which status page to look at.
+        #[derive(Clone, Debug, Default)]
+        pub struct GetStatusPageOverviewRequestView<'a> {
+            /// `page_…`. Required.
+            ///
+            /// Field 1: `id`
+            pub id: &'a str,
+        }
+        impl<'a> ::buffa::MessageView<'a> for GetStatusPageOverviewRequestView<'a> {
+            type Owned = super::super::GetStatusPageOverviewRequest;
+            fn decode_view(
+                buf: &'a [u8],
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                let __limit = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_UNKNOWN_FIELD_LIMIT,
+                );
+                let __elem = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_ELEMENT_MEMORY_LIMIT,
+                );
+                <Self as ::buffa::MessageView>::decode_view_ctx(
+                    buf,
+                    ::buffa::DecodeContext::new(::buffa::RECURSION_LIMIT, &__limit)
+                        .with_element_memory(&__elem),
+                )
+            }
+            fn decode_view_with_ctx(
+                buf: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                <Self as ::buffa::MessageView>::decode_view_ctx(buf, ctx)
+            }
+            #[inline]
+            fn merge_view_field(
+                &mut self,
+                tag: ::buffa::encoding::Tag,
+                cur: &'a [u8],
+                _before_tag: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<&'a [u8], ::buffa::DecodeError> {
+                let _ = ctx;
+                #[allow(unused_variables)]
+                let view = self;
+                let mut cur = cur;
+                match tag.field_number() {
+                    1u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.id = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    _ => {
+                        ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
+                    }
+                }
+                ::core::result::Result::Ok(cur)
+            }
+            fn to_owned_message(
+                &self,
+            ) -> ::core::result::Result<
+                super::super::GetStatusPageOverviewRequest,
+                ::buffa::DecodeError,
+            > {
+                self.to_owned_from_source(None)
+            }
+            #[allow(clippy::useless_conversion, clippy::needless_update)]
+            fn to_owned_from_source(
+                &self,
+                __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
+            ) -> ::core::result::Result<
+                super::super::GetStatusPageOverviewRequest,
+                ::buffa::DecodeError,
+            > {
+                #[allow(unused_imports)]
+                use ::buffa::alloc::string::ToString as _;
+                let _ = __buffa_src;
+                ::core::result::Result::Ok(super::super::GetStatusPageOverviewRequest {
+                    id: self.id.to_string(),
+                    ..::core::default::Default::default()
+                })
+            }
+        }
+        impl<'a> ::buffa::ViewEncode<'a> for GetStatusPageOverviewRequestView<'a> {
+            #[allow(clippy::needless_borrow, clippy::let_and_return)]
+            fn compute_size(&self, _cache: &mut ::buffa::SizeCache) -> u32 {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                let mut size = 0u64;
+                if !self.id.is_empty() {
+                    size += 1u64 + ::buffa::types::string_encoded_len(&self.id) as u64;
+                }
+                ::buffa::saturate_size(size)
+            }
+            #[allow(clippy::needless_borrow)]
+            fn write_to(
+                &self,
+                _cache: &mut ::buffa::SizeCache,
+                buf: &mut impl ::buffa::EncodeSink,
+            ) {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                if !self.id.is_empty() {
+                    ::buffa::types::put_string_field(1u32, &self.id, buf);
+                }
+            }
+        }
+        /// Serializes this view as protobuf JSON.
+        ///
+        /// Implicit-presence fields with default values are omitted, `required`
+        /// fields are always emitted, explicit-presence (`optional`) fields are
+        /// emitted only when set, bytes fields are base64-encoded, and enum
+        /// values are their proto name strings.
+        ///
+        /// This impl uses `serialize_map(None)` because the number of emitted
+        /// fields depends on default-omission rules; serializers that require
+        /// known map lengths (e.g. `bincode`) will return a runtime error.
+        /// Use the owned message type for those formats.
+        impl<'__a> ::serde::Serialize for GetStatusPageOverviewRequestView<'__a> {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut __map = __s.serialize_map(::core::option::Option::None)?;
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.id) {
+                    __map.serialize_entry("id", self.id)?;
+                }
+                __map.end()
+            }
+        }
+        impl<'a> ::buffa::MessageName for GetStatusPageOverviewRequestView<'a> {
+            const PACKAGE: &'static str = "status_page.v1";
+            const NAME: &'static str = "GetStatusPageOverviewRequest";
+            const FULL_NAME: &'static str = "status_page.v1.GetStatusPageOverviewRequest";
+            const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.GetStatusPageOverviewRequest";
+        }
+        ::buffa::impl_default_view_instance!(GetStatusPageOverviewRequestView);
+        ::buffa::impl_view_reborrow!(GetStatusPageOverviewRequestView);
+        /** Self-contained, `'static` owned view of a `GetStatusPageOverviewRequest` message.
+
+ Wraps [`::buffa::OwnedView`]`<`[`GetStatusPageOverviewRequestView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`GetStatusPageOverviewRequestView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+        #[derive(Clone, Debug)]
+        pub struct GetStatusPageOverviewRequestOwnedView(
+            ::buffa::OwnedView<GetStatusPageOverviewRequestView<'static>>,
+        );
+        impl GetStatusPageOverviewRequestOwnedView {
+            /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
+            ///
+            /// The view borrows directly from the buffer's data; the buffer is
+            /// retained inside the returned handle.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer contains invalid
+            /// protobuf data.
+            pub fn decode(
+                bytes: ::buffa::bytes::Bytes,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    GetStatusPageOverviewRequestOwnedView(
+                        ::buffa::OwnedView::decode(bytes)?,
+                    ),
+                )
+            }
+            /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
+            /// max message size).
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer is invalid or
+            /// exceeds the configured limits.
+            pub fn decode_with_options(
+                bytes: ::buffa::bytes::Bytes,
+                opts: &::buffa::DecodeOptions,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    GetStatusPageOverviewRequestOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
+                )
+            }
+            /// Build from an owned message via an encode → decode round-trip.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError::MessageTooLarge`] if the
+            /// message's encoded size exceeds the 2 GiB protobuf limit, or
+            /// another [`::buffa::DecodeError`] if the re-encoded bytes are
+            /// somehow invalid (should not happen for well-formed messages).
+            pub fn from_owned(
+                msg: &super::super::GetStatusPageOverviewRequest,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    GetStatusPageOverviewRequestOwnedView(
+                        ::buffa::OwnedView::from_owned(msg)?,
+                    ),
+                )
+            }
+            /// Borrow the full [`GetStatusPageOverviewRequestView`] with its lifetime tied to `&self`.
+            #[must_use]
+            pub fn view(&self) -> &GetStatusPageOverviewRequestView<'_> {
+                self.0.reborrow()
+            }
+            /// Convert to the owned message type.
+            ///
+            /// Infallible: this type's constructors wire-decode their
+            /// buffer, and a view produced by wire decoding always
+            /// converts. Delegates to [`::buffa::OwnedView::to_owned_message`],
+            /// whose contract also governs handles converted from a raw
+            /// [`::buffa::OwnedView`].
+            #[must_use]
+            pub fn to_owned_message(
+                &self,
+            ) -> super::super::GetStatusPageOverviewRequest {
+                self.0.to_owned_message()
+            }
+            /// The underlying bytes buffer.
+            #[must_use]
+            pub fn bytes(&self) -> &::buffa::bytes::Bytes {
+                self.0.bytes()
+            }
+            /// Consume the handle, returning the underlying bytes buffer.
+            #[must_use]
+            pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
+                self.0.into_bytes()
+            }
+            /// `page_…`. Required.
+            ///
+            /// Field 1: `id`
+            #[must_use]
+            pub fn id(&self) -> &'_ str {
+                self.0.reborrow().id
+            }
+        }
+        impl ::core::convert::From<
+            ::buffa::OwnedView<GetStatusPageOverviewRequestView<'static>>,
+        > for GetStatusPageOverviewRequestOwnedView {
+            fn from(
+                inner: ::buffa::OwnedView<GetStatusPageOverviewRequestView<'static>>,
+            ) -> Self {
+                GetStatusPageOverviewRequestOwnedView(inner)
+            }
+        }
+        impl ::core::convert::From<GetStatusPageOverviewRequestOwnedView>
+        for ::buffa::OwnedView<GetStatusPageOverviewRequestView<'static>> {
+            fn from(wrapper: GetStatusPageOverviewRequestOwnedView) -> Self {
+                wrapper.0
+            }
+        }
+        impl ::core::convert::AsRef<
+            ::buffa::OwnedView<GetStatusPageOverviewRequestView<'static>>,
+        > for GetStatusPageOverviewRequestOwnedView {
+            fn as_ref(
+                &self,
+            ) -> &::buffa::OwnedView<GetStatusPageOverviewRequestView<'static>> {
+                &self.0
+            }
+        }
+        impl ::buffa::HasMessageView for super::super::GetStatusPageOverviewRequest {
+            type View<'a> = GetStatusPageOverviewRequestView<'a>;
+            type ViewHandle = GetStatusPageOverviewRequestOwnedView;
+        }
+        impl ::serde::Serialize for GetStatusPageOverviewRequestOwnedView {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::serde::Serialize::serialize(&self.0, __s)
+            }
+        }
+        /// A status page as visitors see it.
+        #[derive(Clone, Debug, Default)]
+        pub struct GetStatusPageOverviewResponseView<'a> {
+            /// As it is now.
+            ///
+            /// Field 1: `overview`
+            pub overview: ::buffa::MessageFieldView<
+                super::super::__buffa::view::StatusPageOverviewView<'a>,
+            >,
+        }
+        impl<'a> ::buffa::MessageView<'a> for GetStatusPageOverviewResponseView<'a> {
+            type Owned = super::super::GetStatusPageOverviewResponse;
+            fn decode_view(
+                buf: &'a [u8],
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                let __limit = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_UNKNOWN_FIELD_LIMIT,
+                );
+                let __elem = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_ELEMENT_MEMORY_LIMIT,
+                );
+                <Self as ::buffa::MessageView>::decode_view_ctx(
+                    buf,
+                    ::buffa::DecodeContext::new(::buffa::RECURSION_LIMIT, &__limit)
+                        .with_element_memory(&__elem),
+                )
+            }
+            fn decode_view_with_ctx(
+                buf: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                <Self as ::buffa::MessageView>::decode_view_ctx(buf, ctx)
+            }
+            #[inline]
+            fn merge_view_field(
+                &mut self,
+                tag: ::buffa::encoding::Tag,
+                cur: &'a [u8],
+                _before_tag: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<&'a [u8], ::buffa::DecodeError> {
+                let _ = ctx;
+                #[allow(unused_variables)]
+                let view = self;
+                let mut cur = cur;
+                match tag.field_number() {
+                    1u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        match view.overview.as_mut() {
+                            Some(existing) => {
+                                ::buffa::MessageView::merge_into_view(
+                                    existing,
+                                    sub,
+                                    __sub_ctx,
+                                )?
+                            }
+                            None => {
+                                view.overview = ::buffa::MessageFieldView::set(
+                                    <super::super::__buffa::view::StatusPageOverviewView as ::buffa::MessageView>::decode_view_ctx(
+                                        sub,
+                                        __sub_ctx,
+                                    )?,
+                                );
+                            }
+                        }
+                    }
+                    _ => {
+                        ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
+                    }
+                }
+                ::core::result::Result::Ok(cur)
+            }
+            fn to_owned_message(
+                &self,
+            ) -> ::core::result::Result<
+                super::super::GetStatusPageOverviewResponse,
+                ::buffa::DecodeError,
+            > {
+                self.to_owned_from_source(None)
+            }
+            #[allow(clippy::useless_conversion, clippy::needless_update)]
+            fn to_owned_from_source(
+                &self,
+                __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
+            ) -> ::core::result::Result<
+                super::super::GetStatusPageOverviewResponse,
+                ::buffa::DecodeError,
+            > {
+                #[allow(unused_imports)]
+                use ::buffa::alloc::string::ToString as _;
+                let _ = __buffa_src;
+                ::core::result::Result::Ok(super::super::GetStatusPageOverviewResponse {
+                    overview: match self.overview.as_option() {
+                        Some(v) => {
+                            ::buffa::MessageField::<
+                                super::super::StatusPageOverview,
+                                ::buffa::Inline<super::super::StatusPageOverview>,
+                            >::some(v.to_owned_from_source(__buffa_src)?)
+                        }
+                        None => ::buffa::MessageField::none(),
+                    },
+                    ..::core::default::Default::default()
+                })
+            }
+        }
+        impl<'a> ::buffa::ViewEncode<'a> for GetStatusPageOverviewResponseView<'a> {
+            #[allow(clippy::needless_borrow, clippy::let_and_return)]
+            fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                let mut size = 0u64;
+                if self.overview.is_set() {
+                    let __slot = __cache.reserve();
+                    let inner_size = self.overview.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                ::buffa::saturate_size(size)
+            }
+            #[allow(clippy::needless_borrow)]
+            fn write_to(
+                &self,
+                __cache: &mut ::buffa::SizeCache,
+                buf: &mut impl ::buffa::EncodeSink,
+            ) {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                if self.overview.is_set() {
+                    ::buffa::types::put_len_delimited_header(
+                        1u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    self.overview.write_to(__cache, buf);
+                }
+            }
+        }
+        /// Serializes this view as protobuf JSON.
+        ///
+        /// Implicit-presence fields with default values are omitted, `required`
+        /// fields are always emitted, explicit-presence (`optional`) fields are
+        /// emitted only when set, bytes fields are base64-encoded, and enum
+        /// values are their proto name strings.
+        ///
+        /// This impl uses `serialize_map(None)` because the number of emitted
+        /// fields depends on default-omission rules; serializers that require
+        /// known map lengths (e.g. `bincode`) will return a runtime error.
+        /// Use the owned message type for those formats.
+        impl<'__a> ::serde::Serialize for GetStatusPageOverviewResponseView<'__a> {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut __map = __s.serialize_map(::core::option::Option::None)?;
+                {
+                    if let ::core::option::Option::Some(__v) = self.overview.as_option()
+                    {
+                        __map.serialize_entry("overview", __v)?;
+                    }
+                }
+                __map.end()
+            }
+        }
+        impl<'a> ::buffa::MessageName for GetStatusPageOverviewResponseView<'a> {
+            const PACKAGE: &'static str = "status_page.v1";
+            const NAME: &'static str = "GetStatusPageOverviewResponse";
+            const FULL_NAME: &'static str = "status_page.v1.GetStatusPageOverviewResponse";
+            const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.GetStatusPageOverviewResponse";
+        }
+        ::buffa::impl_default_view_instance!(GetStatusPageOverviewResponseView);
+        ::buffa::impl_view_reborrow!(GetStatusPageOverviewResponseView);
+        /** Self-contained, `'static` owned view of a `GetStatusPageOverviewResponse` message.
+
+ Wraps [`::buffa::OwnedView`]`<`[`GetStatusPageOverviewResponseView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`GetStatusPageOverviewResponseView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+        #[derive(Clone, Debug)]
+        pub struct GetStatusPageOverviewResponseOwnedView(
+            ::buffa::OwnedView<GetStatusPageOverviewResponseView<'static>>,
+        );
+        impl GetStatusPageOverviewResponseOwnedView {
+            /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
+            ///
+            /// The view borrows directly from the buffer's data; the buffer is
+            /// retained inside the returned handle.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer contains invalid
+            /// protobuf data.
+            pub fn decode(
+                bytes: ::buffa::bytes::Bytes,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    GetStatusPageOverviewResponseOwnedView(
+                        ::buffa::OwnedView::decode(bytes)?,
+                    ),
+                )
+            }
+            /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
+            /// max message size).
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer is invalid or
+            /// exceeds the configured limits.
+            pub fn decode_with_options(
+                bytes: ::buffa::bytes::Bytes,
+                opts: &::buffa::DecodeOptions,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    GetStatusPageOverviewResponseOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
+                )
+            }
+            /// Build from an owned message via an encode → decode round-trip.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError::MessageTooLarge`] if the
+            /// message's encoded size exceeds the 2 GiB protobuf limit, or
+            /// another [`::buffa::DecodeError`] if the re-encoded bytes are
+            /// somehow invalid (should not happen for well-formed messages).
+            pub fn from_owned(
+                msg: &super::super::GetStatusPageOverviewResponse,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    GetStatusPageOverviewResponseOwnedView(
+                        ::buffa::OwnedView::from_owned(msg)?,
+                    ),
+                )
+            }
+            /// Borrow the full [`GetStatusPageOverviewResponseView`] with its lifetime tied to `&self`.
+            #[must_use]
+            pub fn view(&self) -> &GetStatusPageOverviewResponseView<'_> {
+                self.0.reborrow()
+            }
+            /// Convert to the owned message type.
+            ///
+            /// Infallible: this type's constructors wire-decode their
+            /// buffer, and a view produced by wire decoding always
+            /// converts. Delegates to [`::buffa::OwnedView::to_owned_message`],
+            /// whose contract also governs handles converted from a raw
+            /// [`::buffa::OwnedView`].
+            #[must_use]
+            pub fn to_owned_message(
+                &self,
+            ) -> super::super::GetStatusPageOverviewResponse {
+                self.0.to_owned_message()
+            }
+            /// The underlying bytes buffer.
+            #[must_use]
+            pub fn bytes(&self) -> &::buffa::bytes::Bytes {
+                self.0.bytes()
+            }
+            /// Consume the handle, returning the underlying bytes buffer.
+            #[must_use]
+            pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
+                self.0.into_bytes()
+            }
+            /// As it is now.
+            ///
+            /// Field 1: `overview`
+            #[must_use]
+            pub fn overview(
+                &self,
+            ) -> &::buffa::MessageFieldView<
+                super::super::__buffa::view::StatusPageOverviewView<'_>,
+            > {
+                &self.0.reborrow().overview
+            }
+        }
+        impl ::core::convert::From<
+            ::buffa::OwnedView<GetStatusPageOverviewResponseView<'static>>,
+        > for GetStatusPageOverviewResponseOwnedView {
+            fn from(
+                inner: ::buffa::OwnedView<GetStatusPageOverviewResponseView<'static>>,
+            ) -> Self {
+                GetStatusPageOverviewResponseOwnedView(inner)
+            }
+        }
+        impl ::core::convert::From<GetStatusPageOverviewResponseOwnedView>
+        for ::buffa::OwnedView<GetStatusPageOverviewResponseView<'static>> {
+            fn from(wrapper: GetStatusPageOverviewResponseOwnedView) -> Self {
+                wrapper.0
+            }
+        }
+        impl ::core::convert::AsRef<
+            ::buffa::OwnedView<GetStatusPageOverviewResponseView<'static>>,
+        > for GetStatusPageOverviewResponseOwnedView {
+            fn as_ref(
+                &self,
+            ) -> &::buffa::OwnedView<GetStatusPageOverviewResponseView<'static>> {
+                &self.0
+            }
+        }
+        impl ::buffa::HasMessageView for super::super::GetStatusPageOverviewResponse {
+            type View<'a> = GetStatusPageOverviewResponseView<'a>;
+            type ViewHandle = GetStatusPageOverviewResponseOwnedView;
+        }
+        impl ::serde::Serialize for GetStatusPageOverviewResponseOwnedView {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::serde::Serialize::serialize(&self.0, __s)
+            }
+        }
+        /// What visitors see of a status page.
+        #[derive(Clone, Debug, Default)]
+        pub struct StatusPageOverviewView<'a> {
+            /// `page_…`.
+            ///
+            /// Field 1: `page_id`
+            pub page_id: &'a str,
+            /// Of when it is.
+            ///
+            /// Field 2: `at`
+            pub at: ::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
+            >,
+            /// The worst that matters: `up`, `degraded`, `down`, `maintenance` or `unknown`.
+            ///
+            /// Field 3: `state`
+            pub state: &'a str,
+            /// When the newest check of anything on the page finished; absent where nothing is checked.
+            ///
+            /// Field 4: `checked_at`
+            pub checked_at: ::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
+            >,
+            /// In the order of the page, those of a group together.
+            ///
+            /// Field 5: `components`
+            pub components: ::buffa::RepeatedView<
+                'a,
+                super::super::__buffa::view::ComponentOverviewView<'a>,
+            >,
+            /// Incidents that are open, newest first.
+            ///
+            /// Field 6: `open_incidents`
+            pub open_incidents: ::buffa::RepeatedView<
+                'a,
+                super::super::__buffa::view::IncidentOverviewView<'a>,
+            >,
+            /// Maintenance that is on or to come, soonest first.
+            ///
+            /// Field 7: `planned_maintenance`
+            pub planned_maintenance: ::buffa::RepeatedView<
+                'a,
+                super::super::__buffa::view::MaintenanceOverviewView<'a>,
+            >,
+            /// Reports that are open, the one that began last first.
+            ///
+            /// Field 8: `open_reports`
+            pub open_reports: ::buffa::RepeatedView<
+                'a,
+                super::super::__buffa::view::ReportOverviewView<'a>,
+            >,
+        }
+        impl<'a> ::buffa::MessageView<'a> for StatusPageOverviewView<'a> {
+            type Owned = super::super::StatusPageOverview;
+            fn decode_view(
+                buf: &'a [u8],
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                let __limit = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_UNKNOWN_FIELD_LIMIT,
+                );
+                let __elem = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_ELEMENT_MEMORY_LIMIT,
+                );
+                <Self as ::buffa::MessageView>::decode_view_ctx(
+                    buf,
+                    ::buffa::DecodeContext::new(::buffa::RECURSION_LIMIT, &__limit)
+                        .with_element_memory(&__elem),
+                )
+            }
+            fn decode_view_with_ctx(
+                buf: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                <Self as ::buffa::MessageView>::decode_view_ctx(buf, ctx)
+            }
+            #[inline]
+            fn merge_view_field(
+                &mut self,
+                tag: ::buffa::encoding::Tag,
+                cur: &'a [u8],
+                _before_tag: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<&'a [u8], ::buffa::DecodeError> {
+                let _ = ctx;
+                #[allow(unused_variables)]
+                let view = self;
+                let mut cur = cur;
+                match tag.field_number() {
+                    1u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.page_id = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    2u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        match view.at.as_mut() {
+                            Some(existing) => {
+                                ::buffa::MessageView::merge_into_view(
+                                    existing,
+                                    sub,
+                                    __sub_ctx,
+                                )?
+                            }
+                            None => {
+                                view.at = ::buffa::MessageFieldView::set(
+                                    <::buffa_types::google::protobuf::__buffa::view::TimestampView as ::buffa::MessageView>::decode_view_ctx(
+                                        sub,
+                                        __sub_ctx,
+                                    )?,
+                                );
+                            }
+                        }
+                    }
+                    3u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.state = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    4u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        match view.checked_at.as_mut() {
+                            Some(existing) => {
+                                ::buffa::MessageView::merge_into_view(
+                                    existing,
+                                    sub,
+                                    __sub_ctx,
+                                )?
+                            }
+                            None => {
+                                view.checked_at = ::buffa::MessageFieldView::set(
+                                    <::buffa_types::google::protobuf::__buffa::view::TimestampView as ::buffa::MessageView>::decode_view_ctx(
+                                        sub,
+                                        __sub_ctx,
+                                    )?,
+                                );
+                            }
+                        }
+                    }
+                    5u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        ctx.register_element_memory(
+                            ::core::mem::size_of::<
+                                super::super::__buffa::view::ComponentOverviewView,
+                            >(),
+                        )?;
+                        view.components
+                            .push(
+                                <super::super::__buffa::view::ComponentOverviewView as ::buffa::MessageView>::decode_view_ctx(
+                                    sub,
+                                    __sub_ctx,
+                                )?,
+                            );
+                    }
+                    6u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        ctx.register_element_memory(
+                            ::core::mem::size_of::<
+                                super::super::__buffa::view::IncidentOverviewView,
+                            >(),
+                        )?;
+                        view.open_incidents
+                            .push(
+                                <super::super::__buffa::view::IncidentOverviewView as ::buffa::MessageView>::decode_view_ctx(
+                                    sub,
+                                    __sub_ctx,
+                                )?,
+                            );
+                    }
+                    7u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        ctx.register_element_memory(
+                            ::core::mem::size_of::<
+                                super::super::__buffa::view::MaintenanceOverviewView,
+                            >(),
+                        )?;
+                        view.planned_maintenance
+                            .push(
+                                <super::super::__buffa::view::MaintenanceOverviewView as ::buffa::MessageView>::decode_view_ctx(
+                                    sub,
+                                    __sub_ctx,
+                                )?,
+                            );
+                    }
+                    8u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        ctx.register_element_memory(
+                            ::core::mem::size_of::<
+                                super::super::__buffa::view::ReportOverviewView,
+                            >(),
+                        )?;
+                        view.open_reports
+                            .push(
+                                <super::super::__buffa::view::ReportOverviewView as ::buffa::MessageView>::decode_view_ctx(
+                                    sub,
+                                    __sub_ctx,
+                                )?,
+                            );
+                    }
+                    _ => {
+                        ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
+                    }
+                }
+                ::core::result::Result::Ok(cur)
+            }
+            fn to_owned_message(
+                &self,
+            ) -> ::core::result::Result<
+                super::super::StatusPageOverview,
+                ::buffa::DecodeError,
+            > {
+                self.to_owned_from_source(None)
+            }
+            #[allow(clippy::useless_conversion, clippy::needless_update)]
+            fn to_owned_from_source(
+                &self,
+                __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
+            ) -> ::core::result::Result<
+                super::super::StatusPageOverview,
+                ::buffa::DecodeError,
+            > {
+                #[allow(unused_imports)]
+                use ::buffa::alloc::string::ToString as _;
+                let _ = __buffa_src;
+                ::core::result::Result::Ok(super::super::StatusPageOverview {
+                    page_id: self.page_id.to_string(),
+                    at: match self.at.as_option() {
+                        Some(v) => {
+                            ::buffa::MessageField::<
+                                ::buffa_types::google::protobuf::Timestamp,
+                                ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+                            >::some(v.to_owned_from_source(__buffa_src)?)
+                        }
+                        None => ::buffa::MessageField::none(),
+                    },
+                    state: self.state.to_string(),
+                    checked_at: match self.checked_at.as_option() {
+                        Some(v) => {
+                            ::buffa::MessageField::<
+                                ::buffa_types::google::protobuf::Timestamp,
+                                ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+                            >::some(v.to_owned_from_source(__buffa_src)?)
+                        }
+                        None => ::buffa::MessageField::none(),
+                    },
+                    components: self
+                        .components
+                        .iter()
+                        .map(|v| v.to_owned_from_source(__buffa_src))
+                        .collect::<::core::result::Result<_, ::buffa::DecodeError>>()?,
+                    open_incidents: self
+                        .open_incidents
+                        .iter()
+                        .map(|v| v.to_owned_from_source(__buffa_src))
+                        .collect::<::core::result::Result<_, ::buffa::DecodeError>>()?,
+                    planned_maintenance: self
+                        .planned_maintenance
+                        .iter()
+                        .map(|v| v.to_owned_from_source(__buffa_src))
+                        .collect::<::core::result::Result<_, ::buffa::DecodeError>>()?,
+                    open_reports: self
+                        .open_reports
+                        .iter()
+                        .map(|v| v.to_owned_from_source(__buffa_src))
+                        .collect::<::core::result::Result<_, ::buffa::DecodeError>>()?,
+                    ..::core::default::Default::default()
+                })
+            }
+        }
+        impl<'a> ::buffa::ViewEncode<'a> for StatusPageOverviewView<'a> {
+            #[allow(clippy::needless_borrow, clippy::let_and_return)]
+            fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                let mut size = 0u64;
+                if !self.page_id.is_empty() {
+                    size
+                        += 1u64
+                            + ::buffa::types::string_encoded_len(&self.page_id) as u64;
+                }
+                if self.at.is_set() {
+                    let __slot = __cache.reserve();
+                    let inner_size = self.at.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                if !self.state.is_empty() {
+                    size
+                        += 1u64 + ::buffa::types::string_encoded_len(&self.state) as u64;
+                }
+                if self.checked_at.is_set() {
+                    let __slot = __cache.reserve();
+                    let inner_size = self.checked_at.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                for v in &self.components {
+                    let __slot = __cache.reserve();
+                    let inner_size = v.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                for v in &self.open_incidents {
+                    let __slot = __cache.reserve();
+                    let inner_size = v.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                for v in &self.planned_maintenance {
+                    let __slot = __cache.reserve();
+                    let inner_size = v.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                for v in &self.open_reports {
+                    let __slot = __cache.reserve();
+                    let inner_size = v.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                ::buffa::saturate_size(size)
+            }
+            #[allow(clippy::needless_borrow)]
+            fn write_to(
+                &self,
+                __cache: &mut ::buffa::SizeCache,
+                buf: &mut impl ::buffa::EncodeSink,
+            ) {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                if !self.page_id.is_empty() {
+                    ::buffa::types::put_string_field(1u32, &self.page_id, buf);
+                }
+                if self.at.is_set() {
+                    ::buffa::types::put_len_delimited_header(
+                        2u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    self.at.write_to(__cache, buf);
+                }
+                if !self.state.is_empty() {
+                    ::buffa::types::put_string_field(3u32, &self.state, buf);
+                }
+                if self.checked_at.is_set() {
+                    ::buffa::types::put_len_delimited_header(
+                        4u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    self.checked_at.write_to(__cache, buf);
+                }
+                for v in &self.components {
+                    ::buffa::types::put_len_delimited_header(
+                        5u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    v.write_to(__cache, buf);
+                }
+                for v in &self.open_incidents {
+                    ::buffa::types::put_len_delimited_header(
+                        6u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    v.write_to(__cache, buf);
+                }
+                for v in &self.planned_maintenance {
+                    ::buffa::types::put_len_delimited_header(
+                        7u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    v.write_to(__cache, buf);
+                }
+                for v in &self.open_reports {
+                    ::buffa::types::put_len_delimited_header(
+                        8u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    v.write_to(__cache, buf);
+                }
+            }
+        }
+        /// Serializes this view as protobuf JSON.
+        ///
+        /// Implicit-presence fields with default values are omitted, `required`
+        /// fields are always emitted, explicit-presence (`optional`) fields are
+        /// emitted only when set, bytes fields are base64-encoded, and enum
+        /// values are their proto name strings.
+        ///
+        /// This impl uses `serialize_map(None)` because the number of emitted
+        /// fields depends on default-omission rules; serializers that require
+        /// known map lengths (e.g. `bincode`) will return a runtime error.
+        /// Use the owned message type for those formats.
+        impl<'__a> ::serde::Serialize for StatusPageOverviewView<'__a> {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut __map = __s.serialize_map(::core::option::Option::None)?;
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.page_id) {
+                    __map.serialize_entry("pageId", self.page_id)?;
+                }
+                {
+                    if let ::core::option::Option::Some(__v) = self.at.as_option() {
+                        __map.serialize_entry("at", __v)?;
+                    }
+                }
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.state) {
+                    __map.serialize_entry("state", self.state)?;
+                }
+                {
+                    if let ::core::option::Option::Some(__v) = self
+                        .checked_at
+                        .as_option()
+                    {
+                        __map.serialize_entry("checkedAt", __v)?;
+                    }
+                }
+                if !self.components.is_empty() {
+                    __map.serialize_entry("components", &*self.components)?;
+                }
+                if !self.open_incidents.is_empty() {
+                    __map.serialize_entry("openIncidents", &*self.open_incidents)?;
+                }
+                if !self.planned_maintenance.is_empty() {
+                    __map
+                        .serialize_entry(
+                            "plannedMaintenance",
+                            &*self.planned_maintenance,
+                        )?;
+                }
+                if !self.open_reports.is_empty() {
+                    __map.serialize_entry("openReports", &*self.open_reports)?;
+                }
+                __map.end()
+            }
+        }
+        impl<'a> ::buffa::MessageName for StatusPageOverviewView<'a> {
+            const PACKAGE: &'static str = "status_page.v1";
+            const NAME: &'static str = "StatusPageOverview";
+            const FULL_NAME: &'static str = "status_page.v1.StatusPageOverview";
+            const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.StatusPageOverview";
+        }
+        ::buffa::impl_default_view_instance!(StatusPageOverviewView);
+        ::buffa::impl_view_reborrow!(StatusPageOverviewView);
+        /** Self-contained, `'static` owned view of a `StatusPageOverview` message.
+
+ Wraps [`::buffa::OwnedView`]`<`[`StatusPageOverviewView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`StatusPageOverviewView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+        #[derive(Clone, Debug)]
+        pub struct StatusPageOverviewOwnedView(
+            ::buffa::OwnedView<StatusPageOverviewView<'static>>,
+        );
+        impl StatusPageOverviewOwnedView {
+            /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
+            ///
+            /// The view borrows directly from the buffer's data; the buffer is
+            /// retained inside the returned handle.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer contains invalid
+            /// protobuf data.
+            pub fn decode(
+                bytes: ::buffa::bytes::Bytes,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    StatusPageOverviewOwnedView(::buffa::OwnedView::decode(bytes)?),
+                )
+            }
+            /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
+            /// max message size).
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer is invalid or
+            /// exceeds the configured limits.
+            pub fn decode_with_options(
+                bytes: ::buffa::bytes::Bytes,
+                opts: &::buffa::DecodeOptions,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    StatusPageOverviewOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
+                )
+            }
+            /// Build from an owned message via an encode → decode round-trip.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError::MessageTooLarge`] if the
+            /// message's encoded size exceeds the 2 GiB protobuf limit, or
+            /// another [`::buffa::DecodeError`] if the re-encoded bytes are
+            /// somehow invalid (should not happen for well-formed messages).
+            pub fn from_owned(
+                msg: &super::super::StatusPageOverview,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    StatusPageOverviewOwnedView(::buffa::OwnedView::from_owned(msg)?),
+                )
+            }
+            /// Borrow the full [`StatusPageOverviewView`] with its lifetime tied to `&self`.
+            #[must_use]
+            pub fn view(&self) -> &StatusPageOverviewView<'_> {
+                self.0.reborrow()
+            }
+            /// Convert to the owned message type.
+            ///
+            /// Infallible: this type's constructors wire-decode their
+            /// buffer, and a view produced by wire decoding always
+            /// converts. Delegates to [`::buffa::OwnedView::to_owned_message`],
+            /// whose contract also governs handles converted from a raw
+            /// [`::buffa::OwnedView`].
+            #[must_use]
+            pub fn to_owned_message(&self) -> super::super::StatusPageOverview {
+                self.0.to_owned_message()
+            }
+            /// The underlying bytes buffer.
+            #[must_use]
+            pub fn bytes(&self) -> &::buffa::bytes::Bytes {
+                self.0.bytes()
+            }
+            /// Consume the handle, returning the underlying bytes buffer.
+            #[must_use]
+            pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
+                self.0.into_bytes()
+            }
+            /// `page_…`.
+            ///
+            /// Field 1: `page_id`
+            #[must_use]
+            pub fn page_id(&self) -> &'_ str {
+                self.0.reborrow().page_id
+            }
+            /// Of when it is.
+            ///
+            /// Field 2: `at`
+            #[must_use]
+            pub fn at(
+                &self,
+            ) -> &::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'_>,
+            > {
+                &self.0.reborrow().at
+            }
+            /// The worst that matters: `up`, `degraded`, `down`, `maintenance` or `unknown`.
+            ///
+            /// Field 3: `state`
+            #[must_use]
+            pub fn state(&self) -> &'_ str {
+                self.0.reborrow().state
+            }
+            /// When the newest check of anything on the page finished; absent where nothing is checked.
+            ///
+            /// Field 4: `checked_at`
+            #[must_use]
+            pub fn checked_at(
+                &self,
+            ) -> &::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'_>,
+            > {
+                &self.0.reborrow().checked_at
+            }
+            /// In the order of the page, those of a group together.
+            ///
+            /// Field 5: `components`
+            #[must_use]
+            pub fn components(
+                &self,
+            ) -> &::buffa::RepeatedView<
+                '_,
+                super::super::__buffa::view::ComponentOverviewView<'_>,
+            > {
+                &self.0.reborrow().components
+            }
+            /// Incidents that are open, newest first.
+            ///
+            /// Field 6: `open_incidents`
+            #[must_use]
+            pub fn open_incidents(
+                &self,
+            ) -> &::buffa::RepeatedView<
+                '_,
+                super::super::__buffa::view::IncidentOverviewView<'_>,
+            > {
+                &self.0.reborrow().open_incidents
+            }
+            /// Maintenance that is on or to come, soonest first.
+            ///
+            /// Field 7: `planned_maintenance`
+            #[must_use]
+            pub fn planned_maintenance(
+                &self,
+            ) -> &::buffa::RepeatedView<
+                '_,
+                super::super::__buffa::view::MaintenanceOverviewView<'_>,
+            > {
+                &self.0.reborrow().planned_maintenance
+            }
+            /// Reports that are open, the one that began last first.
+            ///
+            /// Field 8: `open_reports`
+            #[must_use]
+            pub fn open_reports(
+                &self,
+            ) -> &::buffa::RepeatedView<
+                '_,
+                super::super::__buffa::view::ReportOverviewView<'_>,
+            > {
+                &self.0.reborrow().open_reports
+            }
+        }
+        impl ::core::convert::From<::buffa::OwnedView<StatusPageOverviewView<'static>>>
+        for StatusPageOverviewOwnedView {
+            fn from(inner: ::buffa::OwnedView<StatusPageOverviewView<'static>>) -> Self {
+                StatusPageOverviewOwnedView(inner)
+            }
+        }
+        impl ::core::convert::From<StatusPageOverviewOwnedView>
+        for ::buffa::OwnedView<StatusPageOverviewView<'static>> {
+            fn from(wrapper: StatusPageOverviewOwnedView) -> Self {
+                wrapper.0
+            }
+        }
+        impl ::core::convert::AsRef<::buffa::OwnedView<StatusPageOverviewView<'static>>>
+        for StatusPageOverviewOwnedView {
+            fn as_ref(&self) -> &::buffa::OwnedView<StatusPageOverviewView<'static>> {
+                &self.0
+            }
+        }
+        impl ::buffa::HasMessageView for super::super::StatusPageOverview {
+            type View<'a> = StatusPageOverviewView<'a>;
+            type ViewHandle = StatusPageOverviewOwnedView;
+        }
+        impl ::serde::Serialize for StatusPageOverviewOwnedView {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::serde::Serialize::serialize(&self.0, __s)
+            }
+        }
+        /// A component as visitors see it. An uptime is the share of the time known in which it was not down,
+        /// maintenance left out, in parts of a million, rounded down; absent where nothing is known. It is
+        /// counted over the last days of UTC, today included.
+        #[derive(Clone, Debug, Default)]
+        pub struct ComponentOverviewView<'a> {
+            /// `cmp_…`.
+            ///
+            /// Field 1: `id`
+            pub id: &'a str,
+            /// Its name, or its monitor's.
+            ///
+            /// Field 2: `name`
+            pub name: &'a str,
+            /// What its owner says of it.
+            ///
+            /// Field 3: `description`
+            pub description: ::core::option::Option<&'a str>,
+            /// The group it stands in, `grp_…`; empty where it stands by itself.
+            ///
+            /// Field 4: `group_id`
+            pub group_id: &'a str,
+            /// How it is: `up`, `degraded`, `down`, `maintenance`, or `unknown`, also where its monitor is paused
+            /// or deleted.
+            ///
+            /// Field 5: `state`
+            pub state: &'a str,
+            /// Since when, where that is within 90 days.
+            ///
+            /// Field 6: `since`
+            pub since: ::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
+            >,
+            /// Whether its monitor runs and was not checked for more than two periods.
+            ///
+            /// Field 7: `is_stale`
+            pub is_stale: bool,
+            /// The uptime of today.
+            ///
+            /// Field 8: `uptime_1d_millionths`
+            pub uptime_1d_millionths: ::core::option::Option<i32>,
+            /// The uptime of 7 days.
+            ///
+            /// Field 9: `uptime_7d_millionths`
+            pub uptime_7d_millionths: ::core::option::Option<i32>,
+            /// The uptime of 30 days.
+            ///
+            /// Field 10: `uptime_30d_millionths`
+            pub uptime_30d_millionths: ::core::option::Option<i32>,
+            /// The uptime of 90 days.
+            ///
+            /// Field 11: `uptime_90d_millionths`
+            pub uptime_90d_millionths: ::core::option::Option<i32>,
+        }
+        impl<'a> ::buffa::MessageView<'a> for ComponentOverviewView<'a> {
+            type Owned = super::super::ComponentOverview;
+            fn decode_view(
+                buf: &'a [u8],
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                let __limit = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_UNKNOWN_FIELD_LIMIT,
+                );
+                let __elem = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_ELEMENT_MEMORY_LIMIT,
+                );
+                <Self as ::buffa::MessageView>::decode_view_ctx(
+                    buf,
+                    ::buffa::DecodeContext::new(::buffa::RECURSION_LIMIT, &__limit)
+                        .with_element_memory(&__elem),
+                )
+            }
+            fn decode_view_with_ctx(
+                buf: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                <Self as ::buffa::MessageView>::decode_view_ctx(buf, ctx)
+            }
+            #[inline]
+            fn merge_view_field(
+                &mut self,
+                tag: ::buffa::encoding::Tag,
+                cur: &'a [u8],
+                _before_tag: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<&'a [u8], ::buffa::DecodeError> {
+                let _ = ctx;
+                #[allow(unused_variables)]
+                let view = self;
+                let mut cur = cur;
+                match tag.field_number() {
+                    1u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.id = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    2u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.name = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    3u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.description = Some(::buffa::types::borrow_str(&mut cur)?);
+                    }
+                    4u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.group_id = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    5u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.state = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    6u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        match view.since.as_mut() {
+                            Some(existing) => {
+                                ::buffa::MessageView::merge_into_view(
+                                    existing,
+                                    sub,
+                                    __sub_ctx,
+                                )?
+                            }
+                            None => {
+                                view.since = ::buffa::MessageFieldView::set(
+                                    <::buffa_types::google::protobuf::__buffa::view::TimestampView as ::buffa::MessageView>::decode_view_ctx(
+                                        sub,
+                                        __sub_ctx,
+                                    )?,
+                                );
+                            }
+                        }
+                    }
+                    7u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.is_stale = ::buffa::types::decode_bool(&mut cur)?;
+                    }
+                    8u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.uptime_1d_millionths = Some(
+                            ::buffa::types::decode_int32(&mut cur)?,
+                        );
+                    }
+                    9u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.uptime_7d_millionths = Some(
+                            ::buffa::types::decode_int32(&mut cur)?,
+                        );
+                    }
+                    10u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.uptime_30d_millionths = Some(
+                            ::buffa::types::decode_int32(&mut cur)?,
+                        );
+                    }
+                    11u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.uptime_90d_millionths = Some(
+                            ::buffa::types::decode_int32(&mut cur)?,
+                        );
+                    }
+                    _ => {
+                        ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
+                    }
+                }
+                ::core::result::Result::Ok(cur)
+            }
+            fn to_owned_message(
+                &self,
+            ) -> ::core::result::Result<
+                super::super::ComponentOverview,
+                ::buffa::DecodeError,
+            > {
+                self.to_owned_from_source(None)
+            }
+            #[allow(clippy::useless_conversion, clippy::needless_update)]
+            fn to_owned_from_source(
+                &self,
+                __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
+            ) -> ::core::result::Result<
+                super::super::ComponentOverview,
+                ::buffa::DecodeError,
+            > {
+                #[allow(unused_imports)]
+                use ::buffa::alloc::string::ToString as _;
+                let _ = __buffa_src;
+                ::core::result::Result::Ok(super::super::ComponentOverview {
+                    id: self.id.to_string(),
+                    name: self.name.to_string(),
+                    description: self.description.map(|s| s.to_string()),
+                    group_id: self.group_id.to_string(),
+                    state: self.state.to_string(),
+                    since: match self.since.as_option() {
+                        Some(v) => {
+                            ::buffa::MessageField::<
+                                ::buffa_types::google::protobuf::Timestamp,
+                                ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+                            >::some(v.to_owned_from_source(__buffa_src)?)
+                        }
+                        None => ::buffa::MessageField::none(),
+                    },
+                    is_stale: self.is_stale,
+                    uptime_1d_millionths: self.uptime_1d_millionths,
+                    uptime_7d_millionths: self.uptime_7d_millionths,
+                    uptime_30d_millionths: self.uptime_30d_millionths,
+                    uptime_90d_millionths: self.uptime_90d_millionths,
+                    ..::core::default::Default::default()
+                })
+            }
+        }
+        impl<'a> ::buffa::ViewEncode<'a> for ComponentOverviewView<'a> {
+            #[allow(clippy::needless_borrow, clippy::let_and_return)]
+            fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                let mut size = 0u64;
+                if !self.id.is_empty() {
+                    size += 1u64 + ::buffa::types::string_encoded_len(&self.id) as u64;
+                }
+                if !self.name.is_empty() {
+                    size += 1u64 + ::buffa::types::string_encoded_len(&self.name) as u64;
+                }
+                if let Some(ref v) = self.description {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
+                if !self.group_id.is_empty() {
+                    size
+                        += 1u64
+                            + ::buffa::types::string_encoded_len(&self.group_id) as u64;
+                }
+                if !self.state.is_empty() {
+                    size
+                        += 1u64 + ::buffa::types::string_encoded_len(&self.state) as u64;
+                }
+                if self.since.is_set() {
+                    let __slot = __cache.reserve();
+                    let inner_size = self.since.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                if self.is_stale {
+                    size += 1u64 + ::buffa::types::BOOL_ENCODED_LEN as u64;
+                }
+                if let Some(v) = self.uptime_1d_millionths {
+                    size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
+                }
+                if let Some(v) = self.uptime_7d_millionths {
+                    size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
+                }
+                if let Some(v) = self.uptime_30d_millionths {
+                    size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
+                }
+                if let Some(v) = self.uptime_90d_millionths {
+                    size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
+                }
+                ::buffa::saturate_size(size)
+            }
+            #[allow(clippy::needless_borrow)]
+            fn write_to(
+                &self,
+                __cache: &mut ::buffa::SizeCache,
+                buf: &mut impl ::buffa::EncodeSink,
+            ) {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                if !self.id.is_empty() {
+                    ::buffa::types::put_string_field(1u32, &self.id, buf);
+                }
+                if !self.name.is_empty() {
+                    ::buffa::types::put_string_field(2u32, &self.name, buf);
+                }
+                if let Some(ref v) = self.description {
+                    ::buffa::types::put_string_field(3u32, v, buf);
+                }
+                if !self.group_id.is_empty() {
+                    ::buffa::types::put_string_field(4u32, &self.group_id, buf);
+                }
+                if !self.state.is_empty() {
+                    ::buffa::types::put_string_field(5u32, &self.state, buf);
+                }
+                if self.since.is_set() {
+                    ::buffa::types::put_len_delimited_header(
+                        6u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    self.since.write_to(__cache, buf);
+                }
+                if self.is_stale {
+                    ::buffa::types::put_bool_field(7u32, self.is_stale, buf);
+                }
+                if let Some(v) = self.uptime_1d_millionths {
+                    ::buffa::types::put_int32_field(8u32, v, buf);
+                }
+                if let Some(v) = self.uptime_7d_millionths {
+                    ::buffa::types::put_int32_field(9u32, v, buf);
+                }
+                if let Some(v) = self.uptime_30d_millionths {
+                    ::buffa::types::put_int32_field(10u32, v, buf);
+                }
+                if let Some(v) = self.uptime_90d_millionths {
+                    ::buffa::types::put_int32_field(11u32, v, buf);
+                }
+            }
+        }
+        /// Serializes this view as protobuf JSON.
+        ///
+        /// Implicit-presence fields with default values are omitted, `required`
+        /// fields are always emitted, explicit-presence (`optional`) fields are
+        /// emitted only when set, bytes fields are base64-encoded, and enum
+        /// values are their proto name strings.
+        ///
+        /// This impl uses `serialize_map(None)` because the number of emitted
+        /// fields depends on default-omission rules; serializers that require
+        /// known map lengths (e.g. `bincode`) will return a runtime error.
+        /// Use the owned message type for those formats.
+        impl<'__a> ::serde::Serialize for ComponentOverviewView<'__a> {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut __map = __s.serialize_map(::core::option::Option::None)?;
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.id) {
+                    __map.serialize_entry("id", self.id)?;
+                }
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.name) {
+                    __map.serialize_entry("name", self.name)?;
+                }
+                if let ::core::option::Option::Some(__v) = self.description {
+                    __map.serialize_entry("description", __v)?;
+                }
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.group_id) {
+                    __map.serialize_entry("groupId", self.group_id)?;
+                }
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.state) {
+                    __map.serialize_entry("state", self.state)?;
+                }
+                {
+                    if let ::core::option::Option::Some(__v) = self.since.as_option() {
+                        __map.serialize_entry("since", __v)?;
+                    }
+                }
+                if self.is_stale {
+                    __map.serialize_entry("isStale", &self.is_stale)?;
+                }
+                if let ::core::option::Option::Some(__v) = self.uptime_1d_millionths {
+                    __map
+                        .serialize_entry(
+                            "uptime1dMillionths",
+                            &::buffa::json_helpers::ProtoJson(&__v),
+                        )?;
+                }
+                if let ::core::option::Option::Some(__v) = self.uptime_7d_millionths {
+                    __map
+                        .serialize_entry(
+                            "uptime7dMillionths",
+                            &::buffa::json_helpers::ProtoJson(&__v),
+                        )?;
+                }
+                if let ::core::option::Option::Some(__v) = self.uptime_30d_millionths {
+                    __map
+                        .serialize_entry(
+                            "uptime30dMillionths",
+                            &::buffa::json_helpers::ProtoJson(&__v),
+                        )?;
+                }
+                if let ::core::option::Option::Some(__v) = self.uptime_90d_millionths {
+                    __map
+                        .serialize_entry(
+                            "uptime90dMillionths",
+                            &::buffa::json_helpers::ProtoJson(&__v),
+                        )?;
+                }
+                __map.end()
+            }
+        }
+        impl<'a> ::buffa::MessageName for ComponentOverviewView<'a> {
+            const PACKAGE: &'static str = "status_page.v1";
+            const NAME: &'static str = "ComponentOverview";
+            const FULL_NAME: &'static str = "status_page.v1.ComponentOverview";
+            const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.ComponentOverview";
+        }
+        ::buffa::impl_default_view_instance!(ComponentOverviewView);
+        ::buffa::impl_view_reborrow!(ComponentOverviewView);
+        /** Self-contained, `'static` owned view of a `ComponentOverview` message.
+
+ Wraps [`::buffa::OwnedView`]`<`[`ComponentOverviewView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`ComponentOverviewView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+        #[derive(Clone, Debug)]
+        pub struct ComponentOverviewOwnedView(
+            ::buffa::OwnedView<ComponentOverviewView<'static>>,
+        );
+        impl ComponentOverviewOwnedView {
+            /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
+            ///
+            /// The view borrows directly from the buffer's data; the buffer is
+            /// retained inside the returned handle.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer contains invalid
+            /// protobuf data.
+            pub fn decode(
+                bytes: ::buffa::bytes::Bytes,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    ComponentOverviewOwnedView(::buffa::OwnedView::decode(bytes)?),
+                )
+            }
+            /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
+            /// max message size).
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer is invalid or
+            /// exceeds the configured limits.
+            pub fn decode_with_options(
+                bytes: ::buffa::bytes::Bytes,
+                opts: &::buffa::DecodeOptions,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    ComponentOverviewOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
+                )
+            }
+            /// Build from an owned message via an encode → decode round-trip.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError::MessageTooLarge`] if the
+            /// message's encoded size exceeds the 2 GiB protobuf limit, or
+            /// another [`::buffa::DecodeError`] if the re-encoded bytes are
+            /// somehow invalid (should not happen for well-formed messages).
+            pub fn from_owned(
+                msg: &super::super::ComponentOverview,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    ComponentOverviewOwnedView(::buffa::OwnedView::from_owned(msg)?),
+                )
+            }
+            /// Borrow the full [`ComponentOverviewView`] with its lifetime tied to `&self`.
+            #[must_use]
+            pub fn view(&self) -> &ComponentOverviewView<'_> {
+                self.0.reborrow()
+            }
+            /// Convert to the owned message type.
+            ///
+            /// Infallible: this type's constructors wire-decode their
+            /// buffer, and a view produced by wire decoding always
+            /// converts. Delegates to [`::buffa::OwnedView::to_owned_message`],
+            /// whose contract also governs handles converted from a raw
+            /// [`::buffa::OwnedView`].
+            #[must_use]
+            pub fn to_owned_message(&self) -> super::super::ComponentOverview {
+                self.0.to_owned_message()
+            }
+            /// The underlying bytes buffer.
+            #[must_use]
+            pub fn bytes(&self) -> &::buffa::bytes::Bytes {
+                self.0.bytes()
+            }
+            /// Consume the handle, returning the underlying bytes buffer.
+            #[must_use]
+            pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
+                self.0.into_bytes()
+            }
+            /// `cmp_…`.
+            ///
+            /// Field 1: `id`
+            #[must_use]
+            pub fn id(&self) -> &'_ str {
+                self.0.reborrow().id
+            }
+            /// Its name, or its monitor's.
+            ///
+            /// Field 2: `name`
+            #[must_use]
+            pub fn name(&self) -> &'_ str {
+                self.0.reborrow().name
+            }
+            /// What its owner says of it.
+            ///
+            /// Field 3: `description`
+            #[must_use]
+            pub fn description(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().description
+            }
+            /// The group it stands in, `grp_…`; empty where it stands by itself.
+            ///
+            /// Field 4: `group_id`
+            #[must_use]
+            pub fn group_id(&self) -> &'_ str {
+                self.0.reborrow().group_id
+            }
+            /// How it is: `up`, `degraded`, `down`, `maintenance`, or `unknown`, also where its monitor is paused
+            /// or deleted.
+            ///
+            /// Field 5: `state`
+            #[must_use]
+            pub fn state(&self) -> &'_ str {
+                self.0.reborrow().state
+            }
+            /// Since when, where that is within 90 days.
+            ///
+            /// Field 6: `since`
+            #[must_use]
+            pub fn since(
+                &self,
+            ) -> &::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'_>,
+            > {
+                &self.0.reborrow().since
+            }
+            /// Whether its monitor runs and was not checked for more than two periods.
+            ///
+            /// Field 7: `is_stale`
+            #[must_use]
+            pub fn is_stale(&self) -> bool {
+                self.0.reborrow().is_stale
+            }
+            /// The uptime of today.
+            ///
+            /// Field 8: `uptime_1d_millionths`
+            #[must_use]
+            pub fn uptime_1d_millionths(&self) -> ::core::option::Option<i32> {
+                self.0.reborrow().uptime_1d_millionths
+            }
+            /// The uptime of 7 days.
+            ///
+            /// Field 9: `uptime_7d_millionths`
+            #[must_use]
+            pub fn uptime_7d_millionths(&self) -> ::core::option::Option<i32> {
+                self.0.reborrow().uptime_7d_millionths
+            }
+            /// The uptime of 30 days.
+            ///
+            /// Field 10: `uptime_30d_millionths`
+            #[must_use]
+            pub fn uptime_30d_millionths(&self) -> ::core::option::Option<i32> {
+                self.0.reborrow().uptime_30d_millionths
+            }
+            /// The uptime of 90 days.
+            ///
+            /// Field 11: `uptime_90d_millionths`
+            #[must_use]
+            pub fn uptime_90d_millionths(&self) -> ::core::option::Option<i32> {
+                self.0.reborrow().uptime_90d_millionths
+            }
+        }
+        impl ::core::convert::From<::buffa::OwnedView<ComponentOverviewView<'static>>>
+        for ComponentOverviewOwnedView {
+            fn from(inner: ::buffa::OwnedView<ComponentOverviewView<'static>>) -> Self {
+                ComponentOverviewOwnedView(inner)
+            }
+        }
+        impl ::core::convert::From<ComponentOverviewOwnedView>
+        for ::buffa::OwnedView<ComponentOverviewView<'static>> {
+            fn from(wrapper: ComponentOverviewOwnedView) -> Self {
+                wrapper.0
+            }
+        }
+        impl ::core::convert::AsRef<::buffa::OwnedView<ComponentOverviewView<'static>>>
+        for ComponentOverviewOwnedView {
+            fn as_ref(&self) -> &::buffa::OwnedView<ComponentOverviewView<'static>> {
+                &self.0
+            }
+        }
+        impl ::buffa::HasMessageView for super::super::ComponentOverview {
+            type View<'a> = ComponentOverviewView<'a>;
+            type ViewHandle = ComponentOverviewOwnedView;
+        }
+        impl ::serde::Serialize for ComponentOverviewOwnedView {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::serde::Serialize::serialize(&self.0, __s)
+            }
+        }
+        /// An incident as visitors see it.
+        #[derive(Clone, Debug, Default)]
+        pub struct IncidentOverviewView<'a> {
+            /// `inc_…`.
+            ///
+            /// Field 1: `id`
+            pub id: &'a str,
+            /// The components it is about, `cmp_…`, in the order of the page.
+            ///
+            /// Field 2: `component_ids`
+            pub component_ids: ::buffa::RepeatedView<'a, &'a str>,
+            /// When it began.
+            ///
+            /// Field 3: `opened_at`
+            pub opened_at: ::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
+            >,
+            /// Since when somebody works on it; absent while nobody does.
+            ///
+            /// Field 4: `acknowledged_at`
+            pub acknowledged_at: ::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
+            >,
+        }
+        impl<'a> ::buffa::MessageView<'a> for IncidentOverviewView<'a> {
+            type Owned = super::super::IncidentOverview;
+            fn decode_view(
+                buf: &'a [u8],
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                let __limit = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_UNKNOWN_FIELD_LIMIT,
+                );
+                let __elem = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_ELEMENT_MEMORY_LIMIT,
+                );
+                <Self as ::buffa::MessageView>::decode_view_ctx(
+                    buf,
+                    ::buffa::DecodeContext::new(::buffa::RECURSION_LIMIT, &__limit)
+                        .with_element_memory(&__elem),
+                )
+            }
+            fn decode_view_with_ctx(
+                buf: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                <Self as ::buffa::MessageView>::decode_view_ctx(buf, ctx)
+            }
+            #[inline]
+            fn merge_view_field(
+                &mut self,
+                tag: ::buffa::encoding::Tag,
+                cur: &'a [u8],
+                _before_tag: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<&'a [u8], ::buffa::DecodeError> {
+                let _ = ctx;
+                #[allow(unused_variables)]
+                let view = self;
+                let mut cur = cur;
+                match tag.field_number() {
+                    1u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.id = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    3u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        match view.opened_at.as_mut() {
+                            Some(existing) => {
+                                ::buffa::MessageView::merge_into_view(
+                                    existing,
+                                    sub,
+                                    __sub_ctx,
+                                )?
+                            }
+                            None => {
+                                view.opened_at = ::buffa::MessageFieldView::set(
+                                    <::buffa_types::google::protobuf::__buffa::view::TimestampView as ::buffa::MessageView>::decode_view_ctx(
+                                        sub,
+                                        __sub_ctx,
+                                    )?,
+                                );
+                            }
+                        }
+                    }
+                    4u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        match view.acknowledged_at.as_mut() {
+                            Some(existing) => {
+                                ::buffa::MessageView::merge_into_view(
+                                    existing,
+                                    sub,
+                                    __sub_ctx,
+                                )?
+                            }
+                            None => {
+                                view.acknowledged_at = ::buffa::MessageFieldView::set(
+                                    <::buffa_types::google::protobuf::__buffa::view::TimestampView as ::buffa::MessageView>::decode_view_ctx(
+                                        sub,
+                                        __sub_ctx,
+                                    )?,
+                                );
+                            }
+                        }
+                    }
+                    2u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __elem = ::buffa::types::borrow_str(&mut cur)?;
+                        ctx.register_element_memory(
+                            ::buffa::__private::element_footprint(&__elem),
+                        )?;
+                        view.component_ids.push(__elem);
+                    }
+                    _ => {
+                        ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
+                    }
+                }
+                ::core::result::Result::Ok(cur)
+            }
+            fn to_owned_message(
+                &self,
+            ) -> ::core::result::Result<
+                super::super::IncidentOverview,
+                ::buffa::DecodeError,
+            > {
+                self.to_owned_from_source(None)
+            }
+            #[allow(clippy::useless_conversion, clippy::needless_update)]
+            fn to_owned_from_source(
+                &self,
+                __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
+            ) -> ::core::result::Result<
+                super::super::IncidentOverview,
+                ::buffa::DecodeError,
+            > {
+                #[allow(unused_imports)]
+                use ::buffa::alloc::string::ToString as _;
+                let _ = __buffa_src;
+                ::core::result::Result::Ok(super::super::IncidentOverview {
+                    id: self.id.to_string(),
+                    component_ids: self
+                        .component_ids
+                        .iter()
+                        .map(|s| s.to_string())
+                        .collect(),
+                    opened_at: match self.opened_at.as_option() {
+                        Some(v) => {
+                            ::buffa::MessageField::<
+                                ::buffa_types::google::protobuf::Timestamp,
+                                ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+                            >::some(v.to_owned_from_source(__buffa_src)?)
+                        }
+                        None => ::buffa::MessageField::none(),
+                    },
+                    acknowledged_at: match self.acknowledged_at.as_option() {
+                        Some(v) => {
+                            ::buffa::MessageField::<
+                                ::buffa_types::google::protobuf::Timestamp,
+                                ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+                            >::some(v.to_owned_from_source(__buffa_src)?)
+                        }
+                        None => ::buffa::MessageField::none(),
+                    },
+                    ..::core::default::Default::default()
+                })
+            }
+        }
+        impl<'a> ::buffa::ViewEncode<'a> for IncidentOverviewView<'a> {
+            #[allow(clippy::needless_borrow, clippy::let_and_return)]
+            fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                let mut size = 0u64;
+                if !self.id.is_empty() {
+                    size += 1u64 + ::buffa::types::string_encoded_len(&self.id) as u64;
+                }
+                for v in &self.component_ids {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
+                if self.opened_at.is_set() {
+                    let __slot = __cache.reserve();
+                    let inner_size = self.opened_at.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                if self.acknowledged_at.is_set() {
+                    let __slot = __cache.reserve();
+                    let inner_size = self.acknowledged_at.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                ::buffa::saturate_size(size)
+            }
+            #[allow(clippy::needless_borrow)]
+            fn write_to(
+                &self,
+                __cache: &mut ::buffa::SizeCache,
+                buf: &mut impl ::buffa::EncodeSink,
+            ) {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                if !self.id.is_empty() {
+                    ::buffa::types::put_string_field(1u32, &self.id, buf);
+                }
+                for v in &self.component_ids {
+                    ::buffa::types::put_string_field(2u32, v, buf);
+                }
+                if self.opened_at.is_set() {
+                    ::buffa::types::put_len_delimited_header(
+                        3u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    self.opened_at.write_to(__cache, buf);
+                }
+                if self.acknowledged_at.is_set() {
+                    ::buffa::types::put_len_delimited_header(
+                        4u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    self.acknowledged_at.write_to(__cache, buf);
+                }
+            }
+        }
+        /// Serializes this view as protobuf JSON.
+        ///
+        /// Implicit-presence fields with default values are omitted, `required`
+        /// fields are always emitted, explicit-presence (`optional`) fields are
+        /// emitted only when set, bytes fields are base64-encoded, and enum
+        /// values are their proto name strings.
+        ///
+        /// This impl uses `serialize_map(None)` because the number of emitted
+        /// fields depends on default-omission rules; serializers that require
+        /// known map lengths (e.g. `bincode`) will return a runtime error.
+        /// Use the owned message type for those formats.
+        impl<'__a> ::serde::Serialize for IncidentOverviewView<'__a> {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut __map = __s.serialize_map(::core::option::Option::None)?;
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.id) {
+                    __map.serialize_entry("id", self.id)?;
+                }
+                if !self.component_ids.is_empty() {
+                    __map.serialize_entry("componentIds", &*self.component_ids)?;
+                }
+                {
+                    if let ::core::option::Option::Some(__v) = self.opened_at.as_option()
+                    {
+                        __map.serialize_entry("openedAt", __v)?;
+                    }
+                }
+                {
+                    if let ::core::option::Option::Some(__v) = self
+                        .acknowledged_at
+                        .as_option()
+                    {
+                        __map.serialize_entry("acknowledgedAt", __v)?;
+                    }
+                }
+                __map.end()
+            }
+        }
+        impl<'a> ::buffa::MessageName for IncidentOverviewView<'a> {
+            const PACKAGE: &'static str = "status_page.v1";
+            const NAME: &'static str = "IncidentOverview";
+            const FULL_NAME: &'static str = "status_page.v1.IncidentOverview";
+            const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.IncidentOverview";
+        }
+        ::buffa::impl_default_view_instance!(IncidentOverviewView);
+        ::buffa::impl_view_reborrow!(IncidentOverviewView);
+        /** Self-contained, `'static` owned view of a `IncidentOverview` message.
+
+ Wraps [`::buffa::OwnedView`]`<`[`IncidentOverviewView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`IncidentOverviewView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+        #[derive(Clone, Debug)]
+        pub struct IncidentOverviewOwnedView(
+            ::buffa::OwnedView<IncidentOverviewView<'static>>,
+        );
+        impl IncidentOverviewOwnedView {
+            /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
+            ///
+            /// The view borrows directly from the buffer's data; the buffer is
+            /// retained inside the returned handle.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer contains invalid
+            /// protobuf data.
+            pub fn decode(
+                bytes: ::buffa::bytes::Bytes,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    IncidentOverviewOwnedView(::buffa::OwnedView::decode(bytes)?),
+                )
+            }
+            /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
+            /// max message size).
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer is invalid or
+            /// exceeds the configured limits.
+            pub fn decode_with_options(
+                bytes: ::buffa::bytes::Bytes,
+                opts: &::buffa::DecodeOptions,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    IncidentOverviewOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
+                )
+            }
+            /// Build from an owned message via an encode → decode round-trip.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError::MessageTooLarge`] if the
+            /// message's encoded size exceeds the 2 GiB protobuf limit, or
+            /// another [`::buffa::DecodeError`] if the re-encoded bytes are
+            /// somehow invalid (should not happen for well-formed messages).
+            pub fn from_owned(
+                msg: &super::super::IncidentOverview,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    IncidentOverviewOwnedView(::buffa::OwnedView::from_owned(msg)?),
+                )
+            }
+            /// Borrow the full [`IncidentOverviewView`] with its lifetime tied to `&self`.
+            #[must_use]
+            pub fn view(&self) -> &IncidentOverviewView<'_> {
+                self.0.reborrow()
+            }
+            /// Convert to the owned message type.
+            ///
+            /// Infallible: this type's constructors wire-decode their
+            /// buffer, and a view produced by wire decoding always
+            /// converts. Delegates to [`::buffa::OwnedView::to_owned_message`],
+            /// whose contract also governs handles converted from a raw
+            /// [`::buffa::OwnedView`].
+            #[must_use]
+            pub fn to_owned_message(&self) -> super::super::IncidentOverview {
+                self.0.to_owned_message()
+            }
+            /// The underlying bytes buffer.
+            #[must_use]
+            pub fn bytes(&self) -> &::buffa::bytes::Bytes {
+                self.0.bytes()
+            }
+            /// Consume the handle, returning the underlying bytes buffer.
+            #[must_use]
+            pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
+                self.0.into_bytes()
+            }
+            /// `inc_…`.
+            ///
+            /// Field 1: `id`
+            #[must_use]
+            pub fn id(&self) -> &'_ str {
+                self.0.reborrow().id
+            }
+            /// The components it is about, `cmp_…`, in the order of the page.
+            ///
+            /// Field 2: `component_ids`
+            #[must_use]
+            pub fn component_ids(&self) -> &::buffa::RepeatedView<'_, &'_ str> {
+                &self.0.reborrow().component_ids
+            }
+            /// When it began.
+            ///
+            /// Field 3: `opened_at`
+            #[must_use]
+            pub fn opened_at(
+                &self,
+            ) -> &::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'_>,
+            > {
+                &self.0.reborrow().opened_at
+            }
+            /// Since when somebody works on it; absent while nobody does.
+            ///
+            /// Field 4: `acknowledged_at`
+            #[must_use]
+            pub fn acknowledged_at(
+                &self,
+            ) -> &::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'_>,
+            > {
+                &self.0.reborrow().acknowledged_at
+            }
+        }
+        impl ::core::convert::From<::buffa::OwnedView<IncidentOverviewView<'static>>>
+        for IncidentOverviewOwnedView {
+            fn from(inner: ::buffa::OwnedView<IncidentOverviewView<'static>>) -> Self {
+                IncidentOverviewOwnedView(inner)
+            }
+        }
+        impl ::core::convert::From<IncidentOverviewOwnedView>
+        for ::buffa::OwnedView<IncidentOverviewView<'static>> {
+            fn from(wrapper: IncidentOverviewOwnedView) -> Self {
+                wrapper.0
+            }
+        }
+        impl ::core::convert::AsRef<::buffa::OwnedView<IncidentOverviewView<'static>>>
+        for IncidentOverviewOwnedView {
+            fn as_ref(&self) -> &::buffa::OwnedView<IncidentOverviewView<'static>> {
+                &self.0
+            }
+        }
+        impl ::buffa::HasMessageView for super::super::IncidentOverview {
+            type View<'a> = IncidentOverviewView<'a>;
+            type ViewHandle = IncidentOverviewOwnedView;
+        }
+        impl ::serde::Serialize for IncidentOverviewOwnedView {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::serde::Serialize::serialize(&self.0, __s)
+            }
+        }
+        /// A report as visitors see it; all of it reads status_report.v1.
+        #[derive(Clone, Debug, Default)]
+        pub struct ReportOverviewView<'a> {
+            /// `rpt_…`.
+            ///
+            /// Field 1: `id`
+            pub id: &'a str,
+            /// Its title.
+            ///
+            /// Field 2: `title`
+            pub title: &'a str,
+            /// How far it has come: `investigating`, `identified` or `monitoring`.
+            ///
+            /// Field 3: `status`
+            pub status: &'a str,
+            /// The components it speaks of now, `cmp_…`, in the order of the page.
+            ///
+            /// Field 4: `component_ids`
+            pub component_ids: ::buffa::RepeatedView<'a, &'a str>,
+            /// When it began.
+            ///
+            /// Field 5: `started_at`
+            pub started_at: ::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
+            >,
+            /// The time of its latest update.
+            ///
+            /// Field 6: `told_at`
+            pub told_at: ::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
+            >,
+        }
+        impl<'a> ::buffa::MessageView<'a> for ReportOverviewView<'a> {
+            type Owned = super::super::ReportOverview;
+            fn decode_view(
+                buf: &'a [u8],
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                let __limit = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_UNKNOWN_FIELD_LIMIT,
+                );
+                let __elem = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_ELEMENT_MEMORY_LIMIT,
+                );
+                <Self as ::buffa::MessageView>::decode_view_ctx(
+                    buf,
+                    ::buffa::DecodeContext::new(::buffa::RECURSION_LIMIT, &__limit)
+                        .with_element_memory(&__elem),
+                )
+            }
+            fn decode_view_with_ctx(
+                buf: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                <Self as ::buffa::MessageView>::decode_view_ctx(buf, ctx)
+            }
+            #[inline]
+            fn merge_view_field(
+                &mut self,
+                tag: ::buffa::encoding::Tag,
+                cur: &'a [u8],
+                _before_tag: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<&'a [u8], ::buffa::DecodeError> {
+                let _ = ctx;
+                #[allow(unused_variables)]
+                let view = self;
+                let mut cur = cur;
+                match tag.field_number() {
+                    1u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.id = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    2u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.title = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    3u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.status = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    5u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        match view.started_at.as_mut() {
+                            Some(existing) => {
+                                ::buffa::MessageView::merge_into_view(
+                                    existing,
+                                    sub,
+                                    __sub_ctx,
+                                )?
+                            }
+                            None => {
+                                view.started_at = ::buffa::MessageFieldView::set(
+                                    <::buffa_types::google::protobuf::__buffa::view::TimestampView as ::buffa::MessageView>::decode_view_ctx(
+                                        sub,
+                                        __sub_ctx,
+                                    )?,
+                                );
+                            }
+                        }
+                    }
+                    6u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        match view.told_at.as_mut() {
+                            Some(existing) => {
+                                ::buffa::MessageView::merge_into_view(
+                                    existing,
+                                    sub,
+                                    __sub_ctx,
+                                )?
+                            }
+                            None => {
+                                view.told_at = ::buffa::MessageFieldView::set(
+                                    <::buffa_types::google::protobuf::__buffa::view::TimestampView as ::buffa::MessageView>::decode_view_ctx(
+                                        sub,
+                                        __sub_ctx,
+                                    )?,
+                                );
+                            }
+                        }
+                    }
+                    4u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __elem = ::buffa::types::borrow_str(&mut cur)?;
+                        ctx.register_element_memory(
+                            ::buffa::__private::element_footprint(&__elem),
+                        )?;
+                        view.component_ids.push(__elem);
+                    }
+                    _ => {
+                        ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
+                    }
+                }
+                ::core::result::Result::Ok(cur)
+            }
+            fn to_owned_message(
+                &self,
+            ) -> ::core::result::Result<
+                super::super::ReportOverview,
+                ::buffa::DecodeError,
+            > {
+                self.to_owned_from_source(None)
+            }
+            #[allow(clippy::useless_conversion, clippy::needless_update)]
+            fn to_owned_from_source(
+                &self,
+                __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
+            ) -> ::core::result::Result<
+                super::super::ReportOverview,
+                ::buffa::DecodeError,
+            > {
+                #[allow(unused_imports)]
+                use ::buffa::alloc::string::ToString as _;
+                let _ = __buffa_src;
+                ::core::result::Result::Ok(super::super::ReportOverview {
+                    id: self.id.to_string(),
+                    title: self.title.to_string(),
+                    status: self.status.to_string(),
+                    component_ids: self
+                        .component_ids
+                        .iter()
+                        .map(|s| s.to_string())
+                        .collect(),
+                    started_at: match self.started_at.as_option() {
+                        Some(v) => {
+                            ::buffa::MessageField::<
+                                ::buffa_types::google::protobuf::Timestamp,
+                                ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+                            >::some(v.to_owned_from_source(__buffa_src)?)
+                        }
+                        None => ::buffa::MessageField::none(),
+                    },
+                    told_at: match self.told_at.as_option() {
+                        Some(v) => {
+                            ::buffa::MessageField::<
+                                ::buffa_types::google::protobuf::Timestamp,
+                                ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+                            >::some(v.to_owned_from_source(__buffa_src)?)
+                        }
+                        None => ::buffa::MessageField::none(),
+                    },
+                    ..::core::default::Default::default()
+                })
+            }
+        }
+        impl<'a> ::buffa::ViewEncode<'a> for ReportOverviewView<'a> {
+            #[allow(clippy::needless_borrow, clippy::let_and_return)]
+            fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                let mut size = 0u64;
+                if !self.id.is_empty() {
+                    size += 1u64 + ::buffa::types::string_encoded_len(&self.id) as u64;
+                }
+                if !self.title.is_empty() {
+                    size
+                        += 1u64 + ::buffa::types::string_encoded_len(&self.title) as u64;
+                }
+                if !self.status.is_empty() {
+                    size
+                        += 1u64
+                            + ::buffa::types::string_encoded_len(&self.status) as u64;
+                }
+                for v in &self.component_ids {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
+                if self.started_at.is_set() {
+                    let __slot = __cache.reserve();
+                    let inner_size = self.started_at.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                if self.told_at.is_set() {
+                    let __slot = __cache.reserve();
+                    let inner_size = self.told_at.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                ::buffa::saturate_size(size)
+            }
+            #[allow(clippy::needless_borrow)]
+            fn write_to(
+                &self,
+                __cache: &mut ::buffa::SizeCache,
+                buf: &mut impl ::buffa::EncodeSink,
+            ) {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                if !self.id.is_empty() {
+                    ::buffa::types::put_string_field(1u32, &self.id, buf);
+                }
+                if !self.title.is_empty() {
+                    ::buffa::types::put_string_field(2u32, &self.title, buf);
+                }
+                if !self.status.is_empty() {
+                    ::buffa::types::put_string_field(3u32, &self.status, buf);
+                }
+                for v in &self.component_ids {
+                    ::buffa::types::put_string_field(4u32, v, buf);
+                }
+                if self.started_at.is_set() {
+                    ::buffa::types::put_len_delimited_header(
+                        5u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    self.started_at.write_to(__cache, buf);
+                }
+                if self.told_at.is_set() {
+                    ::buffa::types::put_len_delimited_header(
+                        6u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    self.told_at.write_to(__cache, buf);
+                }
+            }
+        }
+        /// Serializes this view as protobuf JSON.
+        ///
+        /// Implicit-presence fields with default values are omitted, `required`
+        /// fields are always emitted, explicit-presence (`optional`) fields are
+        /// emitted only when set, bytes fields are base64-encoded, and enum
+        /// values are their proto name strings.
+        ///
+        /// This impl uses `serialize_map(None)` because the number of emitted
+        /// fields depends on default-omission rules; serializers that require
+        /// known map lengths (e.g. `bincode`) will return a runtime error.
+        /// Use the owned message type for those formats.
+        impl<'__a> ::serde::Serialize for ReportOverviewView<'__a> {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut __map = __s.serialize_map(::core::option::Option::None)?;
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.id) {
+                    __map.serialize_entry("id", self.id)?;
+                }
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.title) {
+                    __map.serialize_entry("title", self.title)?;
+                }
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.status) {
+                    __map.serialize_entry("status", self.status)?;
+                }
+                if !self.component_ids.is_empty() {
+                    __map.serialize_entry("componentIds", &*self.component_ids)?;
+                }
+                {
+                    if let ::core::option::Option::Some(__v) = self
+                        .started_at
+                        .as_option()
+                    {
+                        __map.serialize_entry("startedAt", __v)?;
+                    }
+                }
+                {
+                    if let ::core::option::Option::Some(__v) = self.told_at.as_option() {
+                        __map.serialize_entry("toldAt", __v)?;
+                    }
+                }
+                __map.end()
+            }
+        }
+        impl<'a> ::buffa::MessageName for ReportOverviewView<'a> {
+            const PACKAGE: &'static str = "status_page.v1";
+            const NAME: &'static str = "ReportOverview";
+            const FULL_NAME: &'static str = "status_page.v1.ReportOverview";
+            const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.ReportOverview";
+        }
+        ::buffa::impl_default_view_instance!(ReportOverviewView);
+        ::buffa::impl_view_reborrow!(ReportOverviewView);
+        /** Self-contained, `'static` owned view of a `ReportOverview` message.
+
+ Wraps [`::buffa::OwnedView`]`<`[`ReportOverviewView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`ReportOverviewView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+        #[derive(Clone, Debug)]
+        pub struct ReportOverviewOwnedView(
+            ::buffa::OwnedView<ReportOverviewView<'static>>,
+        );
+        impl ReportOverviewOwnedView {
+            /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
+            ///
+            /// The view borrows directly from the buffer's data; the buffer is
+            /// retained inside the returned handle.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer contains invalid
+            /// protobuf data.
+            pub fn decode(
+                bytes: ::buffa::bytes::Bytes,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    ReportOverviewOwnedView(::buffa::OwnedView::decode(bytes)?),
+                )
+            }
+            /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
+            /// max message size).
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer is invalid or
+            /// exceeds the configured limits.
+            pub fn decode_with_options(
+                bytes: ::buffa::bytes::Bytes,
+                opts: &::buffa::DecodeOptions,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    ReportOverviewOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
+                )
+            }
+            /// Build from an owned message via an encode → decode round-trip.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError::MessageTooLarge`] if the
+            /// message's encoded size exceeds the 2 GiB protobuf limit, or
+            /// another [`::buffa::DecodeError`] if the re-encoded bytes are
+            /// somehow invalid (should not happen for well-formed messages).
+            pub fn from_owned(
+                msg: &super::super::ReportOverview,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    ReportOverviewOwnedView(::buffa::OwnedView::from_owned(msg)?),
+                )
+            }
+            /// Borrow the full [`ReportOverviewView`] with its lifetime tied to `&self`.
+            #[must_use]
+            pub fn view(&self) -> &ReportOverviewView<'_> {
+                self.0.reborrow()
+            }
+            /// Convert to the owned message type.
+            ///
+            /// Infallible: this type's constructors wire-decode their
+            /// buffer, and a view produced by wire decoding always
+            /// converts. Delegates to [`::buffa::OwnedView::to_owned_message`],
+            /// whose contract also governs handles converted from a raw
+            /// [`::buffa::OwnedView`].
+            #[must_use]
+            pub fn to_owned_message(&self) -> super::super::ReportOverview {
+                self.0.to_owned_message()
+            }
+            /// The underlying bytes buffer.
+            #[must_use]
+            pub fn bytes(&self) -> &::buffa::bytes::Bytes {
+                self.0.bytes()
+            }
+            /// Consume the handle, returning the underlying bytes buffer.
+            #[must_use]
+            pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
+                self.0.into_bytes()
+            }
+            /// `rpt_…`.
+            ///
+            /// Field 1: `id`
+            #[must_use]
+            pub fn id(&self) -> &'_ str {
+                self.0.reborrow().id
+            }
+            /// Its title.
+            ///
+            /// Field 2: `title`
+            #[must_use]
+            pub fn title(&self) -> &'_ str {
+                self.0.reborrow().title
+            }
+            /// How far it has come: `investigating`, `identified` or `monitoring`.
+            ///
+            /// Field 3: `status`
+            #[must_use]
+            pub fn status(&self) -> &'_ str {
+                self.0.reborrow().status
+            }
+            /// The components it speaks of now, `cmp_…`, in the order of the page.
+            ///
+            /// Field 4: `component_ids`
+            #[must_use]
+            pub fn component_ids(&self) -> &::buffa::RepeatedView<'_, &'_ str> {
+                &self.0.reborrow().component_ids
+            }
+            /// When it began.
+            ///
+            /// Field 5: `started_at`
+            #[must_use]
+            pub fn started_at(
+                &self,
+            ) -> &::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'_>,
+            > {
+                &self.0.reborrow().started_at
+            }
+            /// The time of its latest update.
+            ///
+            /// Field 6: `told_at`
+            #[must_use]
+            pub fn told_at(
+                &self,
+            ) -> &::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'_>,
+            > {
+                &self.0.reborrow().told_at
+            }
+        }
+        impl ::core::convert::From<::buffa::OwnedView<ReportOverviewView<'static>>>
+        for ReportOverviewOwnedView {
+            fn from(inner: ::buffa::OwnedView<ReportOverviewView<'static>>) -> Self {
+                ReportOverviewOwnedView(inner)
+            }
+        }
+        impl ::core::convert::From<ReportOverviewOwnedView>
+        for ::buffa::OwnedView<ReportOverviewView<'static>> {
+            fn from(wrapper: ReportOverviewOwnedView) -> Self {
+                wrapper.0
+            }
+        }
+        impl ::core::convert::AsRef<::buffa::OwnedView<ReportOverviewView<'static>>>
+        for ReportOverviewOwnedView {
+            fn as_ref(&self) -> &::buffa::OwnedView<ReportOverviewView<'static>> {
+                &self.0
+            }
+        }
+        impl ::buffa::HasMessageView for super::super::ReportOverview {
+            type View<'a> = ReportOverviewView<'a>;
+            type ViewHandle = ReportOverviewOwnedView;
+        }
+        impl ::serde::Serialize for ReportOverviewOwnedView {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::serde::Serialize::serialize(&self.0, __s)
+            }
+        }
+        /// A window of maintenance as visitors see it.
+        #[derive(Clone, Debug, Default)]
+        pub struct MaintenanceOverviewView<'a> {
+            /// `mnt_…`; a maintenance that repeats has several windows.
+            ///
+            /// Field 1: `id`
+            pub id: &'a str,
+            /// What is done.
+            ///
+            /// Field 2: `title`
+            pub title: &'a str,
+            /// More of it.
+            ///
+            /// Field 3: `description`
+            pub description: ::core::option::Option<&'a str>,
+            /// When the window begins.
+            ///
+            /// Field 4: `from`
+            pub from: ::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
+            >,
+            /// When it ends.
+            ///
+            /// Field 5: `until`
+            pub until: ::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
+            >,
+            /// Whether it is on.
+            ///
+            /// Field 6: `is_on`
+            pub is_on: bool,
+            /// The components it is about, `cmp_…`, in the order of the page.
+            ///
+            /// Field 7: `component_ids`
+            pub component_ids: ::buffa::RepeatedView<'a, &'a str>,
+        }
+        impl<'a> ::buffa::MessageView<'a> for MaintenanceOverviewView<'a> {
+            type Owned = super::super::MaintenanceOverview;
+            fn decode_view(
+                buf: &'a [u8],
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                let __limit = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_UNKNOWN_FIELD_LIMIT,
+                );
+                let __elem = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_ELEMENT_MEMORY_LIMIT,
+                );
+                <Self as ::buffa::MessageView>::decode_view_ctx(
+                    buf,
+                    ::buffa::DecodeContext::new(::buffa::RECURSION_LIMIT, &__limit)
+                        .with_element_memory(&__elem),
+                )
+            }
+            fn decode_view_with_ctx(
+                buf: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                <Self as ::buffa::MessageView>::decode_view_ctx(buf, ctx)
+            }
+            #[inline]
+            fn merge_view_field(
+                &mut self,
+                tag: ::buffa::encoding::Tag,
+                cur: &'a [u8],
+                _before_tag: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<&'a [u8], ::buffa::DecodeError> {
+                let _ = ctx;
+                #[allow(unused_variables)]
+                let view = self;
+                let mut cur = cur;
+                match tag.field_number() {
+                    1u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.id = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    2u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.title = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    3u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.description = Some(::buffa::types::borrow_str(&mut cur)?);
+                    }
+                    4u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        match view.from.as_mut() {
+                            Some(existing) => {
+                                ::buffa::MessageView::merge_into_view(
+                                    existing,
+                                    sub,
+                                    __sub_ctx,
+                                )?
+                            }
+                            None => {
+                                view.from = ::buffa::MessageFieldView::set(
+                                    <::buffa_types::google::protobuf::__buffa::view::TimestampView as ::buffa::MessageView>::decode_view_ctx(
+                                        sub,
+                                        __sub_ctx,
+                                    )?,
+                                );
+                            }
+                        }
+                    }
+                    5u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        match view.until.as_mut() {
+                            Some(existing) => {
+                                ::buffa::MessageView::merge_into_view(
+                                    existing,
+                                    sub,
+                                    __sub_ctx,
+                                )?
+                            }
+                            None => {
+                                view.until = ::buffa::MessageFieldView::set(
+                                    <::buffa_types::google::protobuf::__buffa::view::TimestampView as ::buffa::MessageView>::decode_view_ctx(
+                                        sub,
+                                        __sub_ctx,
+                                    )?,
+                                );
+                            }
+                        }
+                    }
+                    6u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.is_on = ::buffa::types::decode_bool(&mut cur)?;
+                    }
+                    7u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __elem = ::buffa::types::borrow_str(&mut cur)?;
+                        ctx.register_element_memory(
+                            ::buffa::__private::element_footprint(&__elem),
+                        )?;
+                        view.component_ids.push(__elem);
+                    }
+                    _ => {
+                        ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
+                    }
+                }
+                ::core::result::Result::Ok(cur)
+            }
+            fn to_owned_message(
+                &self,
+            ) -> ::core::result::Result<
+                super::super::MaintenanceOverview,
+                ::buffa::DecodeError,
+            > {
+                self.to_owned_from_source(None)
+            }
+            #[allow(clippy::useless_conversion, clippy::needless_update)]
+            fn to_owned_from_source(
+                &self,
+                __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
+            ) -> ::core::result::Result<
+                super::super::MaintenanceOverview,
+                ::buffa::DecodeError,
+            > {
+                #[allow(unused_imports)]
+                use ::buffa::alloc::string::ToString as _;
+                let _ = __buffa_src;
+                ::core::result::Result::Ok(super::super::MaintenanceOverview {
+                    id: self.id.to_string(),
+                    title: self.title.to_string(),
+                    description: self.description.map(|s| s.to_string()),
+                    from: match self.from.as_option() {
+                        Some(v) => {
+                            ::buffa::MessageField::<
+                                ::buffa_types::google::protobuf::Timestamp,
+                                ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+                            >::some(v.to_owned_from_source(__buffa_src)?)
+                        }
+                        None => ::buffa::MessageField::none(),
+                    },
+                    until: match self.until.as_option() {
+                        Some(v) => {
+                            ::buffa::MessageField::<
+                                ::buffa_types::google::protobuf::Timestamp,
+                                ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+                            >::some(v.to_owned_from_source(__buffa_src)?)
+                        }
+                        None => ::buffa::MessageField::none(),
+                    },
+                    is_on: self.is_on,
+                    component_ids: self
+                        .component_ids
+                        .iter()
+                        .map(|s| s.to_string())
+                        .collect(),
+                    ..::core::default::Default::default()
+                })
+            }
+        }
+        impl<'a> ::buffa::ViewEncode<'a> for MaintenanceOverviewView<'a> {
+            #[allow(clippy::needless_borrow, clippy::let_and_return)]
+            fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                let mut size = 0u64;
+                if !self.id.is_empty() {
+                    size += 1u64 + ::buffa::types::string_encoded_len(&self.id) as u64;
+                }
+                if !self.title.is_empty() {
+                    size
+                        += 1u64 + ::buffa::types::string_encoded_len(&self.title) as u64;
+                }
+                if let Some(ref v) = self.description {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
+                if self.from.is_set() {
+                    let __slot = __cache.reserve();
+                    let inner_size = self.from.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                if self.until.is_set() {
+                    let __slot = __cache.reserve();
+                    let inner_size = self.until.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                if self.is_on {
+                    size += 1u64 + ::buffa::types::BOOL_ENCODED_LEN as u64;
+                }
+                for v in &self.component_ids {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
+                ::buffa::saturate_size(size)
+            }
+            #[allow(clippy::needless_borrow)]
+            fn write_to(
+                &self,
+                __cache: &mut ::buffa::SizeCache,
+                buf: &mut impl ::buffa::EncodeSink,
+            ) {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                if !self.id.is_empty() {
+                    ::buffa::types::put_string_field(1u32, &self.id, buf);
+                }
+                if !self.title.is_empty() {
+                    ::buffa::types::put_string_field(2u32, &self.title, buf);
+                }
+                if let Some(ref v) = self.description {
+                    ::buffa::types::put_string_field(3u32, v, buf);
+                }
+                if self.from.is_set() {
+                    ::buffa::types::put_len_delimited_header(
+                        4u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    self.from.write_to(__cache, buf);
+                }
+                if self.until.is_set() {
+                    ::buffa::types::put_len_delimited_header(
+                        5u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    self.until.write_to(__cache, buf);
+                }
+                if self.is_on {
+                    ::buffa::types::put_bool_field(6u32, self.is_on, buf);
+                }
+                for v in &self.component_ids {
+                    ::buffa::types::put_string_field(7u32, v, buf);
+                }
+            }
+        }
+        /// Serializes this view as protobuf JSON.
+        ///
+        /// Implicit-presence fields with default values are omitted, `required`
+        /// fields are always emitted, explicit-presence (`optional`) fields are
+        /// emitted only when set, bytes fields are base64-encoded, and enum
+        /// values are their proto name strings.
+        ///
+        /// This impl uses `serialize_map(None)` because the number of emitted
+        /// fields depends on default-omission rules; serializers that require
+        /// known map lengths (e.g. `bincode`) will return a runtime error.
+        /// Use the owned message type for those formats.
+        impl<'__a> ::serde::Serialize for MaintenanceOverviewView<'__a> {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut __map = __s.serialize_map(::core::option::Option::None)?;
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.id) {
+                    __map.serialize_entry("id", self.id)?;
+                }
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.title) {
+                    __map.serialize_entry("title", self.title)?;
+                }
+                if let ::core::option::Option::Some(__v) = self.description {
+                    __map.serialize_entry("description", __v)?;
+                }
+                {
+                    if let ::core::option::Option::Some(__v) = self.from.as_option() {
+                        __map.serialize_entry("from", __v)?;
+                    }
+                }
+                {
+                    if let ::core::option::Option::Some(__v) = self.until.as_option() {
+                        __map.serialize_entry("until", __v)?;
+                    }
+                }
+                if self.is_on {
+                    __map.serialize_entry("isOn", &self.is_on)?;
+                }
+                if !self.component_ids.is_empty() {
+                    __map.serialize_entry("componentIds", &*self.component_ids)?;
+                }
+                __map.end()
+            }
+        }
+        impl<'a> ::buffa::MessageName for MaintenanceOverviewView<'a> {
+            const PACKAGE: &'static str = "status_page.v1";
+            const NAME: &'static str = "MaintenanceOverview";
+            const FULL_NAME: &'static str = "status_page.v1.MaintenanceOverview";
+            const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.MaintenanceOverview";
+        }
+        ::buffa::impl_default_view_instance!(MaintenanceOverviewView);
+        ::buffa::impl_view_reborrow!(MaintenanceOverviewView);
+        /** Self-contained, `'static` owned view of a `MaintenanceOverview` message.
+
+ Wraps [`::buffa::OwnedView`]`<`[`MaintenanceOverviewView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`MaintenanceOverviewView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+        #[derive(Clone, Debug)]
+        pub struct MaintenanceOverviewOwnedView(
+            ::buffa::OwnedView<MaintenanceOverviewView<'static>>,
+        );
+        impl MaintenanceOverviewOwnedView {
+            /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
+            ///
+            /// The view borrows directly from the buffer's data; the buffer is
+            /// retained inside the returned handle.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer contains invalid
+            /// protobuf data.
+            pub fn decode(
+                bytes: ::buffa::bytes::Bytes,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    MaintenanceOverviewOwnedView(::buffa::OwnedView::decode(bytes)?),
+                )
+            }
+            /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
+            /// max message size).
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer is invalid or
+            /// exceeds the configured limits.
+            pub fn decode_with_options(
+                bytes: ::buffa::bytes::Bytes,
+                opts: &::buffa::DecodeOptions,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    MaintenanceOverviewOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
+                )
+            }
+            /// Build from an owned message via an encode → decode round-trip.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError::MessageTooLarge`] if the
+            /// message's encoded size exceeds the 2 GiB protobuf limit, or
+            /// another [`::buffa::DecodeError`] if the re-encoded bytes are
+            /// somehow invalid (should not happen for well-formed messages).
+            pub fn from_owned(
+                msg: &super::super::MaintenanceOverview,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    MaintenanceOverviewOwnedView(::buffa::OwnedView::from_owned(msg)?),
+                )
+            }
+            /// Borrow the full [`MaintenanceOverviewView`] with its lifetime tied to `&self`.
+            #[must_use]
+            pub fn view(&self) -> &MaintenanceOverviewView<'_> {
+                self.0.reborrow()
+            }
+            /// Convert to the owned message type.
+            ///
+            /// Infallible: this type's constructors wire-decode their
+            /// buffer, and a view produced by wire decoding always
+            /// converts. Delegates to [`::buffa::OwnedView::to_owned_message`],
+            /// whose contract also governs handles converted from a raw
+            /// [`::buffa::OwnedView`].
+            #[must_use]
+            pub fn to_owned_message(&self) -> super::super::MaintenanceOverview {
+                self.0.to_owned_message()
+            }
+            /// The underlying bytes buffer.
+            #[must_use]
+            pub fn bytes(&self) -> &::buffa::bytes::Bytes {
+                self.0.bytes()
+            }
+            /// Consume the handle, returning the underlying bytes buffer.
+            #[must_use]
+            pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
+                self.0.into_bytes()
+            }
+            /// `mnt_…`; a maintenance that repeats has several windows.
+            ///
+            /// Field 1: `id`
+            #[must_use]
+            pub fn id(&self) -> &'_ str {
+                self.0.reborrow().id
+            }
+            /// What is done.
+            ///
+            /// Field 2: `title`
+            #[must_use]
+            pub fn title(&self) -> &'_ str {
+                self.0.reborrow().title
+            }
+            /// More of it.
+            ///
+            /// Field 3: `description`
+            #[must_use]
+            pub fn description(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().description
+            }
+            /// When the window begins.
+            ///
+            /// Field 4: `from`
+            #[must_use]
+            pub fn from(
+                &self,
+            ) -> &::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'_>,
+            > {
+                &self.0.reborrow().from
+            }
+            /// When it ends.
+            ///
+            /// Field 5: `until`
+            #[must_use]
+            pub fn until(
+                &self,
+            ) -> &::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'_>,
+            > {
+                &self.0.reborrow().until
+            }
+            /// Whether it is on.
+            ///
+            /// Field 6: `is_on`
+            #[must_use]
+            pub fn is_on(&self) -> bool {
+                self.0.reborrow().is_on
+            }
+            /// The components it is about, `cmp_…`, in the order of the page.
+            ///
+            /// Field 7: `component_ids`
+            #[must_use]
+            pub fn component_ids(&self) -> &::buffa::RepeatedView<'_, &'_ str> {
+                &self.0.reborrow().component_ids
+            }
+        }
+        impl ::core::convert::From<::buffa::OwnedView<MaintenanceOverviewView<'static>>>
+        for MaintenanceOverviewOwnedView {
+            fn from(
+                inner: ::buffa::OwnedView<MaintenanceOverviewView<'static>>,
+            ) -> Self {
+                MaintenanceOverviewOwnedView(inner)
+            }
+        }
+        impl ::core::convert::From<MaintenanceOverviewOwnedView>
+        for ::buffa::OwnedView<MaintenanceOverviewView<'static>> {
+            fn from(wrapper: MaintenanceOverviewOwnedView) -> Self {
+                wrapper.0
+            }
+        }
+        impl ::core::convert::AsRef<::buffa::OwnedView<MaintenanceOverviewView<'static>>>
+        for MaintenanceOverviewOwnedView {
+            fn as_ref(&self) -> &::buffa::OwnedView<MaintenanceOverviewView<'static>> {
+                &self.0
+            }
+        }
+        impl ::buffa::HasMessageView for super::super::MaintenanceOverview {
+            type View<'a> = MaintenanceOverviewView<'a>;
+            type ViewHandle = MaintenanceOverviewOwnedView;
+        }
+        impl ::serde::Serialize for MaintenanceOverviewOwnedView {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::serde::Serialize::serialize(&self.0, __s)
+            }
+        }
+        /// Which component to sum up.
+        #[derive(Clone, Debug, Default)]
+        pub struct GetComponentSummaryRequestView<'a> {
+            /// `cmp_…`. Required.
+            ///
+            /// Field 1: `id`
+            pub id: &'a str,
+            /// How many days back, today included: 1 to 90. Default 90.
+            ///
+            /// Field 2: `days`
+            pub days: ::core::option::Option<i32>,
+        }
+        impl<'a> ::buffa::MessageView<'a> for GetComponentSummaryRequestView<'a> {
+            type Owned = super::super::GetComponentSummaryRequest;
+            fn decode_view(
+                buf: &'a [u8],
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                let __limit = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_UNKNOWN_FIELD_LIMIT,
+                );
+                let __elem = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_ELEMENT_MEMORY_LIMIT,
+                );
+                <Self as ::buffa::MessageView>::decode_view_ctx(
+                    buf,
+                    ::buffa::DecodeContext::new(::buffa::RECURSION_LIMIT, &__limit)
+                        .with_element_memory(&__elem),
+                )
+            }
+            fn decode_view_with_ctx(
+                buf: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                <Self as ::buffa::MessageView>::decode_view_ctx(buf, ctx)
+            }
+            #[inline]
+            fn merge_view_field(
+                &mut self,
+                tag: ::buffa::encoding::Tag,
+                cur: &'a [u8],
+                _before_tag: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<&'a [u8], ::buffa::DecodeError> {
+                let _ = ctx;
+                #[allow(unused_variables)]
+                let view = self;
+                let mut cur = cur;
+                match tag.field_number() {
+                    1u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.id = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    2u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.days = Some(::buffa::types::decode_int32(&mut cur)?);
+                    }
+                    _ => {
+                        ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
+                    }
+                }
+                ::core::result::Result::Ok(cur)
+            }
+            fn to_owned_message(
+                &self,
+            ) -> ::core::result::Result<
+                super::super::GetComponentSummaryRequest,
+                ::buffa::DecodeError,
+            > {
+                self.to_owned_from_source(None)
+            }
+            #[allow(clippy::useless_conversion, clippy::needless_update)]
+            fn to_owned_from_source(
+                &self,
+                __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
+            ) -> ::core::result::Result<
+                super::super::GetComponentSummaryRequest,
+                ::buffa::DecodeError,
+            > {
+                #[allow(unused_imports)]
+                use ::buffa::alloc::string::ToString as _;
+                let _ = __buffa_src;
+                ::core::result::Result::Ok(super::super::GetComponentSummaryRequest {
+                    id: self.id.to_string(),
+                    days: self.days,
+                    ..::core::default::Default::default()
+                })
+            }
+        }
+        impl<'a> ::buffa::ViewEncode<'a> for GetComponentSummaryRequestView<'a> {
+            #[allow(clippy::needless_borrow, clippy::let_and_return)]
+            fn compute_size(&self, _cache: &mut ::buffa::SizeCache) -> u32 {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                let mut size = 0u64;
+                if !self.id.is_empty() {
+                    size += 1u64 + ::buffa::types::string_encoded_len(&self.id) as u64;
+                }
+                if let Some(v) = self.days {
+                    size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
+                }
+                ::buffa::saturate_size(size)
+            }
+            #[allow(clippy::needless_borrow)]
+            fn write_to(
+                &self,
+                _cache: &mut ::buffa::SizeCache,
+                buf: &mut impl ::buffa::EncodeSink,
+            ) {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                if !self.id.is_empty() {
+                    ::buffa::types::put_string_field(1u32, &self.id, buf);
+                }
+                if let Some(v) = self.days {
+                    ::buffa::types::put_int32_field(2u32, v, buf);
+                }
+            }
+        }
+        /// Serializes this view as protobuf JSON.
+        ///
+        /// Implicit-presence fields with default values are omitted, `required`
+        /// fields are always emitted, explicit-presence (`optional`) fields are
+        /// emitted only when set, bytes fields are base64-encoded, and enum
+        /// values are their proto name strings.
+        ///
+        /// This impl uses `serialize_map(None)` because the number of emitted
+        /// fields depends on default-omission rules; serializers that require
+        /// known map lengths (e.g. `bincode`) will return a runtime error.
+        /// Use the owned message type for those formats.
+        impl<'__a> ::serde::Serialize for GetComponentSummaryRequestView<'__a> {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut __map = __s.serialize_map(::core::option::Option::None)?;
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.id) {
+                    __map.serialize_entry("id", self.id)?;
+                }
+                if let ::core::option::Option::Some(__v) = self.days {
+                    __map
+                        .serialize_entry(
+                            "days",
+                            &::buffa::json_helpers::ProtoJson(&__v),
+                        )?;
+                }
+                __map.end()
+            }
+        }
+        impl<'a> ::buffa::MessageName for GetComponentSummaryRequestView<'a> {
+            const PACKAGE: &'static str = "status_page.v1";
+            const NAME: &'static str = "GetComponentSummaryRequest";
+            const FULL_NAME: &'static str = "status_page.v1.GetComponentSummaryRequest";
+            const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.GetComponentSummaryRequest";
+        }
+        ::buffa::impl_default_view_instance!(GetComponentSummaryRequestView);
+        ::buffa::impl_view_reborrow!(GetComponentSummaryRequestView);
+        /** Self-contained, `'static` owned view of a `GetComponentSummaryRequest` message.
+
+ Wraps [`::buffa::OwnedView`]`<`[`GetComponentSummaryRequestView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`GetComponentSummaryRequestView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+        #[derive(Clone, Debug)]
+        pub struct GetComponentSummaryRequestOwnedView(
+            ::buffa::OwnedView<GetComponentSummaryRequestView<'static>>,
+        );
+        impl GetComponentSummaryRequestOwnedView {
+            /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
+            ///
+            /// The view borrows directly from the buffer's data; the buffer is
+            /// retained inside the returned handle.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer contains invalid
+            /// protobuf data.
+            pub fn decode(
+                bytes: ::buffa::bytes::Bytes,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    GetComponentSummaryRequestOwnedView(
+                        ::buffa::OwnedView::decode(bytes)?,
+                    ),
+                )
+            }
+            /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
+            /// max message size).
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer is invalid or
+            /// exceeds the configured limits.
+            pub fn decode_with_options(
+                bytes: ::buffa::bytes::Bytes,
+                opts: &::buffa::DecodeOptions,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    GetComponentSummaryRequestOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
+                )
+            }
+            /// Build from an owned message via an encode → decode round-trip.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError::MessageTooLarge`] if the
+            /// message's encoded size exceeds the 2 GiB protobuf limit, or
+            /// another [`::buffa::DecodeError`] if the re-encoded bytes are
+            /// somehow invalid (should not happen for well-formed messages).
+            pub fn from_owned(
+                msg: &super::super::GetComponentSummaryRequest,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    GetComponentSummaryRequestOwnedView(
+                        ::buffa::OwnedView::from_owned(msg)?,
+                    ),
+                )
+            }
+            /// Borrow the full [`GetComponentSummaryRequestView`] with its lifetime tied to `&self`.
+            #[must_use]
+            pub fn view(&self) -> &GetComponentSummaryRequestView<'_> {
+                self.0.reborrow()
+            }
+            /// Convert to the owned message type.
+            ///
+            /// Infallible: this type's constructors wire-decode their
+            /// buffer, and a view produced by wire decoding always
+            /// converts. Delegates to [`::buffa::OwnedView::to_owned_message`],
+            /// whose contract also governs handles converted from a raw
+            /// [`::buffa::OwnedView`].
+            #[must_use]
+            pub fn to_owned_message(&self) -> super::super::GetComponentSummaryRequest {
+                self.0.to_owned_message()
+            }
+            /// The underlying bytes buffer.
+            #[must_use]
+            pub fn bytes(&self) -> &::buffa::bytes::Bytes {
+                self.0.bytes()
+            }
+            /// Consume the handle, returning the underlying bytes buffer.
+            #[must_use]
+            pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
+                self.0.into_bytes()
+            }
+            /// `cmp_…`. Required.
+            ///
+            /// Field 1: `id`
+            #[must_use]
+            pub fn id(&self) -> &'_ str {
+                self.0.reborrow().id
+            }
+            /// How many days back, today included: 1 to 90. Default 90.
+            ///
+            /// Field 2: `days`
+            #[must_use]
+            pub fn days(&self) -> ::core::option::Option<i32> {
+                self.0.reborrow().days
+            }
+        }
+        impl ::core::convert::From<
+            ::buffa::OwnedView<GetComponentSummaryRequestView<'static>>,
+        > for GetComponentSummaryRequestOwnedView {
+            fn from(
+                inner: ::buffa::OwnedView<GetComponentSummaryRequestView<'static>>,
+            ) -> Self {
+                GetComponentSummaryRequestOwnedView(inner)
+            }
+        }
+        impl ::core::convert::From<GetComponentSummaryRequestOwnedView>
+        for ::buffa::OwnedView<GetComponentSummaryRequestView<'static>> {
+            fn from(wrapper: GetComponentSummaryRequestOwnedView) -> Self {
+                wrapper.0
+            }
+        }
+        impl ::core::convert::AsRef<
+            ::buffa::OwnedView<GetComponentSummaryRequestView<'static>>,
+        > for GetComponentSummaryRequestOwnedView {
+            fn as_ref(
+                &self,
+            ) -> &::buffa::OwnedView<GetComponentSummaryRequestView<'static>> {
+                &self.0
+            }
+        }
+        impl ::buffa::HasMessageView for super::super::GetComponentSummaryRequest {
+            type View<'a> = GetComponentSummaryRequestView<'a>;
+            type ViewHandle = GetComponentSummaryRequestOwnedView;
+        }
+        impl ::serde::Serialize for GetComponentSummaryRequestOwnedView {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::serde::Serialize::serialize(&self.0, __s)
+            }
+        }
+        /// A component by days.
+        #[derive(Clone, Debug, Default)]
+        pub struct GetComponentSummaryResponseView<'a> {
+            /// `cmp_…`.
+            ///
+            /// Field 1: `id`
+            pub id: &'a str,
+            /// Of when it is.
+            ///
+            /// Field 2: `at`
+            pub at: ::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
+            >,
+            /// Oldest first, the last is today; empty where the component never showed a monitor.
+            ///
+            /// Field 3: `days`
+            pub days: ::buffa::RepeatedView<
+                'a,
+                super::super::__buffa::view::ComponentDayView<'a>,
+            >,
+            /// The uptime of these days together, as in ComponentOverview.
+            ///
+            /// Field 4: `uptime_millionths`
+            pub uptime_millionths: ::core::option::Option<i32>,
+        }
+        impl<'a> ::buffa::MessageView<'a> for GetComponentSummaryResponseView<'a> {
+            type Owned = super::super::GetComponentSummaryResponse;
+            fn decode_view(
+                buf: &'a [u8],
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                let __limit = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_UNKNOWN_FIELD_LIMIT,
+                );
+                let __elem = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_ELEMENT_MEMORY_LIMIT,
+                );
+                <Self as ::buffa::MessageView>::decode_view_ctx(
+                    buf,
+                    ::buffa::DecodeContext::new(::buffa::RECURSION_LIMIT, &__limit)
+                        .with_element_memory(&__elem),
+                )
+            }
+            fn decode_view_with_ctx(
+                buf: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                <Self as ::buffa::MessageView>::decode_view_ctx(buf, ctx)
+            }
+            #[inline]
+            fn merge_view_field(
+                &mut self,
+                tag: ::buffa::encoding::Tag,
+                cur: &'a [u8],
+                _before_tag: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<&'a [u8], ::buffa::DecodeError> {
+                let _ = ctx;
+                #[allow(unused_variables)]
+                let view = self;
+                let mut cur = cur;
+                match tag.field_number() {
+                    1u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.id = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    2u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        match view.at.as_mut() {
+                            Some(existing) => {
+                                ::buffa::MessageView::merge_into_view(
+                                    existing,
+                                    sub,
+                                    __sub_ctx,
+                                )?
+                            }
+                            None => {
+                                view.at = ::buffa::MessageFieldView::set(
+                                    <::buffa_types::google::protobuf::__buffa::view::TimestampView as ::buffa::MessageView>::decode_view_ctx(
+                                        sub,
+                                        __sub_ctx,
+                                    )?,
+                                );
+                            }
+                        }
+                    }
+                    4u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.uptime_millionths = Some(
+                            ::buffa::types::decode_int32(&mut cur)?,
+                        );
+                    }
+                    3u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        ctx.register_element_memory(
+                            ::core::mem::size_of::<
+                                super::super::__buffa::view::ComponentDayView,
+                            >(),
+                        )?;
+                        view.days
+                            .push(
+                                <super::super::__buffa::view::ComponentDayView as ::buffa::MessageView>::decode_view_ctx(
+                                    sub,
+                                    __sub_ctx,
+                                )?,
+                            );
+                    }
+                    _ => {
+                        ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
+                    }
+                }
+                ::core::result::Result::Ok(cur)
+            }
+            fn to_owned_message(
+                &self,
+            ) -> ::core::result::Result<
+                super::super::GetComponentSummaryResponse,
+                ::buffa::DecodeError,
+            > {
+                self.to_owned_from_source(None)
+            }
+            #[allow(clippy::useless_conversion, clippy::needless_update)]
+            fn to_owned_from_source(
+                &self,
+                __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
+            ) -> ::core::result::Result<
+                super::super::GetComponentSummaryResponse,
+                ::buffa::DecodeError,
+            > {
+                #[allow(unused_imports)]
+                use ::buffa::alloc::string::ToString as _;
+                let _ = __buffa_src;
+                ::core::result::Result::Ok(super::super::GetComponentSummaryResponse {
+                    id: self.id.to_string(),
+                    at: match self.at.as_option() {
+                        Some(v) => {
+                            ::buffa::MessageField::<
+                                ::buffa_types::google::protobuf::Timestamp,
+                                ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+                            >::some(v.to_owned_from_source(__buffa_src)?)
+                        }
+                        None => ::buffa::MessageField::none(),
+                    },
+                    days: self
+                        .days
+                        .iter()
+                        .map(|v| v.to_owned_from_source(__buffa_src))
+                        .collect::<::core::result::Result<_, ::buffa::DecodeError>>()?,
+                    uptime_millionths: self.uptime_millionths,
+                    ..::core::default::Default::default()
+                })
+            }
+        }
+        impl<'a> ::buffa::ViewEncode<'a> for GetComponentSummaryResponseView<'a> {
+            #[allow(clippy::needless_borrow, clippy::let_and_return)]
+            fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                let mut size = 0u64;
+                if !self.id.is_empty() {
+                    size += 1u64 + ::buffa::types::string_encoded_len(&self.id) as u64;
+                }
+                if self.at.is_set() {
+                    let __slot = __cache.reserve();
+                    let inner_size = self.at.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                for v in &self.days {
+                    let __slot = __cache.reserve();
+                    let inner_size = v.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                if let Some(v) = self.uptime_millionths {
+                    size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
+                }
+                ::buffa::saturate_size(size)
+            }
+            #[allow(clippy::needless_borrow)]
+            fn write_to(
+                &self,
+                __cache: &mut ::buffa::SizeCache,
+                buf: &mut impl ::buffa::EncodeSink,
+            ) {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                if !self.id.is_empty() {
+                    ::buffa::types::put_string_field(1u32, &self.id, buf);
+                }
+                if self.at.is_set() {
+                    ::buffa::types::put_len_delimited_header(
+                        2u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    self.at.write_to(__cache, buf);
+                }
+                for v in &self.days {
+                    ::buffa::types::put_len_delimited_header(
+                        3u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    v.write_to(__cache, buf);
+                }
+                if let Some(v) = self.uptime_millionths {
+                    ::buffa::types::put_int32_field(4u32, v, buf);
+                }
+            }
+        }
+        /// Serializes this view as protobuf JSON.
+        ///
+        /// Implicit-presence fields with default values are omitted, `required`
+        /// fields are always emitted, explicit-presence (`optional`) fields are
+        /// emitted only when set, bytes fields are base64-encoded, and enum
+        /// values are their proto name strings.
+        ///
+        /// This impl uses `serialize_map(None)` because the number of emitted
+        /// fields depends on default-omission rules; serializers that require
+        /// known map lengths (e.g. `bincode`) will return a runtime error.
+        /// Use the owned message type for those formats.
+        impl<'__a> ::serde::Serialize for GetComponentSummaryResponseView<'__a> {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut __map = __s.serialize_map(::core::option::Option::None)?;
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.id) {
+                    __map.serialize_entry("id", self.id)?;
+                }
+                {
+                    if let ::core::option::Option::Some(__v) = self.at.as_option() {
+                        __map.serialize_entry("at", __v)?;
+                    }
+                }
+                if !self.days.is_empty() {
+                    __map.serialize_entry("days", &*self.days)?;
+                }
+                if let ::core::option::Option::Some(__v) = self.uptime_millionths {
+                    __map
+                        .serialize_entry(
+                            "uptimeMillionths",
+                            &::buffa::json_helpers::ProtoJson(&__v),
+                        )?;
+                }
+                __map.end()
+            }
+        }
+        impl<'a> ::buffa::MessageName for GetComponentSummaryResponseView<'a> {
+            const PACKAGE: &'static str = "status_page.v1";
+            const NAME: &'static str = "GetComponentSummaryResponse";
+            const FULL_NAME: &'static str = "status_page.v1.GetComponentSummaryResponse";
+            const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.GetComponentSummaryResponse";
+        }
+        ::buffa::impl_default_view_instance!(GetComponentSummaryResponseView);
+        ::buffa::impl_view_reborrow!(GetComponentSummaryResponseView);
+        /** Self-contained, `'static` owned view of a `GetComponentSummaryResponse` message.
+
+ Wraps [`::buffa::OwnedView`]`<`[`GetComponentSummaryResponseView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`GetComponentSummaryResponseView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+        #[derive(Clone, Debug)]
+        pub struct GetComponentSummaryResponseOwnedView(
+            ::buffa::OwnedView<GetComponentSummaryResponseView<'static>>,
+        );
+        impl GetComponentSummaryResponseOwnedView {
+            /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
+            ///
+            /// The view borrows directly from the buffer's data; the buffer is
+            /// retained inside the returned handle.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer contains invalid
+            /// protobuf data.
+            pub fn decode(
+                bytes: ::buffa::bytes::Bytes,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    GetComponentSummaryResponseOwnedView(
+                        ::buffa::OwnedView::decode(bytes)?,
+                    ),
+                )
+            }
+            /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
+            /// max message size).
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer is invalid or
+            /// exceeds the configured limits.
+            pub fn decode_with_options(
+                bytes: ::buffa::bytes::Bytes,
+                opts: &::buffa::DecodeOptions,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    GetComponentSummaryResponseOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
+                )
+            }
+            /// Build from an owned message via an encode → decode round-trip.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError::MessageTooLarge`] if the
+            /// message's encoded size exceeds the 2 GiB protobuf limit, or
+            /// another [`::buffa::DecodeError`] if the re-encoded bytes are
+            /// somehow invalid (should not happen for well-formed messages).
+            pub fn from_owned(
+                msg: &super::super::GetComponentSummaryResponse,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    GetComponentSummaryResponseOwnedView(
+                        ::buffa::OwnedView::from_owned(msg)?,
+                    ),
+                )
+            }
+            /// Borrow the full [`GetComponentSummaryResponseView`] with its lifetime tied to `&self`.
+            #[must_use]
+            pub fn view(&self) -> &GetComponentSummaryResponseView<'_> {
+                self.0.reborrow()
+            }
+            /// Convert to the owned message type.
+            ///
+            /// Infallible: this type's constructors wire-decode their
+            /// buffer, and a view produced by wire decoding always
+            /// converts. Delegates to [`::buffa::OwnedView::to_owned_message`],
+            /// whose contract also governs handles converted from a raw
+            /// [`::buffa::OwnedView`].
+            #[must_use]
+            pub fn to_owned_message(&self) -> super::super::GetComponentSummaryResponse {
+                self.0.to_owned_message()
+            }
+            /// The underlying bytes buffer.
+            #[must_use]
+            pub fn bytes(&self) -> &::buffa::bytes::Bytes {
+                self.0.bytes()
+            }
+            /// Consume the handle, returning the underlying bytes buffer.
+            #[must_use]
+            pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
+                self.0.into_bytes()
+            }
+            /// `cmp_…`.
+            ///
+            /// Field 1: `id`
+            #[must_use]
+            pub fn id(&self) -> &'_ str {
+                self.0.reborrow().id
+            }
+            /// Of when it is.
+            ///
+            /// Field 2: `at`
+            #[must_use]
+            pub fn at(
+                &self,
+            ) -> &::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'_>,
+            > {
+                &self.0.reborrow().at
+            }
+            /// Oldest first, the last is today; empty where the component never showed a monitor.
+            ///
+            /// Field 3: `days`
+            #[must_use]
+            pub fn days(
+                &self,
+            ) -> &::buffa::RepeatedView<
+                '_,
+                super::super::__buffa::view::ComponentDayView<'_>,
+            > {
+                &self.0.reborrow().days
+            }
+            /// The uptime of these days together, as in ComponentOverview.
+            ///
+            /// Field 4: `uptime_millionths`
+            #[must_use]
+            pub fn uptime_millionths(&self) -> ::core::option::Option<i32> {
+                self.0.reborrow().uptime_millionths
+            }
+        }
+        impl ::core::convert::From<
+            ::buffa::OwnedView<GetComponentSummaryResponseView<'static>>,
+        > for GetComponentSummaryResponseOwnedView {
+            fn from(
+                inner: ::buffa::OwnedView<GetComponentSummaryResponseView<'static>>,
+            ) -> Self {
+                GetComponentSummaryResponseOwnedView(inner)
+            }
+        }
+        impl ::core::convert::From<GetComponentSummaryResponseOwnedView>
+        for ::buffa::OwnedView<GetComponentSummaryResponseView<'static>> {
+            fn from(wrapper: GetComponentSummaryResponseOwnedView) -> Self {
+                wrapper.0
+            }
+        }
+        impl ::core::convert::AsRef<
+            ::buffa::OwnedView<GetComponentSummaryResponseView<'static>>,
+        > for GetComponentSummaryResponseOwnedView {
+            fn as_ref(
+                &self,
+            ) -> &::buffa::OwnedView<GetComponentSummaryResponseView<'static>> {
+                &self.0
+            }
+        }
+        impl ::buffa::HasMessageView for super::super::GetComponentSummaryResponse {
+            type View<'a> = GetComponentSummaryResponseView<'a>;
+            type ViewHandle = GetComponentSummaryResponseOwnedView;
+        }
+        impl ::serde::Serialize for GetComponentSummaryResponseOwnedView {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::serde::Serialize::serialize(&self.0, __s)
+            }
+        }
+        /// A day of UTC of a component; of today what has passed. Its seconds, rounded down, are together the
+        /// day.
+        #[derive(Clone, Debug, Default)]
+        pub struct ComponentDayView<'a> {
+            /// Such as `2026-11-21`.
+            ///
+            /// Field 1: `date`
+            pub date: &'a str,
+            /// Seconds in which it worked, outside of maintenance.
+            ///
+            /// Field 2: `up_seconds`
+            pub up_seconds: i32,
+            /// Seconds in which it was slow or partly failing, outside of maintenance.
+            ///
+            /// Field 3: `degraded_seconds`
+            pub degraded_seconds: i32,
+            /// Seconds in which it was down, outside of maintenance.
+            ///
+            /// Field 4: `down_seconds`
+            pub down_seconds: i32,
+            /// Seconds of maintenance.
+            ///
+            /// Field 5: `maintenance_seconds`
+            pub maintenance_seconds: i32,
+            /// Seconds of which nothing is known, outside of maintenance.
+            ///
+            /// Field 6: `unknown_seconds`
+            pub unknown_seconds: i32,
+            /// The uptime of the day, as in ComponentOverview.
+            ///
+            /// Field 7: `uptime_millionths`
+            pub uptime_millionths: ::core::option::Option<i32>,
+        }
+        impl<'a> ::buffa::MessageView<'a> for ComponentDayView<'a> {
+            type Owned = super::super::ComponentDay;
+            fn decode_view(
+                buf: &'a [u8],
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                let __limit = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_UNKNOWN_FIELD_LIMIT,
+                );
+                let __elem = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_ELEMENT_MEMORY_LIMIT,
+                );
+                <Self as ::buffa::MessageView>::decode_view_ctx(
+                    buf,
+                    ::buffa::DecodeContext::new(::buffa::RECURSION_LIMIT, &__limit)
+                        .with_element_memory(&__elem),
+                )
+            }
+            fn decode_view_with_ctx(
+                buf: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                <Self as ::buffa::MessageView>::decode_view_ctx(buf, ctx)
+            }
+            #[inline]
+            fn merge_view_field(
+                &mut self,
+                tag: ::buffa::encoding::Tag,
+                cur: &'a [u8],
+                _before_tag: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<&'a [u8], ::buffa::DecodeError> {
+                let _ = ctx;
+                #[allow(unused_variables)]
+                let view = self;
+                let mut cur = cur;
+                match tag.field_number() {
+                    1u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.date = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    2u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.up_seconds = ::buffa::types::decode_int32(&mut cur)?;
+                    }
+                    3u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.degraded_seconds = ::buffa::types::decode_int32(&mut cur)?;
+                    }
+                    4u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.down_seconds = ::buffa::types::decode_int32(&mut cur)?;
+                    }
+                    5u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.maintenance_seconds = ::buffa::types::decode_int32(
+                            &mut cur,
+                        )?;
+                    }
+                    6u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.unknown_seconds = ::buffa::types::decode_int32(&mut cur)?;
+                    }
+                    7u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.uptime_millionths = Some(
+                            ::buffa::types::decode_int32(&mut cur)?,
+                        );
+                    }
+                    _ => {
+                        ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
+                    }
+                }
+                ::core::result::Result::Ok(cur)
+            }
+            fn to_owned_message(
+                &self,
+            ) -> ::core::result::Result<
+                super::super::ComponentDay,
+                ::buffa::DecodeError,
+            > {
+                self.to_owned_from_source(None)
+            }
+            #[allow(clippy::useless_conversion, clippy::needless_update)]
+            fn to_owned_from_source(
+                &self,
+                __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
+            ) -> ::core::result::Result<
+                super::super::ComponentDay,
+                ::buffa::DecodeError,
+            > {
+                #[allow(unused_imports)]
+                use ::buffa::alloc::string::ToString as _;
+                let _ = __buffa_src;
+                ::core::result::Result::Ok(super::super::ComponentDay {
+                    date: self.date.to_string(),
+                    up_seconds: self.up_seconds,
+                    degraded_seconds: self.degraded_seconds,
+                    down_seconds: self.down_seconds,
+                    maintenance_seconds: self.maintenance_seconds,
+                    unknown_seconds: self.unknown_seconds,
+                    uptime_millionths: self.uptime_millionths,
+                    ..::core::default::Default::default()
+                })
+            }
+        }
+        impl<'a> ::buffa::ViewEncode<'a> for ComponentDayView<'a> {
+            #[allow(clippy::needless_borrow, clippy::let_and_return)]
+            fn compute_size(&self, _cache: &mut ::buffa::SizeCache) -> u32 {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                let mut size = 0u64;
+                if !self.date.is_empty() {
+                    size += 1u64 + ::buffa::types::string_encoded_len(&self.date) as u64;
+                }
+                if self.up_seconds != 0i32 {
+                    size
+                        += 1u64
+                            + ::buffa::types::int32_encoded_len(self.up_seconds) as u64;
+                }
+                if self.degraded_seconds != 0i32 {
+                    size
+                        += 1u64
+                            + ::buffa::types::int32_encoded_len(self.degraded_seconds)
+                                as u64;
+                }
+                if self.down_seconds != 0i32 {
+                    size
+                        += 1u64
+                            + ::buffa::types::int32_encoded_len(self.down_seconds)
+                                as u64;
+                }
+                if self.maintenance_seconds != 0i32 {
+                    size
+                        += 1u64
+                            + ::buffa::types::int32_encoded_len(self.maintenance_seconds)
+                                as u64;
+                }
+                if self.unknown_seconds != 0i32 {
+                    size
+                        += 1u64
+                            + ::buffa::types::int32_encoded_len(self.unknown_seconds)
+                                as u64;
+                }
+                if let Some(v) = self.uptime_millionths {
+                    size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
+                }
+                ::buffa::saturate_size(size)
+            }
+            #[allow(clippy::needless_borrow)]
+            fn write_to(
+                &self,
+                _cache: &mut ::buffa::SizeCache,
+                buf: &mut impl ::buffa::EncodeSink,
+            ) {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                if !self.date.is_empty() {
+                    ::buffa::types::put_string_field(1u32, &self.date, buf);
+                }
+                if self.up_seconds != 0i32 {
+                    ::buffa::types::put_int32_field(2u32, self.up_seconds, buf);
+                }
+                if self.degraded_seconds != 0i32 {
+                    ::buffa::types::put_int32_field(3u32, self.degraded_seconds, buf);
+                }
+                if self.down_seconds != 0i32 {
+                    ::buffa::types::put_int32_field(4u32, self.down_seconds, buf);
+                }
+                if self.maintenance_seconds != 0i32 {
+                    ::buffa::types::put_int32_field(5u32, self.maintenance_seconds, buf);
+                }
+                if self.unknown_seconds != 0i32 {
+                    ::buffa::types::put_int32_field(6u32, self.unknown_seconds, buf);
+                }
+                if let Some(v) = self.uptime_millionths {
+                    ::buffa::types::put_int32_field(7u32, v, buf);
+                }
+            }
+        }
+        /// Serializes this view as protobuf JSON.
+        ///
+        /// Implicit-presence fields with default values are omitted, `required`
+        /// fields are always emitted, explicit-presence (`optional`) fields are
+        /// emitted only when set, bytes fields are base64-encoded, and enum
+        /// values are their proto name strings.
+        ///
+        /// This impl uses `serialize_map(None)` because the number of emitted
+        /// fields depends on default-omission rules; serializers that require
+        /// known map lengths (e.g. `bincode`) will return a runtime error.
+        /// Use the owned message type for those formats.
+        impl<'__a> ::serde::Serialize for ComponentDayView<'__a> {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut __map = __s.serialize_map(::core::option::Option::None)?;
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.date) {
+                    __map.serialize_entry("date", self.date)?;
+                }
+                if !::buffa::json_helpers::skip_if::is_zero_i32(&self.up_seconds) {
+                    __map
+                        .serialize_entry(
+                            "upSeconds",
+                            &::buffa::json_helpers::ProtoJson(&self.up_seconds),
+                        )?;
+                }
+                if !::buffa::json_helpers::skip_if::is_zero_i32(&self.degraded_seconds) {
+                    __map
+                        .serialize_entry(
+                            "degradedSeconds",
+                            &::buffa::json_helpers::ProtoJson(&self.degraded_seconds),
+                        )?;
+                }
+                if !::buffa::json_helpers::skip_if::is_zero_i32(&self.down_seconds) {
+                    __map
+                        .serialize_entry(
+                            "downSeconds",
+                            &::buffa::json_helpers::ProtoJson(&self.down_seconds),
+                        )?;
+                }
+                if !::buffa::json_helpers::skip_if::is_zero_i32(
+                    &self.maintenance_seconds,
+                ) {
+                    __map
+                        .serialize_entry(
+                            "maintenanceSeconds",
+                            &::buffa::json_helpers::ProtoJson(&self.maintenance_seconds),
+                        )?;
+                }
+                if !::buffa::json_helpers::skip_if::is_zero_i32(&self.unknown_seconds) {
+                    __map
+                        .serialize_entry(
+                            "unknownSeconds",
+                            &::buffa::json_helpers::ProtoJson(&self.unknown_seconds),
+                        )?;
+                }
+                if let ::core::option::Option::Some(__v) = self.uptime_millionths {
+                    __map
+                        .serialize_entry(
+                            "uptimeMillionths",
+                            &::buffa::json_helpers::ProtoJson(&__v),
+                        )?;
+                }
+                __map.end()
+            }
+        }
+        impl<'a> ::buffa::MessageName for ComponentDayView<'a> {
+            const PACKAGE: &'static str = "status_page.v1";
+            const NAME: &'static str = "ComponentDay";
+            const FULL_NAME: &'static str = "status_page.v1.ComponentDay";
+            const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.ComponentDay";
+        }
+        ::buffa::impl_default_view_instance!(ComponentDayView);
+        ::buffa::impl_view_reborrow!(ComponentDayView);
+        /** Self-contained, `'static` owned view of a `ComponentDay` message.
+
+ Wraps [`::buffa::OwnedView`]`<`[`ComponentDayView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`ComponentDayView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+        #[derive(Clone, Debug)]
+        pub struct ComponentDayOwnedView(::buffa::OwnedView<ComponentDayView<'static>>);
+        impl ComponentDayOwnedView {
+            /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
+            ///
+            /// The view borrows directly from the buffer's data; the buffer is
+            /// retained inside the returned handle.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer contains invalid
+            /// protobuf data.
+            pub fn decode(
+                bytes: ::buffa::bytes::Bytes,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    ComponentDayOwnedView(::buffa::OwnedView::decode(bytes)?),
+                )
+            }
+            /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
+            /// max message size).
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer is invalid or
+            /// exceeds the configured limits.
+            pub fn decode_with_options(
+                bytes: ::buffa::bytes::Bytes,
+                opts: &::buffa::DecodeOptions,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    ComponentDayOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
+                )
+            }
+            /// Build from an owned message via an encode → decode round-trip.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError::MessageTooLarge`] if the
+            /// message's encoded size exceeds the 2 GiB protobuf limit, or
+            /// another [`::buffa::DecodeError`] if the re-encoded bytes are
+            /// somehow invalid (should not happen for well-formed messages).
+            pub fn from_owned(
+                msg: &super::super::ComponentDay,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    ComponentDayOwnedView(::buffa::OwnedView::from_owned(msg)?),
+                )
+            }
+            /// Borrow the full [`ComponentDayView`] with its lifetime tied to `&self`.
+            #[must_use]
+            pub fn view(&self) -> &ComponentDayView<'_> {
+                self.0.reborrow()
+            }
+            /// Convert to the owned message type.
+            ///
+            /// Infallible: this type's constructors wire-decode their
+            /// buffer, and a view produced by wire decoding always
+            /// converts. Delegates to [`::buffa::OwnedView::to_owned_message`],
+            /// whose contract also governs handles converted from a raw
+            /// [`::buffa::OwnedView`].
+            #[must_use]
+            pub fn to_owned_message(&self) -> super::super::ComponentDay {
+                self.0.to_owned_message()
+            }
+            /// The underlying bytes buffer.
+            #[must_use]
+            pub fn bytes(&self) -> &::buffa::bytes::Bytes {
+                self.0.bytes()
+            }
+            /// Consume the handle, returning the underlying bytes buffer.
+            #[must_use]
+            pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
+                self.0.into_bytes()
+            }
+            /// Such as `2026-11-21`.
+            ///
+            /// Field 1: `date`
+            #[must_use]
+            pub fn date(&self) -> &'_ str {
+                self.0.reborrow().date
+            }
+            /// Seconds in which it worked, outside of maintenance.
+            ///
+            /// Field 2: `up_seconds`
+            #[must_use]
+            pub fn up_seconds(&self) -> i32 {
+                self.0.reborrow().up_seconds
+            }
+            /// Seconds in which it was slow or partly failing, outside of maintenance.
+            ///
+            /// Field 3: `degraded_seconds`
+            #[must_use]
+            pub fn degraded_seconds(&self) -> i32 {
+                self.0.reborrow().degraded_seconds
+            }
+            /// Seconds in which it was down, outside of maintenance.
+            ///
+            /// Field 4: `down_seconds`
+            #[must_use]
+            pub fn down_seconds(&self) -> i32 {
+                self.0.reborrow().down_seconds
+            }
+            /// Seconds of maintenance.
+            ///
+            /// Field 5: `maintenance_seconds`
+            #[must_use]
+            pub fn maintenance_seconds(&self) -> i32 {
+                self.0.reborrow().maintenance_seconds
+            }
+            /// Seconds of which nothing is known, outside of maintenance.
+            ///
+            /// Field 6: `unknown_seconds`
+            #[must_use]
+            pub fn unknown_seconds(&self) -> i32 {
+                self.0.reborrow().unknown_seconds
+            }
+            /// The uptime of the day, as in ComponentOverview.
+            ///
+            /// Field 7: `uptime_millionths`
+            #[must_use]
+            pub fn uptime_millionths(&self) -> ::core::option::Option<i32> {
+                self.0.reborrow().uptime_millionths
+            }
+        }
+        impl ::core::convert::From<::buffa::OwnedView<ComponentDayView<'static>>>
+        for ComponentDayOwnedView {
+            fn from(inner: ::buffa::OwnedView<ComponentDayView<'static>>) -> Self {
+                ComponentDayOwnedView(inner)
+            }
+        }
+        impl ::core::convert::From<ComponentDayOwnedView>
+        for ::buffa::OwnedView<ComponentDayView<'static>> {
+            fn from(wrapper: ComponentDayOwnedView) -> Self {
+                wrapper.0
+            }
+        }
+        impl ::core::convert::AsRef<::buffa::OwnedView<ComponentDayView<'static>>>
+        for ComponentDayOwnedView {
+            fn as_ref(&self) -> &::buffa::OwnedView<ComponentDayView<'static>> {
+                &self.0
+            }
+        }
+        impl ::buffa::HasMessageView for super::super::ComponentDay {
+            type View<'a> = ComponentDayView<'a>;
+            type ViewHandle = ComponentDayOwnedView;
+        }
+        impl ::serde::Serialize for ComponentDayOwnedView {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::serde::Serialize::serialize(&self.0, __s)
+            }
+        }
+        /// Somebody, or a program, who is told what happens on a status page.
+        #[derive(Clone, Debug, Default)]
+        pub struct SubscriberView<'a> {
+            /// Output: `sub_…`.
+            ///
+            /// Field 1: `id`
+            pub id: ::core::option::Option<&'a str>,
+            /// The page, `page_…`. Required.
+            ///
+            /// Field 2: `page_id`
+            pub page_id: ::core::option::Option<&'a str>,
+            /// Address that emails go to. Either this or `webhook_url`.
+            ///
+            /// Field 3: `email`
+            pub email: ::core::option::Option<&'a str>,
+            /// http or https URL that webhooks go to, up to 2048 characters. They are signed with the secrets of
+            /// the workspace, as those of channels are. A secret: left out of answers to read-only keys.
+            ///
+            /// Field 4: `webhook_url`
+            pub webhook_url: ::core::option::Option<&'a str>,
+            /// Language of the emails: `en`, `de`, `fr`, `es`, `pt`, `ja` or `zh`. Default `en`.
+            ///
+            /// Field 5: `language`
+            pub language: ::core::option::Option<&'a str>,
+            /// Components of the page that are heard of, `cmp_…`, up to 1000, and what is about the page as a whole.
+            /// Empty: all of the page.
+            ///
+            /// Field 6: `component_ids`
+            pub component_ids: ::buffa::RepeatedView<'a, &'a str>,
+            /// What is heard of: `reports`, `maintenance`, `incidents`. Empty: reports and maintenance.
+            ///
+            /// Field 7: `topics`
+            pub topics: ::buffa::RepeatedView<'a, &'a str>,
+            /// Output: `email` or `webhook`.
+            ///
+            /// Field 30: `kind`
+            pub kind: ::core::option::Option<&'a str>,
+            /// Output: `pending` until who has the address said yes, then `active`.
+            ///
+            /// Field 31: `state`
+            pub state: ::core::option::Option<&'a str>,
+            /// Output: when it was added.
+            ///
+            /// Field 32: `created_at`
+            pub created_at: ::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
+            >,
+            /// Output: since when it is told.
+            ///
+            /// Field 33: `confirmed_at`
+            pub confirmed_at: ::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
+            >,
+        }
+        impl<'a> ::buffa::MessageView<'a> for SubscriberView<'a> {
+            type Owned = super::super::Subscriber;
+            fn decode_view(
+                buf: &'a [u8],
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                let __limit = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_UNKNOWN_FIELD_LIMIT,
+                );
+                let __elem = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_ELEMENT_MEMORY_LIMIT,
+                );
+                <Self as ::buffa::MessageView>::decode_view_ctx(
+                    buf,
+                    ::buffa::DecodeContext::new(::buffa::RECURSION_LIMIT, &__limit)
+                        .with_element_memory(&__elem),
+                )
+            }
+            fn decode_view_with_ctx(
+                buf: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                <Self as ::buffa::MessageView>::decode_view_ctx(buf, ctx)
+            }
+            #[inline]
+            fn merge_view_field(
+                &mut self,
+                tag: ::buffa::encoding::Tag,
+                cur: &'a [u8],
+                _before_tag: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<&'a [u8], ::buffa::DecodeError> {
+                let _ = ctx;
+                #[allow(unused_variables)]
+                let view = self;
+                let mut cur = cur;
+                match tag.field_number() {
+                    1u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.id = Some(::buffa::types::borrow_str(&mut cur)?);
+                    }
+                    2u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.page_id = Some(::buffa::types::borrow_str(&mut cur)?);
+                    }
+                    3u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.email = Some(::buffa::types::borrow_str(&mut cur)?);
+                    }
+                    4u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.webhook_url = Some(::buffa::types::borrow_str(&mut cur)?);
+                    }
+                    5u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.language = Some(::buffa::types::borrow_str(&mut cur)?);
+                    }
+                    30u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.kind = Some(::buffa::types::borrow_str(&mut cur)?);
+                    }
+                    31u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.state = Some(::buffa::types::borrow_str(&mut cur)?);
+                    }
+                    32u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        match view.created_at.as_mut() {
+                            Some(existing) => {
+                                ::buffa::MessageView::merge_into_view(
+                                    existing,
+                                    sub,
+                                    __sub_ctx,
+                                )?
+                            }
+                            None => {
+                                view.created_at = ::buffa::MessageFieldView::set(
+                                    <::buffa_types::google::protobuf::__buffa::view::TimestampView as ::buffa::MessageView>::decode_view_ctx(
+                                        sub,
+                                        __sub_ctx,
+                                    )?,
+                                );
+                            }
+                        }
+                    }
+                    33u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        match view.confirmed_at.as_mut() {
+                            Some(existing) => {
+                                ::buffa::MessageView::merge_into_view(
+                                    existing,
+                                    sub,
+                                    __sub_ctx,
+                                )?
+                            }
+                            None => {
+                                view.confirmed_at = ::buffa::MessageFieldView::set(
+                                    <::buffa_types::google::protobuf::__buffa::view::TimestampView as ::buffa::MessageView>::decode_view_ctx(
+                                        sub,
+                                        __sub_ctx,
+                                    )?,
+                                );
+                            }
+                        }
+                    }
+                    6u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __elem = ::buffa::types::borrow_str(&mut cur)?;
+                        ctx.register_element_memory(
+                            ::buffa::__private::element_footprint(&__elem),
+                        )?;
+                        view.component_ids.push(__elem);
+                    }
+                    7u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __elem = ::buffa::types::borrow_str(&mut cur)?;
+                        ctx.register_element_memory(
+                            ::buffa::__private::element_footprint(&__elem),
+                        )?;
+                        view.topics.push(__elem);
+                    }
+                    _ => {
+                        ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
+                    }
+                }
+                ::core::result::Result::Ok(cur)
+            }
+            fn to_owned_message(
+                &self,
+            ) -> ::core::result::Result<super::super::Subscriber, ::buffa::DecodeError> {
+                self.to_owned_from_source(None)
+            }
+            #[allow(clippy::useless_conversion, clippy::needless_update)]
+            fn to_owned_from_source(
+                &self,
+                __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
+            ) -> ::core::result::Result<super::super::Subscriber, ::buffa::DecodeError> {
+                #[allow(unused_imports)]
+                use ::buffa::alloc::string::ToString as _;
+                let _ = __buffa_src;
+                ::core::result::Result::Ok(super::super::Subscriber {
+                    id: self.id.map(|s| s.to_string()),
+                    page_id: self.page_id.map(|s| s.to_string()),
+                    email: self.email.map(|s| s.to_string()),
+                    webhook_url: self.webhook_url.map(|s| s.to_string()),
+                    language: self.language.map(|s| s.to_string()),
+                    component_ids: self
+                        .component_ids
+                        .iter()
+                        .map(|s| s.to_string())
+                        .collect(),
+                    topics: self.topics.iter().map(|s| s.to_string()).collect(),
+                    kind: self.kind.map(|s| s.to_string()),
+                    state: self.state.map(|s| s.to_string()),
+                    created_at: match self.created_at.as_option() {
+                        Some(v) => {
+                            ::buffa::MessageField::<
+                                ::buffa_types::google::protobuf::Timestamp,
+                                ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+                            >::some(v.to_owned_from_source(__buffa_src)?)
+                        }
+                        None => ::buffa::MessageField::none(),
+                    },
+                    confirmed_at: match self.confirmed_at.as_option() {
+                        Some(v) => {
+                            ::buffa::MessageField::<
+                                ::buffa_types::google::protobuf::Timestamp,
+                                ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+                            >::some(v.to_owned_from_source(__buffa_src)?)
+                        }
+                        None => ::buffa::MessageField::none(),
+                    },
+                    ..::core::default::Default::default()
+                })
+            }
+        }
+        impl<'a> ::buffa::ViewEncode<'a> for SubscriberView<'a> {
+            #[allow(clippy::needless_borrow, clippy::let_and_return)]
+            fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                let mut size = 0u64;
+                if let Some(ref v) = self.id {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
+                if let Some(ref v) = self.page_id {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
+                if let Some(ref v) = self.email {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
+                if let Some(ref v) = self.webhook_url {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
+                if let Some(ref v) = self.language {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
+                for v in &self.component_ids {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
+                for v in &self.topics {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
+                if let Some(ref v) = self.kind {
+                    size += 2u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
+                if let Some(ref v) = self.state {
+                    size += 2u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
+                if self.created_at.is_set() {
+                    let __slot = __cache.reserve();
+                    let inner_size = self.created_at.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 2u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                if self.confirmed_at.is_set() {
+                    let __slot = __cache.reserve();
+                    let inner_size = self.confirmed_at.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 2u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                ::buffa::saturate_size(size)
+            }
+            #[allow(clippy::needless_borrow)]
+            fn write_to(
+                &self,
+                __cache: &mut ::buffa::SizeCache,
+                buf: &mut impl ::buffa::EncodeSink,
+            ) {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                if let Some(ref v) = self.id {
+                    ::buffa::types::put_string_field(1u32, v, buf);
+                }
+                if let Some(ref v) = self.page_id {
+                    ::buffa::types::put_string_field(2u32, v, buf);
+                }
+                if let Some(ref v) = self.email {
+                    ::buffa::types::put_string_field(3u32, v, buf);
+                }
+                if let Some(ref v) = self.webhook_url {
+                    ::buffa::types::put_string_field(4u32, v, buf);
+                }
+                if let Some(ref v) = self.language {
+                    ::buffa::types::put_string_field(5u32, v, buf);
+                }
+                for v in &self.component_ids {
+                    ::buffa::types::put_string_field(6u32, v, buf);
+                }
+                for v in &self.topics {
+                    ::buffa::types::put_string_field(7u32, v, buf);
+                }
+                if let Some(ref v) = self.kind {
+                    ::buffa::types::put_string_field(30u32, v, buf);
+                }
+                if let Some(ref v) = self.state {
+                    ::buffa::types::put_string_field(31u32, v, buf);
+                }
+                if self.created_at.is_set() {
+                    ::buffa::types::put_len_delimited_header(
+                        32u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    self.created_at.write_to(__cache, buf);
+                }
+                if self.confirmed_at.is_set() {
+                    ::buffa::types::put_len_delimited_header(
+                        33u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    self.confirmed_at.write_to(__cache, buf);
+                }
+            }
+        }
+        /// Serializes this view as protobuf JSON.
+        ///
+        /// Implicit-presence fields with default values are omitted, `required`
+        /// fields are always emitted, explicit-presence (`optional`) fields are
+        /// emitted only when set, bytes fields are base64-encoded, and enum
+        /// values are their proto name strings.
+        ///
+        /// This impl uses `serialize_map(None)` because the number of emitted
+        /// fields depends on default-omission rules; serializers that require
+        /// known map lengths (e.g. `bincode`) will return a runtime error.
+        /// Use the owned message type for those formats.
+        impl<'__a> ::serde::Serialize for SubscriberView<'__a> {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut __map = __s.serialize_map(::core::option::Option::None)?;
+                if let ::core::option::Option::Some(__v) = self.id {
+                    __map.serialize_entry("id", __v)?;
+                }
+                if let ::core::option::Option::Some(__v) = self.page_id {
+                    __map.serialize_entry("pageId", __v)?;
+                }
+                if let ::core::option::Option::Some(__v) = self.email {
+                    __map.serialize_entry("email", __v)?;
+                }
+                if let ::core::option::Option::Some(__v) = self.webhook_url {
+                    __map.serialize_entry("webhookUrl", __v)?;
+                }
+                if let ::core::option::Option::Some(__v) = self.language {
+                    __map.serialize_entry("language", __v)?;
+                }
+                if !self.component_ids.is_empty() {
+                    __map.serialize_entry("componentIds", &*self.component_ids)?;
+                }
+                if !self.topics.is_empty() {
+                    __map.serialize_entry("topics", &*self.topics)?;
+                }
+                if let ::core::option::Option::Some(__v) = self.kind {
+                    __map.serialize_entry("kind", __v)?;
+                }
+                if let ::core::option::Option::Some(__v) = self.state {
+                    __map.serialize_entry("state", __v)?;
+                }
+                {
+                    if let ::core::option::Option::Some(__v) = self
+                        .created_at
+                        .as_option()
+                    {
+                        __map.serialize_entry("createdAt", __v)?;
+                    }
+                }
+                {
+                    if let ::core::option::Option::Some(__v) = self
+                        .confirmed_at
+                        .as_option()
+                    {
+                        __map.serialize_entry("confirmedAt", __v)?;
+                    }
+                }
+                __map.end()
+            }
+        }
+        impl<'a> ::buffa::MessageName for SubscriberView<'a> {
+            const PACKAGE: &'static str = "status_page.v1";
+            const NAME: &'static str = "Subscriber";
+            const FULL_NAME: &'static str = "status_page.v1.Subscriber";
+            const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.Subscriber";
+        }
+        ::buffa::impl_default_view_instance!(SubscriberView);
+        ::buffa::impl_view_reborrow!(SubscriberView);
+        /** Self-contained, `'static` owned view of a `Subscriber` message.
+
+ Wraps [`::buffa::OwnedView`]`<`[`SubscriberView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`SubscriberView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+        #[derive(Clone, Debug)]
+        pub struct SubscriberOwnedView(::buffa::OwnedView<SubscriberView<'static>>);
+        impl SubscriberOwnedView {
+            /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
+            ///
+            /// The view borrows directly from the buffer's data; the buffer is
+            /// retained inside the returned handle.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer contains invalid
+            /// protobuf data.
+            pub fn decode(
+                bytes: ::buffa::bytes::Bytes,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    SubscriberOwnedView(::buffa::OwnedView::decode(bytes)?),
+                )
+            }
+            /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
+            /// max message size).
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer is invalid or
+            /// exceeds the configured limits.
+            pub fn decode_with_options(
+                bytes: ::buffa::bytes::Bytes,
+                opts: &::buffa::DecodeOptions,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    SubscriberOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
+                )
+            }
+            /// Build from an owned message via an encode → decode round-trip.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError::MessageTooLarge`] if the
+            /// message's encoded size exceeds the 2 GiB protobuf limit, or
+            /// another [`::buffa::DecodeError`] if the re-encoded bytes are
+            /// somehow invalid (should not happen for well-formed messages).
+            pub fn from_owned(
+                msg: &super::super::Subscriber,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    SubscriberOwnedView(::buffa::OwnedView::from_owned(msg)?),
+                )
+            }
+            /// Borrow the full [`SubscriberView`] with its lifetime tied to `&self`.
+            #[must_use]
+            pub fn view(&self) -> &SubscriberView<'_> {
+                self.0.reborrow()
+            }
+            /// Convert to the owned message type.
+            ///
+            /// Infallible: this type's constructors wire-decode their
+            /// buffer, and a view produced by wire decoding always
+            /// converts. Delegates to [`::buffa::OwnedView::to_owned_message`],
+            /// whose contract also governs handles converted from a raw
+            /// [`::buffa::OwnedView`].
+            #[must_use]
+            pub fn to_owned_message(&self) -> super::super::Subscriber {
+                self.0.to_owned_message()
+            }
+            /// The underlying bytes buffer.
+            #[must_use]
+            pub fn bytes(&self) -> &::buffa::bytes::Bytes {
+                self.0.bytes()
+            }
+            /// Consume the handle, returning the underlying bytes buffer.
+            #[must_use]
+            pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
+                self.0.into_bytes()
+            }
+            /// Output: `sub_…`.
+            ///
+            /// Field 1: `id`
+            #[must_use]
+            pub fn id(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().id
+            }
+            /// The page, `page_…`. Required.
+            ///
+            /// Field 2: `page_id`
+            #[must_use]
+            pub fn page_id(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().page_id
+            }
+            /// Address that emails go to. Either this or `webhook_url`.
+            ///
+            /// Field 3: `email`
+            #[must_use]
+            pub fn email(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().email
+            }
+            /// http or https URL that webhooks go to, up to 2048 characters. They are signed with the secrets of
+            /// the workspace, as those of channels are. A secret: left out of answers to read-only keys.
+            ///
+            /// Field 4: `webhook_url`
+            #[must_use]
+            pub fn webhook_url(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().webhook_url
+            }
+            /// Language of the emails: `en`, `de`, `fr`, `es`, `pt`, `ja` or `zh`. Default `en`.
+            ///
+            /// Field 5: `language`
+            #[must_use]
+            pub fn language(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().language
+            }
+            /// Components of the page that are heard of, `cmp_…`, up to 1000, and what is about the page as a whole.
+            /// Empty: all of the page.
+            ///
+            /// Field 6: `component_ids`
+            #[must_use]
+            pub fn component_ids(&self) -> &::buffa::RepeatedView<'_, &'_ str> {
+                &self.0.reborrow().component_ids
+            }
+            /// What is heard of: `reports`, `maintenance`, `incidents`. Empty: reports and maintenance.
+            ///
+            /// Field 7: `topics`
+            #[must_use]
+            pub fn topics(&self) -> &::buffa::RepeatedView<'_, &'_ str> {
+                &self.0.reborrow().topics
+            }
+            /// Output: `email` or `webhook`.
+            ///
+            /// Field 30: `kind`
+            #[must_use]
+            pub fn kind(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().kind
+            }
+            /// Output: `pending` until who has the address said yes, then `active`.
+            ///
+            /// Field 31: `state`
+            #[must_use]
+            pub fn state(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().state
+            }
+            /// Output: when it was added.
+            ///
+            /// Field 32: `created_at`
+            #[must_use]
+            pub fn created_at(
+                &self,
+            ) -> &::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'_>,
+            > {
+                &self.0.reborrow().created_at
+            }
+            /// Output: since when it is told.
+            ///
+            /// Field 33: `confirmed_at`
+            #[must_use]
+            pub fn confirmed_at(
+                &self,
+            ) -> &::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'_>,
+            > {
+                &self.0.reborrow().confirmed_at
+            }
+        }
+        impl ::core::convert::From<::buffa::OwnedView<SubscriberView<'static>>>
+        for SubscriberOwnedView {
+            fn from(inner: ::buffa::OwnedView<SubscriberView<'static>>) -> Self {
+                SubscriberOwnedView(inner)
+            }
+        }
+        impl ::core::convert::From<SubscriberOwnedView>
+        for ::buffa::OwnedView<SubscriberView<'static>> {
+            fn from(wrapper: SubscriberOwnedView) -> Self {
+                wrapper.0
+            }
+        }
+        impl ::core::convert::AsRef<::buffa::OwnedView<SubscriberView<'static>>>
+        for SubscriberOwnedView {
+            fn as_ref(&self) -> &::buffa::OwnedView<SubscriberView<'static>> {
+                &self.0
+            }
+        }
+        impl ::buffa::HasMessageView for super::super::Subscriber {
+            type View<'a> = SubscriberView<'a>;
+            type ViewHandle = SubscriberOwnedView;
+        }
+        impl ::serde::Serialize for SubscriberOwnedView {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::serde::Serialize::serialize(&self.0, __s)
+            }
+        }
+        /// Which part of the list to read.
+        #[derive(Clone, Debug, Default)]
+        pub struct ListSubscribersRequestView<'a> {
+            /// How many at most: 1 to 100. Default 50.
+            ///
+            /// Field 1: `limit`
+            pub limit: ::core::option::Option<i32>,
+            /// How many to skip, 0 or more. Default 0. Not together with `page_token`.
+            ///
+            /// Field 2: `offset`
+            pub offset: ::core::option::Option<i32>,
+            /// `next_page_token` of the part before. Unlike an offset, it misses and repeats nothing
+            /// when subscribers come and go in between.
+            ///
+            /// Field 3: `page_token`
+            pub page_token: ::core::option::Option<&'a str>,
+            /// Only those of this page, `page_…`; absent: of all pages of the workspace.
+            ///
+            /// Field 4: `page_id`
+            pub page_id: ::core::option::Option<&'a str>,
+            /// Only those that are told so: `email` or `webhook`; absent: all.
+            ///
+            /// Field 5: `kind`
+            pub kind: ::core::option::Option<&'a str>,
+            /// Only those that are `pending` or `active`; absent: all.
+            ///
+            /// Field 6: `state`
+            pub state: ::core::option::Option<&'a str>,
+        }
+        impl<'a> ::buffa::MessageView<'a> for ListSubscribersRequestView<'a> {
+            type Owned = super::super::ListSubscribersRequest;
+            fn decode_view(
+                buf: &'a [u8],
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                let __limit = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_UNKNOWN_FIELD_LIMIT,
+                );
+                let __elem = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_ELEMENT_MEMORY_LIMIT,
+                );
+                <Self as ::buffa::MessageView>::decode_view_ctx(
+                    buf,
+                    ::buffa::DecodeContext::new(::buffa::RECURSION_LIMIT, &__limit)
+                        .with_element_memory(&__elem),
+                )
+            }
+            fn decode_view_with_ctx(
+                buf: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                <Self as ::buffa::MessageView>::decode_view_ctx(buf, ctx)
+            }
+            #[inline]
+            fn merge_view_field(
+                &mut self,
+                tag: ::buffa::encoding::Tag,
+                cur: &'a [u8],
+                _before_tag: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<&'a [u8], ::buffa::DecodeError> {
+                let _ = ctx;
+                #[allow(unused_variables)]
+                let view = self;
+                let mut cur = cur;
+                match tag.field_number() {
+                    1u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.limit = Some(::buffa::types::decode_int32(&mut cur)?);
+                    }
+                    2u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.offset = Some(::buffa::types::decode_int32(&mut cur)?);
+                    }
+                    3u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.page_token = Some(::buffa::types::borrow_str(&mut cur)?);
+                    }
+                    4u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.page_id = Some(::buffa::types::borrow_str(&mut cur)?);
+                    }
+                    5u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.kind = Some(::buffa::types::borrow_str(&mut cur)?);
+                    }
+                    6u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.state = Some(::buffa::types::borrow_str(&mut cur)?);
+                    }
+                    _ => {
+                        ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
+                    }
+                }
+                ::core::result::Result::Ok(cur)
+            }
+            fn to_owned_message(
+                &self,
+            ) -> ::core::result::Result<
+                super::super::ListSubscribersRequest,
+                ::buffa::DecodeError,
+            > {
+                self.to_owned_from_source(None)
+            }
+            #[allow(clippy::useless_conversion, clippy::needless_update)]
+            fn to_owned_from_source(
+                &self,
+                __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
+            ) -> ::core::result::Result<
+                super::super::ListSubscribersRequest,
+                ::buffa::DecodeError,
+            > {
+                #[allow(unused_imports)]
+                use ::buffa::alloc::string::ToString as _;
+                let _ = __buffa_src;
+                ::core::result::Result::Ok(super::super::ListSubscribersRequest {
+                    limit: self.limit,
+                    offset: self.offset,
+                    page_token: self.page_token.map(|s| s.to_string()),
+                    page_id: self.page_id.map(|s| s.to_string()),
+                    kind: self.kind.map(|s| s.to_string()),
+                    state: self.state.map(|s| s.to_string()),
+                    ..::core::default::Default::default()
+                })
+            }
+        }
+        impl<'a> ::buffa::ViewEncode<'a> for ListSubscribersRequestView<'a> {
+            #[allow(clippy::needless_borrow, clippy::let_and_return)]
+            fn compute_size(&self, _cache: &mut ::buffa::SizeCache) -> u32 {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                let mut size = 0u64;
+                if let Some(v) = self.limit {
+                    size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
+                }
+                if let Some(v) = self.offset {
+                    size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
+                }
+                if let Some(ref v) = self.page_token {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
+                if let Some(ref v) = self.page_id {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
+                if let Some(ref v) = self.kind {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
+                if let Some(ref v) = self.state {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
+                ::buffa::saturate_size(size)
+            }
+            #[allow(clippy::needless_borrow)]
+            fn write_to(
+                &self,
+                _cache: &mut ::buffa::SizeCache,
+                buf: &mut impl ::buffa::EncodeSink,
+            ) {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                if let Some(v) = self.limit {
+                    ::buffa::types::put_int32_field(1u32, v, buf);
+                }
+                if let Some(v) = self.offset {
+                    ::buffa::types::put_int32_field(2u32, v, buf);
+                }
+                if let Some(ref v) = self.page_token {
+                    ::buffa::types::put_string_field(3u32, v, buf);
+                }
+                if let Some(ref v) = self.page_id {
+                    ::buffa::types::put_string_field(4u32, v, buf);
+                }
+                if let Some(ref v) = self.kind {
+                    ::buffa::types::put_string_field(5u32, v, buf);
+                }
+                if let Some(ref v) = self.state {
+                    ::buffa::types::put_string_field(6u32, v, buf);
+                }
+            }
+        }
+        /// Serializes this view as protobuf JSON.
+        ///
+        /// Implicit-presence fields with default values are omitted, `required`
+        /// fields are always emitted, explicit-presence (`optional`) fields are
+        /// emitted only when set, bytes fields are base64-encoded, and enum
+        /// values are their proto name strings.
+        ///
+        /// This impl uses `serialize_map(None)` because the number of emitted
+        /// fields depends on default-omission rules; serializers that require
+        /// known map lengths (e.g. `bincode`) will return a runtime error.
+        /// Use the owned message type for those formats.
+        impl<'__a> ::serde::Serialize for ListSubscribersRequestView<'__a> {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut __map = __s.serialize_map(::core::option::Option::None)?;
+                if let ::core::option::Option::Some(__v) = self.limit {
+                    __map
+                        .serialize_entry(
+                            "limit",
+                            &::buffa::json_helpers::ProtoJson(&__v),
+                        )?;
+                }
+                if let ::core::option::Option::Some(__v) = self.offset {
+                    __map
+                        .serialize_entry(
+                            "offset",
+                            &::buffa::json_helpers::ProtoJson(&__v),
+                        )?;
+                }
+                if let ::core::option::Option::Some(__v) = self.page_token {
+                    __map.serialize_entry("pageToken", __v)?;
+                }
+                if let ::core::option::Option::Some(__v) = self.page_id {
+                    __map.serialize_entry("pageId", __v)?;
+                }
+                if let ::core::option::Option::Some(__v) = self.kind {
+                    __map.serialize_entry("kind", __v)?;
+                }
+                if let ::core::option::Option::Some(__v) = self.state {
+                    __map.serialize_entry("state", __v)?;
+                }
+                __map.end()
+            }
+        }
+        impl<'a> ::buffa::MessageName for ListSubscribersRequestView<'a> {
+            const PACKAGE: &'static str = "status_page.v1";
+            const NAME: &'static str = "ListSubscribersRequest";
+            const FULL_NAME: &'static str = "status_page.v1.ListSubscribersRequest";
+            const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.ListSubscribersRequest";
+        }
+        ::buffa::impl_default_view_instance!(ListSubscribersRequestView);
+        ::buffa::impl_view_reborrow!(ListSubscribersRequestView);
+        /** Self-contained, `'static` owned view of a `ListSubscribersRequest` message.
+
+ Wraps [`::buffa::OwnedView`]`<`[`ListSubscribersRequestView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`ListSubscribersRequestView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+        #[derive(Clone, Debug)]
+        pub struct ListSubscribersRequestOwnedView(
+            ::buffa::OwnedView<ListSubscribersRequestView<'static>>,
+        );
+        impl ListSubscribersRequestOwnedView {
+            /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
+            ///
+            /// The view borrows directly from the buffer's data; the buffer is
+            /// retained inside the returned handle.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer contains invalid
+            /// protobuf data.
+            pub fn decode(
+                bytes: ::buffa::bytes::Bytes,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    ListSubscribersRequestOwnedView(::buffa::OwnedView::decode(bytes)?),
+                )
+            }
+            /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
+            /// max message size).
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer is invalid or
+            /// exceeds the configured limits.
+            pub fn decode_with_options(
+                bytes: ::buffa::bytes::Bytes,
+                opts: &::buffa::DecodeOptions,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    ListSubscribersRequestOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
+                )
+            }
+            /// Build from an owned message via an encode → decode round-trip.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError::MessageTooLarge`] if the
+            /// message's encoded size exceeds the 2 GiB protobuf limit, or
+            /// another [`::buffa::DecodeError`] if the re-encoded bytes are
+            /// somehow invalid (should not happen for well-formed messages).
+            pub fn from_owned(
+                msg: &super::super::ListSubscribersRequest,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    ListSubscribersRequestOwnedView(::buffa::OwnedView::from_owned(msg)?),
+                )
+            }
+            /// Borrow the full [`ListSubscribersRequestView`] with its lifetime tied to `&self`.
+            #[must_use]
+            pub fn view(&self) -> &ListSubscribersRequestView<'_> {
+                self.0.reborrow()
+            }
+            /// Convert to the owned message type.
+            ///
+            /// Infallible: this type's constructors wire-decode their
+            /// buffer, and a view produced by wire decoding always
+            /// converts. Delegates to [`::buffa::OwnedView::to_owned_message`],
+            /// whose contract also governs handles converted from a raw
+            /// [`::buffa::OwnedView`].
+            #[must_use]
+            pub fn to_owned_message(&self) -> super::super::ListSubscribersRequest {
+                self.0.to_owned_message()
+            }
+            /// The underlying bytes buffer.
+            #[must_use]
+            pub fn bytes(&self) -> &::buffa::bytes::Bytes {
+                self.0.bytes()
+            }
+            /// Consume the handle, returning the underlying bytes buffer.
+            #[must_use]
+            pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
+                self.0.into_bytes()
+            }
+            /// How many at most: 1 to 100. Default 50.
+            ///
+            /// Field 1: `limit`
+            #[must_use]
+            pub fn limit(&self) -> ::core::option::Option<i32> {
+                self.0.reborrow().limit
+            }
+            /// How many to skip, 0 or more. Default 0. Not together with `page_token`.
+            ///
+            /// Field 2: `offset`
+            #[must_use]
+            pub fn offset(&self) -> ::core::option::Option<i32> {
+                self.0.reborrow().offset
+            }
+            /// `next_page_token` of the part before. Unlike an offset, it misses and repeats nothing
+            /// when subscribers come and go in between.
+            ///
+            /// Field 3: `page_token`
+            #[must_use]
+            pub fn page_token(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().page_token
+            }
+            /// Only those of this page, `page_…`; absent: of all pages of the workspace.
+            ///
+            /// Field 4: `page_id`
+            #[must_use]
+            pub fn page_id(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().page_id
+            }
+            /// Only those that are told so: `email` or `webhook`; absent: all.
+            ///
+            /// Field 5: `kind`
+            #[must_use]
+            pub fn kind(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().kind
+            }
+            /// Only those that are `pending` or `active`; absent: all.
+            ///
+            /// Field 6: `state`
+            #[must_use]
+            pub fn state(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().state
+            }
+        }
+        impl ::core::convert::From<
+            ::buffa::OwnedView<ListSubscribersRequestView<'static>>,
+        > for ListSubscribersRequestOwnedView {
+            fn from(
+                inner: ::buffa::OwnedView<ListSubscribersRequestView<'static>>,
+            ) -> Self {
+                ListSubscribersRequestOwnedView(inner)
+            }
+        }
+        impl ::core::convert::From<ListSubscribersRequestOwnedView>
+        for ::buffa::OwnedView<ListSubscribersRequestView<'static>> {
+            fn from(wrapper: ListSubscribersRequestOwnedView) -> Self {
+                wrapper.0
+            }
+        }
+        impl ::core::convert::AsRef<
+            ::buffa::OwnedView<ListSubscribersRequestView<'static>>,
+        > for ListSubscribersRequestOwnedView {
+            fn as_ref(
+                &self,
+            ) -> &::buffa::OwnedView<ListSubscribersRequestView<'static>> {
+                &self.0
+            }
+        }
+        impl ::buffa::HasMessageView for super::super::ListSubscribersRequest {
+            type View<'a> = ListSubscribersRequestView<'a>;
+            type ViewHandle = ListSubscribersRequestOwnedView;
+        }
+        impl ::serde::Serialize for ListSubscribersRequestOwnedView {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::serde::Serialize::serialize(&self.0, __s)
+            }
+        }
+        /// A part of the list.
+        #[derive(Clone, Debug, Default)]
+        pub struct ListSubscribersResponseView<'a> {
+            /// By id.
+            ///
+            /// Field 1: `subscribers`
+            pub subscribers: ::buffa::RepeatedView<
+                'a,
+                super::super::__buffa::view::SubscriberView<'a>,
+            >,
+            /// How many the request lets through.
+            ///
+            /// Field 2: `total_size`
+            pub total_size: i32,
+            /// Token of the next part; empty on the last.
+            ///
+            /// Field 3: `next_page_token`
+            pub next_page_token: &'a str,
+        }
+        impl<'a> ::buffa::MessageView<'a> for ListSubscribersResponseView<'a> {
+            type Owned = super::super::ListSubscribersResponse;
+            fn decode_view(
+                buf: &'a [u8],
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                let __limit = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_UNKNOWN_FIELD_LIMIT,
+                );
+                let __elem = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_ELEMENT_MEMORY_LIMIT,
+                );
+                <Self as ::buffa::MessageView>::decode_view_ctx(
+                    buf,
+                    ::buffa::DecodeContext::new(::buffa::RECURSION_LIMIT, &__limit)
+                        .with_element_memory(&__elem),
+                )
+            }
+            fn decode_view_with_ctx(
+                buf: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                <Self as ::buffa::MessageView>::decode_view_ctx(buf, ctx)
+            }
+            #[inline]
+            fn merge_view_field(
+                &mut self,
+                tag: ::buffa::encoding::Tag,
+                cur: &'a [u8],
+                _before_tag: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<&'a [u8], ::buffa::DecodeError> {
+                let _ = ctx;
+                #[allow(unused_variables)]
+                let view = self;
+                let mut cur = cur;
+                match tag.field_number() {
+                    2u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.total_size = ::buffa::types::decode_int32(&mut cur)?;
+                    }
+                    3u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.next_page_token = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    1u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        ctx.register_element_memory(
+                            ::core::mem::size_of::<
+                                super::super::__buffa::view::SubscriberView,
+                            >(),
+                        )?;
+                        view.subscribers
+                            .push(
+                                <super::super::__buffa::view::SubscriberView as ::buffa::MessageView>::decode_view_ctx(
+                                    sub,
+                                    __sub_ctx,
+                                )?,
+                            );
+                    }
+                    _ => {
+                        ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
+                    }
+                }
+                ::core::result::Result::Ok(cur)
+            }
+            fn to_owned_message(
+                &self,
+            ) -> ::core::result::Result<
+                super::super::ListSubscribersResponse,
+                ::buffa::DecodeError,
+            > {
+                self.to_owned_from_source(None)
+            }
+            #[allow(clippy::useless_conversion, clippy::needless_update)]
+            fn to_owned_from_source(
+                &self,
+                __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
+            ) -> ::core::result::Result<
+                super::super::ListSubscribersResponse,
+                ::buffa::DecodeError,
+            > {
+                #[allow(unused_imports)]
+                use ::buffa::alloc::string::ToString as _;
+                let _ = __buffa_src;
+                ::core::result::Result::Ok(super::super::ListSubscribersResponse {
+                    subscribers: self
+                        .subscribers
+                        .iter()
+                        .map(|v| v.to_owned_from_source(__buffa_src))
+                        .collect::<::core::result::Result<_, ::buffa::DecodeError>>()?,
+                    total_size: self.total_size,
+                    next_page_token: self.next_page_token.to_string(),
+                    ..::core::default::Default::default()
+                })
+            }
+        }
+        impl<'a> ::buffa::ViewEncode<'a> for ListSubscribersResponseView<'a> {
+            #[allow(clippy::needless_borrow, clippy::let_and_return)]
+            fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                let mut size = 0u64;
+                for v in &self.subscribers {
+                    let __slot = __cache.reserve();
+                    let inner_size = v.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                if self.total_size != 0i32 {
+                    size
+                        += 1u64
+                            + ::buffa::types::int32_encoded_len(self.total_size) as u64;
+                }
+                if !self.next_page_token.is_empty() {
+                    size
+                        += 1u64
+                            + ::buffa::types::string_encoded_len(&self.next_page_token)
+                                as u64;
+                }
+                ::buffa::saturate_size(size)
+            }
+            #[allow(clippy::needless_borrow)]
+            fn write_to(
+                &self,
+                __cache: &mut ::buffa::SizeCache,
+                buf: &mut impl ::buffa::EncodeSink,
+            ) {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                for v in &self.subscribers {
+                    ::buffa::types::put_len_delimited_header(
+                        1u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    v.write_to(__cache, buf);
+                }
+                if self.total_size != 0i32 {
+                    ::buffa::types::put_int32_field(2u32, self.total_size, buf);
+                }
+                if !self.next_page_token.is_empty() {
+                    ::buffa::types::put_string_field(3u32, &self.next_page_token, buf);
+                }
+            }
+        }
+        /// Serializes this view as protobuf JSON.
+        ///
+        /// Implicit-presence fields with default values are omitted, `required`
+        /// fields are always emitted, explicit-presence (`optional`) fields are
+        /// emitted only when set, bytes fields are base64-encoded, and enum
+        /// values are their proto name strings.
+        ///
+        /// This impl uses `serialize_map(None)` because the number of emitted
+        /// fields depends on default-omission rules; serializers that require
+        /// known map lengths (e.g. `bincode`) will return a runtime error.
+        /// Use the owned message type for those formats.
+        impl<'__a> ::serde::Serialize for ListSubscribersResponseView<'__a> {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut __map = __s.serialize_map(::core::option::Option::None)?;
+                if !self.subscribers.is_empty() {
+                    __map.serialize_entry("subscribers", &*self.subscribers)?;
+                }
+                if !::buffa::json_helpers::skip_if::is_zero_i32(&self.total_size) {
+                    __map
+                        .serialize_entry(
+                            "totalSize",
+                            &::buffa::json_helpers::ProtoJson(&self.total_size),
+                        )?;
+                }
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.next_page_token) {
+                    __map.serialize_entry("nextPageToken", self.next_page_token)?;
+                }
+                __map.end()
+            }
+        }
+        impl<'a> ::buffa::MessageName for ListSubscribersResponseView<'a> {
+            const PACKAGE: &'static str = "status_page.v1";
+            const NAME: &'static str = "ListSubscribersResponse";
+            const FULL_NAME: &'static str = "status_page.v1.ListSubscribersResponse";
+            const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.ListSubscribersResponse";
+        }
+        ::buffa::impl_default_view_instance!(ListSubscribersResponseView);
+        ::buffa::impl_view_reborrow!(ListSubscribersResponseView);
+        /** Self-contained, `'static` owned view of a `ListSubscribersResponse` message.
+
+ Wraps [`::buffa::OwnedView`]`<`[`ListSubscribersResponseView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`ListSubscribersResponseView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+        #[derive(Clone, Debug)]
+        pub struct ListSubscribersResponseOwnedView(
+            ::buffa::OwnedView<ListSubscribersResponseView<'static>>,
+        );
+        impl ListSubscribersResponseOwnedView {
+            /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
+            ///
+            /// The view borrows directly from the buffer's data; the buffer is
+            /// retained inside the returned handle.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer contains invalid
+            /// protobuf data.
+            pub fn decode(
+                bytes: ::buffa::bytes::Bytes,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    ListSubscribersResponseOwnedView(::buffa::OwnedView::decode(bytes)?),
+                )
+            }
+            /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
+            /// max message size).
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer is invalid or
+            /// exceeds the configured limits.
+            pub fn decode_with_options(
+                bytes: ::buffa::bytes::Bytes,
+                opts: &::buffa::DecodeOptions,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    ListSubscribersResponseOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
+                )
+            }
+            /// Build from an owned message via an encode → decode round-trip.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError::MessageTooLarge`] if the
+            /// message's encoded size exceeds the 2 GiB protobuf limit, or
+            /// another [`::buffa::DecodeError`] if the re-encoded bytes are
+            /// somehow invalid (should not happen for well-formed messages).
+            pub fn from_owned(
+                msg: &super::super::ListSubscribersResponse,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    ListSubscribersResponseOwnedView(
+                        ::buffa::OwnedView::from_owned(msg)?,
+                    ),
+                )
+            }
+            /// Borrow the full [`ListSubscribersResponseView`] with its lifetime tied to `&self`.
+            #[must_use]
+            pub fn view(&self) -> &ListSubscribersResponseView<'_> {
+                self.0.reborrow()
+            }
+            /// Convert to the owned message type.
+            ///
+            /// Infallible: this type's constructors wire-decode their
+            /// buffer, and a view produced by wire decoding always
+            /// converts. Delegates to [`::buffa::OwnedView::to_owned_message`],
+            /// whose contract also governs handles converted from a raw
+            /// [`::buffa::OwnedView`].
+            #[must_use]
+            pub fn to_owned_message(&self) -> super::super::ListSubscribersResponse {
+                self.0.to_owned_message()
+            }
+            /// The underlying bytes buffer.
+            #[must_use]
+            pub fn bytes(&self) -> &::buffa::bytes::Bytes {
+                self.0.bytes()
+            }
+            /// Consume the handle, returning the underlying bytes buffer.
+            #[must_use]
+            pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
+                self.0.into_bytes()
+            }
+            /// By id.
+            ///
+            /// Field 1: `subscribers`
+            #[must_use]
+            pub fn subscribers(
+                &self,
+            ) -> &::buffa::RepeatedView<
+                '_,
+                super::super::__buffa::view::SubscriberView<'_>,
+            > {
+                &self.0.reborrow().subscribers
+            }
+            /// How many the request lets through.
+            ///
+            /// Field 2: `total_size`
+            #[must_use]
+            pub fn total_size(&self) -> i32 {
+                self.0.reborrow().total_size
+            }
+            /// Token of the next part; empty on the last.
+            ///
+            /// Field 3: `next_page_token`
+            #[must_use]
+            pub fn next_page_token(&self) -> &'_ str {
+                self.0.reborrow().next_page_token
+            }
+        }
+        impl ::core::convert::From<
+            ::buffa::OwnedView<ListSubscribersResponseView<'static>>,
+        > for ListSubscribersResponseOwnedView {
+            fn from(
+                inner: ::buffa::OwnedView<ListSubscribersResponseView<'static>>,
+            ) -> Self {
+                ListSubscribersResponseOwnedView(inner)
+            }
+        }
+        impl ::core::convert::From<ListSubscribersResponseOwnedView>
+        for ::buffa::OwnedView<ListSubscribersResponseView<'static>> {
+            fn from(wrapper: ListSubscribersResponseOwnedView) -> Self {
+                wrapper.0
+            }
+        }
+        impl ::core::convert::AsRef<
+            ::buffa::OwnedView<ListSubscribersResponseView<'static>>,
+        > for ListSubscribersResponseOwnedView {
+            fn as_ref(
+                &self,
+            ) -> &::buffa::OwnedView<ListSubscribersResponseView<'static>> {
+                &self.0
+            }
+        }
+        impl ::buffa::HasMessageView for super::super::ListSubscribersResponse {
+            type View<'a> = ListSubscribersResponseView<'a>;
+            type ViewHandle = ListSubscribersResponseOwnedView;
+        }
+        impl ::serde::Serialize for ListSubscribersResponseOwnedView {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::serde::Serialize::serialize(&self.0, __s)
+            }
+        }
+        /// A new subscriber.
+        #[derive(Clone, Debug, Default)]
+        pub struct AddSubscriberRequestView<'a> {
+            /// Its outputs are ignored. Required.
+            ///
+            /// Field 1: `subscriber`
+            pub subscriber: ::buffa::MessageFieldView<
+                super::super::__buffa::view::SubscriberView<'a>,
+            >,
+            /// Whether who has the address is asked first, by an email whose link holds for 24 hours. Default true.
+            /// False where they said yes already. Webhooks are told from the beginning on.
+            ///
+            /// Field 2: `confirm`
+            pub confirm: ::core::option::Option<bool>,
+        }
+        impl<'a> ::buffa::MessageView<'a> for AddSubscriberRequestView<'a> {
+            type Owned = super::super::AddSubscriberRequest;
+            fn decode_view(
+                buf: &'a [u8],
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                let __limit = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_UNKNOWN_FIELD_LIMIT,
+                );
+                let __elem = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_ELEMENT_MEMORY_LIMIT,
+                );
+                <Self as ::buffa::MessageView>::decode_view_ctx(
+                    buf,
+                    ::buffa::DecodeContext::new(::buffa::RECURSION_LIMIT, &__limit)
+                        .with_element_memory(&__elem),
+                )
+            }
+            fn decode_view_with_ctx(
+                buf: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                <Self as ::buffa::MessageView>::decode_view_ctx(buf, ctx)
+            }
+            #[inline]
+            fn merge_view_field(
+                &mut self,
+                tag: ::buffa::encoding::Tag,
+                cur: &'a [u8],
+                _before_tag: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<&'a [u8], ::buffa::DecodeError> {
+                let _ = ctx;
+                #[allow(unused_variables)]
+                let view = self;
+                let mut cur = cur;
+                match tag.field_number() {
+                    1u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        match view.subscriber.as_mut() {
+                            Some(existing) => {
+                                ::buffa::MessageView::merge_into_view(
+                                    existing,
+                                    sub,
+                                    __sub_ctx,
+                                )?
+                            }
+                            None => {
+                                view.subscriber = ::buffa::MessageFieldView::set(
+                                    <super::super::__buffa::view::SubscriberView as ::buffa::MessageView>::decode_view_ctx(
+                                        sub,
+                                        __sub_ctx,
+                                    )?,
+                                );
+                            }
+                        }
+                    }
+                    2u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.confirm = Some(::buffa::types::decode_bool(&mut cur)?);
+                    }
+                    _ => {
+                        ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
+                    }
+                }
+                ::core::result::Result::Ok(cur)
+            }
+            fn to_owned_message(
+                &self,
+            ) -> ::core::result::Result<
+                super::super::AddSubscriberRequest,
+                ::buffa::DecodeError,
+            > {
+                self.to_owned_from_source(None)
+            }
+            #[allow(clippy::useless_conversion, clippy::needless_update)]
+            fn to_owned_from_source(
+                &self,
+                __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
+            ) -> ::core::result::Result<
+                super::super::AddSubscriberRequest,
+                ::buffa::DecodeError,
+            > {
+                #[allow(unused_imports)]
+                use ::buffa::alloc::string::ToString as _;
+                let _ = __buffa_src;
+                ::core::result::Result::Ok(super::super::AddSubscriberRequest {
+                    subscriber: match self.subscriber.as_option() {
+                        Some(v) => {
+                            ::buffa::MessageField::<
+                                super::super::Subscriber,
+                                ::buffa::Inline<super::super::Subscriber>,
+                            >::some(v.to_owned_from_source(__buffa_src)?)
+                        }
+                        None => ::buffa::MessageField::none(),
+                    },
+                    confirm: self.confirm,
+                    ..::core::default::Default::default()
+                })
+            }
+        }
+        impl<'a> ::buffa::ViewEncode<'a> for AddSubscriberRequestView<'a> {
+            #[allow(clippy::needless_borrow, clippy::let_and_return)]
+            fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                let mut size = 0u64;
+                if self.subscriber.is_set() {
+                    let __slot = __cache.reserve();
+                    let inner_size = self.subscriber.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                if self.confirm.is_some() {
+                    size += 1u64 + ::buffa::types::BOOL_ENCODED_LEN as u64;
+                }
+                ::buffa::saturate_size(size)
+            }
+            #[allow(clippy::needless_borrow)]
+            fn write_to(
+                &self,
+                __cache: &mut ::buffa::SizeCache,
+                buf: &mut impl ::buffa::EncodeSink,
+            ) {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                if self.subscriber.is_set() {
+                    ::buffa::types::put_len_delimited_header(
+                        1u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    self.subscriber.write_to(__cache, buf);
+                }
+                if let Some(v) = self.confirm {
+                    ::buffa::types::put_bool_field(2u32, v, buf);
+                }
+            }
+        }
+        /// Serializes this view as protobuf JSON.
+        ///
+        /// Implicit-presence fields with default values are omitted, `required`
+        /// fields are always emitted, explicit-presence (`optional`) fields are
+        /// emitted only when set, bytes fields are base64-encoded, and enum
+        /// values are their proto name strings.
+        ///
+        /// This impl uses `serialize_map(None)` because the number of emitted
+        /// fields depends on default-omission rules; serializers that require
+        /// known map lengths (e.g. `bincode`) will return a runtime error.
+        /// Use the owned message type for those formats.
+        impl<'__a> ::serde::Serialize for AddSubscriberRequestView<'__a> {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut __map = __s.serialize_map(::core::option::Option::None)?;
+                {
+                    if let ::core::option::Option::Some(__v) = self
+                        .subscriber
+                        .as_option()
+                    {
+                        __map.serialize_entry("subscriber", __v)?;
+                    }
+                }
+                if let ::core::option::Option::Some(__v) = self.confirm {
+                    __map.serialize_entry("confirm", &__v)?;
+                }
+                __map.end()
+            }
+        }
+        impl<'a> ::buffa::MessageName for AddSubscriberRequestView<'a> {
+            const PACKAGE: &'static str = "status_page.v1";
+            const NAME: &'static str = "AddSubscriberRequest";
+            const FULL_NAME: &'static str = "status_page.v1.AddSubscriberRequest";
+            const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.AddSubscriberRequest";
+        }
+        ::buffa::impl_default_view_instance!(AddSubscriberRequestView);
+        ::buffa::impl_view_reborrow!(AddSubscriberRequestView);
+        /** Self-contained, `'static` owned view of a `AddSubscriberRequest` message.
+
+ Wraps [`::buffa::OwnedView`]`<`[`AddSubscriberRequestView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`AddSubscriberRequestView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+        #[derive(Clone, Debug)]
+        pub struct AddSubscriberRequestOwnedView(
+            ::buffa::OwnedView<AddSubscriberRequestView<'static>>,
+        );
+        impl AddSubscriberRequestOwnedView {
+            /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
+            ///
+            /// The view borrows directly from the buffer's data; the buffer is
+            /// retained inside the returned handle.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer contains invalid
+            /// protobuf data.
+            pub fn decode(
+                bytes: ::buffa::bytes::Bytes,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    AddSubscriberRequestOwnedView(::buffa::OwnedView::decode(bytes)?),
+                )
+            }
+            /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
+            /// max message size).
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer is invalid or
+            /// exceeds the configured limits.
+            pub fn decode_with_options(
+                bytes: ::buffa::bytes::Bytes,
+                opts: &::buffa::DecodeOptions,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    AddSubscriberRequestOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
+                )
+            }
+            /// Build from an owned message via an encode → decode round-trip.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError::MessageTooLarge`] if the
+            /// message's encoded size exceeds the 2 GiB protobuf limit, or
+            /// another [`::buffa::DecodeError`] if the re-encoded bytes are
+            /// somehow invalid (should not happen for well-formed messages).
+            pub fn from_owned(
+                msg: &super::super::AddSubscriberRequest,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    AddSubscriberRequestOwnedView(::buffa::OwnedView::from_owned(msg)?),
+                )
+            }
+            /// Borrow the full [`AddSubscriberRequestView`] with its lifetime tied to `&self`.
+            #[must_use]
+            pub fn view(&self) -> &AddSubscriberRequestView<'_> {
+                self.0.reborrow()
+            }
+            /// Convert to the owned message type.
+            ///
+            /// Infallible: this type's constructors wire-decode their
+            /// buffer, and a view produced by wire decoding always
+            /// converts. Delegates to [`::buffa::OwnedView::to_owned_message`],
+            /// whose contract also governs handles converted from a raw
+            /// [`::buffa::OwnedView`].
+            #[must_use]
+            pub fn to_owned_message(&self) -> super::super::AddSubscriberRequest {
+                self.0.to_owned_message()
+            }
+            /// The underlying bytes buffer.
+            #[must_use]
+            pub fn bytes(&self) -> &::buffa::bytes::Bytes {
+                self.0.bytes()
+            }
+            /// Consume the handle, returning the underlying bytes buffer.
+            #[must_use]
+            pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
+                self.0.into_bytes()
+            }
+            /// Its outputs are ignored. Required.
+            ///
+            /// Field 1: `subscriber`
+            #[must_use]
+            pub fn subscriber(
+                &self,
+            ) -> &::buffa::MessageFieldView<
+                super::super::__buffa::view::SubscriberView<'_>,
+            > {
+                &self.0.reborrow().subscriber
+            }
+            /// Whether who has the address is asked first, by an email whose link holds for 24 hours. Default true.
+            /// False where they said yes already. Webhooks are told from the beginning on.
+            ///
+            /// Field 2: `confirm`
+            #[must_use]
+            pub fn confirm(&self) -> ::core::option::Option<bool> {
+                self.0.reborrow().confirm
+            }
+        }
+        impl ::core::convert::From<::buffa::OwnedView<AddSubscriberRequestView<'static>>>
+        for AddSubscriberRequestOwnedView {
+            fn from(
+                inner: ::buffa::OwnedView<AddSubscriberRequestView<'static>>,
+            ) -> Self {
+                AddSubscriberRequestOwnedView(inner)
+            }
+        }
+        impl ::core::convert::From<AddSubscriberRequestOwnedView>
+        for ::buffa::OwnedView<AddSubscriberRequestView<'static>> {
+            fn from(wrapper: AddSubscriberRequestOwnedView) -> Self {
+                wrapper.0
+            }
+        }
+        impl ::core::convert::AsRef<
+            ::buffa::OwnedView<AddSubscriberRequestView<'static>>,
+        > for AddSubscriberRequestOwnedView {
+            fn as_ref(&self) -> &::buffa::OwnedView<AddSubscriberRequestView<'static>> {
+                &self.0
+            }
+        }
+        impl ::buffa::HasMessageView for super::super::AddSubscriberRequest {
+            type View<'a> = AddSubscriberRequestView<'a>;
+            type ViewHandle = AddSubscriberRequestOwnedView;
+        }
+        impl ::serde::Serialize for AddSubscriberRequestOwnedView {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::serde::Serialize::serialize(&self.0, __s)
+            }
+        }
+        /// The new subscriber.
+        #[derive(Clone, Debug, Default)]
+        pub struct AddSubscriberResponseView<'a> {
+            /// As stored, with its outputs.
+            ///
+            /// Field 1: `subscriber`
+            pub subscriber: ::buffa::MessageFieldView<
+                super::super::__buffa::view::SubscriberView<'a>,
+            >,
+        }
+        impl<'a> ::buffa::MessageView<'a> for AddSubscriberResponseView<'a> {
+            type Owned = super::super::AddSubscriberResponse;
+            fn decode_view(
+                buf: &'a [u8],
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                let __limit = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_UNKNOWN_FIELD_LIMIT,
+                );
+                let __elem = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_ELEMENT_MEMORY_LIMIT,
+                );
+                <Self as ::buffa::MessageView>::decode_view_ctx(
+                    buf,
+                    ::buffa::DecodeContext::new(::buffa::RECURSION_LIMIT, &__limit)
+                        .with_element_memory(&__elem),
+                )
+            }
+            fn decode_view_with_ctx(
+                buf: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                <Self as ::buffa::MessageView>::decode_view_ctx(buf, ctx)
+            }
+            #[inline]
+            fn merge_view_field(
+                &mut self,
+                tag: ::buffa::encoding::Tag,
+                cur: &'a [u8],
+                _before_tag: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<&'a [u8], ::buffa::DecodeError> {
+                let _ = ctx;
+                #[allow(unused_variables)]
+                let view = self;
+                let mut cur = cur;
+                match tag.field_number() {
+                    1u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        match view.subscriber.as_mut() {
+                            Some(existing) => {
+                                ::buffa::MessageView::merge_into_view(
+                                    existing,
+                                    sub,
+                                    __sub_ctx,
+                                )?
+                            }
+                            None => {
+                                view.subscriber = ::buffa::MessageFieldView::set(
+                                    <super::super::__buffa::view::SubscriberView as ::buffa::MessageView>::decode_view_ctx(
+                                        sub,
+                                        __sub_ctx,
+                                    )?,
+                                );
+                            }
+                        }
+                    }
+                    _ => {
+                        ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
+                    }
+                }
+                ::core::result::Result::Ok(cur)
+            }
+            fn to_owned_message(
+                &self,
+            ) -> ::core::result::Result<
+                super::super::AddSubscriberResponse,
+                ::buffa::DecodeError,
+            > {
+                self.to_owned_from_source(None)
+            }
+            #[allow(clippy::useless_conversion, clippy::needless_update)]
+            fn to_owned_from_source(
+                &self,
+                __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
+            ) -> ::core::result::Result<
+                super::super::AddSubscriberResponse,
+                ::buffa::DecodeError,
+            > {
+                #[allow(unused_imports)]
+                use ::buffa::alloc::string::ToString as _;
+                let _ = __buffa_src;
+                ::core::result::Result::Ok(super::super::AddSubscriberResponse {
+                    subscriber: match self.subscriber.as_option() {
+                        Some(v) => {
+                            ::buffa::MessageField::<
+                                super::super::Subscriber,
+                                ::buffa::Inline<super::super::Subscriber>,
+                            >::some(v.to_owned_from_source(__buffa_src)?)
+                        }
+                        None => ::buffa::MessageField::none(),
+                    },
+                    ..::core::default::Default::default()
+                })
+            }
+        }
+        impl<'a> ::buffa::ViewEncode<'a> for AddSubscriberResponseView<'a> {
+            #[allow(clippy::needless_borrow, clippy::let_and_return)]
+            fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                let mut size = 0u64;
+                if self.subscriber.is_set() {
+                    let __slot = __cache.reserve();
+                    let inner_size = self.subscriber.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                ::buffa::saturate_size(size)
+            }
+            #[allow(clippy::needless_borrow)]
+            fn write_to(
+                &self,
+                __cache: &mut ::buffa::SizeCache,
+                buf: &mut impl ::buffa::EncodeSink,
+            ) {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                if self.subscriber.is_set() {
+                    ::buffa::types::put_len_delimited_header(
+                        1u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    self.subscriber.write_to(__cache, buf);
+                }
+            }
+        }
+        /// Serializes this view as protobuf JSON.
+        ///
+        /// Implicit-presence fields with default values are omitted, `required`
+        /// fields are always emitted, explicit-presence (`optional`) fields are
+        /// emitted only when set, bytes fields are base64-encoded, and enum
+        /// values are their proto name strings.
+        ///
+        /// This impl uses `serialize_map(None)` because the number of emitted
+        /// fields depends on default-omission rules; serializers that require
+        /// known map lengths (e.g. `bincode`) will return a runtime error.
+        /// Use the owned message type for those formats.
+        impl<'__a> ::serde::Serialize for AddSubscriberResponseView<'__a> {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut __map = __s.serialize_map(::core::option::Option::None)?;
+                {
+                    if let ::core::option::Option::Some(__v) = self
+                        .subscriber
+                        .as_option()
+                    {
+                        __map.serialize_entry("subscriber", __v)?;
+                    }
+                }
+                __map.end()
+            }
+        }
+        impl<'a> ::buffa::MessageName for AddSubscriberResponseView<'a> {
+            const PACKAGE: &'static str = "status_page.v1";
+            const NAME: &'static str = "AddSubscriberResponse";
+            const FULL_NAME: &'static str = "status_page.v1.AddSubscriberResponse";
+            const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.AddSubscriberResponse";
+        }
+        ::buffa::impl_default_view_instance!(AddSubscriberResponseView);
+        ::buffa::impl_view_reborrow!(AddSubscriberResponseView);
+        /** Self-contained, `'static` owned view of a `AddSubscriberResponse` message.
+
+ Wraps [`::buffa::OwnedView`]`<`[`AddSubscriberResponseView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`AddSubscriberResponseView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+        #[derive(Clone, Debug)]
+        pub struct AddSubscriberResponseOwnedView(
+            ::buffa::OwnedView<AddSubscriberResponseView<'static>>,
+        );
+        impl AddSubscriberResponseOwnedView {
+            /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
+            ///
+            /// The view borrows directly from the buffer's data; the buffer is
+            /// retained inside the returned handle.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer contains invalid
+            /// protobuf data.
+            pub fn decode(
+                bytes: ::buffa::bytes::Bytes,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    AddSubscriberResponseOwnedView(::buffa::OwnedView::decode(bytes)?),
+                )
+            }
+            /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
+            /// max message size).
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer is invalid or
+            /// exceeds the configured limits.
+            pub fn decode_with_options(
+                bytes: ::buffa::bytes::Bytes,
+                opts: &::buffa::DecodeOptions,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    AddSubscriberResponseOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
+                )
+            }
+            /// Build from an owned message via an encode → decode round-trip.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError::MessageTooLarge`] if the
+            /// message's encoded size exceeds the 2 GiB protobuf limit, or
+            /// another [`::buffa::DecodeError`] if the re-encoded bytes are
+            /// somehow invalid (should not happen for well-formed messages).
+            pub fn from_owned(
+                msg: &super::super::AddSubscriberResponse,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    AddSubscriberResponseOwnedView(::buffa::OwnedView::from_owned(msg)?),
+                )
+            }
+            /// Borrow the full [`AddSubscriberResponseView`] with its lifetime tied to `&self`.
+            #[must_use]
+            pub fn view(&self) -> &AddSubscriberResponseView<'_> {
+                self.0.reborrow()
+            }
+            /// Convert to the owned message type.
+            ///
+            /// Infallible: this type's constructors wire-decode their
+            /// buffer, and a view produced by wire decoding always
+            /// converts. Delegates to [`::buffa::OwnedView::to_owned_message`],
+            /// whose contract also governs handles converted from a raw
+            /// [`::buffa::OwnedView`].
+            #[must_use]
+            pub fn to_owned_message(&self) -> super::super::AddSubscriberResponse {
+                self.0.to_owned_message()
+            }
+            /// The underlying bytes buffer.
+            #[must_use]
+            pub fn bytes(&self) -> &::buffa::bytes::Bytes {
+                self.0.bytes()
+            }
+            /// Consume the handle, returning the underlying bytes buffer.
+            #[must_use]
+            pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
+                self.0.into_bytes()
+            }
+            /// As stored, with its outputs.
+            ///
+            /// Field 1: `subscriber`
+            #[must_use]
+            pub fn subscriber(
+                &self,
+            ) -> &::buffa::MessageFieldView<
+                super::super::__buffa::view::SubscriberView<'_>,
+            > {
+                &self.0.reborrow().subscriber
+            }
+        }
+        impl ::core::convert::From<
+            ::buffa::OwnedView<AddSubscriberResponseView<'static>>,
+        > for AddSubscriberResponseOwnedView {
+            fn from(
+                inner: ::buffa::OwnedView<AddSubscriberResponseView<'static>>,
+            ) -> Self {
+                AddSubscriberResponseOwnedView(inner)
+            }
+        }
+        impl ::core::convert::From<AddSubscriberResponseOwnedView>
+        for ::buffa::OwnedView<AddSubscriberResponseView<'static>> {
+            fn from(wrapper: AddSubscriberResponseOwnedView) -> Self {
+                wrapper.0
+            }
+        }
+        impl ::core::convert::AsRef<
+            ::buffa::OwnedView<AddSubscriberResponseView<'static>>,
+        > for AddSubscriberResponseOwnedView {
+            fn as_ref(&self) -> &::buffa::OwnedView<AddSubscriberResponseView<'static>> {
+                &self.0
+            }
+        }
+        impl ::buffa::HasMessageView for super::super::AddSubscriberResponse {
+            type View<'a> = AddSubscriberResponseView<'a>;
+            type ViewHandle = AddSubscriberResponseOwnedView;
+        }
+        impl ::serde::Serialize for AddSubscriberResponseOwnedView {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::serde::Serialize::serialize(&self.0, __s)
+            }
+        }
+        /// Which subscription to end.
+        #[derive(Clone, Debug, Default)]
+        pub struct RemoveSubscriberRequestView<'a> {
+            /// `sub_…`. Required.
+            ///
+            /// Field 1: `id`
+            pub id: &'a str,
+        }
+        impl<'a> ::buffa::MessageView<'a> for RemoveSubscriberRequestView<'a> {
+            type Owned = super::super::RemoveSubscriberRequest;
+            fn decode_view(
+                buf: &'a [u8],
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                let __limit = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_UNKNOWN_FIELD_LIMIT,
+                );
+                let __elem = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_ELEMENT_MEMORY_LIMIT,
+                );
+                <Self as ::buffa::MessageView>::decode_view_ctx(
+                    buf,
+                    ::buffa::DecodeContext::new(::buffa::RECURSION_LIMIT, &__limit)
+                        .with_element_memory(&__elem),
+                )
+            }
+            fn decode_view_with_ctx(
+                buf: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                <Self as ::buffa::MessageView>::decode_view_ctx(buf, ctx)
+            }
+            #[inline]
+            fn merge_view_field(
+                &mut self,
+                tag: ::buffa::encoding::Tag,
+                cur: &'a [u8],
+                _before_tag: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<&'a [u8], ::buffa::DecodeError> {
+                let _ = ctx;
+                #[allow(unused_variables)]
+                let view = self;
+                let mut cur = cur;
+                match tag.field_number() {
+                    1u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.id = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    _ => {
+                        ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
+                    }
+                }
+                ::core::result::Result::Ok(cur)
+            }
+            fn to_owned_message(
+                &self,
+            ) -> ::core::result::Result<
+                super::super::RemoveSubscriberRequest,
+                ::buffa::DecodeError,
+            > {
+                self.to_owned_from_source(None)
+            }
+            #[allow(clippy::useless_conversion, clippy::needless_update)]
+            fn to_owned_from_source(
+                &self,
+                __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
+            ) -> ::core::result::Result<
+                super::super::RemoveSubscriberRequest,
+                ::buffa::DecodeError,
+            > {
+                #[allow(unused_imports)]
+                use ::buffa::alloc::string::ToString as _;
+                let _ = __buffa_src;
+                ::core::result::Result::Ok(super::super::RemoveSubscriberRequest {
+                    id: self.id.to_string(),
+                    ..::core::default::Default::default()
+                })
+            }
+        }
+        impl<'a> ::buffa::ViewEncode<'a> for RemoveSubscriberRequestView<'a> {
+            #[allow(clippy::needless_borrow, clippy::let_and_return)]
+            fn compute_size(&self, _cache: &mut ::buffa::SizeCache) -> u32 {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                let mut size = 0u64;
+                if !self.id.is_empty() {
+                    size += 1u64 + ::buffa::types::string_encoded_len(&self.id) as u64;
+                }
+                ::buffa::saturate_size(size)
+            }
+            #[allow(clippy::needless_borrow)]
+            fn write_to(
+                &self,
+                _cache: &mut ::buffa::SizeCache,
+                buf: &mut impl ::buffa::EncodeSink,
+            ) {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                if !self.id.is_empty() {
+                    ::buffa::types::put_string_field(1u32, &self.id, buf);
+                }
+            }
+        }
+        /// Serializes this view as protobuf JSON.
+        ///
+        /// Implicit-presence fields with default values are omitted, `required`
+        /// fields are always emitted, explicit-presence (`optional`) fields are
+        /// emitted only when set, bytes fields are base64-encoded, and enum
+        /// values are their proto name strings.
+        ///
+        /// This impl uses `serialize_map(None)` because the number of emitted
+        /// fields depends on default-omission rules; serializers that require
+        /// known map lengths (e.g. `bincode`) will return a runtime error.
+        /// Use the owned message type for those formats.
+        impl<'__a> ::serde::Serialize for RemoveSubscriberRequestView<'__a> {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut __map = __s.serialize_map(::core::option::Option::None)?;
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.id) {
+                    __map.serialize_entry("id", self.id)?;
+                }
+                __map.end()
+            }
+        }
+        impl<'a> ::buffa::MessageName for RemoveSubscriberRequestView<'a> {
+            const PACKAGE: &'static str = "status_page.v1";
+            const NAME: &'static str = "RemoveSubscriberRequest";
+            const FULL_NAME: &'static str = "status_page.v1.RemoveSubscriberRequest";
+            const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.RemoveSubscriberRequest";
+        }
+        ::buffa::impl_default_view_instance!(RemoveSubscriberRequestView);
+        ::buffa::impl_view_reborrow!(RemoveSubscriberRequestView);
+        /** Self-contained, `'static` owned view of a `RemoveSubscriberRequest` message.
+
+ Wraps [`::buffa::OwnedView`]`<`[`RemoveSubscriberRequestView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`RemoveSubscriberRequestView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+        #[derive(Clone, Debug)]
+        pub struct RemoveSubscriberRequestOwnedView(
+            ::buffa::OwnedView<RemoveSubscriberRequestView<'static>>,
+        );
+        impl RemoveSubscriberRequestOwnedView {
+            /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
+            ///
+            /// The view borrows directly from the buffer's data; the buffer is
+            /// retained inside the returned handle.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer contains invalid
+            /// protobuf data.
+            pub fn decode(
+                bytes: ::buffa::bytes::Bytes,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    RemoveSubscriberRequestOwnedView(::buffa::OwnedView::decode(bytes)?),
+                )
+            }
+            /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
+            /// max message size).
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer is invalid or
+            /// exceeds the configured limits.
+            pub fn decode_with_options(
+                bytes: ::buffa::bytes::Bytes,
+                opts: &::buffa::DecodeOptions,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    RemoveSubscriberRequestOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
+                )
+            }
+            /// Build from an owned message via an encode → decode round-trip.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError::MessageTooLarge`] if the
+            /// message's encoded size exceeds the 2 GiB protobuf limit, or
+            /// another [`::buffa::DecodeError`] if the re-encoded bytes are
+            /// somehow invalid (should not happen for well-formed messages).
+            pub fn from_owned(
+                msg: &super::super::RemoveSubscriberRequest,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    RemoveSubscriberRequestOwnedView(
+                        ::buffa::OwnedView::from_owned(msg)?,
+                    ),
+                )
+            }
+            /// Borrow the full [`RemoveSubscriberRequestView`] with its lifetime tied to `&self`.
+            #[must_use]
+            pub fn view(&self) -> &RemoveSubscriberRequestView<'_> {
+                self.0.reborrow()
+            }
+            /// Convert to the owned message type.
+            ///
+            /// Infallible: this type's constructors wire-decode their
+            /// buffer, and a view produced by wire decoding always
+            /// converts. Delegates to [`::buffa::OwnedView::to_owned_message`],
+            /// whose contract also governs handles converted from a raw
+            /// [`::buffa::OwnedView`].
+            #[must_use]
+            pub fn to_owned_message(&self) -> super::super::RemoveSubscriberRequest {
+                self.0.to_owned_message()
+            }
+            /// The underlying bytes buffer.
+            #[must_use]
+            pub fn bytes(&self) -> &::buffa::bytes::Bytes {
+                self.0.bytes()
+            }
+            /// Consume the handle, returning the underlying bytes buffer.
+            #[must_use]
+            pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
+                self.0.into_bytes()
+            }
+            /// `sub_…`. Required.
+            ///
+            /// Field 1: `id`
+            #[must_use]
+            pub fn id(&self) -> &'_ str {
+                self.0.reborrow().id
+            }
+        }
+        impl ::core::convert::From<
+            ::buffa::OwnedView<RemoveSubscriberRequestView<'static>>,
+        > for RemoveSubscriberRequestOwnedView {
+            fn from(
+                inner: ::buffa::OwnedView<RemoveSubscriberRequestView<'static>>,
+            ) -> Self {
+                RemoveSubscriberRequestOwnedView(inner)
+            }
+        }
+        impl ::core::convert::From<RemoveSubscriberRequestOwnedView>
+        for ::buffa::OwnedView<RemoveSubscriberRequestView<'static>> {
+            fn from(wrapper: RemoveSubscriberRequestOwnedView) -> Self {
+                wrapper.0
+            }
+        }
+        impl ::core::convert::AsRef<
+            ::buffa::OwnedView<RemoveSubscriberRequestView<'static>>,
+        > for RemoveSubscriberRequestOwnedView {
+            fn as_ref(
+                &self,
+            ) -> &::buffa::OwnedView<RemoveSubscriberRequestView<'static>> {
+                &self.0
+            }
+        }
+        impl ::buffa::HasMessageView for super::super::RemoveSubscriberRequest {
+            type View<'a> = RemoveSubscriberRequestView<'a>;
+            type ViewHandle = RemoveSubscriberRequestOwnedView;
+        }
+        impl ::serde::Serialize for RemoveSubscriberRequestOwnedView {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::serde::Serialize::serialize(&self.0, __s)
+            }
+        }
+        /// The subscription has ended.
+        #[derive(Clone, Debug, Default)]
+        pub struct RemoveSubscriberResponseView<'a> {
+            #[doc(hidden)]
+            pub __buffa_phantom: ::core::marker::PhantomData<&'a ()>,
+        }
+        impl<'a> ::buffa::MessageView<'a> for RemoveSubscriberResponseView<'a> {
+            type Owned = super::super::RemoveSubscriberResponse;
+            fn decode_view(
+                buf: &'a [u8],
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                let __limit = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_UNKNOWN_FIELD_LIMIT,
+                );
+                let __elem = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_ELEMENT_MEMORY_LIMIT,
+                );
+                <Self as ::buffa::MessageView>::decode_view_ctx(
+                    buf,
+                    ::buffa::DecodeContext::new(::buffa::RECURSION_LIMIT, &__limit)
+                        .with_element_memory(&__elem),
+                )
+            }
+            fn decode_view_with_ctx(
+                buf: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                <Self as ::buffa::MessageView>::decode_view_ctx(buf, ctx)
+            }
+            #[inline]
+            fn merge_view_field(
+                &mut self,
+                tag: ::buffa::encoding::Tag,
+                cur: &'a [u8],
+                _before_tag: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<&'a [u8], ::buffa::DecodeError> {
+                let _ = ctx;
+                #[allow(unused_variables)]
+                let view = self;
+                let mut cur = cur;
+                match tag.field_number() {
+                    _ => {
+                        ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
+                    }
+                }
+                ::core::result::Result::Ok(cur)
+            }
+            fn to_owned_message(
+                &self,
+            ) -> ::core::result::Result<
+                super::super::RemoveSubscriberResponse,
+                ::buffa::DecodeError,
+            > {
+                self.to_owned_from_source(None)
+            }
+            #[allow(clippy::useless_conversion, clippy::needless_update)]
+            fn to_owned_from_source(
+                &self,
+                __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
+            ) -> ::core::result::Result<
+                super::super::RemoveSubscriberResponse,
+                ::buffa::DecodeError,
+            > {
+                #[allow(unused_imports)]
+                use ::buffa::alloc::string::ToString as _;
+                let _ = __buffa_src;
+                ::core::result::Result::Ok(super::super::RemoveSubscriberResponse {
+                    ..::core::default::Default::default()
+                })
+            }
+        }
+        impl<'a> ::buffa::ViewEncode<'a> for RemoveSubscriberResponseView<'a> {
+            #[allow(clippy::needless_borrow, clippy::let_and_return)]
+            fn compute_size(&self, _cache: &mut ::buffa::SizeCache) -> u32 {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                let size = 0u64;
+                ::buffa::saturate_size(size)
+            }
+            #[allow(clippy::needless_borrow)]
+            fn write_to(
+                &self,
+                _cache: &mut ::buffa::SizeCache,
+                _buf: &mut impl ::buffa::EncodeSink,
+            ) {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+            }
+        }
+        /// Serializes this view as protobuf JSON.
+        ///
+        /// Implicit-presence fields with default values are omitted, `required`
+        /// fields are always emitted, explicit-presence (`optional`) fields are
+        /// emitted only when set, bytes fields are base64-encoded, and enum
+        /// values are their proto name strings.
+        ///
+        /// This impl uses `serialize_map(None)` because the number of emitted
+        /// fields depends on default-omission rules; serializers that require
+        /// known map lengths (e.g. `bincode`) will return a runtime error.
+        /// Use the owned message type for those formats.
+        impl<'__a> ::serde::Serialize for RemoveSubscriberResponseView<'__a> {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut __map = __s.serialize_map(::core::option::Option::None)?;
+                __map.end()
+            }
+        }
+        impl<'a> ::buffa::MessageName for RemoveSubscriberResponseView<'a> {
+            const PACKAGE: &'static str = "status_page.v1";
+            const NAME: &'static str = "RemoveSubscriberResponse";
+            const FULL_NAME: &'static str = "status_page.v1.RemoveSubscriberResponse";
+            const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.RemoveSubscriberResponse";
+        }
+        ::buffa::impl_default_view_instance!(RemoveSubscriberResponseView);
+        ::buffa::impl_view_reborrow!(RemoveSubscriberResponseView);
+        /** Self-contained, `'static` owned view of a `RemoveSubscriberResponse` message.
+
+ Wraps [`::buffa::OwnedView`]`<`[`RemoveSubscriberResponseView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`RemoveSubscriberResponseView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+        #[derive(Clone, Debug)]
+        pub struct RemoveSubscriberResponseOwnedView(
+            ::buffa::OwnedView<RemoveSubscriberResponseView<'static>>,
+        );
+        impl RemoveSubscriberResponseOwnedView {
+            /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
+            ///
+            /// The view borrows directly from the buffer's data; the buffer is
+            /// retained inside the returned handle.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer contains invalid
+            /// protobuf data.
+            pub fn decode(
+                bytes: ::buffa::bytes::Bytes,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    RemoveSubscriberResponseOwnedView(::buffa::OwnedView::decode(bytes)?),
+                )
+            }
+            /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
+            /// max message size).
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer is invalid or
+            /// exceeds the configured limits.
+            pub fn decode_with_options(
+                bytes: ::buffa::bytes::Bytes,
+                opts: &::buffa::DecodeOptions,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    RemoveSubscriberResponseOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
+                )
+            }
+            /// Build from an owned message via an encode → decode round-trip.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError::MessageTooLarge`] if the
+            /// message's encoded size exceeds the 2 GiB protobuf limit, or
+            /// another [`::buffa::DecodeError`] if the re-encoded bytes are
+            /// somehow invalid (should not happen for well-formed messages).
+            pub fn from_owned(
+                msg: &super::super::RemoveSubscriberResponse,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    RemoveSubscriberResponseOwnedView(
+                        ::buffa::OwnedView::from_owned(msg)?,
+                    ),
+                )
+            }
+            /// Borrow the full [`RemoveSubscriberResponseView`] with its lifetime tied to `&self`.
+            #[must_use]
+            pub fn view(&self) -> &RemoveSubscriberResponseView<'_> {
+                self.0.reborrow()
+            }
+            /// Convert to the owned message type.
+            ///
+            /// Infallible: this type's constructors wire-decode their
+            /// buffer, and a view produced by wire decoding always
+            /// converts. Delegates to [`::buffa::OwnedView::to_owned_message`],
+            /// whose contract also governs handles converted from a raw
+            /// [`::buffa::OwnedView`].
+            #[must_use]
+            pub fn to_owned_message(&self) -> super::super::RemoveSubscriberResponse {
+                self.0.to_owned_message()
+            }
+            /// The underlying bytes buffer.
+            #[must_use]
+            pub fn bytes(&self) -> &::buffa::bytes::Bytes {
+                self.0.bytes()
+            }
+            /// Consume the handle, returning the underlying bytes buffer.
+            #[must_use]
+            pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
+                self.0.into_bytes()
+            }
+        }
+        impl ::core::convert::From<
+            ::buffa::OwnedView<RemoveSubscriberResponseView<'static>>,
+        > for RemoveSubscriberResponseOwnedView {
+            fn from(
+                inner: ::buffa::OwnedView<RemoveSubscriberResponseView<'static>>,
+            ) -> Self {
+                RemoveSubscriberResponseOwnedView(inner)
+            }
+        }
+        impl ::core::convert::From<RemoveSubscriberResponseOwnedView>
+        for ::buffa::OwnedView<RemoveSubscriberResponseView<'static>> {
+            fn from(wrapper: RemoveSubscriberResponseOwnedView) -> Self {
+                wrapper.0
+            }
+        }
+        impl ::core::convert::AsRef<
+            ::buffa::OwnedView<RemoveSubscriberResponseView<'static>>,
+        > for RemoveSubscriberResponseOwnedView {
+            fn as_ref(
+                &self,
+            ) -> &::buffa::OwnedView<RemoveSubscriberResponseView<'static>> {
+                &self.0
+            }
+        }
+        impl ::buffa::HasMessageView for super::super::RemoveSubscriberResponse {
+            type View<'a> = RemoveSubscriberResponseView<'a>;
+            type ViewHandle = RemoveSubscriberResponseOwnedView;
+        }
+        impl ::serde::Serialize for RemoveSubscriberResponseOwnedView {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::serde::Serialize::serialize(&self.0, __s)
+            }
+        }
     }
 }
 #[doc(inline)]
@@ -19206,6 +31846,10 @@ pub use self::__buffa::view::GetStatusPageRequestOwnedView;
 pub use self::__buffa::view::GetStatusPageResponseView;
 #[doc(inline)]
 pub use self::__buffa::view::GetStatusPageResponseOwnedView;
+#[doc(inline)]
+pub use self::__buffa::view::CustomDomainStatusView;
+#[doc(inline)]
+pub use self::__buffa::view::CustomDomainStatusOwnedView;
 #[doc(inline)]
 pub use self::__buffa::view::ListStatusPagesRequestView;
 #[doc(inline)]
@@ -19254,6 +31898,14 @@ pub use self::__buffa::view::SetStatusPageThemeRequestOwnedView;
 pub use self::__buffa::view::SetStatusPageThemeResponseView;
 #[doc(inline)]
 pub use self::__buffa::view::SetStatusPageThemeResponseOwnedView;
+#[doc(inline)]
+pub use self::__buffa::view::SetStatusPageIndexingRequestView;
+#[doc(inline)]
+pub use self::__buffa::view::SetStatusPageIndexingRequestOwnedView;
+#[doc(inline)]
+pub use self::__buffa::view::SetStatusPageIndexingResponseView;
+#[doc(inline)]
+pub use self::__buffa::view::SetStatusPageIndexingResponseOwnedView;
 #[doc(inline)]
 pub use self::__buffa::view::CreateComponentRequestView;
 #[doc(inline)]
@@ -19334,6 +31986,74 @@ pub use self::__buffa::view::DeleteComponentGroupRequestOwnedView;
 pub use self::__buffa::view::DeleteComponentGroupResponseView;
 #[doc(inline)]
 pub use self::__buffa::view::DeleteComponentGroupResponseOwnedView;
+#[doc(inline)]
+pub use self::__buffa::view::GetStatusPageOverviewRequestView;
+#[doc(inline)]
+pub use self::__buffa::view::GetStatusPageOverviewRequestOwnedView;
+#[doc(inline)]
+pub use self::__buffa::view::GetStatusPageOverviewResponseView;
+#[doc(inline)]
+pub use self::__buffa::view::GetStatusPageOverviewResponseOwnedView;
+#[doc(inline)]
+pub use self::__buffa::view::StatusPageOverviewView;
+#[doc(inline)]
+pub use self::__buffa::view::StatusPageOverviewOwnedView;
+#[doc(inline)]
+pub use self::__buffa::view::ComponentOverviewView;
+#[doc(inline)]
+pub use self::__buffa::view::ComponentOverviewOwnedView;
+#[doc(inline)]
+pub use self::__buffa::view::IncidentOverviewView;
+#[doc(inline)]
+pub use self::__buffa::view::IncidentOverviewOwnedView;
+#[doc(inline)]
+pub use self::__buffa::view::ReportOverviewView;
+#[doc(inline)]
+pub use self::__buffa::view::ReportOverviewOwnedView;
+#[doc(inline)]
+pub use self::__buffa::view::MaintenanceOverviewView;
+#[doc(inline)]
+pub use self::__buffa::view::MaintenanceOverviewOwnedView;
+#[doc(inline)]
+pub use self::__buffa::view::GetComponentSummaryRequestView;
+#[doc(inline)]
+pub use self::__buffa::view::GetComponentSummaryRequestOwnedView;
+#[doc(inline)]
+pub use self::__buffa::view::GetComponentSummaryResponseView;
+#[doc(inline)]
+pub use self::__buffa::view::GetComponentSummaryResponseOwnedView;
+#[doc(inline)]
+pub use self::__buffa::view::ComponentDayView;
+#[doc(inline)]
+pub use self::__buffa::view::ComponentDayOwnedView;
+#[doc(inline)]
+pub use self::__buffa::view::SubscriberView;
+#[doc(inline)]
+pub use self::__buffa::view::SubscriberOwnedView;
+#[doc(inline)]
+pub use self::__buffa::view::ListSubscribersRequestView;
+#[doc(inline)]
+pub use self::__buffa::view::ListSubscribersRequestOwnedView;
+#[doc(inline)]
+pub use self::__buffa::view::ListSubscribersResponseView;
+#[doc(inline)]
+pub use self::__buffa::view::ListSubscribersResponseOwnedView;
+#[doc(inline)]
+pub use self::__buffa::view::AddSubscriberRequestView;
+#[doc(inline)]
+pub use self::__buffa::view::AddSubscriberRequestOwnedView;
+#[doc(inline)]
+pub use self::__buffa::view::AddSubscriberResponseView;
+#[doc(inline)]
+pub use self::__buffa::view::AddSubscriberResponseOwnedView;
+#[doc(inline)]
+pub use self::__buffa::view::RemoveSubscriberRequestView;
+#[doc(inline)]
+pub use self::__buffa::view::RemoveSubscriberRequestOwnedView;
+#[doc(inline)]
+pub use self::__buffa::view::RemoveSubscriberResponseView;
+#[doc(inline)]
+pub use self::__buffa::view::RemoveSubscriberResponseOwnedView;
 
 ///Shorthand for `OwnedView<CreateStatusPageRequestView<'static>>`.
 pub type OwnedCreateStatusPageRequestView = ::buffa::view::OwnedView<
@@ -19398,6 +32118,14 @@ pub type OwnedSetStatusPageThemeRequestView = ::buffa::view::OwnedView<
 ///Shorthand for `OwnedView<SetStatusPageThemeResponseView<'static>>`.
 pub type OwnedSetStatusPageThemeResponseView = ::buffa::view::OwnedView<
     __buffa::view::SetStatusPageThemeResponseView<'static>,
+>;
+///Shorthand for `OwnedView<SetStatusPageIndexingRequestView<'static>>`.
+pub type OwnedSetStatusPageIndexingRequestView = ::buffa::view::OwnedView<
+    __buffa::view::SetStatusPageIndexingRequestView<'static>,
+>;
+///Shorthand for `OwnedView<SetStatusPageIndexingResponseView<'static>>`.
+pub type OwnedSetStatusPageIndexingResponseView = ::buffa::view::OwnedView<
+    __buffa::view::SetStatusPageIndexingResponseView<'static>,
 >;
 ///Shorthand for `OwnedView<CreateComponentRequestView<'static>>`.
 pub type OwnedCreateComponentRequestView = ::buffa::view::OwnedView<
@@ -19478,6 +32206,46 @@ pub type OwnedDeleteComponentGroupRequestView = ::buffa::view::OwnedView<
 ///Shorthand for `OwnedView<DeleteComponentGroupResponseView<'static>>`.
 pub type OwnedDeleteComponentGroupResponseView = ::buffa::view::OwnedView<
     __buffa::view::DeleteComponentGroupResponseView<'static>,
+>;
+///Shorthand for `OwnedView<ListSubscribersRequestView<'static>>`.
+pub type OwnedListSubscribersRequestView = ::buffa::view::OwnedView<
+    __buffa::view::ListSubscribersRequestView<'static>,
+>;
+///Shorthand for `OwnedView<ListSubscribersResponseView<'static>>`.
+pub type OwnedListSubscribersResponseView = ::buffa::view::OwnedView<
+    __buffa::view::ListSubscribersResponseView<'static>,
+>;
+///Shorthand for `OwnedView<AddSubscriberRequestView<'static>>`.
+pub type OwnedAddSubscriberRequestView = ::buffa::view::OwnedView<
+    __buffa::view::AddSubscriberRequestView<'static>,
+>;
+///Shorthand for `OwnedView<AddSubscriberResponseView<'static>>`.
+pub type OwnedAddSubscriberResponseView = ::buffa::view::OwnedView<
+    __buffa::view::AddSubscriberResponseView<'static>,
+>;
+///Shorthand for `OwnedView<RemoveSubscriberRequestView<'static>>`.
+pub type OwnedRemoveSubscriberRequestView = ::buffa::view::OwnedView<
+    __buffa::view::RemoveSubscriberRequestView<'static>,
+>;
+///Shorthand for `OwnedView<RemoveSubscriberResponseView<'static>>`.
+pub type OwnedRemoveSubscriberResponseView = ::buffa::view::OwnedView<
+    __buffa::view::RemoveSubscriberResponseView<'static>,
+>;
+///Shorthand for `OwnedView<GetStatusPageOverviewRequestView<'static>>`.
+pub type OwnedGetStatusPageOverviewRequestView = ::buffa::view::OwnedView<
+    __buffa::view::GetStatusPageOverviewRequestView<'static>,
+>;
+///Shorthand for `OwnedView<GetStatusPageOverviewResponseView<'static>>`.
+pub type OwnedGetStatusPageOverviewResponseView = ::buffa::view::OwnedView<
+    __buffa::view::GetStatusPageOverviewResponseView<'static>,
+>;
+///Shorthand for `OwnedView<GetComponentSummaryRequestView<'static>>`.
+pub type OwnedGetComponentSummaryRequestView = ::buffa::view::OwnedView<
+    __buffa::view::GetComponentSummaryRequestView<'static>,
+>;
+///Shorthand for `OwnedView<GetComponentSummaryResponseView<'static>>`.
+pub type OwnedGetComponentSummaryResponseView = ::buffa::view::OwnedView<
+    __buffa::view::GetComponentSummaryResponseView<'static>,
 >;
 impl ::connectrpc::Encodable<CreateStatusPageResponse>
 for __buffa::view::CreateStatusPageResponseView<'_> {
@@ -19714,6 +32482,38 @@ for __buffa::view::SetStatusPageThemeResponseView<'_> {
 }
 impl ::connectrpc::Encodable<SetStatusPageThemeResponse>
 for ::buffa::view::OwnedView<__buffa::view::SetStatusPageThemeResponseView<'static>> {
+    fn encode(
+        &self,
+        codec: ::connectrpc::CodecFormat,
+    ) -> ::std::result::Result<::buffa::bytes::Bytes, ::connectrpc::ConnectError> {
+        ::connectrpc::__codegen::encode_view_body(self.reborrow(), codec)
+    }
+    /// An `OwnedView` still holds the buffer it was decoded from, so
+    /// its large fields can be handed to the response body by
+    /// reference count instead of copied. The bare view impl above
+    /// cannot do this: it has borrows but no buffer to name.
+    fn encode_segments(
+        &self,
+        codec: ::connectrpc::CodecFormat,
+    ) -> ::std::result::Result<::connectrpc::EncodedBody, ::connectrpc::ConnectError> {
+        ::connectrpc::__codegen::encode_view_body_segments(
+            self.reborrow(),
+            self.bytes(),
+            codec,
+        )
+    }
+}
+impl ::connectrpc::Encodable<SetStatusPageIndexingResponse>
+for __buffa::view::SetStatusPageIndexingResponseView<'_> {
+    fn encode(
+        &self,
+        codec: ::connectrpc::CodecFormat,
+    ) -> ::std::result::Result<::buffa::bytes::Bytes, ::connectrpc::ConnectError> {
+        ::connectrpc::__codegen::encode_view_body(self, codec)
+    }
+}
+impl ::connectrpc::Encodable<SetStatusPageIndexingResponse>
+for ::buffa::view::OwnedView<__buffa::view::SetStatusPageIndexingResponseView<'static>> {
     fn encode(
         &self,
         codec: ::connectrpc::CodecFormat,
@@ -20055,6 +32855,166 @@ for ::buffa::view::OwnedView<__buffa::view::DeleteComponentGroupResponseView<'st
         )
     }
 }
+impl ::connectrpc::Encodable<ListSubscribersResponse>
+for __buffa::view::ListSubscribersResponseView<'_> {
+    fn encode(
+        &self,
+        codec: ::connectrpc::CodecFormat,
+    ) -> ::std::result::Result<::buffa::bytes::Bytes, ::connectrpc::ConnectError> {
+        ::connectrpc::__codegen::encode_view_body(self, codec)
+    }
+}
+impl ::connectrpc::Encodable<ListSubscribersResponse>
+for ::buffa::view::OwnedView<__buffa::view::ListSubscribersResponseView<'static>> {
+    fn encode(
+        &self,
+        codec: ::connectrpc::CodecFormat,
+    ) -> ::std::result::Result<::buffa::bytes::Bytes, ::connectrpc::ConnectError> {
+        ::connectrpc::__codegen::encode_view_body(self.reborrow(), codec)
+    }
+    /// An `OwnedView` still holds the buffer it was decoded from, so
+    /// its large fields can be handed to the response body by
+    /// reference count instead of copied. The bare view impl above
+    /// cannot do this: it has borrows but no buffer to name.
+    fn encode_segments(
+        &self,
+        codec: ::connectrpc::CodecFormat,
+    ) -> ::std::result::Result<::connectrpc::EncodedBody, ::connectrpc::ConnectError> {
+        ::connectrpc::__codegen::encode_view_body_segments(
+            self.reborrow(),
+            self.bytes(),
+            codec,
+        )
+    }
+}
+impl ::connectrpc::Encodable<AddSubscriberResponse>
+for __buffa::view::AddSubscriberResponseView<'_> {
+    fn encode(
+        &self,
+        codec: ::connectrpc::CodecFormat,
+    ) -> ::std::result::Result<::buffa::bytes::Bytes, ::connectrpc::ConnectError> {
+        ::connectrpc::__codegen::encode_view_body(self, codec)
+    }
+}
+impl ::connectrpc::Encodable<AddSubscriberResponse>
+for ::buffa::view::OwnedView<__buffa::view::AddSubscriberResponseView<'static>> {
+    fn encode(
+        &self,
+        codec: ::connectrpc::CodecFormat,
+    ) -> ::std::result::Result<::buffa::bytes::Bytes, ::connectrpc::ConnectError> {
+        ::connectrpc::__codegen::encode_view_body(self.reborrow(), codec)
+    }
+    /// An `OwnedView` still holds the buffer it was decoded from, so
+    /// its large fields can be handed to the response body by
+    /// reference count instead of copied. The bare view impl above
+    /// cannot do this: it has borrows but no buffer to name.
+    fn encode_segments(
+        &self,
+        codec: ::connectrpc::CodecFormat,
+    ) -> ::std::result::Result<::connectrpc::EncodedBody, ::connectrpc::ConnectError> {
+        ::connectrpc::__codegen::encode_view_body_segments(
+            self.reborrow(),
+            self.bytes(),
+            codec,
+        )
+    }
+}
+impl ::connectrpc::Encodable<RemoveSubscriberResponse>
+for __buffa::view::RemoveSubscriberResponseView<'_> {
+    fn encode(
+        &self,
+        codec: ::connectrpc::CodecFormat,
+    ) -> ::std::result::Result<::buffa::bytes::Bytes, ::connectrpc::ConnectError> {
+        ::connectrpc::__codegen::encode_view_body(self, codec)
+    }
+}
+impl ::connectrpc::Encodable<RemoveSubscriberResponse>
+for ::buffa::view::OwnedView<__buffa::view::RemoveSubscriberResponseView<'static>> {
+    fn encode(
+        &self,
+        codec: ::connectrpc::CodecFormat,
+    ) -> ::std::result::Result<::buffa::bytes::Bytes, ::connectrpc::ConnectError> {
+        ::connectrpc::__codegen::encode_view_body(self.reborrow(), codec)
+    }
+    /// An `OwnedView` still holds the buffer it was decoded from, so
+    /// its large fields can be handed to the response body by
+    /// reference count instead of copied. The bare view impl above
+    /// cannot do this: it has borrows but no buffer to name.
+    fn encode_segments(
+        &self,
+        codec: ::connectrpc::CodecFormat,
+    ) -> ::std::result::Result<::connectrpc::EncodedBody, ::connectrpc::ConnectError> {
+        ::connectrpc::__codegen::encode_view_body_segments(
+            self.reborrow(),
+            self.bytes(),
+            codec,
+        )
+    }
+}
+impl ::connectrpc::Encodable<GetStatusPageOverviewResponse>
+for __buffa::view::GetStatusPageOverviewResponseView<'_> {
+    fn encode(
+        &self,
+        codec: ::connectrpc::CodecFormat,
+    ) -> ::std::result::Result<::buffa::bytes::Bytes, ::connectrpc::ConnectError> {
+        ::connectrpc::__codegen::encode_view_body(self, codec)
+    }
+}
+impl ::connectrpc::Encodable<GetStatusPageOverviewResponse>
+for ::buffa::view::OwnedView<__buffa::view::GetStatusPageOverviewResponseView<'static>> {
+    fn encode(
+        &self,
+        codec: ::connectrpc::CodecFormat,
+    ) -> ::std::result::Result<::buffa::bytes::Bytes, ::connectrpc::ConnectError> {
+        ::connectrpc::__codegen::encode_view_body(self.reborrow(), codec)
+    }
+    /// An `OwnedView` still holds the buffer it was decoded from, so
+    /// its large fields can be handed to the response body by
+    /// reference count instead of copied. The bare view impl above
+    /// cannot do this: it has borrows but no buffer to name.
+    fn encode_segments(
+        &self,
+        codec: ::connectrpc::CodecFormat,
+    ) -> ::std::result::Result<::connectrpc::EncodedBody, ::connectrpc::ConnectError> {
+        ::connectrpc::__codegen::encode_view_body_segments(
+            self.reborrow(),
+            self.bytes(),
+            codec,
+        )
+    }
+}
+impl ::connectrpc::Encodable<GetComponentSummaryResponse>
+for __buffa::view::GetComponentSummaryResponseView<'_> {
+    fn encode(
+        &self,
+        codec: ::connectrpc::CodecFormat,
+    ) -> ::std::result::Result<::buffa::bytes::Bytes, ::connectrpc::ConnectError> {
+        ::connectrpc::__codegen::encode_view_body(self, codec)
+    }
+}
+impl ::connectrpc::Encodable<GetComponentSummaryResponse>
+for ::buffa::view::OwnedView<__buffa::view::GetComponentSummaryResponseView<'static>> {
+    fn encode(
+        &self,
+        codec: ::connectrpc::CodecFormat,
+    ) -> ::std::result::Result<::buffa::bytes::Bytes, ::connectrpc::ConnectError> {
+        ::connectrpc::__codegen::encode_view_body(self.reborrow(), codec)
+    }
+    /// An `OwnedView` still holds the buffer it was decoded from, so
+    /// its large fields can be handed to the response body by
+    /// reference count instead of copied. The bare view impl above
+    /// cannot do this: it has borrows but no buffer to name.
+    fn encode_segments(
+        &self,
+        codec: ::connectrpc::CodecFormat,
+    ) -> ::std::result::Result<::connectrpc::EncodedBody, ::connectrpc::ConnectError> {
+        ::connectrpc::__codegen::encode_view_body_segments(
+            self.reborrow(),
+            self.bytes(),
+            codec,
+        )
+    }
+}
 /// Full service name for this service.
 pub const STATUS_PAGE_SERVICE_SERVICE_NAME: &str = "status_page.v1.StatusPageService";
 /// Static [`Spec`](::connectrpc::Spec) for the `CreateStatusPage` RPC, as seen by the server; the generated client passes it with [`origin`](::connectrpc::Spec::origin) `Client` (compare across sides with [`Spec::same_method`](::connectrpc::Spec::same_method)).
@@ -20102,6 +33062,12 @@ pub const STATUS_PAGE_SERVICE_UNPUBLISH_STATUS_PAGE_SPEC: ::connectrpc::Spec = :
 /// Static [`Spec`](::connectrpc::Spec) for the `SetStatusPageTheme` RPC, as seen by the server; the generated client passes it with [`origin`](::connectrpc::Spec::origin) `Client` (compare across sides with [`Spec::same_method`](::connectrpc::Spec::same_method)).
 pub const STATUS_PAGE_SERVICE_SET_STATUS_PAGE_THEME_SPEC: ::connectrpc::Spec = ::connectrpc::Spec::server(
         "/status_page.v1.StatusPageService/SetStatusPageTheme",
+        ::connectrpc::StreamType::Unary,
+    )
+    .with_idempotency_level(::connectrpc::IdempotencyLevel::Idempotent);
+/// Static [`Spec`](::connectrpc::Spec) for the `SetStatusPageIndexing` RPC, as seen by the server; the generated client passes it with [`origin`](::connectrpc::Spec::origin) `Client` (compare across sides with [`Spec::same_method`](::connectrpc::Spec::same_method)).
+pub const STATUS_PAGE_SERVICE_SET_STATUS_PAGE_INDEXING_SPEC: ::connectrpc::Spec = ::connectrpc::Spec::server(
+        "/status_page.v1.StatusPageService/SetStatusPageIndexing",
         ::connectrpc::StreamType::Unary,
     )
     .with_idempotency_level(::connectrpc::IdempotencyLevel::Idempotent);
@@ -20165,6 +33131,36 @@ pub const STATUS_PAGE_SERVICE_DELETE_COMPONENT_GROUP_SPEC: ::connectrpc::Spec = 
         ::connectrpc::StreamType::Unary,
     )
     .with_idempotency_level(::connectrpc::IdempotencyLevel::Idempotent);
+/// Static [`Spec`](::connectrpc::Spec) for the `ListSubscribers` RPC, as seen by the server; the generated client passes it with [`origin`](::connectrpc::Spec::origin) `Client` (compare across sides with [`Spec::same_method`](::connectrpc::Spec::same_method)).
+pub const STATUS_PAGE_SERVICE_LIST_SUBSCRIBERS_SPEC: ::connectrpc::Spec = ::connectrpc::Spec::server(
+        "/status_page.v1.StatusPageService/ListSubscribers",
+        ::connectrpc::StreamType::Unary,
+    )
+    .with_idempotency_level(::connectrpc::IdempotencyLevel::NoSideEffects);
+/// Static [`Spec`](::connectrpc::Spec) for the `AddSubscriber` RPC, as seen by the server; the generated client passes it with [`origin`](::connectrpc::Spec::origin) `Client` (compare across sides with [`Spec::same_method`](::connectrpc::Spec::same_method)).
+pub const STATUS_PAGE_SERVICE_ADD_SUBSCRIBER_SPEC: ::connectrpc::Spec = ::connectrpc::Spec::server(
+        "/status_page.v1.StatusPageService/AddSubscriber",
+        ::connectrpc::StreamType::Unary,
+    )
+    .with_idempotency_level(::connectrpc::IdempotencyLevel::Unknown);
+/// Static [`Spec`](::connectrpc::Spec) for the `RemoveSubscriber` RPC, as seen by the server; the generated client passes it with [`origin`](::connectrpc::Spec::origin) `Client` (compare across sides with [`Spec::same_method`](::connectrpc::Spec::same_method)).
+pub const STATUS_PAGE_SERVICE_REMOVE_SUBSCRIBER_SPEC: ::connectrpc::Spec = ::connectrpc::Spec::server(
+        "/status_page.v1.StatusPageService/RemoveSubscriber",
+        ::connectrpc::StreamType::Unary,
+    )
+    .with_idempotency_level(::connectrpc::IdempotencyLevel::Idempotent);
+/// Static [`Spec`](::connectrpc::Spec) for the `GetStatusPageOverview` RPC, as seen by the server; the generated client passes it with [`origin`](::connectrpc::Spec::origin) `Client` (compare across sides with [`Spec::same_method`](::connectrpc::Spec::same_method)).
+pub const STATUS_PAGE_SERVICE_GET_STATUS_PAGE_OVERVIEW_SPEC: ::connectrpc::Spec = ::connectrpc::Spec::server(
+        "/status_page.v1.StatusPageService/GetStatusPageOverview",
+        ::connectrpc::StreamType::Unary,
+    )
+    .with_idempotency_level(::connectrpc::IdempotencyLevel::NoSideEffects);
+/// Static [`Spec`](::connectrpc::Spec) for the `GetComponentSummary` RPC, as seen by the server; the generated client passes it with [`origin`](::connectrpc::Spec::origin) `Client` (compare across sides with [`Spec::same_method`](::connectrpc::Spec::same_method)).
+pub const STATUS_PAGE_SERVICE_GET_COMPONENT_SUMMARY_SPEC: ::connectrpc::Spec = ::connectrpc::Spec::server(
+        "/status_page.v1.StatusPageService/GetComponentSummary",
+        ::connectrpc::StreamType::Unary,
+    )
+    .with_idempotency_level(::connectrpc::IdempotencyLevel::NoSideEffects);
 /// Creates, changes and reads the status pages of the caller's workspace, with their components and
 /// component groups.
 ///
@@ -20394,6 +33390,29 @@ pub trait StatusPageService: Send + Sync + 'static {
             > + Send + use<'a, Self>,
         >,
     > + Send;
+    /// Says whether search engines may list a status page. Only a page that everybody may see is ever
+    /// listed, whatever is said here.
+    ///
+    /// Errors: `invalid_argument`; `not_found`, also for an id of another workspace.
+    ///
+    /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
+    ///
+    /// `request` is borrowed from the request body and is valid for the
+    /// duration of the call; message fields are read directly on it
+    /// (zero-copy). The response cannot borrow from `request` — use
+    /// `.to_owned_message()` (or copy the specific fields) for anything
+    /// returned, stored, or moved into `tokio::spawn`.
+    fn set_status_page_indexing<'a>(
+        &'a self,
+        ctx: ::connectrpc::RequestContext,
+        request: ::connectrpc::ServiceRequest<'_, SetStatusPageIndexingRequest>,
+    ) -> impl ::std::future::Future<
+        Output = ::connectrpc::ServiceResult<
+            impl ::connectrpc::Encodable<
+                SetStatusPageIndexingResponse,
+            > + Send + use<'a, Self>,
+        >,
+    > + Send;
     /// Creates a component on a status page; see CreateStatusPage for `Idempotency-Key`.
     ///
     /// Errors: `invalid_argument`, also for a page, a monitor or a group that is not there;
@@ -20604,6 +33623,115 @@ pub trait StatusPageService: Send + Sync + 'static {
         Output = ::connectrpc::ServiceResult<
             impl ::connectrpc::Encodable<
                 DeleteComponentGroupResponse,
+            > + Send + use<'a, Self>,
+        >,
+    > + Send;
+    /// Lists the subscribers of a status page or of all, in the order of their ids, one page of the list
+    /// at a time. Who ended is in no list.
+    ///
+    /// Errors: `invalid_argument` as in ListStatusPages, and for an unknown `kind` or `state`.
+    ///
+    /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
+    ///
+    /// `request` is borrowed from the request body and is valid for the
+    /// duration of the call; message fields are read directly on it
+    /// (zero-copy). The response cannot borrow from `request` — use
+    /// `.to_owned_message()` (or copy the specific fields) for anything
+    /// returned, stored, or moved into `tokio::spawn`.
+    fn list_subscribers<'a>(
+        &'a self,
+        ctx: ::connectrpc::RequestContext,
+        request: ::connectrpc::ServiceRequest<'_, ListSubscribersRequest>,
+    ) -> impl ::std::future::Future<
+        Output = ::connectrpc::ServiceResult<
+            impl ::connectrpc::Encodable<ListSubscribersResponse> + Send + use<'a, Self>,
+        >,
+    > + Send;
+    /// Adds a subscriber to a status page; see CreateStatusPage for `Idempotency-Key`.
+    ///
+    /// Errors: `invalid_argument`, also for a page or a component that is not there, and for a page with
+    /// 10,000 subscribers; `already_exists` when a subscriber of the page has the address.
+    ///
+    /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
+    ///
+    /// `request` is borrowed from the request body and is valid for the
+    /// duration of the call; message fields are read directly on it
+    /// (zero-copy). The response cannot borrow from `request` — use
+    /// `.to_owned_message()` (or copy the specific fields) for anything
+    /// returned, stored, or moved into `tokio::spawn`.
+    fn add_subscriber<'a>(
+        &'a self,
+        ctx: ::connectrpc::RequestContext,
+        request: ::connectrpc::ServiceRequest<'_, AddSubscriberRequest>,
+    ) -> impl ::std::future::Future<
+        Output = ::connectrpc::ServiceResult<
+            impl ::connectrpc::Encodable<AddSubscriberResponse> + Send + use<'a, Self>,
+        >,
+    > + Send;
+    /// Ends a subscription. Nothing more is told, and nothing of the subscriber is kept.
+    ///
+    /// Errors: `not_found`, also when it ended before.
+    ///
+    /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
+    ///
+    /// `request` is borrowed from the request body and is valid for the
+    /// duration of the call; message fields are read directly on it
+    /// (zero-copy). The response cannot borrow from `request` — use
+    /// `.to_owned_message()` (or copy the specific fields) for anything
+    /// returned, stored, or moved into `tokio::spawn`.
+    fn remove_subscriber<'a>(
+        &'a self,
+        ctx: ::connectrpc::RequestContext,
+        request: ::connectrpc::ServiceRequest<'_, RemoveSubscriberRequest>,
+    ) -> impl ::std::future::Future<
+        Output = ::connectrpc::ServiceResult<
+            impl ::connectrpc::Encodable<RemoveSubscriberResponse> + Send + use<'a, Self>,
+        >,
+    > + Send;
+    /// Reads what visitors see of a status page at this moment, as data: also of one that is hidden from
+    /// them, and of one that not everybody may see.
+    ///
+    /// Errors: `not_found`, also for an id of another workspace.
+    ///
+    /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
+    ///
+    /// `request` is borrowed from the request body and is valid for the
+    /// duration of the call; message fields are read directly on it
+    /// (zero-copy). The response cannot borrow from `request` — use
+    /// `.to_owned_message()` (or copy the specific fields) for anything
+    /// returned, stored, or moved into `tokio::spawn`.
+    fn get_status_page_overview<'a>(
+        &'a self,
+        ctx: ::connectrpc::RequestContext,
+        request: ::connectrpc::ServiceRequest<'_, GetStatusPageOverviewRequest>,
+    ) -> impl ::std::future::Future<
+        Output = ::connectrpc::ServiceResult<
+            impl ::connectrpc::Encodable<
+                GetStatusPageOverviewResponse,
+            > + Send + use<'a, Self>,
+        >,
+    > + Send;
+    /// Sums up a component by days of UTC, as the bars of its page show them. One whose monitor was
+    /// deleted has the days of that one, until it shows another.
+    ///
+    /// Errors: `invalid_argument` for `days` out of range; `not_found`, also for an id of another
+    /// workspace.
+    ///
+    /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
+    ///
+    /// `request` is borrowed from the request body and is valid for the
+    /// duration of the call; message fields are read directly on it
+    /// (zero-copy). The response cannot borrow from `request` — use
+    /// `.to_owned_message()` (or copy the specific fields) for anything
+    /// returned, stored, or moved into `tokio::spawn`.
+    fn get_component_summary<'a>(
+        &'a self,
+        ctx: ::connectrpc::RequestContext,
+        request: ::connectrpc::ServiceRequest<'_, GetComponentSummaryRequest>,
+    ) -> impl ::std::future::Future<
+        Output = ::connectrpc::ServiceResult<
+            impl ::connectrpc::Encodable<
+                GetComponentSummaryResponse,
             > + Send + use<'a, Self>,
         >,
     > + Send;
@@ -20839,6 +33967,31 @@ impl<S: StatusPageService> StatusPageServiceExt for S {
                 },
             )
             .with_spec(STATUS_PAGE_SERVICE_SET_STATUS_PAGE_THEME_SPEC)
+            .route_view(
+                STATUS_PAGE_SERVICE_SERVICE_NAME,
+                "SetStatusPageIndexing",
+                {
+                    let svc = ::std::sync::Arc::clone(&self);
+                    ::connectrpc::view_handler_fn(move |
+                        ctx,
+                        req: ::buffa::view::OwnedView<
+                            __buffa::view::SetStatusPageIndexingRequestView<'static>,
+                        >,
+                        format|
+                    {
+                        let svc = ::std::sync::Arc::clone(&svc);
+                        async move {
+                            let sreq = ::connectrpc::ServiceRequest::<
+                                SetStatusPageIndexingRequest,
+                            >::from_parts(req.reborrow(), req.bytes());
+                            svc.set_status_page_indexing(ctx, sreq)
+                                .await?
+                                .encode::<SetStatusPageIndexingResponse>(format)
+                        }
+                    })
+                },
+            )
+            .with_spec(STATUS_PAGE_SERVICE_SET_STATUS_PAGE_INDEXING_SPEC)
             .route_view(
                 STATUS_PAGE_SERVICE_SERVICE_NAME,
                 "CreateComponent",
@@ -21089,6 +34242,131 @@ impl<S: StatusPageService> StatusPageServiceExt for S {
                 },
             )
             .with_spec(STATUS_PAGE_SERVICE_DELETE_COMPONENT_GROUP_SPEC)
+            .route_view_idempotent(
+                STATUS_PAGE_SERVICE_SERVICE_NAME,
+                "ListSubscribers",
+                {
+                    let svc = ::std::sync::Arc::clone(&self);
+                    ::connectrpc::view_handler_fn(move |
+                        ctx,
+                        req: ::buffa::view::OwnedView<
+                            __buffa::view::ListSubscribersRequestView<'static>,
+                        >,
+                        format|
+                    {
+                        let svc = ::std::sync::Arc::clone(&svc);
+                        async move {
+                            let sreq = ::connectrpc::ServiceRequest::<
+                                ListSubscribersRequest,
+                            >::from_parts(req.reborrow(), req.bytes());
+                            svc.list_subscribers(ctx, sreq)
+                                .await?
+                                .encode::<ListSubscribersResponse>(format)
+                        }
+                    })
+                },
+            )
+            .with_spec(STATUS_PAGE_SERVICE_LIST_SUBSCRIBERS_SPEC)
+            .route_view(
+                STATUS_PAGE_SERVICE_SERVICE_NAME,
+                "AddSubscriber",
+                {
+                    let svc = ::std::sync::Arc::clone(&self);
+                    ::connectrpc::view_handler_fn(move |
+                        ctx,
+                        req: ::buffa::view::OwnedView<
+                            __buffa::view::AddSubscriberRequestView<'static>,
+                        >,
+                        format|
+                    {
+                        let svc = ::std::sync::Arc::clone(&svc);
+                        async move {
+                            let sreq = ::connectrpc::ServiceRequest::<
+                                AddSubscriberRequest,
+                            >::from_parts(req.reborrow(), req.bytes());
+                            svc.add_subscriber(ctx, sreq)
+                                .await?
+                                .encode::<AddSubscriberResponse>(format)
+                        }
+                    })
+                },
+            )
+            .with_spec(STATUS_PAGE_SERVICE_ADD_SUBSCRIBER_SPEC)
+            .route_view(
+                STATUS_PAGE_SERVICE_SERVICE_NAME,
+                "RemoveSubscriber",
+                {
+                    let svc = ::std::sync::Arc::clone(&self);
+                    ::connectrpc::view_handler_fn(move |
+                        ctx,
+                        req: ::buffa::view::OwnedView<
+                            __buffa::view::RemoveSubscriberRequestView<'static>,
+                        >,
+                        format|
+                    {
+                        let svc = ::std::sync::Arc::clone(&svc);
+                        async move {
+                            let sreq = ::connectrpc::ServiceRequest::<
+                                RemoveSubscriberRequest,
+                            >::from_parts(req.reborrow(), req.bytes());
+                            svc.remove_subscriber(ctx, sreq)
+                                .await?
+                                .encode::<RemoveSubscriberResponse>(format)
+                        }
+                    })
+                },
+            )
+            .with_spec(STATUS_PAGE_SERVICE_REMOVE_SUBSCRIBER_SPEC)
+            .route_view_idempotent(
+                STATUS_PAGE_SERVICE_SERVICE_NAME,
+                "GetStatusPageOverview",
+                {
+                    let svc = ::std::sync::Arc::clone(&self);
+                    ::connectrpc::view_handler_fn(move |
+                        ctx,
+                        req: ::buffa::view::OwnedView<
+                            __buffa::view::GetStatusPageOverviewRequestView<'static>,
+                        >,
+                        format|
+                    {
+                        let svc = ::std::sync::Arc::clone(&svc);
+                        async move {
+                            let sreq = ::connectrpc::ServiceRequest::<
+                                GetStatusPageOverviewRequest,
+                            >::from_parts(req.reborrow(), req.bytes());
+                            svc.get_status_page_overview(ctx, sreq)
+                                .await?
+                                .encode::<GetStatusPageOverviewResponse>(format)
+                        }
+                    })
+                },
+            )
+            .with_spec(STATUS_PAGE_SERVICE_GET_STATUS_PAGE_OVERVIEW_SPEC)
+            .route_view_idempotent(
+                STATUS_PAGE_SERVICE_SERVICE_NAME,
+                "GetComponentSummary",
+                {
+                    let svc = ::std::sync::Arc::clone(&self);
+                    ::connectrpc::view_handler_fn(move |
+                        ctx,
+                        req: ::buffa::view::OwnedView<
+                            __buffa::view::GetComponentSummaryRequestView<'static>,
+                        >,
+                        format|
+                    {
+                        let svc = ::std::sync::Arc::clone(&svc);
+                        async move {
+                            let sreq = ::connectrpc::ServiceRequest::<
+                                GetComponentSummaryRequest,
+                            >::from_parts(req.reborrow(), req.bytes());
+                            svc.get_component_summary(ctx, sreq)
+                                .await?
+                                .encode::<GetComponentSummaryResponse>(format)
+                        }
+                    })
+                },
+            )
+            .with_spec(STATUS_PAGE_SERVICE_GET_COMPONENT_SUMMARY_SPEC)
     }
 }
 /// Type-inference marker used by [`Router::add_service`](::connectrpc::Router::add_service).
@@ -21191,6 +34469,12 @@ impl<T: StatusPageService> ::connectrpc::Dispatcher for StatusPageServiceServer<
                         .with_spec(STATUS_PAGE_SERVICE_SET_STATUS_PAGE_THEME_SPEC),
                 )
             }
+            "SetStatusPageIndexing" => {
+                Some(
+                    ::connectrpc::dispatcher::codegen::MethodDescriptor::unary(false)
+                        .with_spec(STATUS_PAGE_SERVICE_SET_STATUS_PAGE_INDEXING_SPEC),
+                )
+            }
             "CreateComponent" => {
                 Some(
                     ::connectrpc::dispatcher::codegen::MethodDescriptor::unary(false)
@@ -21249,6 +34533,36 @@ impl<T: StatusPageService> ::connectrpc::Dispatcher for StatusPageServiceServer<
                 Some(
                     ::connectrpc::dispatcher::codegen::MethodDescriptor::unary(false)
                         .with_spec(STATUS_PAGE_SERVICE_DELETE_COMPONENT_GROUP_SPEC),
+                )
+            }
+            "ListSubscribers" => {
+                Some(
+                    ::connectrpc::dispatcher::codegen::MethodDescriptor::unary(true)
+                        .with_spec(STATUS_PAGE_SERVICE_LIST_SUBSCRIBERS_SPEC),
+                )
+            }
+            "AddSubscriber" => {
+                Some(
+                    ::connectrpc::dispatcher::codegen::MethodDescriptor::unary(false)
+                        .with_spec(STATUS_PAGE_SERVICE_ADD_SUBSCRIBER_SPEC),
+                )
+            }
+            "RemoveSubscriber" => {
+                Some(
+                    ::connectrpc::dispatcher::codegen::MethodDescriptor::unary(false)
+                        .with_spec(STATUS_PAGE_SERVICE_REMOVE_SUBSCRIBER_SPEC),
+                )
+            }
+            "GetStatusPageOverview" => {
+                Some(
+                    ::connectrpc::dispatcher::codegen::MethodDescriptor::unary(true)
+                        .with_spec(STATUS_PAGE_SERVICE_GET_STATUS_PAGE_OVERVIEW_SPEC),
+                )
+            }
+            "GetComponentSummary" => {
+                Some(
+                    ::connectrpc::dispatcher::codegen::MethodDescriptor::unary(true)
+                        .with_spec(STATUS_PAGE_SERVICE_GET_COMPONENT_SUMMARY_SPEC),
                 )
             }
             _ => None,
@@ -21408,6 +34722,24 @@ impl<T: StatusPageService> ::connectrpc::Dispatcher for StatusPageServiceServer<
                     svc.set_status_page_theme(ctx, req)
                         .await?
                         .encode::<SetStatusPageThemeResponse>(format)
+                })
+            }
+            "SetStatusPageIndexing" => {
+                let svc = ::std::sync::Arc::clone(&self.inner);
+                Box::pin(async move {
+                    let body = ::connectrpc::dispatcher::codegen::request_proto_bytes::<
+                        SetStatusPageIndexingRequest,
+                    >(request.encoded()?, format)?;
+                    let req: __buffa::view::SetStatusPageIndexingRequestView<'_> = ::connectrpc::dispatcher::codegen::decode_borrowed_request_view(
+                        &body,
+                        ctx.decode_options(),
+                    )?;
+                    let req = ::connectrpc::ServiceRequest::<
+                        SetStatusPageIndexingRequest,
+                    >::from_parts(&req, &body);
+                    svc.set_status_page_indexing(ctx, req)
+                        .await?
+                        .encode::<SetStatusPageIndexingResponse>(format)
                 })
             }
             "CreateComponent" => {
@@ -21588,6 +34920,96 @@ impl<T: StatusPageService> ::connectrpc::Dispatcher for StatusPageServiceServer<
                     svc.delete_component_group(ctx, req)
                         .await?
                         .encode::<DeleteComponentGroupResponse>(format)
+                })
+            }
+            "ListSubscribers" => {
+                let svc = ::std::sync::Arc::clone(&self.inner);
+                Box::pin(async move {
+                    let body = ::connectrpc::dispatcher::codegen::request_proto_bytes::<
+                        ListSubscribersRequest,
+                    >(request.encoded()?, format)?;
+                    let req: __buffa::view::ListSubscribersRequestView<'_> = ::connectrpc::dispatcher::codegen::decode_borrowed_request_view(
+                        &body,
+                        ctx.decode_options(),
+                    )?;
+                    let req = ::connectrpc::ServiceRequest::<
+                        ListSubscribersRequest,
+                    >::from_parts(&req, &body);
+                    svc.list_subscribers(ctx, req)
+                        .await?
+                        .encode::<ListSubscribersResponse>(format)
+                })
+            }
+            "AddSubscriber" => {
+                let svc = ::std::sync::Arc::clone(&self.inner);
+                Box::pin(async move {
+                    let body = ::connectrpc::dispatcher::codegen::request_proto_bytes::<
+                        AddSubscriberRequest,
+                    >(request.encoded()?, format)?;
+                    let req: __buffa::view::AddSubscriberRequestView<'_> = ::connectrpc::dispatcher::codegen::decode_borrowed_request_view(
+                        &body,
+                        ctx.decode_options(),
+                    )?;
+                    let req = ::connectrpc::ServiceRequest::<
+                        AddSubscriberRequest,
+                    >::from_parts(&req, &body);
+                    svc.add_subscriber(ctx, req)
+                        .await?
+                        .encode::<AddSubscriberResponse>(format)
+                })
+            }
+            "RemoveSubscriber" => {
+                let svc = ::std::sync::Arc::clone(&self.inner);
+                Box::pin(async move {
+                    let body = ::connectrpc::dispatcher::codegen::request_proto_bytes::<
+                        RemoveSubscriberRequest,
+                    >(request.encoded()?, format)?;
+                    let req: __buffa::view::RemoveSubscriberRequestView<'_> = ::connectrpc::dispatcher::codegen::decode_borrowed_request_view(
+                        &body,
+                        ctx.decode_options(),
+                    )?;
+                    let req = ::connectrpc::ServiceRequest::<
+                        RemoveSubscriberRequest,
+                    >::from_parts(&req, &body);
+                    svc.remove_subscriber(ctx, req)
+                        .await?
+                        .encode::<RemoveSubscriberResponse>(format)
+                })
+            }
+            "GetStatusPageOverview" => {
+                let svc = ::std::sync::Arc::clone(&self.inner);
+                Box::pin(async move {
+                    let body = ::connectrpc::dispatcher::codegen::request_proto_bytes::<
+                        GetStatusPageOverviewRequest,
+                    >(request.encoded()?, format)?;
+                    let req: __buffa::view::GetStatusPageOverviewRequestView<'_> = ::connectrpc::dispatcher::codegen::decode_borrowed_request_view(
+                        &body,
+                        ctx.decode_options(),
+                    )?;
+                    let req = ::connectrpc::ServiceRequest::<
+                        GetStatusPageOverviewRequest,
+                    >::from_parts(&req, &body);
+                    svc.get_status_page_overview(ctx, req)
+                        .await?
+                        .encode::<GetStatusPageOverviewResponse>(format)
+                })
+            }
+            "GetComponentSummary" => {
+                let svc = ::std::sync::Arc::clone(&self.inner);
+                Box::pin(async move {
+                    let body = ::connectrpc::dispatcher::codegen::request_proto_bytes::<
+                        GetComponentSummaryRequest,
+                    >(request.encoded()?, format)?;
+                    let req: __buffa::view::GetComponentSummaryRequestView<'_> = ::connectrpc::dispatcher::codegen::decode_borrowed_request_view(
+                        &body,
+                        ctx.decode_options(),
+                    )?;
+                    let req = ::connectrpc::ServiceRequest::<
+                        GetComponentSummaryRequest,
+                    >::from_parts(&req, &body);
+                    svc.get_component_summary(ctx, req)
+                        .await?
+                        .encode::<GetComponentSummaryResponse>(format)
                 })
             }
             _ => ::connectrpc::dispatcher::codegen::unimplemented_unary(path),
@@ -22038,6 +35460,47 @@ where
             )
             .await
     }
+    /// Call the SetStatusPageIndexing RPC. Sends a request to /status_page.v1.StatusPageService/SetStatusPageIndexing.
+    pub async fn set_status_page_indexing(
+        &self,
+        request: SetStatusPageIndexingRequest,
+    ) -> Result<
+        ::connectrpc::client::UnaryResponse<
+            ::buffa::view::OwnedView<
+                __buffa::view::SetStatusPageIndexingResponseView<'static>,
+            >,
+        >,
+        ::connectrpc::ConnectError,
+    > {
+        self.set_status_page_indexing_with_options(
+                request,
+                ::connectrpc::client::CallOptions::default(),
+            )
+            .await
+    }
+    /// Call the SetStatusPageIndexing RPC with explicit per-call options. Options override [`ClientConfig`](::connectrpc::client::ClientConfig) defaults.
+    pub async fn set_status_page_indexing_with_options(
+        &self,
+        request: SetStatusPageIndexingRequest,
+        options: ::connectrpc::client::CallOptions,
+    ) -> Result<
+        ::connectrpc::client::UnaryResponse<
+            ::buffa::view::OwnedView<
+                __buffa::view::SetStatusPageIndexingResponseView<'static>,
+            >,
+        >,
+        ::connectrpc::ConnectError,
+    > {
+        ::connectrpc::client::call_unary(
+                &self.transport,
+                &self.config,
+                STATUS_PAGE_SERVICE_SET_STATUS_PAGE_INDEXING_SPEC
+                    .with_origin(::connectrpc::SpecOrigin::Client),
+                request,
+                options,
+            )
+            .await
+    }
     /// Call the CreateComponent RPC. Sends a request to /status_page.v1.StatusPageService/CreateComponent.
     pub async fn create_component(
         &self,
@@ -22422,6 +35885,203 @@ where
                 &self.transport,
                 &self.config,
                 STATUS_PAGE_SERVICE_DELETE_COMPONENT_GROUP_SPEC
+                    .with_origin(::connectrpc::SpecOrigin::Client),
+                request,
+                options,
+            )
+            .await
+    }
+    /// Call the ListSubscribers RPC. Sends a request to /status_page.v1.StatusPageService/ListSubscribers.
+    pub async fn list_subscribers(
+        &self,
+        request: ListSubscribersRequest,
+    ) -> Result<
+        ::connectrpc::client::UnaryResponse<
+            ::buffa::view::OwnedView<__buffa::view::ListSubscribersResponseView<'static>>,
+        >,
+        ::connectrpc::ConnectError,
+    > {
+        self.list_subscribers_with_options(
+                request,
+                ::connectrpc::client::CallOptions::default(),
+            )
+            .await
+    }
+    /// Call the ListSubscribers RPC with explicit per-call options. Options override [`ClientConfig`](::connectrpc::client::ClientConfig) defaults.
+    pub async fn list_subscribers_with_options(
+        &self,
+        request: ListSubscribersRequest,
+        options: ::connectrpc::client::CallOptions,
+    ) -> Result<
+        ::connectrpc::client::UnaryResponse<
+            ::buffa::view::OwnedView<__buffa::view::ListSubscribersResponseView<'static>>,
+        >,
+        ::connectrpc::ConnectError,
+    > {
+        ::connectrpc::client::call_unary(
+                &self.transport,
+                &self.config,
+                STATUS_PAGE_SERVICE_LIST_SUBSCRIBERS_SPEC
+                    .with_origin(::connectrpc::SpecOrigin::Client),
+                request,
+                options,
+            )
+            .await
+    }
+    /// Call the AddSubscriber RPC. Sends a request to /status_page.v1.StatusPageService/AddSubscriber.
+    pub async fn add_subscriber(
+        &self,
+        request: AddSubscriberRequest,
+    ) -> Result<
+        ::connectrpc::client::UnaryResponse<
+            ::buffa::view::OwnedView<__buffa::view::AddSubscriberResponseView<'static>>,
+        >,
+        ::connectrpc::ConnectError,
+    > {
+        self.add_subscriber_with_options(
+                request,
+                ::connectrpc::client::CallOptions::default(),
+            )
+            .await
+    }
+    /// Call the AddSubscriber RPC with explicit per-call options. Options override [`ClientConfig`](::connectrpc::client::ClientConfig) defaults.
+    pub async fn add_subscriber_with_options(
+        &self,
+        request: AddSubscriberRequest,
+        options: ::connectrpc::client::CallOptions,
+    ) -> Result<
+        ::connectrpc::client::UnaryResponse<
+            ::buffa::view::OwnedView<__buffa::view::AddSubscriberResponseView<'static>>,
+        >,
+        ::connectrpc::ConnectError,
+    > {
+        ::connectrpc::client::call_unary(
+                &self.transport,
+                &self.config,
+                STATUS_PAGE_SERVICE_ADD_SUBSCRIBER_SPEC
+                    .with_origin(::connectrpc::SpecOrigin::Client),
+                request,
+                options,
+            )
+            .await
+    }
+    /// Call the RemoveSubscriber RPC. Sends a request to /status_page.v1.StatusPageService/RemoveSubscriber.
+    pub async fn remove_subscriber(
+        &self,
+        request: RemoveSubscriberRequest,
+    ) -> Result<
+        ::connectrpc::client::UnaryResponse<
+            ::buffa::view::OwnedView<
+                __buffa::view::RemoveSubscriberResponseView<'static>,
+            >,
+        >,
+        ::connectrpc::ConnectError,
+    > {
+        self.remove_subscriber_with_options(
+                request,
+                ::connectrpc::client::CallOptions::default(),
+            )
+            .await
+    }
+    /// Call the RemoveSubscriber RPC with explicit per-call options. Options override [`ClientConfig`](::connectrpc::client::ClientConfig) defaults.
+    pub async fn remove_subscriber_with_options(
+        &self,
+        request: RemoveSubscriberRequest,
+        options: ::connectrpc::client::CallOptions,
+    ) -> Result<
+        ::connectrpc::client::UnaryResponse<
+            ::buffa::view::OwnedView<
+                __buffa::view::RemoveSubscriberResponseView<'static>,
+            >,
+        >,
+        ::connectrpc::ConnectError,
+    > {
+        ::connectrpc::client::call_unary(
+                &self.transport,
+                &self.config,
+                STATUS_PAGE_SERVICE_REMOVE_SUBSCRIBER_SPEC
+                    .with_origin(::connectrpc::SpecOrigin::Client),
+                request,
+                options,
+            )
+            .await
+    }
+    /// Call the GetStatusPageOverview RPC. Sends a request to /status_page.v1.StatusPageService/GetStatusPageOverview.
+    pub async fn get_status_page_overview(
+        &self,
+        request: GetStatusPageOverviewRequest,
+    ) -> Result<
+        ::connectrpc::client::UnaryResponse<
+            ::buffa::view::OwnedView<
+                __buffa::view::GetStatusPageOverviewResponseView<'static>,
+            >,
+        >,
+        ::connectrpc::ConnectError,
+    > {
+        self.get_status_page_overview_with_options(
+                request,
+                ::connectrpc::client::CallOptions::default(),
+            )
+            .await
+    }
+    /// Call the GetStatusPageOverview RPC with explicit per-call options. Options override [`ClientConfig`](::connectrpc::client::ClientConfig) defaults.
+    pub async fn get_status_page_overview_with_options(
+        &self,
+        request: GetStatusPageOverviewRequest,
+        options: ::connectrpc::client::CallOptions,
+    ) -> Result<
+        ::connectrpc::client::UnaryResponse<
+            ::buffa::view::OwnedView<
+                __buffa::view::GetStatusPageOverviewResponseView<'static>,
+            >,
+        >,
+        ::connectrpc::ConnectError,
+    > {
+        ::connectrpc::client::call_unary(
+                &self.transport,
+                &self.config,
+                STATUS_PAGE_SERVICE_GET_STATUS_PAGE_OVERVIEW_SPEC
+                    .with_origin(::connectrpc::SpecOrigin::Client),
+                request,
+                options,
+            )
+            .await
+    }
+    /// Call the GetComponentSummary RPC. Sends a request to /status_page.v1.StatusPageService/GetComponentSummary.
+    pub async fn get_component_summary(
+        &self,
+        request: GetComponentSummaryRequest,
+    ) -> Result<
+        ::connectrpc::client::UnaryResponse<
+            ::buffa::view::OwnedView<
+                __buffa::view::GetComponentSummaryResponseView<'static>,
+            >,
+        >,
+        ::connectrpc::ConnectError,
+    > {
+        self.get_component_summary_with_options(
+                request,
+                ::connectrpc::client::CallOptions::default(),
+            )
+            .await
+    }
+    /// Call the GetComponentSummary RPC with explicit per-call options. Options override [`ClientConfig`](::connectrpc::client::ClientConfig) defaults.
+    pub async fn get_component_summary_with_options(
+        &self,
+        request: GetComponentSummaryRequest,
+        options: ::connectrpc::client::CallOptions,
+    ) -> Result<
+        ::connectrpc::client::UnaryResponse<
+            ::buffa::view::OwnedView<
+                __buffa::view::GetComponentSummaryResponseView<'static>,
+            >,
+        >,
+        ::connectrpc::ConnectError,
+    > {
+        ::connectrpc::client::call_unary(
+                &self.transport,
+                &self.config,
+                STATUS_PAGE_SERVICE_GET_COMPONENT_SUMMARY_SPEC
                     .with_origin(::connectrpc::SpecOrigin::Client),
                 request,
                 options,

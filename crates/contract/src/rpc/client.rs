@@ -16,6 +16,7 @@ use crate::monitor::wire::MonitorServiceClient;
 use crate::notification::wire::NotificationServiceClient;
 use crate::region::wire::RegionServiceClient;
 use crate::status_page::wire::StatusPageServiceClient;
+use crate::status_report::wire::StatusReportServiceClient;
 
 /// Longest time for one call, with connecting; longer than a trigger that waits for its checks.
 pub const CALL_TIMEOUT: Duration = Duration::from_secs(150);
@@ -38,6 +39,8 @@ pub struct Client {
     pub regions: RegionServiceClient<HttpClient>,
     /// `status_page.v1.StatusPageService`.
     pub status_pages: StatusPageServiceClient<HttpClient>,
+    /// `status_report.v1.StatusReportService`.
+    pub status_reports: StatusReportServiceClient<HttpClient>,
     pub(super) transport: HttpClient,
     pub(super) base: Uri,
     pub(super) key: HeaderValue,
@@ -79,7 +82,8 @@ impl Client {
             monitors: MonitorServiceClient::new(transport.clone(), config.clone()),
             notifications: NotificationServiceClient::new(transport.clone(), config.clone()),
             regions: RegionServiceClient::new(transport.clone(), config.clone()),
-            status_pages: StatusPageServiceClient::new(transport.clone(), config),
+            status_pages: StatusPageServiceClient::new(transport.clone(), config.clone()),
+            status_reports: StatusReportServiceClient::new(transport.clone(), config),
             transport,
             base,
             key: header,

@@ -140,6 +140,7 @@ mod tests {
         writes /status_page.v1.StatusPageService/PublishStatusPage
         writes /status_page.v1.StatusPageService/UnpublishStatusPage
         writes /status_page.v1.StatusPageService/SetStatusPageTheme
+        writes /status_page.v1.StatusPageService/SetStatusPageIndexing
         writes /status_page.v1.StatusPageService/CreateComponent
         reads  /status_page.v1.StatusPageService/GetComponent
         reads  /status_page.v1.StatusPageService/ListComponents
@@ -150,6 +151,20 @@ mod tests {
         reads  /status_page.v1.StatusPageService/ListComponentGroups
         writes /status_page.v1.StatusPageService/UpdateComponentGroup
         writes /status_page.v1.StatusPageService/DeleteComponentGroup
+        reads  /status_page.v1.StatusPageService/GetStatusPageOverview
+        reads  /status_page.v1.StatusPageService/GetComponentSummary
+        writes /status_report.v1.StatusReportService/CreateStatusReport
+        reads  /status_report.v1.StatusReportService/GetStatusReport
+        reads  /status_report.v1.StatusReportService/ListStatusReports
+        writes /status_report.v1.StatusReportService/UpdateStatusReport
+        writes /status_report.v1.StatusReportService/DeleteStatusReport
+        writes /status_report.v1.StatusReportService/AddStatusReportUpdate
+        writes /status_report.v1.StatusReportService/EditStatusReportUpdate
+        writes /status_report.v1.StatusReportService/DeleteStatusReportUpdate
+        writes /status_report.v1.StatusReportService/CreateReportTemplate
+        reads  /status_report.v1.StatusReportService/ListReportTemplates
+        writes /status_report.v1.StatusReportService/UpdateReportTemplate
+        writes /status_report.v1.StatusReportService/DeleteReportTemplate
         ");
     }
 
@@ -165,6 +180,6 @@ mod tests {
     fn create_methods_and_no_others_begin_with_create() {
         let creates = methods().iter().filter(|it| it.name.starts_with("Create"));
         assert!(creates.clone().all(|it| !it.reads_only && !it.streams));
-        assert_eq!(creates.count(), 8);
+        assert_eq!(creates.count(), 10);
     }
 }

@@ -43,6 +43,7 @@ fn page() -> StatusPage {
         },
         published: false,
         theme: Theme::Dark,
+        allow_indexing: false,
         created_at: AT,
         updated_at: AT,
     }
@@ -99,7 +100,7 @@ fn what_was_not_written_is_absent() {
     page.settings =
         PageDraft { title: text("t"), slug: text("s"), ..PageDraft::default() }.parse().unwrap();
     let shown = serde_json::to_string(&shown_page(&page, Secrets::Shown)).unwrap();
-    insta::assert_snapshot!(shown, @r#"{"id":"page_0000000000007","title":"t","slug":"s","authEmailDomains":[],"published":false,"theme":"dark","createdAt":"1970-01-01T00:00:01.500Z","updatedAt":"1970-01-01T00:00:01.500Z"}"#);
+    insta::assert_snapshot!(shown, @r#"{"id":"page_0000000000007","title":"t","slug":"s","authEmailDomains":[],"published":false,"theme":"dark","createdAt":"1970-01-01T00:00:01.500Z","updatedAt":"1970-01-01T00:00:01.500Z","allowIndexing":false}"#);
     let mut component = component();
     let bare = ComponentDraft {
         page_id: Some(component.settings.page_id.to_string()),
@@ -125,10 +126,11 @@ fn a_read_key_gets_a_page_without_its_password() {
 #[test]
 fn the_fields_on_the_wire_are_those_of_the_tables() {
     // spec: §2.5–2.7: a field added to one side and forgotten on the other fails here
-    let messages: [(&str, &Resource); 3] = [
+    let messages: [(&str, &Resource); 4] = [
         ("StatusPage", &tables::STATUS_PAGE),
         ("Component", &tables::STATUS_PAGE_COMPONENT),
         ("ComponentGroup", &tables::STATUS_PAGE_COMPONENT_GROUP),
+        ("Subscriber", &tables::SUBSCRIBER),
     ];
     for (message, table) in messages {
         let fields = table.fields.iter().chain(table.beyond).map(|field| field.name);

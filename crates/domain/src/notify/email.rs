@@ -8,7 +8,7 @@ use rules::notification::Email;
 
 use super::answer::{again, refused};
 use super::fit::{List, Unit, fit, plain};
-use super::message::{Answer, Delivered, Envelope, Mail};
+use super::message::{Answer, Delivered, Envelope, ListLinks, Mail};
 use super::story::{LINK_WORDS, Story, shown_time};
 
 /// Longest subject (ours): a line of a header may have 998 octets (RFC 5322 §2.1.1), of which
@@ -28,6 +28,7 @@ pub(super) fn compose(email: &Email, story: &Story, envelope: &Envelope<'_>) -> 
         html: html::page(story),
         id: id(envelope.key),
         thread: id(envelope.thread),
+        list: ListLinks::None,
     }
 }
 
@@ -60,7 +61,7 @@ fn text(story: &Story) -> String {
 
 /// What begins like an encoded word would be read as one (RFC 2047 §2), whatever stands in it: a
 /// joiner that nobody sees keeps a name what it is.
-fn subject(character: char, out: &mut String) {
+pub(super) fn subject(character: char, out: &mut String) {
     if character == '?' && out.ends_with('=') {
         out.push('\u{2060}');
     }
@@ -68,7 +69,7 @@ fn subject(character: char, out: &mut String) {
 }
 
 /// What may stand on the left of a message id, without quotes.
-fn id(text: &str) -> String {
+pub(super) fn id(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     let id = text.chars().map(|c| if is_plain(c) { c } else { '-' });
     id.take(ID_MAX).collect()

@@ -38,7 +38,12 @@ fn which(event: &Event) -> String {
 /// Identity of several events that are told together, oldest first.
 pub fn storm_key(channel: ChannelId, events: &[Event]) -> String {
     let first = events.first().map(|event| event_key(channel, event)).unwrap_or_default();
-    format!("storm-{}-{first}", events.len())
+    storm_of(&first, events.len())
+}
+
+/// Identity of so many deliveries that are told together, of which the oldest has this key.
+pub fn storm_of(first: &str, count: usize) -> String {
+    format!("storm-{count}-{first}")
 }
 
 /// What a vendor groups by and closes: the incident, or the monitor where there is none; a test

@@ -70,6 +70,17 @@ pub struct Mail {
     /// Left part of the id that all of one incident refer to (`References`, `In-Reply-To`), so that
     /// they stand together. No message has it: which is first differs from mailbox to mailbox.
     pub thread: String,
+    /// How whoever gets it ends getting more.
+    pub list: ListLinks,
+}
+
+/// What the header of an email says to programs about getting no more of its kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ListLinks {
+    /// Nothing: it was asked for, or a channel is changed by its owner.
+    None,
+    /// A POST to this URL ends it, without a question (RFC 8058).
+    OneClick(String),
 }
 
 /// What a receiver answered, or why it did not.

@@ -7,6 +7,8 @@ use rules::{ProviderType, Secret};
 pub mod setting {
     /// The server for emails.
     pub const SMTP: &str = "smtp_url";
+    /// Where people reach the server.
+    pub const PUBLIC_URL: &str = "public_url";
     /// Token of the bot.
     pub const TELEGRAM: &str = "telegram_token";
     /// The account for text messages.

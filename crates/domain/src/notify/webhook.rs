@@ -8,6 +8,7 @@ mod sign;
 use http::HeaderName;
 use http::header::CONTENT_TYPE;
 use rules::notification::Webhook;
+use rules::{Secret, Timestamp};
 
 pub use self::sign::signing_secret_text;
 
@@ -39,12 +40,22 @@ pub(super) fn compose(
     if !message.headers.iter().any(|(name, _)| *name == CONTENT_TYPE) {
         message = message.with(CONTENT_TYPE, "application/json".to_owned());
     }
-    let seconds = envelope.now.as_millis().div_euclid(1_000);
-    let signature = sign::signatures(envelope.signing, envelope.key, seconds, &message.body);
+    signed(message, envelope.key, envelope.now, envelope.signing)
+}
+
+/// `message` with what proves who sends it, and what; nothing that it had of that stays.
+pub(super) fn signed(
+    mut message: HttpMessage,
+    key: &str,
+    now: Timestamp,
+    signing: &[Secret<Vec<u8>>],
+) -> HttpMessage {
+    let seconds = now.as_millis().div_euclid(1_000);
+    let signature = sign::signatures(signing, key, seconds, &message.body);
     for name in [ID, TIMESTAMP, SIGNATURE] {
         message.headers.retain(|(other, _)| *other != name);
     }
-    message = message.with(ID, envelope.key.to_owned()).with(TIMESTAMP, seconds.to_string());
+    message = message.with(ID, key.to_owned()).with(TIMESTAMP, seconds.to_string());
     match signature {
         Some(signature) => message.with(SIGNATURE, signature),
         None => message,

@@ -48,9 +48,41 @@ pub fn days(
         stands = earlier.checked_sub(1).map_or(stands, |last| rest[last].status);
         rest = &rest[earlier..];
         let within = &rest[..rest.partition_point(|change| change.at < ends)];
-        days.push(day((stands, within), windows, Span { from: begins, to: ends }));
+        let range = Span { from: begins, to: ends };
+        let is_out = |out: &Span| out.from < range.to && range.from < out.to;
+        // Most days are of one piece.
+        days.push(if within.is_empty() && !windows.iter().any(is_out) {
+            whole_day(stands, range)
+        } else {
+            day((stands, within), windows, range)
+        });
     }
     days
+}
+
+/// The uptime over all of these days together; `None` where nothing is known of any.
+pub fn uptime_of(days: &[Day]) -> Option<Uptime> {
+    let known = days.iter().filter_map(|day| day.uptime);
+    known.reduce(|all, day| Uptime {
+        known_ms: all.known_ms + day.known_ms,
+        error_ms: all.error_ms + day.error_ms,
+    })
+}
+
+/// A day of one status, without maintenance: what [`day`] would count, where there is nothing to count.
+fn whole_day(status: MonitorStatus, range: Span) -> Day {
+    let whole = range.to.since(range.from).as_millis() as u64;
+    let in_status = |wanted| if status == wanted { whole } else { 0 };
+    let error_ms = in_status(MonitorStatus::Error);
+    let is_known = status != MonitorStatus::Unknown && whole > 0;
+    Day {
+        begins: range.from,
+        up_ms: in_status(MonitorStatus::Active),
+        degraded_ms: in_status(MonitorStatus::Degraded),
+        down_ms: error_ms,
+        maintenance_ms: 0,
+        uptime: is_known.then_some(Uptime { known_ms: whole, error_ms }),
+    }
 }
 
 /// One day, of the status it began with and the changes in it.
@@ -73,5 +105,31 @@ fn day((before, changes): (MonitorStatus, &[StatusFrom]), windows: &[Span], rang
         down_ms: time_in(MonitorStatus::Error),
         maintenance_ms: whole - counted,
         uptime: uptime(before, changes, windows, range),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_of_one_piece_is_what_counting_its_parts_comes_to() {
+        let at = Timestamp::from_millis;
+        for status in [
+            MonitorStatus::Active,
+            MonitorStatus::Degraded,
+            MonitorStatus::Error,
+            MonitorStatus::Unknown,
+        ] {
+            for length in [0, 1, DAY_MS] {
+                let range = Span { from: at(DAY_MS), to: at(DAY_MS + length) };
+                let windows = [
+                    Span { from: at(0), to: range.from },
+                    Span { from: range.to, to: at(3 * DAY_MS) },
+                ];
+                let counted = day((status, &[]), &windows, range);
+                assert_eq!(whole_day(status, range), counted, "{status:?} {length}");
+            }
+        }
     }
 }

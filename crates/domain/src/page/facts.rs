@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use rules::report::Report;
 use rules::status_page::{Component, ComponentGroup, StatusPage};
 use rules::{IncidentId, MaintenanceId, MonitorId, MonitorStatus, Timestamp};
 
@@ -26,6 +27,9 @@ pub struct Facts {
     /// Maintenances of its components or their monitors whose window touches the last
     /// [`super::DAYS`] or is to come, one for each window; in any order.
     pub maintenances: Vec<MaintenanceFacts>,
+    /// Its reports with all their updates: those that are open, and those told of in the last
+    /// [`super::DAYS`]; in any order.
+    pub reports: Vec<Report>,
 }
 
 /// A component with what it shows.
@@ -84,6 +88,12 @@ pub struct MaintenanceFacts {
     pub description: Option<String>,
     /// From when to when.
     pub window: Span,
+    /// Whether it comes again, by a rule.
+    pub comes_again: bool,
+    /// When it was planned.
+    pub created_at: Timestamp,
+    /// When it was last changed.
+    pub updated_at: Timestamp,
     /// Places of the components it is about in [`Facts::components`].
     pub components: Vec<usize>,
 }

@@ -2,24 +2,29 @@
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use rules::{GroupId, MonitorId, MonitorStatus, Timestamp};
+use rules::{ComponentId, GroupId, MonitorId, MonitorStatus, Timestamp};
 
 use super::day::{DAY_MS, Day, day_of, days};
 use super::facts::{ComponentFacts, Facts, IncidentFacts, MaintenanceFacts, MonitorFacts};
+use super::report::{self, ReportView};
 use super::state::State;
 use super::verdict::verdict;
 use super::view::{
     ComponentView, GroupView, HistoryDay, IncidentView, MaintenanceView, PageView, Section,
 };
 use super::{DAYS, HISTORY_DAYS};
-use crate::history::{Span, uptime};
+use crate::history::{Span, StatusFrom, uptime};
 
 /// What visitors of the page are shown at the moment of which the facts are.
 pub fn project(facts: &Facts) -> PageView {
     let order = order(facts);
     let now = facts.read_at;
-    let views: Vec<ComponentView> = order.iter().map(|place| component(facts, *place)).collect();
+    let said = report::said_now(&facts.reports);
+    let planned = windows_of(facts);
+    let views: Vec<ComponentView> =
+        order.iter().map(|place| component(facts, *place, &said, &planned[*place])).collect();
     let verdict = verdict(facts, &views);
     let names = Names::of(facts, &order, &views);
     let mut incidents: Vec<IncidentView> =
@@ -28,10 +33,12 @@ pub fn project(facts: &Facts) -> PageView {
     let mut windows: Vec<MaintenanceView> =
         facts.maintenances.iter().map(|window| names.maintenance(window, now)).collect();
     windows.sort_unstable_by_key(|window| (window.window.from, window.id));
-    let history = history(&incidents, &windows, now);
+    let reports = report::views(&facts.reports, &names.of_components());
+    let history = history(&reports, &incidents, &windows, now);
     PageView {
         at: now,
         verdict,
+        reports,
         open: incidents.into_iter().filter(|incident| incident.closed.is_none()).collect(),
         sections: sections(facts, &order, views),
         planned: windows.into_iter().filter(|window| now < window.window.to).collect(),
@@ -64,11 +71,25 @@ fn order(facts: &Facts) -> Vec<usize> {
     order
 }
 
-fn component(facts: &Facts, place: usize) -> ComponentView {
+/// The windows of maintenance of each component, by its place.
+fn windows_of(facts: &Facts) -> Vec<Vec<Span>> {
+    let mut windows = vec![Vec::new(); facts.components.len()];
+    for it in &facts.maintenances {
+        for place in &it.components {
+            windows[*place].push(it.window);
+        }
+    }
+    windows
+}
+
+fn component(
+    facts: &Facts,
+    place: usize,
+    said: &HashMap<ComponentId, (State, Timestamp)>,
+    windows: &[Span],
+) -> ComponentView {
     let ComponentFacts { component, monitor } = &facts.components[place];
     let (settings, now) = (&component.settings, facts.read_at);
-    let of_this = facts.maintenances.iter().filter(|it| it.components.contains(&place));
-    let windows: Vec<Span> = of_this.map(|it| it.window).collect();
     let on = windows.iter().filter(|window| window.from <= now && now < window.to);
     let under_maintenance = on.map(|window| window.from).min();
     let monitor = monitor.as_deref();
@@ -82,17 +103,33 @@ fn component(facts: &Facts, place: usize) -> ComponentView {
         Some(_) => State::Maintenance,
         None => State::of(status),
     };
+    let since = under_maintenance.or_else(|| monitor.and_then(MonitorFacts::since));
+    let (state, since) = match said.get(&component.id) {
+        Some((said, from)) if *said > state => (*said, Some(*from)),
+        Some(_) | None => (state, since),
+    };
     let range = Span { from: first_day(now), to: now };
+    // Of a component without a monitor reports alone tell.
+    let told = match monitor {
+        Some(_) => Vec::new(),
+        None => report::past(&facts.reports, component, range),
+    };
+    let past: Option<(MonitorStatus, &[StatusFrom])> = match monitor {
+        Some(monitor) => Some((monitor.before, &monitor.changes)),
+        None => (!told.is_empty()).then_some((MonitorStatus::Unknown, &told[..])),
+    };
     let name = settings.name.clone().or_else(|| monitor.map(|monitor| monitor.name.clone()));
     ComponentView {
         id: component.id,
         name: name.unwrap_or_else(|| component.id.to_string()),
         description: settings.description.clone(),
         state,
-        since: under_maintenance.or_else(|| monitor.and_then(MonitorFacts::since)),
+        since,
         is_stale: monitor.is_some_and(|monitor| is_stale(monitor, now)),
-        uptime: monitor.and_then(|it| uptime(it.before, &it.changes, &windows, range)),
-        days: monitor.map(|it| days(it.before, &it.changes, &windows, now)),
+        uptime: past.and_then(|(before, changes)| uptime(before, changes, windows, range)),
+        days: past.map(|(before, changes)| days(before, changes, windows, now)),
+        monitor: monitor.map(|monitor| monitor.id),
+        is_public: monitor.is_some_and(|monitor| monitor.public),
     }
 }
 
@@ -158,6 +195,7 @@ fn worst_days(components: &[ComponentView]) -> Option<Vec<Day>> {
 
 /// The last [`HISTORY_DAYS`], today first.
 fn history(
+    reports: &[Arc<ReportView>],
     incidents: &[IncidentView],
     windows: &[MaintenanceView],
     now: Timestamp,
@@ -166,6 +204,7 @@ fn history(
     let begins = (0..HISTORY_DAYS as i64).map(|back| today - back * DAY_MS);
     let day = |begins: Timestamp| HistoryDay {
         begins,
+        reports: reports.iter().filter(|it| day_of(it.started_at) == begins).cloned().collect(),
         incidents: incidents.iter().filter(|it| day_of(it.opened_at) == begins).cloned().collect(),
         maintenances: windows
             .iter()
@@ -179,8 +218,8 @@ fn history(
 
 /// What components are called, by what incidents and maintenances know of them.
 struct Names<'a> {
-    /// In the order of the page: place in the facts, monitor, name.
-    components: Vec<(usize, Option<MonitorId>, &'a str)>,
+    /// In the order of the page: place in the facts, monitor, name, identifier.
+    components: Vec<(usize, Option<MonitorId>, &'a str, ComponentId)>,
 }
 
 impl<'a> Names<'a> {
@@ -189,9 +228,13 @@ impl<'a> Names<'a> {
         let named = order.iter().zip(views);
         Self {
             components: named
-                .map(|(place, view)| (*place, monitor(*place), view.name.as_str()))
+                .map(|(place, view)| (*place, monitor(*place), view.name.as_str(), view.id))
                 .collect(),
         }
+    }
+
+    fn of_components(&self) -> Vec<(ComponentId, &'a str)> {
+        self.components.iter().map(|it| (it.3, it.2)).collect()
     }
 
     /// The incident with its components; `None` where no component shows its monitor.
@@ -214,6 +257,9 @@ impl<'a> Names<'a> {
             title: it.title.clone(),
             description: it.description.clone(),
             window: it.window,
+            comes_again: it.comes_again,
+            created_at: it.created_at,
+            updated_at: it.updated_at,
             is_on: it.window.from <= now && now < it.window.to,
             components: about.map(|known| known.2.to_owned()).collect(),
         }

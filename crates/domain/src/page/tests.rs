@@ -1,5 +1,8 @@
 //! What visitors see of what is stored.
 
+mod past;
+mod report;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -44,11 +47,13 @@ fn a_page(components: Vec<ComponentFacts>) -> Facts {
         settings,
         published: true,
         theme: Theme::System,
+        allow_indexing: true,
         created_at: NOW,
         updated_at: NOW,
     };
     let (groups, incidents, maintenances) = (Vec::new(), Vec::new(), Vec::new());
-    Facts { read_at: NOW, page, components, groups, incidents, maintenances }
+    let reports = Vec::new();
+    Facts { read_at: NOW, page, components, groups, incidents, maintenances, reports }
 }
 
 fn a_monitor(number: u64, status: MonitorStatus) -> MonitorFacts {
@@ -112,6 +117,9 @@ fn a_maintenance(from: Timestamp, to: Timestamp, components: Vec<usize>) -> Main
         title: "Disks".to_owned(),
         description: None,
         window: Span { from, to },
+        comes_again: false,
+        created_at: from,
+        updated_at: from,
         components,
     }
 }

@@ -1,9 +1,12 @@
 //! What a visitor sees, ready to be said in words: in the order of the page, with nothing left to
 //! decide.
 
-use rules::{ComponentId, GroupId, IncidentId, MaintenanceId, Timestamp};
+use std::sync::Arc;
+
+use rules::{ComponentId, GroupId, IncidentId, MaintenanceId, MonitorId, Timestamp};
 
 use super::day::Day;
+use super::report::ReportView;
 use super::state::State;
 use super::verdict::Verdict;
 use crate::history::{Span, Uptime};
@@ -16,6 +19,8 @@ pub struct PageView {
     pub at: Timestamp,
     /// The sentence on top.
     pub verdict: Verdict,
+    /// Reports that are open, and those told of in the days of the bars, the one that began last first.
+    pub reports: Vec<Arc<ReportView>>,
     /// Incidents that are open, newest first.
     pub open: Vec<IncidentView>,
     /// Components and groups of components, in the order of the page.
@@ -70,6 +75,11 @@ pub struct ComponentView {
     pub uptime: Option<Uptime>,
     /// Its days, oldest first; `None` where it never had a monitor.
     pub days: Option<Vec<Day>>,
+    /// The monitor that it shows or, where that was deleted, showed: for who reads more of it. Visitors
+    /// are not told.
+    pub monitor: Option<MonitorId>,
+    /// Whether that monitor's latencies may be shown.
+    pub is_public: bool,
 }
 
 /// An incident.
@@ -98,6 +108,12 @@ pub struct MaintenanceView {
     pub description: Option<String>,
     /// From when to when.
     pub window: Span,
+    /// Whether it comes again, by a rule: each window is then one of several.
+    pub comes_again: bool,
+    /// When it was planned.
+    pub created_at: Timestamp,
+    /// When it was last changed.
+    pub updated_at: Timestamp,
     /// Whether it is on.
     pub is_on: bool,
     /// Names of the components it is about, in the order of the page.
@@ -109,6 +125,8 @@ pub struct MaintenanceView {
 pub struct HistoryDay {
     /// Its first instant.
     pub begins: Timestamp,
+    /// Reports that began on it, newest first.
+    pub reports: Vec<Arc<ReportView>>,
     /// Incidents that began on it, newest first.
     pub incidents: Vec<IncidentView>,
     /// Maintenance that began on it and is over, newest first.

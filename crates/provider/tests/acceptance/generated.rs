@@ -56,7 +56,8 @@ fn of_shape(shape: Shape) -> BoxedStrategy<String> {
                 .boxed()
         }
         Shape::DomainName { .. } => {
-            "[a-zA-Z]{1,9}".prop_map(|name| quoted(format!("{name}.{{unique}}.example"))).boxed()
+            // A custom domain has to lead to the server, which is at loopback.
+            "[a-zA-Z]{1,9}".prop_map(|name| quoted(format!("{name}.{{unique}}.localhost"))).boxed()
         }
         Shape::HeaderName { .. } | Shape::AnswerHeaderName { .. } => {
             "X-[A-Za-z0-9]{1,9}".prop_map(quoted).boxed()

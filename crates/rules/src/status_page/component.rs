@@ -178,7 +178,7 @@ fn settings(
 }
 
 /// An identifier of another resource. One that none can have is refused as one that none has.
-pub(super) fn reference<Id: FromStr>(
+pub(crate) fn reference<Id: FromStr>(
     reader: &mut Reader,
     field: &str,
     given: Option<String>,
@@ -192,7 +192,7 @@ pub(super) fn reference<Id: FromStr>(
 }
 
 /// Refuses another value than the one that was seen.
-pub(super) fn fixed<T: Copy + PartialEq + Display>(
+pub(crate) fn fixed<T: Copy + PartialEq + Display>(
     reader: &mut Reader,
     field: &str,
     given: Option<T>,

@@ -19,6 +19,9 @@ pub struct StatusPage {
     pub published: bool,
     /// Its colours; not an argument, see `SetStatusPageTheme`.
     pub theme: Theme,
+    /// Whether search engines may list it, where everybody may see it; not an argument, see
+    /// `SetStatusPageIndexing`.
+    pub allow_indexing: bool,
     /// When it was created.
     pub created_at: Timestamp,
     /// When it was last changed.

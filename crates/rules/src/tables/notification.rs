@@ -10,7 +10,7 @@ const WORD_CHARS_MAX: u32 = 256;
 /// Longest key or token of a provider, in characters (ours).
 const TOKEN_CHARS_MAX: u32 = 1_024;
 /// Longest email address, in characters (RFC 5321: 256 octets of path with its angle brackets).
-const EMAIL_CHARS_MAX: u32 = 254;
+pub(super) const EMAIL_CHARS_MAX: u32 = 254;
 /// Most headers of a webhook (ours, as many as a monitor's).
 const WEBHOOK_HEADERS_MAX: u32 = 20;
 

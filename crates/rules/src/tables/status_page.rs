@@ -71,7 +71,11 @@ pub static STATUS_PAGE: Resource = Resource {
         Field::output("created_at", Shape::Instant, "When the page was created."),
         Field::output("updated_at", Shape::Instant, "When the page was last changed."),
     ],
-    beyond: &[],
+    beyond: &[Field::output(
+        "allow_indexing",
+        Shape::Bool,
+        "Whether search engines may list the page, where everybody may see it.",
+    )],
     blocks: &[],
     rules: &[
         Rule::RequiredWhen { field: "password", when: "access_type", is: "password" },

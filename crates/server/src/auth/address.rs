@@ -13,10 +13,8 @@ const HOPS_MAX: usize = 32;
 /// The address of the caller whose connection comes from `peer`: that itself, or, where it is a
 /// trusted proxy, the last address of `X-Forwarded-For` that is not one.
 pub(super) fn caller(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
-    let is_trusted =
-        |address: &IpAddr| trusted.iter().any(|network| network.contains(&address.to_canonical()));
     let mut address = peer;
-    if !is_trusted(&address) {
+    if !is_trusted(address, trusted) {
         return address;
     }
     let lines = headers.get_all(FORWARDED_FOR).iter().rev();
@@ -25,11 +23,16 @@ pub(super) fn caller(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> Ip
         // What a trusted proxy wrote is an address; anything else ends what can be believed.
         let Ok(before) = hop.trim().parse() else { break };
         address = before;
-        if !is_trusted(&address) {
+        if !is_trusted(address, trusted) {
             break;
         }
     }
     address
+}
+
+/// Whether this is one of the proxies that the operator named.
+pub(super) fn is_trusted(address: IpAddr, trusted: &[IpNet]) -> bool {
+    trusted.iter().any(|network| network.contains(&address.to_canonical()))
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
-//! How much one caller may ask: calls per key, failed calls per address (design §6). Refusals say
-//! when to come back.
+//! How much one caller may ask: calls per key, failed calls per address, and what strangers may try at
+//! status pages (design §6). Refusals of calls say when to come back.
 
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::net::{IpAddr, Ipv6Addr};
 use std::num::NonZeroU32;
 use std::sync::{Mutex, PoisonError};
@@ -44,6 +45,10 @@ pub(crate) struct Standing {
     remaining: u32,
     reset_seconds: u32,
 }
+
+/// How often strangers may try something: each key is counted for itself.
+#[derive(Debug)]
+pub(crate) struct Tries<Key: Hash + Eq + Clone>(Buckets<Key>);
 
 #[derive(Clone, Debug)]
 struct ContextClock(Context);
@@ -123,6 +128,24 @@ impl Limits {
     }
 }
 
+impl<Key: Hash + Eq + Clone> Tries<Key> {
+    /// So many at once, and as many more as `within` has room for. Panics where `within` is nothing.
+    pub(crate) fn new(ctx: &Context, at_once: NonZeroU32, within: Duration) -> Self {
+        let quota = Quota::with_period(within / at_once.get()).expect("a time that is not over");
+        Self(buckets(quota.allow_burst(at_once), ctx))
+    }
+
+    /// Counts a try; whether it may be made.
+    pub(crate) fn may(&self, key: &Key) -> bool {
+        self.0.check_key(key).is_ok()
+    }
+
+    /// Forgets whom nothing is held against any more.
+    pub(crate) fn tidy(&self) {
+        self.0.retain_recent();
+    }
+}
+
 impl Standing {
     /// Tells the caller, in the headers of the answer.
     pub(crate) fn write(self, headers: &mut HeaderMap) {
@@ -132,7 +155,7 @@ impl Standing {
     }
 }
 
-fn buckets<Key: std::hash::Hash + Eq + Clone>(quota: Quota, ctx: &Context) -> Buckets<Key> {
+fn buckets<Key: Hash + Eq + Clone>(quota: Quota, ctx: &Context) -> Buckets<Key> {
     let clock = ContextClock(ctx.clone());
     Buckets::new(quota, DashMapStateStore::default(), clock)
 }
@@ -142,7 +165,7 @@ fn too_many_failures(wait: Duration) -> rpc::Error {
 }
 
 /// An IPv6 customer has a whole /64: it counts as one address.
-fn network(address: IpAddr) -> IpAddr {
+pub(crate) fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(address) => IpAddr::V4(address),
         IpAddr::V6(address) => {

@@ -22,6 +22,8 @@ pub(super) async fn keep(app: App, results_for: Duration, stop: CancellationToke
             tracing::warn!(%error, "the last uses of keys were not written down: {error}");
         }
         app.auth.tidy();
+        app.visitors.tidy();
+        app.subscribing.tidy();
         app.shelf.tidy(app.ctx.now());
         if let Err(error) = gather(&app, &stop).await {
             tracing::error!(%error, "results could not be gathered into the history: {error}");

@@ -179,7 +179,7 @@ fn mail_address(text: &str) -> Option<MailAddress> {
     is_bare.then(|| (host, url.port().unwrap_or(usual), tls, account))
 }
 
-fn optional<T>(
+pub(super) fn optional<T>(
     value: &Value,
     allowed: &str,
     parse: impl FnOnce(&str) -> Option<T>,
@@ -195,7 +195,7 @@ fn required(value: &Value, parse: fn(&str) -> Option<String>) -> Result<String, 
 }
 
 /// `name` is missing, without which `given` does nothing.
-fn wanted(values: &Values, name: &'static str, given: &str) -> ConfigError {
+pub(super) fn wanted(values: &Values, name: &'static str, given: &str) -> ConfigError {
     let why = format!("must be set too where `{given}` is");
     ConfigError::Invalid { name, why, origin: values.get(given).origin.clone() }
 }

@@ -12,6 +12,7 @@ use rules::monitor::TcpCheck;
 use rules::{HostPort, Region, Secret, limits};
 use store::Database;
 
+use super::domains::{self, DomainSettings};
 use super::servers::{self, MailServer};
 use super::{ConfigError, Layers, Value, Values};
 
@@ -63,6 +64,8 @@ pub struct Settings {
     pub log_level: String,
     /// Where people reach this server, without a slash at the end; `None` sends no links.
     pub public_url: Option<String>,
+    /// Custom domains, TLS and certificates.
+    pub domains: DomainSettings,
     /// What emails are sent through; `None` sends none.
     pub mail: Option<MailServer>,
     /// The server's side of the other kinds of channels.
@@ -75,6 +78,7 @@ impl Settings {
     /// The settings that these values describe, or the first thing that is wrong with them.
     pub fn parse(values: &Values) -> Result<Self, ConfigError> {
         let number = |name, allowed| read(values.get(name), allowed, |text| text.parse().ok());
+        let public_url = servers::public_url(values)?;
         Ok(Self {
             listen: read(
                 values.get("listen"),
@@ -129,7 +133,8 @@ impl Settings {
                 },
             )?,
             log_level: values.get("log_level").text.clone(),
-            public_url: servers::public_url(values)?,
+            domains: domains::domains(values, public_url.as_deref())?,
+            public_url,
             mail: servers::mail(values)?,
             servers: servers::servers(values)?,
             master_key: master_key(values.get("master_key"))?,
@@ -158,11 +163,11 @@ pub(super) fn read<T>(
     })
 }
 
-fn items(text: &str) -> impl Iterator<Item = &str> {
+pub(super) fn items(text: &str) -> impl Iterator<Item = &str> {
     text.split(',').map(str::trim).filter(|item| !item.is_empty())
 }
 
-fn address(text: &str) -> Option<SocketAddr> {
+pub(super) fn address(text: &str) -> Option<SocketAddr> {
     text.parse().ok()
 }
 

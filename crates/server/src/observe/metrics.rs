@@ -77,6 +77,12 @@ pub struct Figures {
     pub call_seconds: Histogram,
     /// Calls whose answer was given before and given again.
     pub calls_from_memory: Counter,
+    /// Duration of deciding what a status page shows, once all was read, in seconds.
+    pub page_project_seconds: Histogram,
+    /// Duration of saying it in one form, in seconds.
+    pub page_say_seconds: Histogram,
+    /// Browsers that wait for news of a status page now.
+    pub page_streams: Gauge,
     calls: Family<[(&'static str, &'static str); 2], Counter>,
     registry: Registry,
 }
@@ -110,6 +116,7 @@ const OUTCOMES: [Outcome; 4] =
 
 impl Metrics {
     /// All figures at zero.
+    #[expect(clippy::too_many_lines, reason = "an entry for each figure, and nothing else")]
     pub fn new() -> Self {
         let mut root = Registry::default();
         // The process's own figures have the names that they have everywhere.
@@ -177,6 +184,23 @@ impl Metrics {
                 registry,
                 "calls_from_memory",
                 "Answered calls whose answer was given before",
+            ),
+            page_project_seconds: histogram(
+                registry,
+                "page_project",
+                "Duration of deciding what a status page shows",
+                CALL_BOUNDS,
+            ),
+            page_say_seconds: histogram(
+                registry,
+                "page_say",
+                "Duration of saying it in one form",
+                CALL_BOUNDS,
+            ),
+            page_streams: gauge(
+                registry,
+                "page_streams",
+                "Browsers that wait for news of a status page now",
             ),
             calls,
             registry: root,

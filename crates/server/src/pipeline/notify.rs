@@ -3,7 +3,9 @@
 //! an answer means and when to try again is decided by `domain::notify`; what is due, by the outbox.
 
 mod courier;
+mod destination;
 mod mail;
+mod messenger;
 mod parcel;
 mod places;
 mod rounds;
@@ -15,10 +17,12 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::notify::{Ended, Event, Notice, Servers, Unconfigured, event_key, keeps_alerts};
+use domain::notify::{
+    Ended, Event, Mail, Message, Notice, Servers, Unconfigured, event_key, keeps_alerts,
+};
 use probe::Client;
 use rules::notification::ChannelSettings;
-use rules::{ChannelId, ProviderType, WorkspaceId};
+use rules::{ChannelId, ProviderType, Timestamp, WorkspaceId};
 use store::{Store, StoreError, Woken};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinHandle;
@@ -32,6 +36,7 @@ use self::send::{Sender, Sent, TRY_WITHIN, Target, Verdict};
 use crate::config::MailServer;
 use crate::context::Context;
 use crate::observe::Metrics;
+use crate::status_page::Tickets;
 
 /// Time between two looks at everything that waits: whatever was not heard of is found then, and the
 /// figures of the outbox are as old as this.
@@ -40,6 +45,11 @@ const ROUND: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_secs(1);
 /// How long a stop waits for what was sent to be written down, once the last try has ended.
 const RECORD_WITHIN: Duration = Duration::from_secs(5);
+
+/// Pauses before an email that somebody waits for is tried again: servers that do not know a sender
+/// refuse the first try.
+const POST_PAUSES: [Duration; 3] =
+    [Duration::from_secs(5), Duration::from_secs(30), Duration::from_mins(2)];
 
 /// What sending takes.
 #[derive(Debug)]
@@ -83,7 +93,7 @@ pub struct Tested {
     /// What it said or why it did not, in one line without what may be a secret.
     pub answer: String,
     /// When it was sent.
-    pub at: rules::Timestamp,
+    pub at: Timestamp,
     /// From the look-up to the answer.
     pub took: Duration,
 }
@@ -95,7 +105,8 @@ impl Notifier {
         let mailer = mail.map(|server| Mailer::new(server, extra_roots)).transpose();
         let mailer = mailer.map_err(|error| error.to_string())?;
         let places = Places::new();
-        let sender = Sender { ctx, client, mailer, servers, public_url, places };
+        let tickets = Tickets::new(store.session_key());
+        let sender = Sender { ctx, client, mailer, servers, public_url, places, tickets };
         Ok(Self(Arc::new(Rounds::new(sender, store, metrics))))
     }
 
@@ -111,6 +122,11 @@ impl Notifier {
     /// What a channel of this kind lacks on this server; `None` where it can send.
     pub fn lacking(&self, kind: ProviderType) -> Option<Unconfigured> {
         self.0.sender.servers.lacking(kind)
+    }
+
+    /// Whether people reach this server: without that no letter to a subscriber can say where it ends.
+    pub fn has_address(&self) -> bool {
+        self.0.sender.public_url.is_some()
     }
 
     /// What ends a test that has not begun to send: nobody waits for it any more, or the server stops.
@@ -149,6 +165,25 @@ impl Notifier {
         Ok(Tested { accepted, status: sent.status, answer, at: sent.at, took: sent.took })
     }
 
+    /// Sends an email that somebody waits for, in its turn among all emails, and a few times where the mail
+    /// server does not take it at once; or why it did not go out.
+    pub async fn post(&self, workspace: WorkspaceId, mail: Mail) -> Result<(), String> {
+        let (ctx, stop) = (&self.0.sender.ctx, &self.0.stop);
+        let mut pauses = POST_PAUSES.iter();
+        loop {
+            let compose = || Ok(Message::Mail(mail.clone()));
+            let sent = self.0.sender.send_composed((workspace, ProviderType::Email), compose, stop).await;
+            let Some(sent) = sent else { return Err("the server is stopping".to_owned()) };
+            let pause = match sent.verdict {
+                Verdict::Accepted => return Ok(()),
+                Verdict::Never => None,
+                Verdict::Again(_) => pauses.next(),
+            };
+            let Some(pause) = pause else { return Err(sent.answer) };
+            ctx.sleep_until(ctx.now() + *pause).await;
+        }
+    }
+
     async fn tell(
         &self,
         target: Target<'_>,
@@ -182,16 +217,19 @@ impl Running {
 /// Calls a courier for whatever is heard of, and once in a while for what was not.
 async fn listen(rounds: Arc<Rounds>, mut news: UnboundedReceiver<Woken>) {
     loop {
-        let looked = look_around(&rounds).await;
+        // Looking around writes, too, and a database that takes nothing must not hold up a stop.
+        let Some(looked) = rounds.stop.run_until_cancelled(look_around(&rounds)).await else {
+            return;
+        };
         if let Err(error) = &looked {
             warn!(%error, "the outbox cannot be read: {error}");
         }
-        let mut rest = pin!(rest(&rounds.sender.ctx, looked.is_ok()));
+        let mut rest = pin!(rest(&rounds.sender.ctx, looked.ok().flatten()));
         loop {
             tokio::select! {
                 () = rounds.stop.cancelled() => return,
                 () = &mut rest => break,
-                Some(woken) = news.recv() => rounds.call(woken.channel),
+                Some(woken) = news.recv() => rounds.call(woken.addressee),
             }
         }
     }
@@ -199,20 +237,25 @@ async fn listen(rounds: Arc<Rounds>, mut news: UnboundedReceiver<Woken>) {
 
 /// Ends when it is time to look around again; a database that did not answer is asked by the machine's
 /// own clock.
-async fn rest(ctx: &Context, has_looked: bool) {
-    if has_looked {
-        ctx.sleep_until(ctx.now() + ROUND).await;
-    } else {
-        tokio::time::sleep(PAUSE).await;
+async fn rest(ctx: &Context, next_look: Option<Timestamp>) {
+    match next_look {
+        Some(at) => ctx.sleep_until(at).await,
+        None => tokio::time::sleep(PAUSE).await,
     }
 }
 
-async fn look_around(rounds: &Arc<Rounds>) -> Result<(), StoreError> {
+/// Finds what waits and nobody was called for, what time itself brings, and the figures; says when to
+/// look again.
+async fn look_around(rounds: &Arc<Rounds>) -> Result<Option<Timestamp>, StoreError> {
+    let now = rounds.sender.ctx.now();
+    let turns_at = rounds.store.subscribers().herald(now).await?;
+    rounds.store.subscribers().expire(now).await?;
     for woken in rounds.store.outbox().waiting().await? {
-        rounds.call_new(woken.channel);
+        rounds.call_new(woken.addressee);
     }
     let counts = rounds.store.outbox().counts().await?;
     rounds.metrics.deliveries_waiting.set(i64::try_from(counts.waiting).unwrap_or(i64::MAX));
     rounds.metrics.deliveries_dead.set(i64::try_from(counts.dead).unwrap_or(i64::MAX));
-    Ok(())
+    let round = now + ROUND;
+    Ok(Some(turns_at.map_or(round, |at| at.min(round))))
 }

@@ -3,11 +3,14 @@
 //! goes out, is `status_page`'s.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use domain::page::{PageView, project};
-use rules::Timestamp;
+use domain::page::{Facts, PageView, project};
 use rules::status_page::StatusPage;
+use rules::{MonitorId, PageId, Timestamp, WorkspaceId};
 use store::{Generation, Store, StoreError};
+use tokio::task::spawn_blocking;
+use tokio::time::Instant;
 
 use super::Pipeline;
 
@@ -20,30 +23,62 @@ pub(crate) struct Projection {
     pub(crate) view: PageView,
     /// Asked before anything was read: while it is the same, nothing has changed but the time.
     pub(crate) generation: Option<Generation>,
+    /// How long it took to decide what they see, once all was read.
+    pub(crate) took: Duration,
 }
 
-/// The published page with this slug, as it is at `now`.
+/// A page of a workspace as it is at `now`; `None` where it is not there or not published.
 pub(crate) async fn project_page(
     store: &Store,
     pipeline: &Pipeline,
-    slug: &str,
+    (workspace, page): (WorkspaceId, PageId),
     now: Timestamp,
 ) -> Result<Option<Projection>, StoreError> {
-    // Whose it is says whose generation counts, and that is asked before the page is read for good.
-    let Some(page) = store.shown().by_slug(slug).await? else { return Ok(None) };
-    let generation = store.generation(page.workspace);
-    let page = store.shown().by_slug(slug).await?.filter(|page| page.published);
-    let Some(page) = page else { return Ok(None) };
-    let mut facts = store.shown().facts(page.clone(), now).await?;
-    for component in &mut facts.components {
-        let Some(monitor) = component.monitor.as_mut().filter(|monitor| monitor.runs) else {
-            continue;
-        };
-        // A monitor that is not watched yet has not been checked by this server.
-        let Ok(view) = pipeline.view(monitor.id).await else { continue };
-        let last = view.regions.iter().filter_map(|region| region.checked_at).max();
-        Arc::make_mut(monitor).checked_at = last;
+    let generation = store.generation(workspace);
+    let page = match store.pages().get(workspace, page).await {
+        Ok(page) if page.published => page,
+        Ok(_) | Err(StoreError::NotFound { .. }) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let facts = page_facts(store, pipeline, page, now).await?;
+    let work = spawn_blocking(move || {
+        let began = Instant::now();
+        let view = project(&facts);
+        Projection { page: facts.page, view, generation, took: began.elapsed() }
+    });
+    match work.await {
+        Ok(projection) => Ok(Some(projection)),
+        Err(why) if why.is_panic() => std::panic::resume_unwind(why.into_panic()),
+        // The server is stopping, and shows no more pages.
+        Err(_) => Err(StoreError::Closed),
     }
-    let view = project(&facts);
-    Ok(Some(Projection { page, view, generation }))
+}
+
+/// All that a page is made of as it is at `now`, published or not.
+pub(crate) async fn page_facts(
+    store: &Store,
+    pipeline: &Pipeline,
+    page: StatusPage,
+    now: Timestamp,
+) -> Result<Facts, StoreError> {
+    let mut facts = store.shown().facts(page, now).await?;
+    checked(pipeline, &mut facts).await;
+    Ok(facts)
+}
+
+/// Writes into the facts when each monitor that runs was last checked. One that is not watched yet has
+/// not been checked by this server.
+async fn checked(pipeline: &Pipeline, facts: &mut Facts) {
+    let running = facts.components.iter().filter_map(|it| it.monitor.as_ref());
+    let running: Vec<MonitorId> = running.filter(|it| it.runs).map(|it| it.id).collect();
+    if running.is_empty() {
+        return;
+    }
+    // Where nobody answers, nothing is known of any.
+    let Ok(known) = pipeline.checked(running).await else { return };
+    for monitor in facts.components.iter_mut().filter_map(|it| it.monitor.as_mut()) {
+        if let Some(at) = known.get(&monitor.id) {
+            Arc::make_mut(monitor).checked_at = Some(*at);
+        }
+    }
 }

@@ -1,9 +1,10 @@
 //! What the judge knows, for those who ask from outside, and how long they wait for its answer. What
 //! it knows is `judge`'s.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
-use rules::MonitorId;
+use rules::{MonitorId, Timestamp};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
@@ -23,6 +24,18 @@ impl Pipeline {
             return Err(PipelineError::Stopping);
         }
         self.asked(|answer| Command::View { monitor, answer }).await?
+    }
+
+    /// When the last check of each of these monitors was finished, in whichever region; of those of
+    /// which that is known. One question, however many they are.
+    pub(crate) async fn checked(
+        &self,
+        monitors: Vec<MonitorId>,
+    ) -> Result<HashMap<MonitorId, Timestamp>, PipelineError> {
+        if self.orders.is_closed() || self.jobs.is_closed() {
+            return Err(PipelineError::Stopping);
+        }
+        self.asked(|answer| Command::Checked { monitors, answer }).await
     }
 
     /// How the regions are, as far as the checks that ended tell.

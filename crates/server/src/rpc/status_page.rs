@@ -3,22 +3,29 @@
 
 mod component;
 mod group;
+mod overview;
 mod page;
+mod subscriber;
 
 use contract::rpc::{RequestContext, Response, ServiceRequest, ServiceResult};
 use contract::status_page::wire::{
-    CreateComponentGroupRequest, CreateComponentGroupResponse, CreateComponentRequest,
-    CreateComponentResponse, CreateStatusPageRequest, CreateStatusPageResponse,
-    DeleteComponentGroupRequest, DeleteComponentGroupResponse, DeleteComponentRequest,
-    DeleteComponentResponse, DeleteStatusPageRequest, DeleteStatusPageResponse,
-    GetComponentGroupRequest, GetComponentGroupResponse, GetComponentRequest, GetComponentResponse,
-    GetStatusPageRequest, GetStatusPageResponse, ListComponentGroupsRequest,
-    ListComponentGroupsResponse, ListComponentsRequest, ListComponentsResponse,
-    ListStatusPagesRequest, ListStatusPagesResponse, PublishStatusPageRequest,
-    PublishStatusPageResponse, SetStatusPageThemeRequest, SetStatusPageThemeResponse,
-    StatusPageService, UnpublishStatusPageRequest, UnpublishStatusPageResponse,
-    UpdateComponentGroupRequest, UpdateComponentGroupResponse, UpdateComponentRequest,
-    UpdateComponentResponse, UpdateStatusPageRequest, UpdateStatusPageResponse,
+    AddSubscriberRequest, AddSubscriberResponse, CreateComponentGroupRequest,
+    CreateComponentGroupResponse, CreateComponentRequest, CreateComponentResponse,
+    CreateStatusPageRequest, CreateStatusPageResponse, DeleteComponentGroupRequest,
+    DeleteComponentGroupResponse, DeleteComponentRequest, DeleteComponentResponse,
+    DeleteStatusPageRequest, DeleteStatusPageResponse, GetComponentGroupRequest,
+    GetComponentGroupResponse, GetComponentRequest, GetComponentResponse,
+    GetComponentSummaryRequest, GetComponentSummaryResponse, GetStatusPageOverviewRequest,
+    GetStatusPageOverviewResponse, GetStatusPageRequest, GetStatusPageResponse,
+    ListComponentGroupsRequest, ListComponentGroupsResponse, ListComponentsRequest,
+    ListComponentsResponse, ListStatusPagesRequest, ListStatusPagesResponse,
+    ListSubscribersRequest, ListSubscribersResponse, PublishStatusPageRequest,
+    PublishStatusPageResponse, RemoveSubscriberRequest, RemoveSubscriberResponse,
+    SetStatusPageIndexingRequest, SetStatusPageIndexingResponse, SetStatusPageThemeRequest,
+    SetStatusPageThemeResponse, StatusPageService, UnpublishStatusPageRequest,
+    UnpublishStatusPageResponse, UpdateComponentGroupRequest, UpdateComponentGroupResponse,
+    UpdateComponentRequest, UpdateComponentResponse, UpdateStatusPageRequest,
+    UpdateStatusPageResponse,
 };
 
 use super::list::Asked;
@@ -91,6 +98,14 @@ impl StatusPageService for StatusPages {
         request: ServiceRequest<'_, SetStatusPageThemeRequest>,
     ) -> ServiceResult<SetStatusPageThemeResponse> {
         Response::ok(page::set_theme(&self.0, &context, request.to_owned_message()).await?)
+    }
+
+    async fn set_status_page_indexing(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, SetStatusPageIndexingRequest>,
+    ) -> ServiceResult<SetStatusPageIndexingResponse> {
+        Response::ok(page::set_indexing(&self.0, &context, request.to_owned_message()).await?)
     }
 
     async fn create_component(
@@ -171,6 +186,46 @@ impl StatusPageService for StatusPages {
         request: ServiceRequest<'_, DeleteComponentGroupRequest>,
     ) -> ServiceResult<DeleteComponentGroupResponse> {
         Response::ok(group::delete(&self.0, &context, request.to_owned_message()).await?)
+    }
+
+    async fn get_status_page_overview(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, GetStatusPageOverviewRequest>,
+    ) -> ServiceResult<GetStatusPageOverviewResponse> {
+        Response::ok(overview::page(&self.0, &context, request.to_owned_message()).await?)
+    }
+
+    async fn get_component_summary(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, GetComponentSummaryRequest>,
+    ) -> ServiceResult<GetComponentSummaryResponse> {
+        Response::ok(overview::component(&self.0, &context, request.to_owned_message()).await?)
+    }
+
+    async fn list_subscribers(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, ListSubscribersRequest>,
+    ) -> ServiceResult<ListSubscribersResponse> {
+        Response::ok(subscriber::list(&self.0, &context, request.to_owned_message()).await?)
+    }
+
+    async fn add_subscriber(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, AddSubscriberRequest>,
+    ) -> ServiceResult<AddSubscriberResponse> {
+        Response::ok(subscriber::add(&self.0, &context, request.to_owned_message()).await?)
+    }
+
+    async fn remove_subscriber(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, RemoveSubscriberRequest>,
+    ) -> ServiceResult<RemoveSubscriberResponse> {
+        Response::ok(subscriber::remove(&self.0, &context, request.to_owned_message()).await?)
     }
 }
 

@@ -1,54 +1,165 @@
-//! The state as a picture for other pages: text that is drawn, with its words for those who do not see
-//! it.
+//! Badges: the state, the uptime or the latency of a page or a component as a small picture for other
+//! people's pages. Text that is drawn, with its words for those who do not see it; which one is asked for
+//! is read in `wish`, and latencies in `latency`.
 
-use domain::page::State;
+pub(super) mod latency;
+mod wish;
+
+use domain::history::{Sketch, Uptime};
+use domain::page::{ComponentView, Day, State, uptime_of};
 use unicode_segmentation::UnicodeSegmentation as _;
 
+use self::wish::Style;
+pub(crate) use self::wish::Subject;
+pub(super) use self::wish::Wish;
 use super::bars::escaped;
+use super::picture::font;
 use super::shelf::Shown;
 use super::words::Words;
 
-const HEIGHT: usize = 20;
+const HEIGHT: u32 = 20;
+const FONT_SIZE: f32 = 11.0;
 /// Room around each text.
-const SIDE: usize = 8;
-/// Characters of the title that are shown.
-const TITLE_MAX: usize = 32;
+const SIDE: f32 = 7.0;
+/// Characters of a name that are shown.
+const NAME_MAX: usize = 32;
+/// From how many millionths on an uptime is drawn as well, and from how many as degraded.
+const WELL: u32 = 999_000;
+const FAIR: u32 = 990_000;
+/// What a badge says: what it is about, what of that, and how good that is.
+struct Told {
+    left: String,
+    right: String,
+    /// For those who do not see it.
+    alternative: String,
+    colour: State,
+}
 
-/// Title and state side by side.
-pub(super) fn state(shown: &Shown, words: &Words) -> String {
-    let title = fit(&shown.page.settings.title);
-    let state = shown.view.verdict.state;
-    let word = words.state(state);
-    let (left, right) = (width(&title) + 2 * SIDE, width(word) + 2 * SIDE);
-    let (whole, ink, fill) = (left + right, ink(state), fill(state));
-    let (title, word) = (escaped(&title), escaped(word));
-    let (at_left, at_right) = (left / 2, left + right / 2);
+/// Whether the page has the component that a badge is about.
+pub(super) fn is_there(shown: &Shown, wish: &Wish) -> bool {
+    wish.component.is_none_or(|id| shown.view.components().any(|it| it.id == id))
+}
+
+/// What is told of a component that the page does not have.
+pub(super) fn nothing_there(wish: &Wish) -> String {
+    let id = wish.component.map(|id| id.to_string()).unwrap_or_default();
+    format!("the page has no component `{id}`")
+}
+
+/// The badge as SVG. `latencies` are those that `latency` read, for badges that show them.
+pub(super) fn badge(
+    shown: &Shown,
+    words: &Words,
+    wish: &Wish,
+    latencies: Option<&Sketch>,
+) -> String {
+    let about = wish.component.and_then(|id| shown.view.components().find(|it| it.id == id));
+    let name = fit(about.map_or(&shown.page.settings.title, |it| &it.name));
+    let told = match wish.subject {
+        Subject::State => {
+            let state = about.map_or(shown.view.verdict.state, |it| it.state);
+            let word = words.state(state).to_owned();
+            Told { alternative: format!("{name}: {word}"), left: name, right: word, colour: state }
+        }
+        Subject::Uptime => uptime(&name, about, shown, (words, wish)),
+        Subject::Latency => response_time(&name, latencies, (words, wish)),
+    };
+    drawn(&told, wish.style)
+}
+
+fn uptime(
+    name: &str,
+    about: Option<&ComponentView>,
+    shown: &Shown,
+    (words, wish): (&Words, &Wish),
+) -> Told {
+    let last = |it: &ComponentView| -> Vec<Day> {
+        let days = it.days.as_deref().unwrap_or_default();
+        days[days.len().saturating_sub(wish.days)..].to_vec()
+    };
+    let days: Vec<Day> = match about {
+        Some(it) => last(it),
+        None => shown.view.components().flat_map(last).collect(),
+    };
+    let uptime = uptime_of(&days);
+    let right = uptime.map_or_else(
+        || words.no_data.to_owned(),
+        |uptime| words.uptime.replace("{}", &uptime.to_string()),
+    );
+    let span = words.last_days.replace("{}", &wish.days.to_string());
+    let left = format!("{name} · {span}");
+    Told { alternative: format!("{left}: {right}"), left, right, colour: quality(uptime) }
+}
+
+fn response_time(name: &str, latencies: Option<&Sketch>, (words, wish): (&Words, &Wish)) -> Told {
+    let value = latencies.and_then(|sketch| sketch.percentile(wish.percentile));
+    let right = value.map_or_else(|| words.no_data.to_owned(), milliseconds);
+    let hours = words.hours.replace("{}", &latency::HOURS.to_string());
+    let percentile = format!("p{}", wish.percentile);
+    Told {
+        alternative: format!("{name}, {} ({percentile}, {hours}): {right}", words.response_time),
+        left: format!("{name} · {percentile} · {hours}"),
+        right,
+        colour: if value.is_some() { State::Up } else { State::Unknown },
+    }
+}
+
+/// Microseconds as people read them.
+fn milliseconds(micros: u32) -> String {
+    match micros {
+        0..1_000 => "< 1 ms".to_owned(),
+        1_000..10_000_000 => format!("{} ms", micros.div_ceil(1_000)),
+        10_000_000.. => format!("{} s", micros.div_ceil(1_000_000)),
+    }
+}
+
+fn quality(uptime: Option<Uptime>) -> State {
+    match uptime {
+        None => State::Unknown,
+        Some(uptime) => match uptime.millionths() {
+            WELL.. => State::Up,
+            FAIR..WELL => State::Degraded,
+            0..FAIR => State::Down,
+        },
+    }
+}
+
+/// Two texts side by side. Each is told how wide it is, so that it fits in whatever font there is.
+fn drawn(told: &Told, style: Style) -> String {
+    let (wide_left, wide_right) =
+        (font::width(&told.left, FONT_SIZE), font::width(&told.right, FONT_SIZE));
+    let (left, right) = ((wide_left + 2.0 * SIDE).ceil(), (wide_right + 2.0 * SIDE).ceil());
+    let (whole, ink, fill) = (left + right, ink(told.colour), fill(told.colour));
+    let (at_left, at_right) = ((left - wide_left) / 2.0, left + (right - wide_right) / 2.0);
+    let round = match style {
+        Style::Flat => 4,
+        Style::FlatSquare => 0,
+    };
+    let alternative = escaped(&told.alternative);
+    let (first, second) = (escaped(&told.left), escaped(&told.right));
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{whole}\" height=\"{HEIGHT}\" \
-         role=\"img\" aria-label=\"{title}: {word}\"><title>{title}: {word}</title>\
-         <clipPath id=\"r\"><rect width=\"{whole}\" height=\"{HEIGHT}\" rx=\"4\"/></clipPath>\
+         role=\"img\" aria-label=\"{alternative}\"><title>{alternative}</title>\
+         <clipPath id=\"r\"><rect width=\"{whole}\" height=\"{HEIGHT}\" rx=\"{round}\"/></clipPath>\
          <g clip-path=\"url(#r)\"><rect width=\"{left}\" height=\"{HEIGHT}\" fill=\"#2b3640\"/>\
          <rect x=\"{left}\" width=\"{right}\" height=\"{HEIGHT}\" fill=\"{fill}\"/></g>\
-         <g font-family=\"Verdana,Geneva,DejaVu Sans,sans-serif\" font-size=\"11\" \
-         text-anchor=\"middle\"><text x=\"{at_left}\" y=\"14\" fill=\"#fff\">{title}</text>\
-         <text x=\"{at_right}\" y=\"14\" fill=\"{ink}\">{word}</text></g></svg>\n"
+         <g font-family=\"Roboto,Helvetica,Arial,sans-serif\" font-size=\"{FONT_SIZE}\" \
+         font-weight=\"500\">\
+         <text x=\"{at_left:.1}\" y=\"14\" fill=\"#fff\" textLength=\"{wide_left:.1}\" \
+         lengthAdjust=\"spacingAndGlyphs\">{first}</text>\
+         <text x=\"{at_right:.1}\" y=\"14\" fill=\"{ink}\" textLength=\"{wide_right:.1}\" \
+         lengthAdjust=\"spacingAndGlyphs\">{second}</text></g></svg>\n"
     )
 }
 
-/// The title, cut where it is long.
-fn fit(title: &str) -> String {
-    let mut letters = title.graphemes(true);
-    let mut kept: String = letters.by_ref().take(TITLE_MAX).collect();
+/// A name, cut where it is long.
+fn fit(name: &str) -> String {
+    let mut letters = name.graphemes(true);
+    let mut kept: String = letters.by_ref().take(NAME_MAX).collect();
     if letters.next().is_some() {
         kept.push('…');
     }
     kept
-}
-
-/// About how wide a text is drawn, in pixels: letters outside of Latin are as wide as high.
-fn width(text: &str) -> usize {
-    let wide = |letter: &str| letter.chars().any(|letter| letter >= '\u{1100}');
-    text.graphemes(true).map(|letter| if wide(letter) { 12 } else { 7 }).sum()
 }
 
 const fn fill(state: State) -> &'static str {
@@ -66,5 +177,44 @@ const fn ink(state: State) -> &'static str {
         // Black on these has more contrast than white.
         State::Up | State::Degraded => "#0f1419",
         State::Down | State::Maintenance | State::Unknown => "#fff",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(right: &str) -> Told {
+        let (left, alternative) = ("A & B".to_owned(), "A & B: <up>".to_owned());
+        Told { left, right: right.to_owned(), alternative, colour: State::Up }
+    }
+
+    #[test]
+    fn a_badge_is_as_wide_as_its_words_and_says_them_to_who_does_not_see() {
+        let narrow = drawn(&told("Up"), Style::Flat);
+        insta::assert_snapshot!(narrow, @r##"<svg xmlns="http://www.w3.org/2000/svg" width="69" height="20" role="img" aria-label="A &amp; B: &lt;up&gt;"><title>A &amp; B: &lt;up&gt;</title><clipPath id="r"><rect width="69" height="20" rx="4"/></clipPath><g clip-path="url(#r)"><rect width="41" height="20" fill="#2b3640"/><rect x="41" width="28" height="20" fill="#00a089"/></g><g font-family="Roboto,Helvetica,Arial,sans-serif" font-size="11" font-weight="500"><text x="7.1" y="14" fill="#fff" textLength="26.8" lengthAdjust="spacingAndGlyphs">A &amp; B</text><text x="48.3" y="14" fill="#0f1419" textLength="13.4" lengthAdjust="spacingAndGlyphs">Up</text></g></svg>"##);
+        let wide = drawn(&told("In Ordnung"), Style::FlatSquare);
+        assert!(wide.contains(" rx=\"0\"") && narrow.contains(" rx=\"4\""));
+        let width = |svg: &str| -> f32 {
+            svg.split_once(" width=\"").unwrap().1.split_once('"').unwrap().0.parse().unwrap()
+        };
+        assert!(width(&wide) > width(&narrow) + 30.0);
+    }
+
+    #[test]
+    fn latencies_are_told_in_a_unit_that_reads_well() {
+        let told = [0, 999, 1_000, 12_345, 999_001, 1_500_000, 120_000_000].map(milliseconds);
+        let due = ["< 1 ms", "< 1 ms", "1 ms", "13 ms", "1000 ms", "1500 ms", "120 s"];
+        assert_eq!(told, due);
+    }
+
+    #[test]
+    fn the_colour_of_an_uptime_has_bounds() {
+        let uptime = |error_ms| Some(Uptime { known_ms: 1_000_000, error_ms });
+        let colours =
+            [None, uptime(0), uptime(1_000), uptime(1_001), uptime(10_000), uptime(10_001)];
+        let due =
+            [State::Unknown, State::Up, State::Up, State::Degraded, State::Degraded, State::Down];
+        assert_eq!(colours.map(quality), due);
     }
 }

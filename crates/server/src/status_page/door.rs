@@ -1,29 +1,63 @@
 //! What a visitor is told who may not look yet, or looks for what is not there; and the password that
-//! lets one in, which never stands in a URL.
+//! lets one in, which never stands in a URL. Coming in by email is `members`'.
+
+mod letter;
+pub(super) mod members;
+
+use std::convert::Infallible;
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
 
 use axum::Form;
-use axum::extract::{Path, State};
+use axum::body::Body;
+use axum::extract::{FromRequestParts, State};
 use axum::response::Response;
-use axum::{Extension, body::Body};
 use http::header::{CACHE_CONTROL, LOCATION, SET_COOKIE};
-use http::{HeaderMap, HeaderValue, StatusCode};
+use http::request::Parts;
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use rules::AccessType;
 use rules::status_page::StatusPage;
 use serde::Deserialize;
 
-use super::gate::Unlocked;
+use super::address::PageAddress;
+use super::gate::{Unlocked, Visitor};
+use super::html;
 use super::html::{Frame, rendered};
-use super::respond::{answer, language};
-use super::shelf::Said;
+use super::respond::{answer, language, say};
+use super::shelf::{Said, Shown};
 use super::words::Words;
-use super::{BELOW, html};
 use crate::app::App;
 use crate::auth::Peer;
+use crate::domains::Entrance;
 
-/// What the form of the door sends.
+/// What a proxy says of the way to it.
+const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
+/// Where somebody is whose connection has no other end, as in tests of the router alone.
+const NOBODY: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+
+/// How somebody came to the door.
+pub(super) struct Arrival {
+    peer: Option<Peer>,
+    entrance: Option<Entrance>,
+    headers: HeaderMap,
+}
+
+/// What the form for the password sends.
 #[derive(Deserialize)]
 pub(super) struct Given {
     password: String,
+}
+
+/// What a visitor at the door can do.
+enum Asks<'a> {
+    /// Nothing.
+    Nothing,
+    /// Say the password.
+    Password,
+    /// Give an address at one of the page's domains.
+    Email,
+    /// Come in by the link with this token.
+    Button(&'a str),
 }
 
 #[derive(askama::Template)]
@@ -31,7 +65,7 @@ pub(super) struct Given {
 struct Door<'a> {
     frame: Frame<'a>,
     sentence: &'a str,
-    asks: bool,
+    asks: Asks<'a>,
     wrong: Option<&'a str>,
 }
 
@@ -42,16 +76,7 @@ pub(super) fn password(
     base: &str,
     wrong: Option<&str>,
 ) -> String {
-    let mut frame = Frame::of(page, words, base);
-    frame.is_open = false;
-    rendered(&Door { frame, sentence: words.password_wanted, asks: true, wrong })
-}
-
-/// The word that a page is for members.
-pub(super) fn members(page: &StatusPage, words: &'static Words, base: &str) -> String {
-    let mut frame = Frame::of(page, words, base);
-    frame.is_open = false;
-    rendered(&Door { frame, sentence: words.members_only, asks: false, wrong: None })
+    closed(page, words, base, (words.password_wanted, Asks::Password, wrong))
 }
 
 /// One sentence, of no page.
@@ -64,45 +89,108 @@ pub(super) fn sentence(sentence: &str, words: &'static Words) -> String {
         homepage: None,
         contact: None,
         theme: None,
-        base: "/",
+        base: "",
+        home: "/",
         is_open: false,
+        has_icon: false,
+        is_listed: false,
+        share: None,
         style: html::STYLE,
     };
-    rendered(&Door { frame, sentence, asks: false, wrong: None })
+    rendered(&Door { frame, sentence, asks: Asks::Nothing, wrong: None })
 }
 
 /// Holds a password against the page's; who knew it is sent to the page.
 pub(super) async fn unlock(
     State(app): State<App>,
-    Path(slug): Path<String>,
-    Extension(peer): Extension<Peer>,
-    headers: HeaderMap,
+    address: PageAddress,
+    arrival: Arrival,
     Form(given): Form<Given>,
 ) -> Response {
-    let words = language(&headers);
-    let shown = app.page_shelf.shown(&app, &slug).await;
-    let Ok(Some(shown)) = shown else {
-        let said = Said::of("text/html; charset=utf-8", sentence(words.not_found, words));
-        return answer(&said, StatusCode::NOT_FOUND, AccessType::Password, &headers);
+    let headers = &arrival.headers;
+    let words = language(headers);
+    let shown = match found(&app, &address, words, headers).await {
+        Ok(shown) => shown,
+        Err(refusal) => return *refusal,
     };
-    let base = format!("{BELOW}{slug}");
-    let address = app.auth.address(peer.0, &headers);
-    let unlocked = app.visitors.unlock(&shown.page, &given.password, address, app.ctx.now());
-    let (status, wrong) = match unlocked {
-        Unlocked::Yes(cookie) => return let_in(&base, cookie),
+    let home = address.home();
+    let visitor = arrival.visitor(&app, &home);
+    let (status, wrong) = match app.visitors.unlock(&shown.page, &given.password, &visitor) {
+        Unlocked::Yes(cookie) => return let_in(&home, cookie),
         Unlocked::No => (StatusCode::UNAUTHORIZED, words.password_wrong),
         Unlocked::TooOften => (StatusCode::TOO_MANY_REQUESTS, words.too_often),
     };
-    let text = password(&shown.page, words, &base, Some(wrong));
-    let said = Said::of("text/html; charset=utf-8", text);
-    answer(&said, status, AccessType::Password, &headers)
+    at_door(password(&shown.page, words, &address.base(), Some(wrong)), status, headers)
 }
 
-fn let_in(base: &str, cookie: HeaderValue) -> Response {
+impl Arrival {
+    /// Who came, to the page with this path. Its cookie is for encrypted connections alone where this
+    /// one is: by TLS of ours, or by that of a proxy that is trusted.
+    fn visitor<'v>(&self, app: &App, home: &'v str) -> Visitor<'v> {
+        let peer = self.peer.map_or(NOBODY, |peer| peer.0);
+        let forwarded = self.headers.get(FORWARDED_PROTO).and_then(|it| it.to_str().ok());
+        let is_proxied = app.auth.is_proxy(peer) && forwarded == Some("https");
+        Visitor {
+            address: app.auth.address(peer, &self.headers),
+            home,
+            is_secure: is_proxied || self.entrance == Some(Entrance::Tls),
+        }
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for Arrival {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        let (peer, entrance) = (parts.extensions.get(), parts.extensions.get());
+        let headers = parts.headers.clone();
+        Ok(Self { peer: peer.copied(), entrance: entrance.copied(), headers })
+    }
+}
+
+/// The page at whose door somebody stands, or what is said where there is none.
+async fn found(
+    app: &App,
+    address: &PageAddress,
+    words: &'static Words,
+    headers: &HeaderMap,
+) -> Result<Arc<Shown>, Box<Response>> {
+    let shown = match address.is_possible() {
+        true => app.page_shelf.shown(app, address).await,
+        false => Ok(None),
+    };
+    match shown {
+        Ok(Some(shown)) => Ok(shown),
+        Ok(None) => Err(Box::new(say(words.not_found, StatusCode::NOT_FOUND, words, headers))),
+        Err(why) => {
+            tracing::error!("the status page at {address:?} could not be read: {why}");
+            let status = StatusCode::SERVICE_UNAVAILABLE;
+            Err(Box::new(say(words.unavailable, status, words, headers)))
+        }
+    }
+}
+
+fn closed(
+    page: &StatusPage,
+    words: &'static Words,
+    base: &str,
+    (sentence, asks, wrong): (&str, Asks<'_>, Option<&str>),
+) -> String {
+    let mut frame = Frame::of(page, words, base);
+    frame.is_open = false;
+    rendered(&Door { frame, sentence, asks, wrong })
+}
+
+fn at_door(text: String, status: StatusCode, headers: &HeaderMap) -> Response {
+    let said = Said::of("text/html; charset=utf-8", text);
+    answer(&said, status, AccessType::Password, headers)
+}
+
+fn let_in(home: &str, cookie: HeaderValue) -> Response {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::SEE_OTHER;
     let headers = response.headers_mut();
-    let place = HeaderValue::try_from(base).expect("a slug of a page is a header");
+    let place = HeaderValue::try_from(home).expect("a slug of a page is a header");
     headers.insert(LOCATION, place);
     headers.insert(SET_COOKIE, cookie);
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));

@@ -1,99 +1,159 @@
-//! Incidents and maintenance as feeds, newest first: Atom (RFC 4287) and RSS 2.0.
+//! Reports, incidents and maintenance as feeds, newest first: Atom (RFC 4287) and RSS 2.0. An entry is the same
+//! as long as nothing happened to what it tells of, whenever it is asked for.
 
 use std::fmt::Write as _;
+use std::time::Duration;
 
+use domain::page::{IncidentView, MaintenanceView};
 use rules::Timestamp;
 
 use super::bars::escaped;
 use super::html::{between, incident_time, incident_title};
+use super::report;
 use super::shelf::Shown;
-use super::words::{Words, iso_date};
+use super::words::Words;
+
+/// Entries of a feed at most, the newest.
+const ENTRIES_MAX: usize = 50;
+/// How long before it begins a window of maintenance is news, where it was planned by then.
+const AHEAD: Duration = Duration::from_hours(7 * 24);
 
 /// One entry of a feed.
 struct Entry {
     id: String,
     title: String,
     text: String,
-    began: Timestamp,
+    /// Where more of it is told.
+    link: String,
+    published: Timestamp,
     changed: Timestamp,
 }
 
-pub(super) fn atom(shown: &Shown, words: &Words, base: &str) -> String {
+/// The feed of a page with this address as Atom.
+pub(super) fn atom(shown: &Shown, words: &Words, url: &str) -> String {
     let title = escaped(&shown.page.settings.title);
-    let entries = entries(shown, words);
-    let updated = entries.iter().map(|it| it.changed).max().unwrap_or(shown.page.updated_at);
+    let (url, updated) = (escaped(url), changed(shown));
     let mut xml = format!(
         "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n\
          <feed xmlns=\"http://www.w3.org/2005/Atom\" xml:lang=\"{}\"><title>{title}</title>\
          <id>urn:aloft:{}</id><updated>{updated}</updated><author><name>{title}</name></author>\
-         <link rel=\"self\" href=\"{base}/feed.atom\"/><link href=\"{base}\"/>",
+         <link rel=\"self\" type=\"application/atom+xml\" href=\"{url}/feed.atom\"/>\
+         <link rel=\"alternate\" type=\"text/html\" href=\"{url}\"/>",
         words.lang, shown.page.id
     );
-    for it in entries {
+    for it in entries(shown, words, &url) {
         let _ = write!(
             xml,
             "<entry><id>urn:aloft:{}</id><title>{}</title><published>{}</published>\
-             <updated>{}</updated><link href=\"{base}/day/{}\"/>\
+             <updated>{}</updated><link rel=\"alternate\" type=\"text/html\" href=\"{}\"/>\
              <content type=\"text\">{}</content></entry>",
             it.id,
             escaped(&it.title),
-            it.began,
+            it.published,
             it.changed,
-            iso_date(it.began),
+            it.link,
             escaped(&it.text)
         );
     }
     xml + "</feed>\n"
 }
 
-pub(super) fn rss(shown: &Shown, words: &Words, base: &str) -> String {
+/// The same as RSS.
+pub(super) fn rss(shown: &Shown, words: &Words, url: &str) -> String {
     let settings = &shown.page.settings;
     let title = escaped(&settings.title);
     let about = escaped(settings.description.as_deref().unwrap_or(&settings.title));
+    let (url, built) = (escaped(url), rfc_2822(changed(shown)));
     let mut xml = format!(
-        "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<rss version=\"2.0\"><channel>\
-         <title>{title}</title><link>{base}</link><description>{about}</description>\
-         <language>{}</language>",
+        "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n\
+         <rss version=\"2.0\" xmlns:atom=\"http://www.w3.org/2005/Atom\"><channel>\
+         <title>{title}</title><link>{url}</link><description>{about}</description>\
+         <language>{}</language><lastBuildDate>{built}</lastBuildDate>\
+         <atom:link rel=\"self\" type=\"application/rss+xml\" href=\"{url}/feed.rss\"/>",
         words.lang
     );
-    for it in entries(shown, words) {
+    for it in entries(shown, words, &url) {
         let _ = write!(
             xml,
             "<item><guid isPermaLink=\"false\">urn:aloft:{}</guid><title>{}</title>\
-             <link>{base}/day/{}</link><pubDate>{}</pubDate><description>{}</description></item>",
+             <link>{}</link><pubDate>{}</pubDate><description>{}</description></item>",
             it.id,
             escaped(&it.title),
-            iso_date(it.began),
-            rfc_2822(it.began),
+            it.link,
+            rfc_2822(it.published),
             escaped(&it.text)
         );
     }
     xml + "</channel></rss>\n"
 }
 
-/// Open incidents first, then what the history tells.
-fn entries(shown: &Shown, words: &Words) -> Vec<Entry> {
-    let view = &shown.view;
-    let past = view.history.iter().flat_map(|day| &day.incidents);
-    let past = past.filter(|it| it.closed.is_some());
-    let incidents = view.open.iter().chain(past).map(|it| Entry {
+/// When anything that feeds and the calendar tell of was last changed: the page, a report, an incident, or
+/// planned maintenance.
+pub(super) fn changed(shown: &Shown) -> Timestamp {
+    let news = incidents(shown).map(incident_changed);
+    let planned = windows(shown).map(|it| it.updated_at.max(announced(it)));
+    let past = planned.filter(|at| *at <= shown.view.at);
+    let reports = shown.view.reports.iter().map(|it| it.told_at);
+    news.chain(past).chain(reports).fold(shown.page.updated_at, Timestamp::max)
+}
+
+fn entries(shown: &Shown, words: &Words, url: &str) -> Vec<Entry> {
+    let incidents = incidents(shown).map(|it| Entry {
         id: it.id.to_string(),
         title: incident_title(it, words),
         text: incident_time(it, words),
-        began: it.opened_at,
-        changed: it.closed.map_or(it.acknowledged_at.unwrap_or(it.opened_at), |(at, _)| at),
+        link: format!("{url}/incident/{}", it.id),
+        published: it.opened_at,
+        changed: incident_changed(it),
     });
-    let windows = view.planned.iter().chain(view.history.iter().flat_map(|day| &day.maintenances));
-    let windows = windows.map(|it| Entry {
+    let windows = windows(shown).filter(|it| announced(it) <= shown.view.at).map(|it| Entry {
         id: format!("{}:{}", it.id, it.window.from.as_millis()),
         title: format!("{}: {}", words.maintenance, it.title),
-        text: between(it.window.from, it.window.to, words),
-        began: it.window.from,
-        changed: it.window.from.min(view.at),
+        text: maintenance_text(it, words),
+        link: url.to_owned(),
+        published: announced(it),
+        changed: announced(it).max(it.updated_at),
     });
-    let mut entries: Vec<Entry> = incidents.chain(windows).collect();
-    entries.sort_by_key(|it| std::cmp::Reverse(it.began));
+    let reports = shown.view.reports.iter().map(|it| Entry {
+        id: it.id.to_string(),
+        title: it.title.clone(),
+        text: report::text(it, words),
+        link: format!("{url}/report/{}", it.id),
+        published: it.started_at,
+        changed: it.told_at,
+    });
+    let mut entries: Vec<Entry> = reports.chain(incidents).chain(windows).collect();
+    entries.sort_by(|one, other| (other.published, &other.id).cmp(&(one.published, &one.id)));
+    entries.truncate(ENTRIES_MAX);
     entries
+}
+
+/// Those that are open, and those that the history tells of.
+fn incidents(shown: &Shown) -> impl Iterator<Item = &IncidentView> {
+    let past = shown.view.history.iter().flat_map(|day| &day.incidents);
+    shown.view.open.iter().chain(past.filter(|it| it.closed.is_some()))
+}
+
+/// Windows that are to come or on, and those that the history tells of.
+pub(super) fn windows(shown: &Shown) -> impl Iterator<Item = &MaintenanceView> {
+    shown.view.planned.iter().chain(shown.view.history.iter().flat_map(|day| &day.maintenances))
+}
+
+fn incident_changed(it: &IncidentView) -> Timestamp {
+    let closed = it.closed.map(|(at, _)| at);
+    closed.or(it.acknowledged_at).unwrap_or(it.opened_at)
+}
+
+/// Since when a window is news.
+fn announced(it: &MaintenanceView) -> Timestamp {
+    it.created_at.max(it.window.from - AHEAD)
+}
+
+fn maintenance_text(it: &MaintenanceView, words: &Words) -> String {
+    let mut lines = vec![between(it.window.from, it.window.to, words)];
+    lines.extend((!it.components.is_empty()).then(|| words.names(&it.components)));
+    lines.extend(it.description.clone());
+    lines.join("\n")
 }
 
 fn rfc_2822(at: Timestamp) -> String {

@@ -1,28 +1,30 @@
 //! Who may see a page: the one question that stands before every representation of it (design §6).
-//! Passwords are compared in constant time, wrong ones are counted by address and page, and who knew
-//! one gets a signed cookie that ends when the password changes.
+//! Passwords are compared in constant time; who has an address at one of the page's domains is sent a
+//! link; whoever was let in gets a signed cookie. What strangers try is counted by address and page.
 
-use std::collections::HashMap;
+mod link;
+mod session;
+mod signer;
+
 use std::net::IpAddr;
-use std::sync::{Mutex, PoisonError};
+use std::num::NonZeroU32;
 use std::time::Duration;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use hmac::{Hmac, KeyInit as _, Mac as _};
-use http::header::COOKIE;
 use http::{HeaderMap, HeaderValue};
 use rules::status_page::StatusPage;
-use rules::{AccessType, PageId, Secret, Timestamp};
-use sha2::Sha256;
+use rules::{AccessType, DomainName, PageId, Secret, Timestamp};
 
-/// How long a visitor who knew the password need not say it again.
-const SESSION: Duration = Duration::from_hours(12);
-/// Wrong passwords that one address may try in a minute, of one page.
-const TRIES: u32 = 5;
-const TRIES_IN: Duration = Duration::from_mins(1);
-/// Addresses that are counted at a time; beyond them the oldest are forgotten.
-const COUNTED_MAX: usize = 10_000;
+use self::link::{GOOD_FOR, Link, Used};
+use self::session::Proof;
+use self::signer::Signer;
+use crate::auth::{Tries, network};
+use crate::context::Context;
+
+/// Passwords that one address may try of one page, in a minute.
+const GUESSES: NonZeroU32 = NonZeroU32::new(5).expect("it is not 0");
+const GUESSES_IN: Duration = Duration::from_mins(1);
+/// Links that one address may ask for at one page, and that one mailbox is sent, in [`GOOD_FOR`].
+const LINKS: NonZeroU32 = NonZeroU32::new(5).expect("it is not 0");
 
 /// What a visitor is let in for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,8 +33,19 @@ pub(super) enum Entry {
     Granted,
     /// The question for its password.
     Password,
-    /// The word that it is for members.
-    Members,
+    /// The question for an address at one of its domains.
+    Email,
+}
+
+/// Who asks to be let in, and where.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Visitor<'v> {
+    /// Where the visitor is.
+    pub(super) address: IpAddr,
+    /// The path of the page, and all that its cookie is sent with.
+    pub(super) home: &'v str,
+    /// Whether nobody can listen: the cookie is never sent where somebody could.
+    pub(super) is_secure: bool,
 }
 
 /// What became of a password.
@@ -42,127 +55,133 @@ pub(super) enum Unlocked {
     Yes(HeaderValue),
     /// It is wrong.
     No,
-    /// Too many wrong ones came from this address.
+    /// Too many came from this address.
+    TooOften,
+}
+
+/// What became of the wish for a link.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// The address is at one of the page's domains: this token belongs into the link.
+    Yes(String),
+    /// It is not; the visitor is told the same.
+    No,
+    /// Too many links were asked for from there, or sent to this mailbox.
     TooOften,
 }
 
 /// The gate of all pages.
 #[derive(Debug)]
 pub(crate) struct Gate {
-    key: Secret<[u8; 32]>,
-    wrong: Mutex<HashMap<(IpAddr, PageId), Wrong>>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Wrong {
-    since: Timestamp,
-    count: u32,
+    ctx: Context,
+    signer: Signer,
+    guesses: Tries<(IpAddr, PageId)>,
+    asked_from: Tries<(IpAddr, PageId)>,
+    /// By a signature of page and mailbox, so that no mailbox is kept.
+    sent_to: Tries<[u8; 32]>,
+    used: Used,
 }
 
 impl Gate {
-    /// A gate whose cookies are signed with this key.
-    pub(crate) fn new(key: Secret<[u8; 32]>) -> Self {
-        Self { key, wrong: Mutex::default() }
+    /// A gate whose cookies and links are signed with this key.
+    pub(crate) fn new(ctx: &Context, key: Secret<[u8; 32]>) -> Self {
+        Self {
+            ctx: ctx.clone(),
+            signer: Signer::new(key),
+            guesses: Tries::new(ctx, GUESSES, GUESSES_IN),
+            asked_from: Tries::new(ctx, LINKS, GOOD_FOR),
+            sent_to: Tries::new(ctx, LINKS, GOOD_FOR),
+            used: Used::default(),
+        }
     }
 
     /// What this visitor may see of the page.
     pub(super) fn entry(&self, page: &StatusPage, headers: &HeaderMap, now: Timestamp) -> Entry {
+        let holds = |proof: Proof<'_>| session::holds(&self.signer, page.id, proof, headers, now);
         match page.settings.effective_access() {
             AccessType::Public => Entry::Granted,
-            AccessType::Password if self.knows(page, headers, now) => Entry::Granted,
-            AccessType::Password => Entry::Password,
-            // Whose address it is must be shown by a link that is sent there.
-            AccessType::EmailDomain => Entry::Members,
+            AccessType::Password => match &page.settings.password {
+                Some(password) if holds(Proof::Password(password.expose())) => Entry::Granted,
+                Some(_) | None => Entry::Password,
+            },
+            AccessType::EmailDomain => {
+                let is_in = members(page).any(|domain| holds(Proof::Domain(&domain)));
+                if is_in { Entry::Granted } else { Entry::Email }
+            }
         }
     }
 
-    /// Holds what a visitor at this address gave against the page's password.
-    pub(super) fn unlock(
-        &self,
-        page: &StatusPage,
-        given: &str,
-        address: IpAddr,
-        now: Timestamp,
-    ) -> Unlocked {
-        if !self.may_try((address, page.id), now) {
+    /// Holds what a visitor gave against the page's password.
+    pub(super) fn unlock(&self, page: &StatusPage, given: &str, visitor: &Visitor<'_>) -> Unlocked {
+        if !self.guesses.may(&(network(visitor.address), page.id)) {
             return Unlocked::TooOften;
         }
-        let Some(password) = &page.settings.password else { return Unlocked::No };
-        // Equal digests are equal texts, and how much of one is equal takes no time to tell.
-        let wanted = self.digest(&[b"password", password.expose().as_bytes()]);
-        let is_right = self.mac(&[b"password", given.as_bytes()]).verify_slice(&wanted).is_ok();
-        if !is_right {
-            return Unlocked::No;
+        match &page.settings.password {
+            Some(password) if self.signer.is_same(given, password.expose()) => {
+                Unlocked::Yes(self.let_in(page.id, Proof::Password(password.expose()), visitor))
+            }
+            Some(_) | None => Unlocked::No,
         }
-        self.lock().remove(&(address, page.id));
-        let until = now + SESSION;
-        let value = format!("{}.{}", until.as_millis(), self.signature(page, until));
-        let (name, path) = (cookie_name(page.id), &page.settings.slug);
-        let seconds = SESSION.as_secs();
-        let cookie = format!(
-            "{name}={value}; Path=/status/{path}; Max-Age={seconds}; HttpOnly; SameSite=Lax"
-        );
-        Unlocked::Yes(HeaderValue::try_from(cookie).expect("a slug and digits are a header"))
     }
 
-    /// Counts a try; whether it may be made.
-    fn may_try(&self, who: (IpAddr, PageId), now: Timestamp) -> bool {
-        let mut wrong = self.lock();
-        if wrong.len() >= COUNTED_MAX {
-            wrong.retain(|_, wrong| now.since(wrong.since) < TRIES_IN);
+    /// A link for the one whose mailbox this is, an address that keeps the rules.
+    pub(super) fn ask(&self, page: &StatusPage, mailbox: &str, visitor: &Visitor<'_>) -> Asked {
+        let mailbox = mailbox.to_lowercase();
+        let receiver =
+            self.signer.sign(&[b"mailbox", page.id.to_string().as_bytes(), mailbox.as_bytes()]);
+        let is_first = self.asked_from.may(&(network(visitor.address), page.id));
+        if !is_first || !self.sent_to.may(&receiver) {
+            return Asked::TooOften;
         }
-        let counted = wrong.entry(who).or_insert(Wrong { since: now, count: 0 });
-        if now.since(counted.since) >= TRIES_IN {
-            *counted = Wrong { since: now, count: 0 };
+        let domain = mailbox.rsplit_once('@').and_then(|(_, it)| DomainName::parse(it).ok());
+        match domain.filter(|domain| members(page).any(|member| member == *domain)) {
+            Some(domain) => {
+                let link = Link::new(domain, self.ctx.chance(), self.ctx.now());
+                Asked::Yes(link.token(&self.signer, page.id))
+            }
+            None => Asked::No,
         }
-        counted.count = counted.count.saturating_add(1);
-        counted.count <= TRIES
     }
 
-    fn knows(&self, page: &StatusPage, headers: &HeaderMap, now: Timestamp) -> bool {
-        let name = cookie_name(page.id);
-        let lines = headers.get_all(COOKIE).iter().filter_map(|line| line.to_str().ok());
-        let mut cookies = lines.flat_map(|line| line.split(';'));
-        cookies.any(|cookie| {
-            let Some((key, value)) = cookie.trim().split_once('=') else { return false };
-            let Some((until, signature)) = value.split_once('.') else { return false };
-            let Ok(until) = until.parse().map(Timestamp::from_millis) else { return false };
-            let Ok(signature) = URL_SAFE_NO_PAD.decode(signature) else { return false };
-            key == name && now < until && self.signed(page, until).verify_slice(&signature).is_ok()
-        })
+    /// Whether a link with this token would let somebody in.
+    pub(super) fn is_good(&self, page: &StatusPage, token: &str) -> bool {
+        self.link(page, token).is_some_and(|link| !self.used.has(&link))
     }
 
-    fn signature(&self, page: &StatusPage, until: Timestamp) -> String {
-        URL_SAFE_NO_PAD.encode(self.signed(page, until).finalize().into_bytes())
+    /// Uses a link, once; the cookie that lets the visitor in.
+    pub(super) fn enter(
+        &self,
+        page: &StatusPage,
+        token: &str,
+        visitor: &Visitor<'_>,
+    ) -> Option<HeaderValue> {
+        let link = self.link(page, token).filter(|link| self.used.is_first(link))?;
+        Some(self.let_in(page.id, Proof::Domain(&link.domain), visitor))
     }
 
-    /// A page, its password and an end of time.
-    fn signed(&self, page: &StatusPage, until: Timestamp) -> Hmac<Sha256> {
-        let password = page.settings.password.as_ref().map(Secret::expose);
-        let password = password.map(String::as_str).unwrap_or_default();
-        let until = until.as_millis().to_be_bytes();
-        self.mac(&[b"session", page.id.to_string().as_bytes(), &until, password.as_bytes()])
+    /// Forgets whom nothing is held against any more, and links that are over.
+    pub(crate) fn tidy(&self) {
+        self.guesses.tidy();
+        self.asked_from.tidy();
+        self.sent_to.tidy();
+        self.used.tidy(self.ctx.now());
     }
 
-    fn digest(&self, parts: &[&[u8]]) -> Vec<u8> {
-        self.mac(parts).finalize().into_bytes().to_vec()
+    /// The link of this token, where the page still lets in whom it was sent to.
+    fn link(&self, page: &StatusPage, token: &str) -> Option<Link> {
+        let link = Link::read(token, &self.signer, page.id, self.ctx.now())?;
+        let is_asked_for = page.settings.effective_access() == AccessType::EmailDomain;
+        let is_member = members(page).any(|domain| domain == link.domain);
+        (is_asked_for && is_member).then_some(link)
     }
 
-    /// Parts of any length, each behind how long it is.
-    fn mac(&self, parts: &[&[u8]]) -> Hmac<Sha256> {
-        let mut mac = Hmac::new_from_slice(self.key.expose()).expect("any key will do");
-        for part in parts {
-            mac.update(&(part.len() as u64).to_be_bytes());
-            mac.update(part);
-        }
-        mac
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<(IpAddr, PageId), Wrong>> {
-        self.wrong.lock().unwrap_or_else(PoisonError::into_inner)
+    fn let_in(&self, page: PageId, proof: Proof<'_>, visitor: &Visitor<'_>) -> HeaderValue {
+        session::cookie(&self.signer, page, proof, visitor, self.ctx.now())
     }
 }
 
-fn cookie_name(page: PageId) -> String {
-    format!("aloft_{page}")
+/// The domains whose addresses may read the page, as domains are looked up.
+fn members(page: &StatusPage) -> impl Iterator<Item = DomainName> {
+    let written = page.settings.auth_email_domains.iter();
+    written.map(|domain| DomainName::parse(domain).expect("only domain names get into settings"))
 }

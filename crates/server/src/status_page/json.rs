@@ -4,6 +4,7 @@ use domain::history::Uptime;
 use domain::page::{ComponentView, Day, IncidentView, MaintenanceView, Section, Sentence};
 use serde_json::{Value, json};
 
+use super::report;
 use super::shelf::Shown;
 use super::words::iso_date;
 
@@ -27,6 +28,7 @@ pub(super) fn status(shown: &Shown, base: &str) -> String {
         "stale": knowledge.stale,
         "cutOff": shown.cut_off,
         "sections": view.sections.iter().map(section).collect::<Vec<_>>(),
+        "reports": view.reports.iter().map(|it| report::ours(it)).collect::<Vec<_>>(),
         "openIncidents": view.open.iter().map(incident).collect::<Vec<_>>(),
         "plannedMaintenance": view.planned.iter().map(maintenance).collect::<Vec<_>>(),
         "history": view.history.iter().map(|day| json!({

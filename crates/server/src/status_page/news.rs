@@ -1,68 +1,268 @@
 //! News for open browsers: an event whenever what a page shows has changed, so that they ask again. It
-//! says nothing but that.
+//! says nothing but that. Each page is looked at once for all who wait, as long as somebody does.
 
+use std::collections::HashMap;
 use std::convert::Infallible;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::Extension;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse as _, Response};
-use domain::page::PageView;
 use futures_util::stream;
-use http::HeaderMap;
+use http::header::RETRY_AFTER;
+use http::{HeaderMap, HeaderValue, StatusCode};
+use prometheus_client::metrics::gauge::Gauge;
+use rules::{PageId, Timestamp};
+use tokio::sync::watch::{Receiver, Sender, channel};
 use tokio_util::sync::CancellationToken;
 
+use super::address::PageAddress;
 use super::respond::{find, language};
+use super::shelf::Shown;
 use crate::app::App;
 
-/// How often a page is looked at for those who wait.
-const LOOK: Duration = Duration::from_millis(500);
+/// How often a page is looked at for those who wait: in memory, where nothing has changed.
+const LOOK: Duration = Duration::from_millis(200);
 /// Least time between two words to a browser where nothing happened, so that proxies keep the line.
 const ALIVE: Duration = Duration::from_secs(20);
+/// Browsers that wait at a time, at most; others look again by themselves.
+const WAITING_MAX: usize = 10_000;
+/// When those may ask again, in seconds.
+const ASK_AGAIN: HeaderValue = HeaderValue::from_static("60");
 
 /// Cancelled when the server stops, which streams would not outlive.
 #[derive(Clone, Debug)]
 pub(super) struct Stop(pub(super) CancellationToken);
 
+/// Pages that somebody waits for, each with how it was when it was last looked at.
+#[derive(Debug, Default)]
+pub(super) struct News(Mutex<Watched>);
+
+#[derive(Debug, Default)]
+struct Watched {
+    pages: HashMap<PageId, Sender<Seen>>,
+    waiting: usize,
+}
+
+/// How a page was: of when, and all of it that those who wait are told of, as one number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Seen {
+    at: Timestamp,
+    outline: u64,
+}
+
+/// A browser that waits. Dropped when the connection ends, it is no longer counted.
+struct Waiting {
+    app: App,
+    address: PageAddress,
+    headers: HeaderMap,
+    news: Receiver<Seen>,
+    /// As the browser knows it.
+    seen: Seen,
+    open: Gauge,
+}
+
 /// A stream of events `changed`, each with the time of which the page is.
 pub(super) async fn events(
     State(app): State<App>,
     Extension(Stop(stop)): Extension<Stop>,
-    Path(slug): Path<String>,
+    address: PageAddress,
     headers: HeaderMap,
 ) -> Response {
-    let words = language(&headers);
-    let seen = match find(&app, &slug, words, &headers).await {
-        Ok((shown, _)) => outline(&shown.view),
+    let shown = match find(&app, &address, language(&headers), &headers).await {
+        Ok((shown, _)) => shown,
         Err(refusal) => return *refusal,
     };
-    let news = stream::unfold((app, slug, seen, headers), move |(app, slug, seen, headers)| {
+    let Some(waiting) = Waiting::at(&app, address, headers, &shown, &stop) else {
+        let again = [(RETRY_AFTER, ASK_AGAIN)];
+        return (StatusCode::SERVICE_UNAVAILABLE, again).into_response();
+    };
+    let news = stream::unfold(waiting, move |mut waiting| {
         let stop = stop.clone();
         async move {
-            loop {
-                tokio::select! {
-                    () = tokio::time::sleep(LOOK) => {}
-                    () = stop.cancelled() => return None,
-                }
-                // Who may no longer look is told no more.
-                let (shown, _) = find(&app, &slug, words, &headers).await.ok()?;
-                let now = outline(&shown.view);
-                if now != seen {
-                    let event = Event::default().event("changed").data(shown.view.at.to_string());
-                    let next = (app, slug, now, headers);
-                    return Some((Ok::<_, Infallible>(event), next));
-                }
-            }
+            let at = tokio::select! {
+                at = waiting.next() => at?,
+                () = stop.cancelled() => return None,
+            };
+            let event = Event::default().event("changed").data(at.to_string());
+            Some((Ok::<_, Infallible>(event), waiting))
         }
     });
     Sse::new(news).keep_alive(KeepAlive::new().interval(ALIVE)).into_response()
 }
 
-/// What open browsers are told of when it changes: states, what is open, and what is planned.
-fn outline(view: &PageView) -> Vec<String> {
-    let states = view.components().map(|it| format!("{}{}{}", it.id, it.state, it.is_stale));
-    let open = view.open.iter().map(|it| format!("{}{}", it.id, it.acknowledged_at.is_some()));
-    let planned = view.planned.iter().map(|it| format!("{}{}", it.id, it.window.from));
-    states.chain(open).chain(planned).collect()
+impl Waiting {
+    /// Another one who waits for a page; `None` where too many do.
+    fn at(
+        app: &App,
+        address: PageAddress,
+        headers: HeaderMap,
+        shown: &Shown,
+        stop: &CancellationToken,
+    ) -> Option<Self> {
+        let seen = Seen::of(shown);
+        let news = app.page_shelf.news.subscribe(shown.page.id, || {
+            let (sender, receiver) = channel(seen);
+            let page = (address.clone(), shown.page.id);
+            tokio::spawn(watch(app.clone(), page, seen, stop.clone()));
+            (sender, receiver)
+        })?;
+        let open = app.metrics.page_streams.clone();
+        open.inc();
+        Some(Self { app: app.clone(), address, headers, news, seen, open })
+    }
+
+    /// When the page is next another one than the browser knows; `None` where there is none any more,
+    /// or the visitor may no longer look, who is told no more.
+    async fn next(&mut self) -> Option<Timestamp> {
+        let known = self.seen.outline;
+        self.seen = *self.news.wait_for(|seen| seen.outline != known).await.ok()?;
+        let words = language(&self.headers);
+        find(&self.app, &self.address, words, &self.headers).await.ok()?;
+        Some(self.seen.at)
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.open.dec();
+        self.app.page_shelf.news.lock().waiting -= 1;
+    }
+}
+
+impl News {
+    /// What happens at a page, which `begin` has somebody look at where nobody does; `None` where no
+    /// more may wait.
+    fn subscribe(
+        &self,
+        page: PageId,
+        begin: impl FnOnce() -> (Sender<Seen>, Receiver<Seen>),
+    ) -> Option<Receiver<Seen>> {
+        let mut watched = self.lock();
+        if watched.waiting >= WAITING_MAX {
+            return None;
+        }
+        watched.waiting += 1;
+        if let Some(sender) = watched.pages.get(&page) {
+            return Some(sender.subscribe());
+        }
+        let (sender, receiver) = begin();
+        watched.pages.insert(page, sender);
+        Some(receiver)
+    }
+
+    /// Tells those who wait for a page how it is; whether there are any. Where there are none, or
+    /// there is no page, it is not looked at any longer.
+    fn tell(&self, page: PageId, seen: Option<Seen>) -> bool {
+        let mut watched = self.lock();
+        let sender = watched.pages.get(&page).filter(|sender| sender.receiver_count() > 0);
+        let (Some(sender), Some(seen)) = (sender, seen) else {
+            watched.pages.remove(&page);
+            return false;
+        };
+        sender.send_if_modified(|last| {
+            let is_news = last.outline != seen.outline;
+            *last = seen;
+            is_news
+        });
+        true
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Watched> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Looks at a page until nobody waits for it.
+async fn watch(
+    app: App,
+    (address, page): (PageAddress, PageId),
+    seen: Seen,
+    stop: CancellationToken,
+) {
+    let mut last = Some(seen);
+    while app.page_shelf.news.tell(page, last) {
+        tokio::select! {
+            () = tokio::time::sleep(LOOK) => {}
+            () = stop.cancelled() => return,
+        }
+        // Where nothing can be read and nothing is kept, nothing is known to have changed.
+        if let Ok(shown) = app.page_shelf.shown(&app, &address).await {
+            last = shown.filter(|shown| shown.page.id == page).map(|shown| Seen::of(&shown));
+        }
+    }
+}
+
+impl Seen {
+    /// States, what is open, reported and planned, and whatever its owner edits: who may look, too.
+    fn of(shown: &Shown) -> Self {
+        let view = &shown.view;
+        let mut outline = DefaultHasher::new();
+        shown.page.updated_at.as_millis().hash(&mut outline);
+        shown.cut_off.hash(&mut outline);
+        for it in view.components() {
+            (it.id, it.state.as_str(), it.is_stale, &it.name).hash(&mut outline);
+        }
+        for it in &view.reports {
+            (it.id, it.changed_at.as_millis()).hash(&mut outline);
+        }
+        for it in &view.open {
+            (it.id, it.acknowledged_at.is_some()).hash(&mut outline);
+        }
+        for it in &view.planned {
+            (it.id, it.window.from.as_millis(), it.is_on).hash(&mut outline);
+        }
+        Self { at: view.at, outline: outline.finish() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: PageId = PageId::from_bits(1);
+
+    const fn seen(at: i64, outline: u64) -> Seen {
+        Seen { at: Timestamp::from_millis(at), outline }
+    }
+
+    /// Waits for a page, which must be looked at already.
+    fn second(news: &News) -> Receiver<Seen> {
+        news.subscribe(PAGE, || panic!("it is looked at twice")).unwrap()
+    }
+
+    #[test]
+    fn a_page_is_looked_at_once_for_all_and_no_longer_than_somebody_waits() {
+        let news = News::default();
+        let first = news.subscribe(PAGE, || channel(seen(0, 1))).unwrap();
+        let second = second(&news);
+        drop(first);
+        assert!(news.tell(PAGE, Some(seen(1, 1))));
+        drop(second);
+        assert!(!news.tell(PAGE, Some(seen(2, 1))));
+        news.subscribe(PAGE, || channel(seen(3, 1))).unwrap();
+    }
+
+    #[test]
+    fn only_what_is_new_is_told_and_the_end_of_a_page_ends_all() {
+        let news = News::default();
+        let mut first = news.subscribe(PAGE, || channel(seen(0, 1))).unwrap();
+        assert!(news.tell(PAGE, Some(seen(1, 1))) && !first.has_changed().unwrap());
+        assert!(news.tell(PAGE, Some(seen(2, 7))) && first.has_changed().unwrap());
+        assert_eq!(*first.borrow_and_update(), seen(2, 7));
+        assert!(!news.tell(PAGE, None));
+        assert!(first.has_changed().is_err());
+    }
+
+    #[test]
+    fn no_more_wait_than_may() {
+        let news = News::default();
+        let first = news.subscribe(PAGE, || channel(seen(0, 1)));
+        let all: Vec<_> = (1..WAITING_MAX).map(|_| second(&news)).collect();
+        assert!(news.subscribe(PAGE, || channel(seen(0, 1))).is_none());
+        drop((first, all));
+    }
 }

@@ -1,88 +1,145 @@
 //! From a visitor's request to an answer: the page is found, the gate is asked, and what the shelf has
 //! goes out with what caches and browsers need to know.
 
+use std::sync::Arc;
+
 use axum::body::Body;
 use axum::response::Response;
 use http::header::{
-    ACCEPT_ENCODING, ACCEPT_LANGUAGE, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY,
-    CONTENT_TYPE, ETAG, IF_NONE_MATCH, REFERRER_POLICY, RETRY_AFTER, VARY, X_CONTENT_TYPE_OPTIONS,
+    ACCEPT_LANGUAGE, AGE, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
+    ETAG, LAST_MODIFIED, REFERRER_POLICY, RETRY_AFTER, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderMap, HeaderValue, StatusCode};
-use rules::AccessType;
+use rules::{AccessType, Timestamp};
 
+use super::address::PageAddress;
+use super::badge::{Subject, Wish};
 use super::gate::Entry;
-use super::shelf::{Form, Said};
+use super::shelf::{Asked, Encoding, Form, Said, Shown, What};
 use super::words::{Words, choose};
-use super::{BELOW, door, html};
+use super::{badge, door, html, robots, widget};
 use crate::app::App;
 
 /// What browsers of a public page may do without asking again.
 const PUBLIC: &str = "public, max-age=0, stale-while-revalidate=30, stale-if-error=86400";
 const PRIVATE: &str = "private, no-store";
-/// Longest slug that is looked up, in bytes: none that is stored is longer.
-const SLUG_BYTES_MAX: usize = 1_024;
 
 /// One of the forms of a page.
-pub(super) async fn form(app: App, slug: String, form: Form, headers: HeaderMap) -> Response {
-    let words = language(&headers);
-    let found = find(&app, &slug, words, &headers).await;
-    match found {
-        Ok((shown, base)) => {
-            let said = shown.say(form, words, &base);
-            answer(&said, StatusCode::OK, shown.page.settings.effective_access(), &headers)
-        }
-        Err(refusal) => *refusal,
-    }
+pub(super) async fn form(
+    app: App,
+    address: PageAddress,
+    form: Form,
+    headers: HeaderMap,
+) -> Response {
+    said(&app, &address, What::Form(form), &headers).await
 }
 
 /// A page of details.
 pub(super) async fn part(
     app: App,
-    slug: String,
+    address: PageAddress,
     wanted: html::Wanted,
     headers: HeaderMap,
 ) -> Response {
+    said(&app, &address, What::Details(wanted), &headers).await
+}
+
+/// A badge. What its address asks for is looked at once the gate has let the visitor in.
+pub(super) async fn wished(
+    app: App,
+    address: PageAddress,
+    (subject, query): (Subject, Option<String>),
+    headers: HeaderMap,
+) -> Response {
     let words = language(&headers);
-    let (shown, base) = match find(&app, &slug, words, &headers).await {
+    let (shown, _) = match find(&app, &address, words, &headers).await {
         Ok(found) => found,
         Err(refusal) => return *refusal,
     };
-    match html::details(&shown, words, &base, &wanted) {
-        Some(text) => {
-            let said = Said::of("text/html; charset=utf-8", text);
-            answer(&said, StatusCode::OK, shown.page.settings.effective_access(), &headers)
+    let (status, said) = match Wish::read(subject, query.as_deref()) {
+        Err(wrong) => (StatusCode::BAD_REQUEST, told(&wrong)),
+        Ok(wish) if !badge::is_there(&shown, &wish) => {
+            (StatusCode::NOT_FOUND, told(&badge::nothing_there(&wish)))
         }
-        None => say(words.not_found, StatusCode::NOT_FOUND, words, &headers),
+        Ok(wish) => {
+            let latency = match subject {
+                Subject::State | Subject::Uptime => None,
+                Subject::Latency => Some(badge::latency::read(&app, &shown, &wish).await),
+            };
+            let svg = badge::badge(&shown, words, &wish, latency.as_ref());
+            (StatusCode::OK, Said::of("image/svg+xml", svg))
+        }
+    };
+    let mut answer = answer(&said, status, shown.page.settings.effective_access(), &headers);
+    mark(&mut answer, &shown, app.ctx.now());
+    answer
+}
+
+/// A sentence for who writes addresses.
+fn told(sentence: &str) -> Said {
+    Said::of("text/plain; charset=utf-8", format!("{sentence}\n"))
+}
+
+async fn said(app: &App, address: &PageAddress, what: What, headers: &HeaderMap) -> Response {
+    let words = language(headers);
+    let (shown, _) = match find(app, address, words, headers).await {
+        Ok(found) => found,
+        Err(refusal) => return *refusal,
+    };
+    let is_domain = matches!(address, PageAddress::Domain(_));
+    let asked = Asked { what, words, is_domain };
+    let is_picture = asked.what == What::Form(Form::Picture);
+    let encoding = if is_picture { Encoding::Identity } else { Encoding::wanted(headers) };
+    let Some(said) = shown.say(&asked, encoding).await else {
+        return say(words.not_found, StatusCode::NOT_FOUND, words, headers);
+    };
+    let access = shown.page.settings.effective_access();
+    let mut answer = answer(&said, StatusCode::OK, access, headers);
+    mark(&mut answer, &shown, app.ctx.now());
+    if asked.what == What::Form(Form::Widget) && access == AccessType::Public {
+        answer.headers_mut().insert(CONTENT_SECURITY_POLICY, widget::policy());
+    }
+    answer
+}
+
+/// Says what holds for a page in every form, also in those that have no words for it: how old it is,
+/// where that is not now, and that it is not to be listed.
+pub(super) fn mark(answer: &mut Response, shown: &Shown, now: Timestamp) {
+    let headers = answer.headers_mut();
+    if shown.cut_off {
+        headers.insert(AGE, HeaderValue::from(now.since(shown.view.at).as_secs()));
+    }
+    if !robots::is_listed(&shown.page) {
+        headers.insert(robots::HEADER, robots::not_listed());
     }
 }
 
-/// What is shown of a page, with its address.
-type Found = (std::sync::Arc<super::shelf::Shown>, String);
+/// What is shown of a page, with what stands before the rest of each path of it.
+pub(super) type Found = (Arc<Shown>, String);
 
 /// The page, where there is one and the visitor may see it; else what the visitor is told.
 pub(super) async fn find(
     app: &App,
-    slug: &str,
+    address: &PageAddress,
     words: &'static Words,
     headers: &HeaderMap,
 ) -> Result<Found, Box<Response>> {
     let not_found = || Box::new(say(words.not_found, StatusCode::NOT_FOUND, words, headers));
-    // PostgreSQL takes no text with a NUL in it, and no slug has any such letter.
-    if slug.len() > SLUG_BYTES_MAX || slug.chars().any(char::is_control) {
+    if !address.is_possible() {
         return Err(not_found());
     }
-    let shown = match app.page_shelf.shown(app, slug).await {
+    let shown = match app.page_shelf.shown(app, address).await {
         Ok(Some(shown)) => shown,
         Ok(None) => return Err(not_found()),
         Err(why) => {
-            tracing::error!(page = slug, "a status page could not be read: {why}");
+            tracing::error!("the status page at {address:?} could not be read: {why}");
             let mut answer =
                 say(words.unavailable, StatusCode::SERVICE_UNAVAILABLE, words, headers);
             answer.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("10"));
             return Err(Box::new(answer));
         }
     };
-    let base = format!("{BELOW}{slug}");
+    let base = address.base();
     match app.visitors.entry(&shown.page, headers, app.ctx.now()) {
         Entry::Granted => Ok((shown, base)),
         Entry::Password => {
@@ -90,8 +147,8 @@ pub(super) async fn find(
             let said = Said::of("text/html; charset=utf-8", text);
             Err(Box::new(answer(&said, StatusCode::UNAUTHORIZED, AccessType::Password, headers)))
         }
-        Entry::Members => {
-            let text = door::members(&shown.page, words, &base);
+        Entry::Email => {
+            let text = door::members::question(&shown.page, words, &base, None);
             let said = Said::of("text/html; charset=utf-8", text);
             Err(Box::new(answer(&said, StatusCode::FORBIDDEN, AccessType::EmailDomain, headers)))
         }
@@ -104,12 +161,17 @@ pub(super) fn language(headers: &HeaderMap) -> &'static Words {
 }
 
 /// A page with one sentence and no owner.
-fn say(sentence: &str, status: StatusCode, words: &'static Words, headers: &HeaderMap) -> Response {
+pub(super) fn say(
+    sentence: &str,
+    status: StatusCode,
+    words: &'static Words,
+    headers: &HeaderMap,
+) -> Response {
     let said = Said::of("text/html; charset=utf-8", door::sentence(sentence, words));
     answer(&said, status, AccessType::Password, headers)
 }
 
-/// What was said, as a response.
+/// What was said, as a response in the best encoding that the visitor takes.
 pub(super) fn answer(
     said: &Said,
     status: StatusCode,
@@ -119,36 +181,32 @@ pub(super) fn answer(
     let mut response = Response::new(Body::empty());
     *response.status_mut() = status;
     let headers = response.headers_mut();
-    let cache = if access == AccessType::Public { PUBLIC } else { PRIVATE };
+    let cache = match access {
+        AccessType::Public => PUBLIC,
+        AccessType::Password | AccessType::EmailDomain => {
+            headers.insert(robots::HEADER, robots::not_listed());
+            PRIVATE
+        }
+    };
     headers.insert(CACHE_CONTROL, HeaderValue::from_static(cache));
     headers.insert(VARY, HeaderValue::from_static("accept-encoding, accept-language, cookie"));
     headers.insert(CONTENT_SECURITY_POLICY, html::policy());
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-    let etag = HeaderValue::try_from(&said.etag).expect("digits in quotes are a header");
-    headers.insert(ETAG, etag);
-    if status == StatusCode::OK && has(request, &IF_NONE_MATCH, &said.etag) {
+    headers.insert(ETAG, said.etag.clone());
+    if let Some(at) = said.changed_at {
+        let at = HeaderValue::try_from(httpdate::fmt_http_date(at));
+        headers.insert(LAST_MODIFIED, at.expect("a date is a header"));
+    }
+    if status == StatusCode::OK && said.is_known(request) {
         *response.status_mut() = StatusCode::NOT_MODIFIED;
         return response;
     }
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(said.content_type));
-    let body = if has(request, &ACCEPT_ENCODING, "gzip") {
-        headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-        said.gzip.clone()
-    } else {
-        said.plain.clone()
-    };
-    *response.body_mut() = Body::from(body);
+    let encoding = said.encoding(request);
+    if let Some(word) = encoding.word() {
+        headers.insert(CONTENT_ENCODING, HeaderValue::from_static(word));
+    }
+    *response.body_mut() = Body::from(said.bytes(encoding));
     response
-}
-
-/// Whether a list in a header has this.
-fn has(request: &HeaderMap, name: &http::HeaderName, wanted: &str) -> bool {
-    let values = request.get_all(name).iter().filter_map(|value| value.to_str().ok());
-    values.flat_map(|value| value.split(',')).any(|item| {
-        let item = item.trim();
-        let (item, weight) = item.split_once(';').unwrap_or((item, ""));
-        let item = item.strip_prefix("W/").unwrap_or(item);
-        item == wanted && weight.trim() != "q=0"
-    })
 }

@@ -1,36 +1,41 @@
-//! What was said already: the view of each page, and each form of it as bytes, compressed once. A form
+//! What was shown already: each page by its identifier, whichever address it was asked for by. A page
 //! holds until something changes that callers of the workspace read (see `store::Generation`) or a
-//! few seconds have passed, because how old the knowledge is stands on the page. When the database is
-//! away the last view is said again, with how old it is. However many ask, one of them makes it anew.
+//! few seconds have passed, because how old the knowledge is stands on it. Where only time has passed it
+//! is shown a little longer while it is made anew. When the database is away the last one is shown
+//! again, with how old it is. However many ask, one of them makes it.
+
+mod said;
+mod shown;
+mod squeeze;
 
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::io::Write as _;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use bytes::Bytes;
-use domain::page::PageView;
-use flate2::Compression;
-use flate2::write::GzEncoder;
-use rules::Timestamp;
 use rules::status_page::StatusPage;
-use sha2::{Digest as _, Sha256};
-use store::Generation;
+use rules::{PageId, Timestamp, WorkspaceId};
 
-use super::words::Words;
-use super::{badge, feed, html, json, statuspage_v2};
+pub(super) use self::said::{Encoding, Said};
+use self::shown::{Holds, Shared};
+pub(super) use self::shown::{Asked, Shown, What};
+use super::address::PageAddress;
+use super::news::News;
 use crate::app::App;
-use crate::pipeline::page::{Projection, project_page};
+use crate::observe::Metrics;
+use crate::pipeline::page::project_page;
 
-/// For how long a view is shown before it is made anew, where nothing changed: checks come in.
-pub(super) const FRESH: Duration = Duration::from_secs(5);
+/// For how long a page is as it is, where nothing changed: checks come in.
+const FRESH: Duration = Duration::from_secs(5);
+/// For how long it is still shown after that, while it is made anew.
+const MEANWHILE: Duration = Duration::from_secs(10);
 /// The longest that a visitor waits for what is stored, where there is something to show instead.
 const READ_WITHIN: Duration = Duration::from_secs(2);
-/// Pages whose forms are kept at most; the one that was read longest ago goes first.
+/// Pages and addresses that are kept at most; the page that was read longest ago goes first.
 const PAGES_MAX: usize = 2_000;
+const ADDRESSES_MAX: usize = 2 * PAGES_MAX;
+/// Bytes that they take at most, about.
+const BYTES_MAX: usize = 256 << 20;
 /// Pages that are made anew at a time, at most.
 const TURNS: usize = 64;
 
@@ -55,182 +60,218 @@ pub(crate) enum Form {
     Atom,
     /// RSS.
     Rss,
-    /// A picture of the state.
-    Badge,
-}
-
-/// A form as it goes over the wire.
-#[derive(Debug)]
-pub(super) struct Said {
-    pub(super) content_type: &'static str,
-    pub(super) plain: Bytes,
-    pub(super) gzip: Bytes,
-    /// Of the plain bytes, in quotes.
-    pub(super) etag: String,
-}
-
-/// A page with what is shown of it.
-#[derive(Debug)]
-pub(super) struct Shown {
-    pub(super) page: StatusPage,
-    pub(super) view: PageView,
-    /// Whether what is stored could not be read; what is shown is older.
-    pub(super) cut_off: bool,
-    /// When it was read, or should have been.
-    tried_at: Timestamp,
-    /// Counted before anything was read.
-    generation: Option<Generation>,
-    said: Mutex<HashMap<(Form, &'static str), Arc<Said>>>,
+    /// Markdown.
+    Markdown,
+    /// Maintenance as a calendar.
+    Calendar,
+    /// The picture of a shared address.
+    Picture,
+    /// The verdict for a frame.
+    Widget,
+    /// The verdict as a script.
+    WidgetScript,
+    /// What search engines may read.
+    Robots,
 }
 
 /// All pages that were asked for.
 #[derive(Debug)]
 pub(crate) struct Shelf {
-    pages: Mutex<HashMap<String, Arc<Shown>>>,
+    shared: Arc<Shared>,
+    kept: Mutex<Kept>,
     /// Who makes a page anew, of all with the same place; others wait, or take what there is.
     turns: [tokio::sync::Mutex<()>; TURNS],
+    /// Those who wait for changes.
+    pub(super) news: News,
 }
 
-impl Default for Shelf {
-    fn default() -> Self {
-        Self {
-            pages: Mutex::default(),
-            turns: std::array::from_fn(|_| tokio::sync::Mutex::default()),
-        }
-    }
+#[derive(Debug, Default)]
+struct Kept {
+    addresses: HashMap<PageAddress, PageId>,
+    pages: HashMap<PageId, Arc<Shown>>,
+}
+
+/// A page and its owner.
+#[derive(Clone, Copy, Debug)]
+struct Whose {
+    page: PageId,
+    workspace: WorkspaceId,
 }
 
 impl Shelf {
-    /// What is shown of the page with this slug, `None` where there is none that is published. An
+    /// An empty shelf; `origin` is where the server is reached from outside.
+    pub(crate) fn new(origin: Option<String>, metrics: Metrics) -> Self {
+        Self {
+            shared: Arc::new(Shared { origin, metrics, weight: AtomicUsize::new(0) }),
+            kept: Mutex::default(),
+            turns: std::array::from_fn(|_| tokio::sync::Mutex::default()),
+            news: News::default(),
+        }
+    }
+
+    /// Where the server is reached from outside, without a slash at the end.
+    pub(super) fn origin(&self) -> Option<&str> {
+        self.shared.origin.as_deref()
+    }
+
+    /// What is shown of the page at this address, `None` where there is none that is published. An
     /// error only where the page was never read before.
-    pub(super) async fn shown(&self, app: &App, slug: &str) -> Result<Option<Arc<Shown>>, String> {
-        let known = self.lock().get(slug).cloned();
+    pub(super) async fn shown(
+        &self,
+        app: &App,
+        address: &PageAddress,
+    ) -> Result<Option<Arc<Shown>>, String> {
         let now = app.ctx.now();
-        if let Some(shown) = &known
-            && shown.holds(app, now)
-        {
-            return Ok(known);
-        }
-        let turn = &self.turns[place(slug)];
-        let _turn = match (turn.try_lock(), &known) {
-            (Ok(turn), _) => turn,
-            // Somebody makes it anew, and nothing has changed but the time.
-            (Err(_), Some(shown)) if shown.cut_off || shown.is_same(app) => return Ok(known),
-            (Err(_), _) => turn.lock().await,
-        };
-        let known = self.lock().get(slug).cloned();
-        if let Some(shown) = &known
-            && shown.holds(app, now)
-        {
-            return Ok(known);
-        }
-        let read = project_page(&app.store, &app.pipeline, slug, now);
-        let why = match tokio::time::timeout(READ_WITHIN, read).await {
-            Ok(Ok(Some(projection))) => {
-                let shown = Arc::new(Shown::from(projection));
-                self.keep(slug, Arc::clone(&shown));
+        if let Some(known) = self.known(address) {
+            let shown = self.current(app, Whose::of(&known.page), now).await?;
+            if let Some(shown) = shown.filter(|shown| shown.is_at(address)) {
                 return Ok(Some(shown));
             }
+        }
+        let Some(whose) = whose(app, address).await? else { return Ok(None) };
+        let shown = self.current(app, whose, now).await?.filter(|shown| shown.is_at(address));
+        if shown.is_some() {
+            self.lock().remember(address.clone(), whose.page);
+        }
+        Ok(shown)
+    }
+
+    /// The page, no older than it may be.
+    async fn current(
+        &self,
+        app: &App,
+        whose: Whose,
+        now: Timestamp,
+    ) -> Result<Option<Arc<Shown>>, String> {
+        let known = self.page(whose.page);
+        if let Some(shown) = &known {
+            match shown.holds(app, now) {
+                Holds::Yes => return Ok(known),
+                Holds::Meanwhile => {
+                    renew_behind(app, shown, now);
+                    return Ok(known);
+                }
+                Holds::No => {}
+            }
+        }
+        let turn = &self.turns[whose.page.bits() as usize % TURNS];
+        let _turn = match (turn.try_lock(), &known) {
+            (Ok(turn), _) => turn,
+            // Somebody asks the database, which was away.
+            (Err(_), Some(shown)) if shown.cut_off => return Ok(known),
+            (Err(_), _) => turn.lock().await,
+        };
+        let known = self.page(whose.page);
+        if known.as_ref().is_some_and(|shown| shown.holds(app, now) == Holds::Yes) {
+            return Ok(known);
+        }
+        let shown = self.read(app, whose, known.as_deref(), now).await?;
+        Ok(shown.inspect(|shown| self.keep(shown)))
+    }
+
+    /// Makes a page anew, and says of it what was asked for, before anybody has to wait for it.
+    async fn renew(&self, app: &App, before: &Shown, now: Timestamp) {
+        let whose = Whose::of(&before.page);
+        let Ok(_turn) = self.turns[whose.page.bits() as usize % TURNS].try_lock() else { return };
+        // Where there is something to show, nothing goes wrong.
+        if let Ok(Some(shown)) = self.read(app, whose, Some(before), now).await {
+            shown.say_as(before).await;
+            self.keep(&shown);
+        }
+    }
+
+    /// Reads a page; where that fails, the last one with its age.
+    async fn read(
+        &self,
+        app: &App,
+        whose: Whose,
+        last: Option<&Shown>,
+        now: Timestamp,
+    ) -> Result<Option<Arc<Shown>>, String> {
+        let Whose { page, workspace } = whose;
+        let read = project_page(&app.store, &app.pipeline, (workspace, page), now);
+        let why = match tokio::time::timeout(READ_WITHIN, read).await {
+            Ok(Ok(Some(projection))) => {
+                self.shared.metrics.page_project_seconds.observe(projection.took.as_secs_f64());
+                return Ok(Some(Arc::new(Shown::new(projection, &self.shared))));
+            }
             Ok(Ok(None)) => {
-                self.lock().remove(slug);
+                self.lock().pages.remove(&whose.page);
                 return Ok(None);
             }
             Ok(Err(error)) => error.to_string(),
             Err(_) => format!("the database did not answer within {READ_WITHIN:?}"),
         };
-        let Some(last) = known else { return Err(why) };
-        tracing::warn!(page = slug, "a status page is shown as it was: {why}");
-        let shown = Arc::new(last.cut_off(now));
-        self.keep(slug, Arc::clone(&shown));
-        Ok(Some(shown))
+        let Some(last) = last else { return Err(why) };
+        tracing::warn!(page.id = %whose.page, "a status page is shown as it was: {why}");
+        Ok(Some(Arc::new(last.cut_off(now))))
     }
 
-    fn keep(&self, slug: &str, shown: Arc<Shown>) {
-        let mut pages = self.lock();
-        if pages.len() >= PAGES_MAX && !pages.contains_key(slug) {
-            let oldest = pages.iter().min_by_key(|(_, shown)| shown.view.at);
-            let oldest = oldest.map(|(slug, _)| slug.clone());
-            oldest.and_then(|slug| pages.remove(&slug));
-        }
-        pages.insert(slug.to_owned(), shown);
+    /// The page that was last shown at this address.
+    fn known(&self, address: &PageAddress) -> Option<Arc<Shown>> {
+        let kept = self.lock();
+        let shown = kept.pages.get(kept.addresses.get(address)?)?;
+        shown.is_at(address).then(|| Arc::clone(shown))
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Arc<Shown>>> {
-        self.pages.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Shown {
-    /// A form of it in a language.
-    pub(super) fn say(&self, form: Form, words: &'static Words, base: &str) -> Arc<Said> {
-        let key = (form, words.lang);
-        let known = self.said.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
-        known.unwrap_or_else(|| {
-            let said = Arc::new(self.say_anew(form, words, base));
-            let mut all = self.said.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(all.entry(key).or_insert(said))
-        })
+    fn page(&self, id: PageId) -> Option<Arc<Shown>> {
+        self.lock().pages.get(&id).cloned()
     }
 
-    fn say_anew(&self, form: Form, words: &'static Words, base: &str) -> Said {
-        let (content_type, text) = match form {
-            Form::Home => ("text/html; charset=utf-8", html::home(self, words, base)),
-            Form::Json => ("application/json", json::status(self, base)),
-            Form::V2Summary => ("application/json", statuspage_v2::summary(self, base)),
-            Form::V2Status => ("application/json", statuspage_v2::status(self, base)),
-            Form::V2Components => ("application/json", statuspage_v2::components(self, base)),
-            Form::V2Incidents => ("application/json", statuspage_v2::incidents(self, base)),
-            Form::V2Maintenances => ("application/json", statuspage_v2::maintenances(self, base)),
-            Form::Atom => ("application/atom+xml; charset=utf-8", feed::atom(self, words, base)),
-            Form::Rss => ("application/rss+xml; charset=utf-8", feed::rss(self, words, base)),
-            Form::Badge => ("image/svg+xml", badge::state(self, words)),
-        };
-        Said::of(content_type, text)
-    }
-
-    /// Whether nothing has changed but the time.
-    fn is_same(&self, app: &App) -> bool {
-        self.generation.is_some() && self.generation == app.store.generation(self.page.workspace)
-    }
-
-    fn holds(&self, app: &App, now: Timestamp) -> bool {
-        let is_young = self.tried_at <= now && now.since(self.tried_at) < FRESH;
-        is_young && (self.cut_off || self.is_same(app))
-    }
-
-    /// The same, said to be as old as it is.
-    fn cut_off(&self, tried_at: Timestamp) -> Self {
-        Self {
-            page: self.page.clone(),
-            view: self.view.clone(),
-            cut_off: true,
-            tried_at,
-            generation: None,
-            said: Mutex::default(),
+    fn keep(&self, shown: &Arc<Shown>) {
+        let mut kept = self.lock();
+        kept.pages.insert(shown.page.id, Arc::clone(shown));
+        while kept.pages.len() > PAGES_MAX
+            || self.shared.weight.load(Ordering::Relaxed) > BYTES_MAX && kept.pages.len() > 1
+        {
+            let oldest = kept.pages.values().min_by_key(|shown| shown.view.at);
+            let oldest = oldest.map(|shown| shown.page.id).expect("there are pages");
+            kept.pages.remove(&oldest);
         }
     }
-}
 
-/// The place of a page among [`TURNS`].
-fn place(slug: &str) -> usize {
-    let mut hasher = DefaultHasher::new();
-    slug.hash(&mut hasher);
-    hasher.finish() as usize % TURNS
-}
-
-impl From<Projection> for Shown {
-    fn from(Projection { page, view, generation }: Projection) -> Self {
-        let tried_at = view.at;
-        Self { page, view, cut_off: false, tried_at, generation, said: Mutex::default() }
+    fn lock(&self) -> std::sync::MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Said {
-    pub(super) fn of(content_type: &'static str, text: String) -> Self {
-        let etag = format!("\"{}\"", URL_SAFE_NO_PAD.encode(&Sha256::digest(&text)[..12]));
-        let mut gzip = GzEncoder::new(Vec::with_capacity(text.len() / 4), Compression::new(6));
-        let gzip = gzip.write_all(text.as_bytes()).and_then(|()| gzip.finish());
-        let gzip = Bytes::from(gzip.expect("memory takes everything that is written to it"));
-        Self { content_type, plain: Bytes::from(text), gzip, etag }
+impl Kept {
+    fn remember(&mut self, address: PageAddress, page: PageId) {
+        if self.addresses.len() >= ADDRESSES_MAX {
+            let Self { addresses, pages } = self;
+            addresses.retain(|address, page| {
+                pages.get(page).is_some_and(|shown| shown.is_at(address))
+            });
+        }
+        self.addresses.insert(address, page);
+    }
+}
+
+impl Whose {
+    const fn of(page: &StatusPage) -> Self {
+        Self { page: page.id, workspace: page.workspace }
+    }
+}
+
+/// The published page at an address, as it is stored.
+async fn whose(app: &App, address: &PageAddress) -> Result<Option<Whose>, String> {
+    let read = async {
+        match address {
+            PageAddress::Slug(slug) => app.store.shown().by_slug(slug).await,
+            PageAddress::Domain(domain) => app.store.shown().by_domain(domain).await,
+        }
+    };
+    let page = match tokio::time::timeout(READ_WITHIN, read).await {
+        Ok(page) => page.map_err(|error| error.to_string())?,
+        Err(_) => return Err(format!("the database did not answer within {READ_WITHIN:?}")),
+    };
+    Ok(page.filter(|page| page.published).map(|page| Whose::of(&page)))
+}
+
+/// Makes a page anew while visitors see the last one; once for each.
+fn renew_behind(app: &App, shown: &Arc<Shown>, now: Timestamp) {
+    if !shown.is_renewed.swap(true, Ordering::Relaxed) {
+        let (app, shown) = (app.clone(), Arc::clone(shown));
+        tokio::spawn(async move { app.page_shelf.renew(&app, &shown, now).await });
     }
 }

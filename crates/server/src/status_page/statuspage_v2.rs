@@ -2,15 +2,22 @@
 //! words and shapes. Source: the public API reference at <https://metastatuspage.com/api>.
 
 use domain::judge::ClosedAs;
-use domain::page::{ComponentView, IncidentView, MaintenanceView, Section, State};
+use domain::page::{ComponentView, IncidentView, MaintenanceView, ReportView, Section, State};
 use rules::Timestamp;
 use serde_json::{Value, json};
 
+use super::report;
 use super::shelf::Shown;
 
+/// Incidents and maintenances that a list has at most, as theirs.
+const LIST_MAX: usize = 50;
+
 pub(super) fn summary(shown: &Shown, base: &str) -> String {
-    let open: Vec<_> = shown.view.open.iter().map(|it| incident(shown, it)).collect();
-    let planned: Vec<_> = shown.view.planned.iter().map(|it| maintenance(shown, it)).collect();
+    let reports = shown.view.open_reports().map(|it| reported(shown, it, base));
+    let incidents = shown.view.open.iter().map(|it| incident(shown, it, base));
+    let open: Vec<_> = reports.chain(incidents).collect();
+    let planned = shown.view.planned.iter().map(|it| maintenance(shown, it, base));
+    let planned: Vec<_> = planned.take(LIST_MAX).collect();
     whole(
         shown,
         base,
@@ -32,13 +39,19 @@ pub(super) fn components(shown: &Shown, base: &str) -> String {
 pub(super) fn incidents(shown: &Shown, base: &str) -> String {
     let past = shown.view.history.iter().flat_map(|day| &day.incidents);
     let past = past.filter(|it| it.closed.is_some());
-    let all: Vec<_> = shown.view.open.iter().chain(past).map(|it| incident(shown, it)).collect();
+    let incidents = shown.view.open.iter().chain(past).map(|it| incident(shown, it, base));
+    let reports = shown.view.reports.iter().map(|it| reported(shown, it, base));
+    let mut all: Vec<_> = reports.chain(incidents).collect();
+    // The newest first, as theirs are; equal forms of time sort as texts.
+    all.sort_by(|one, other| other["created_at"].as_str().cmp(&one["created_at"].as_str()));
+    all.truncate(LIST_MAX);
     whole(shown, base, json!({ "incidents": all }))
 }
 
 pub(super) fn maintenances(shown: &Shown, base: &str) -> String {
     let past = shown.view.history.iter().flat_map(|day| &day.maintenances);
-    let all = shown.view.planned.iter().chain(past).map(|it| maintenance(shown, it));
+    let all = shown.view.planned.iter().chain(past);
+    let all = all.take(LIST_MAX).map(|it| maintenance(shown, it, base));
     whole(shown, base, json!({ "scheduled_maintenances": all.collect::<Vec<_>>() }))
 }
 
@@ -114,7 +127,7 @@ const fn word(state: State) -> &'static str {
     }
 }
 
-fn incident(shown: &Shown, it: &IncidentView) -> Value {
+fn incident(shown: &Shown, it: &IncidentView, base: &str) -> Value {
     let (opened, id) = (time(it.opened_at), it.id.to_string());
     let (status, resolved) = match it.closed {
         None if it.acknowledged_at.is_some() => ("identified", None),
@@ -140,10 +153,19 @@ fn incident(shown: &Shown, it: &IncidentView) -> Value {
     json!({
         "id": id, "name": format!("{} is down", it.components.join(", ")), "status": status,
         "created_at": opened, "updated_at": updated, "monitoring_at": null,
-        "resolved_at": resolved, "impact": "major", "shortlink": null, "started_at": opened,
+        "resolved_at": resolved, "impact": "major",
+        "shortlink": format!("{base}/incident/{id}"), "started_at": opened,
         "page_id": shown.page.id.to_string(), "incident_updates": updates,
         "components": named(shown, &it.components), "reminder_intervals": null,
     })
+}
+
+/// A report as an incident, with the components that it is about.
+fn reported(shown: &Shown, it: &ReportView, base: &str) -> Value {
+    let names: Vec<String> = it.components.iter().map(|it| it.name.clone()).collect();
+    let mut incident = report::incident(it, &shown.page.id.to_string(), &named(shown, &names));
+    incident["shortlink"] = json!(format!("{base}/report/{}", it.id));
+    incident
 }
 
 const fn ended(how: ClosedAs) -> &'static str {
@@ -155,7 +177,8 @@ const fn ended(how: ClosedAs) -> &'static str {
     }
 }
 
-fn maintenance(shown: &Shown, it: &MaintenanceView) -> Value {
+fn maintenance(shown: &Shown, it: &MaintenanceView, base: &str) -> Value {
+    let (created, updated) = (time(it.created_at), time(it.updated_at));
     let (from, to) = (time(it.window.from), time(it.window.to));
     let status = match (it.is_on, it.window.to <= shown.view.at) {
         (true, _) => "in_progress",
@@ -164,14 +187,14 @@ fn maintenance(shown: &Shown, it: &MaintenanceView) -> Value {
     };
     let id = format!("{}-{}", it.id, it.window.from.as_millis());
     json!({
-        "id": id, "name": it.title, "status": status, "created_at": from, "updated_at": from,
+        "id": id, "name": it.title, "status": status, "created_at": created, "updated_at": updated,
         "monitoring_at": null, "resolved_at": (status == "completed").then(|| to.clone()),
-        "impact": "maintenance", "shortlink": null, "started_at": from,
+        "impact": "maintenance", "shortlink": base, "started_at": from,
         "page_id": shown.page.id.to_string(), "scheduled_for": from, "scheduled_until": to,
         "incident_updates": [{
             "id": format!("{id}-scheduled"), "status": status, "incident_id": id,
             "body": it.description.clone().unwrap_or_else(|| it.title.clone()),
-            "created_at": from, "updated_at": from, "display_at": from,
+            "created_at": created, "updated_at": updated, "display_at": created,
             "affected_components": [], "deliver_notifications": false, "custom_tweet": null,
             "tweet_id": null,
         }],

@@ -2,6 +2,7 @@
 //! descriptions and titles are the owner's and stay as they are.
 
 mod de;
+mod depth;
 mod en;
 mod es;
 mod fr;
@@ -11,6 +12,8 @@ mod zh;
 
 use domain::page::{Sentence, State};
 use rules::Timestamp;
+
+pub(super) use self::depth::Depth;
 
 /// The words of one language. A `{}` is where a value comes in.
 #[derive(Debug)]
@@ -55,6 +58,16 @@ pub(super) struct Words {
     /// "{} to {}".
     pub(super) from_to: &'static str,
     pub(super) being_worked_on: &'static str,
+    pub(super) investigating: &'static str,
+    pub(super) identified: &'static str,
+    pub(super) monitoring: &'static str,
+    pub(super) resolved: &'static str,
+    /// What is said in a report, one after the other.
+    pub(super) updates: &'static str,
+    /// "All {} updates".
+    pub(super) all_updates: &'static str,
+    /// "Affects {}"; of a report.
+    pub(super) affects: &'static str,
     pub(super) today: &'static str,
     /// "{} days ago".
     pub(super) days_ago: &'static str,
@@ -62,6 +75,11 @@ pub(super) struct Words {
     /// "{} up".
     pub(super) uptime: &'static str,
     pub(super) as_table: &'static str,
+    /// "90 days": of what a badge tells.
+    pub(super) last_days: &'static str,
+    pub(super) response_time: &'static str,
+    /// "1 component", and of several.
+    pub(super) component_count: [&'static str; 2],
     pub(super) day: &'static str,
     pub(super) homepage: &'static str,
     pub(super) contact: &'static str,
@@ -76,7 +94,21 @@ pub(super) struct Words {
     pub(super) password_wrong: &'static str,
     pub(super) too_often: &'static str,
     pub(super) enter: &'static str,
-    pub(super) members_only: &'static str,
+    /// Label of the field for an address.
+    pub(super) email: &'static str,
+    /// The question for an address.
+    pub(super) email_wanted: &'static str,
+    pub(super) send_link: &'static str,
+    pub(super) link_sent: &'static str,
+    pub(super) link_is_good: &'static str,
+    pub(super) link_is_over: &'static str,
+    pub(super) no_address: &'static str,
+    pub(super) no_email: &'static str,
+    /// "Your link to {}", of the page.
+    pub(super) link_title: &'static str,
+    /// What the link is for, and how long.
+    pub(super) link_text: &'static str,
+    pub(super) link_unasked: &'static str,
     pub(super) not_found: &'static str,
     pub(super) unavailable: &'static str,
     pub(super) utc: &'static str,
@@ -87,6 +119,8 @@ pub(super) struct Words {
     pub(super) months: [&'static str; 12],
     /// How a date is put together of `{d}`, `{m}` (the month's word) and `{y}`.
     pub(super) date: &'static str,
+    /// What lies behind the home page.
+    pub(super) depth: &'static Depth,
 }
 
 /// All languages; the first is for those who ask for none of them.
@@ -114,6 +148,11 @@ pub(super) fn choose(header: Option<&str>) -> &'static Words {
 }
 
 impl Words {
+    /// For those whose language cannot be shown.
+    pub(super) const fn english() -> &'static Self {
+        &en::WORDS
+    }
+
     /// The sentence on top.
     pub(super) fn sentence(&self, sentence: &Sentence) -> String {
         let about = |[one, several]: [&str; 2], names: &[String]| {
@@ -156,6 +195,12 @@ impl Words {
         }
     }
 
+    /// How many components there are.
+    pub(super) fn components_in_all(&self, count: usize) -> String {
+        let [one, several] = self.component_count;
+        (if count == 1 { one } else { several }).replace("{}", &count.to_string())
+    }
+
     /// A date of UTC.
     pub(super) fn date(&self, at: Timestamp) -> String {
         let Some(date) = civil(at) else { return at.to_string() };
@@ -164,6 +209,13 @@ impl Words {
         let text =
             texts.iter().fold(self.date.to_owned(), |text, (key, value)| text.replace(key, value));
         text.replace("{m}", month)
+    }
+
+    /// A month of UTC.
+    pub(super) fn month(&self, at: Timestamp) -> String {
+        let Some(date) = civil(at) else { return at.to_string() };
+        let month = self.months[date.month() as usize - 1];
+        self.depth.month.replace("{m}", month).replace("{y}", &date.year().to_string())
     }
 
     /// A time of UTC with its date.
@@ -191,6 +243,11 @@ impl Words {
 fn civil(at: Timestamp) -> Option<jiff::civil::DateTime> {
     let instant = jiff::Timestamp::from_millisecond(at.as_millis()).ok()?;
     Some(instant.to_zoned(jiff::tz::TimeZone::UTC).datetime())
+}
+
+/// The time of day in UTC, such as `14:35`.
+pub(super) fn clock(at: Timestamp) -> String {
+    at.to_string().chars().skip(11).take(5).collect()
 }
 
 /// The date as addresses and `<time>` have it, such as `2026-11-21`.
@@ -233,10 +290,15 @@ mod tests {
                 (words.stale, 1),
                 (words.old, 1),
                 (words.was_down, 1),
+                (words.all_updates, 1),
+                (words.affects, 1),
                 (words.since, 1),
                 (words.from_to, 2),
                 (words.days_ago, 1),
                 (words.uptime, 1),
+                (words.last_days, 1),
+                (words.component_count[0], 1),
+                (words.component_count[1], 1),
                 (words.more, 1),
                 (words.hours, 1),
                 (words.minutes, 1),

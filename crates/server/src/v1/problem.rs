@@ -4,7 +4,7 @@
 use axum::Json;
 use axum::response::{IntoResponse, Response};
 use contract::rpc;
-use http::header::{CONTENT_TYPE, HeaderMap};
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap};
 use http::{HeaderValue, StatusCode};
 use serde::Serialize;
 
@@ -56,9 +56,10 @@ impl Problem {
         let mut finished = Json(body).into_response();
         *finished.status_mut() = response.status();
         *finished.headers_mut() = std::mem::take(response.headers_mut());
-        finished
-            .headers_mut()
-            .insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        let headers = finished.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        // That of the answer whose body was left to be written here.
+        headers.remove(CONTENT_LENGTH);
         finished
     }
 }

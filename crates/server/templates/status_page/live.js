@@ -9,8 +9,17 @@
     const open = new Set([...document.querySelectorAll("details[open]")].map((it) => it.dataset.id));
     next.querySelectorAll("details").forEach((it) => { if (open.has(it.dataset.id)) it.open = true; });
     const old = document.querySelector("main"), main = next.querySelector("main");
-    if (main && !old.contains(document.activeElement)) { old.replaceWith(main); document.title = next.title; local(); }
+    const focused = document.activeElement, held = old.contains(focused);
+    // Nobody who is writing is interrupted.
+    if (!main || (held && focused.matches("input,select,textarea,button"))) return;
+    old.replaceWith(main);
+    document.title = next.title;
+    const same = held && [...main.querySelectorAll("a,summary")].find((it) => name(it) === name(focused));
+    if (same) { same.tabIndex = 0; same.focus({ preventScroll: true }); }
+    local();
   };
+  // What stays the same from one page to the next: where a link leads and what it is in, or what is folded.
+  const name = (it) => [it.tagName, it.href, it.closest("[data-id]")?.dataset.id, it.closest("ol")?.ariaLabel].join();
   const local = () => {
     for (const time of document.querySelectorAll("time[datetime*=T]")) {
       time.title = new Date(time.dateTime).toLocaleString(document.documentElement.lang, { dateStyle: "medium", timeStyle: "long" });

@@ -8,7 +8,7 @@ use serde_json::json;
 use server::auth::key;
 use testkit::server::{Caller, Reply, TestServer};
 
-use crate::protocols::{Known, Wire, framed, is_about_all};
+use crate::protocols::{Known, Wire, framed, is_about_all, makes_a_resource};
 
 const UNAUTHENTICATED: u32 = 16;
 const PERMISSION_DENIED: u32 = 7;
@@ -123,7 +123,7 @@ async fn what_another_workspace_has_is_found_by_no_method_in_any_protocol() {
             if is_about_all(method) {
                 assert_eq!(code, 0, "{at}");
                 assert!(!String::from_utf8_lossy(&reply.body).contains(id), "{at}");
-            } else if method.name.starts_with("Create") {
+            } else if makes_a_resource(method) {
                 assert_eq!(code, Code::InvalidArgument.grpc_code(), "{at}");
             } else {
                 assert_eq!(code, NOT_FOUND, "{at}");

@@ -5,7 +5,8 @@ use contract::rpc::{Method, field_names, methods};
 use http::Method as Verb;
 use serde_json::{Value, json};
 use testkit::server::{
-    Caller, INCIDENTS, MAINTENANCES, MONITORS, NOTIFICATIONS, Reply, STATUS_PAGES, TestServer,
+    Caller, INCIDENTS, MAINTENANCES, MONITORS, NOTIFICATIONS, Reply, STATUS_PAGES, STATUS_REPORTS,
+    TestServer,
 };
 
 use crate::pipeline::until;
@@ -104,7 +105,11 @@ pub(crate) struct Known {
     page: String,
     component: String,
     group: String,
+    subscriber: String,
     maintenance: String,
+    report: String,
+    update: String,
+    template: String,
     incident: String,
 }
 
@@ -131,12 +136,39 @@ impl Known {
         let component = make(STATUS_PAGES, "Component", "component", component).await;
         let group = json!({ "pageId": page, "name": "Core" });
         let group = make(STATUS_PAGES, "ComponentGroup", "componentGroup", group).await;
+        let subscriber = json!({ "pageId": page, "email": "ada@example.com" });
+        let request = json!({ "subscriber": subscriber });
+        let subscriber = caller.call(STATUS_PAGES, "AddSubscriber", request).await.json();
+        let subscriber = subscriber["subscriber"]["id"].as_str().expect("one").to_owned();
         let maintenance = json!({
             "title": "Moving", "startsAt": "2090-01-01T00:00:00Z", "duration": "1h", "monitorIds": [monitor],
         });
         let maintenance = make(MAINTENANCES, "Maintenance", "maintenance", maintenance).await;
+        let report = json!({
+            "statusReport": { "pageId": page, "title": "Disks" },
+            "update": { "status": "investigating", "text": "We look." },
+        });
+        let report = caller.call(STATUS_REPORTS, "CreateStatusReport", report).await.json();
+        let report = &report["statusReport"];
+        let update = report["updates"][0]["id"].as_str().expect("an update").to_owned();
+        let report = report["id"].as_str().expect("a report").to_owned();
+        let template =
+            make(STATUS_REPORTS, "ReportTemplate", "template", json!({ "name": "Disks" })).await;
         let incident = an_incident(caller).await;
-        Self { monitor, channel, delivery, page, component, group, maintenance, incident }
+        Self {
+            monitor,
+            channel,
+            delivery,
+            page,
+            component,
+            group,
+            subscriber,
+            maintenance,
+            report,
+            update,
+            template,
+            incident,
+        }
     }
 
     /// The id of the kind that the method is about.
@@ -149,7 +181,18 @@ impl Known {
             NOTIFICATIONS => &self.channel,
             STATUS_PAGES if is_about("ComponentGroup") => &self.group,
             STATUS_PAGES if is_about("Component") => &self.component,
+            STATUS_PAGES if is_about("Subscriber") => &self.subscriber,
             STATUS_PAGES => &self.page,
+            STATUS_REPORTS if is_about("Template") => &self.template,
+            STATUS_REPORTS
+                if matches!(
+                    &*method.name,
+                    "EditStatusReportUpdate" | "DeleteStatusReportUpdate"
+                ) =>
+            {
+                &self.update
+            }
+            STATUS_REPORTS => &self.report,
             _ => &self.monitor,
         }
     }
@@ -183,15 +226,23 @@ fn message(method: &Method, id: Option<&str>) -> Bytes {
     match id {
         None => Bytes::new(),
         Some(_) if takes_nothing(method) => Bytes::new(),
-        Some(id) if method.name.starts_with("Update") => text(&text(id.as_bytes())).into(),
+        Some(id) if names_a_resource(method) => text(&text(id.as_bytes())).into(),
         Some(id) if method.name == "SetStatusPageTheme" => {
             [text(id.as_bytes()), b"\x12\x04dark".to_vec()].concat().into()
+        }
+        Some(id) if method.name == "SetStatusPageIndexing" => {
+            [text(id.as_bytes()), b"\x10\x01".to_vec()].concat().into()
         }
         Some(id) if method.name == "GetResponseLog" => {
             [text(id.as_bytes()), b"\x12\x05log_x".to_vec()].concat().into()
         }
         Some(id) if method.name == "CommentIncident" => {
             [text(id.as_bytes()), b"\x12\x04help".to_vec()].concat().into()
+        }
+        Some(id) if method.name == "AddStatusReportUpdate" => {
+            // The second field of an update is its status, the third its text.
+            let update = b"\x12\x12\x12\x0aidentified\x1a\x04help".to_vec();
+            [text(id.as_bytes()), update].concat().into()
         }
         Some(id) => text(id.as_bytes()).into(),
     }
@@ -201,19 +252,35 @@ fn json_of(method: &Method, id: Option<&str>) -> Value {
     match id {
         None => json!({}),
         Some(_) if takes_nothing(method) => json!({}),
-        Some(id) if method.name.starts_with("Update") => {
+        Some(id) if names_a_resource(method) => {
             let resource = field_names(&method.request).and_then(|mut names| names.next());
             json!({ resource.expect("an update has its resource first"): { "id": id } })
         }
         Some(id) if method.name == "SetStatusPageTheme" => json!({ "id": id, "theme": "dark" }),
+        Some(id) if method.name == "SetStatusPageIndexing" => {
+            json!({ "id": id, "allowIndexing": true })
+        }
         Some(id) if method.name == "GetResponseLog" => json!({ "monitorId": id, "id": "log_x" }),
         Some(id) if method.name == "CommentIncident" => json!({ "id": id, "text": "help" }),
+        Some(id) if method.name == "AddStatusReportUpdate" => {
+            json!({ "id": id, "update": { "status": "identified", "text": "help" } })
+        }
         Some(id) => json!({ "id": id }),
     }
 }
 
+/// Whether the request holds a resource that says which one is meant.
+fn names_a_resource(method: &Method) -> bool {
+    method.name.starts_with("Update") || method.name.starts_with("Edit")
+}
+
 fn takes_nothing(method: &Method) -> bool {
-    method.name.starts_with("Create") || is_about_all(method)
+    makes_a_resource(method) || is_about_all(method)
+}
+
+/// Whether it makes something new, and so names nothing that there is.
+pub(crate) fn makes_a_resource(method: &Method) -> bool {
+    method.name.starts_with("Create") || method.name == "AddSubscriber"
 }
 
 /// Whether it is about what the workspace has, whatever that is.

@@ -9,6 +9,7 @@ mod notification;
 mod region;
 mod running;
 mod status_page;
+mod status_report;
 mod update;
 
 /// A name of the specification as JSON writes it.

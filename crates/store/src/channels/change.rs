@@ -128,7 +128,7 @@ impl Channels<'_> {
                     if deleted == 0 {
                         return Err(StoreError::not_found("channel", &id));
                     }
-                    outbox::channel_deleted(&mut session.db, id, change.at).await?;
+                    outbox::leave(&mut session.db, id, change.at).await?;
                     let note = Note {
                         workspace,
                         change,

@@ -8,7 +8,7 @@ use super::{Components, find};
 use crate::audit::{self, Note};
 use crate::db::{Connection, query};
 use crate::writer::Session;
-use crate::{Change, Created, Idempotency, StoreError, idempotency, maintenances, pages};
+use crate::{Change, Created, Idempotency, StoreError, idempotency, maintenances, pages, reports};
 
 /// A component to create, at the time of the change.
 #[derive(Clone, Debug)]
@@ -74,6 +74,7 @@ impl Components<'_> {
                     let component = find(&mut session.db, workspace, &id.to_string()).await?;
                     maintenances::leave_component(session, (workspace, id), change).await?;
                     let db = &mut session.db;
+                    reports::leave_component(db, (workspace, id), change).await?;
                     query("DELETE FROM components WHERE workspace_id = $1 AND id = $2")
                         .bind(workspace.to_string())
                         .bind(id.to_string())

@@ -2,7 +2,9 @@
 //! saw the last edit, ended early, and deleted without taking back what has passed. What it names must
 //! be there, in the same transaction; past windows stay as uptime was counted with them.
 
+use domain::history::Span;
 use domain::maintenance::{Ahead, ahead, written};
+use domain::notify::Stage;
 use rules::maintenance::{A_WINDOW_AHEAD, Maintenance, MaintenanceSettings, Schedule};
 use rules::{MaintenanceId, Timestamp, Violation, WorkspaceId};
 
@@ -10,6 +12,7 @@ use super::links::{link, unlink};
 use super::{Maintenances, PlannedMaintenance, covers, one, windows};
 use crate::audit::{self, Note};
 use crate::db::{Connection, query};
+use crate::outbox::{self, Maintained};
 use crate::writer::Session;
 use crate::{Change, Created, Idempotency, StoreError, idempotency};
 
@@ -87,6 +90,7 @@ impl Maintenances<'_> {
                     if !windows::cut(&mut session.db, &text, change.at).await? {
                         return Ok(seen);
                     }
+                    tell_over(session, &seen, change.at).await?;
                     let seen = seen.maintenance;
                     let updated_at = change.after(seen.updated_at);
                     query("UPDATE maintenances SET updated_at = $1 WHERE id = $2")
@@ -112,6 +116,8 @@ impl Maintenances<'_> {
             .write_in(workspace, move |session| {
                 Box::pin(async move {
                     let text = id.to_string();
+                    let seen = one(&mut session.db, workspace, &text, change.at).await?;
+                    tell_over(session, &seen, change.at).await?;
                     let deleted = query(
                         "UPDATE maintenances SET deleted_at = $1, windows_until = NULL \
                          WHERE workspace_id = $2 AND id = $3 AND deleted_at IS NULL",
@@ -166,7 +172,37 @@ async fn finish(
     let (workspace, id) = (maintenance.workspace, maintenance.id);
     covers::settle(session, &id.to_string(), change.at).await?;
     note(&mut session.db, (workspace, id), change, action).await?;
-    one(&mut session.db, workspace, &id.to_string(), change.at).await
+    let planned = one(&mut session.db, workspace, &id.to_string(), change.at).await?;
+    announce(session, &planned, change.at).await?;
+    Ok(planned)
+}
+
+/// Announces the window that is to come, to those who were not told of it. What is on already is told
+/// as begun, by who looks for that.
+async fn announce(
+    session: &mut Session,
+    planned: &PlannedMaintenance,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let Some(window) = planned.next.filter(|_| planned.current.is_none()) else { return Ok(()) };
+    outbox::note_maintenance(session, &maintained(planned, window, Stage::Announced), now).await
+}
+
+/// Tells that the window is over which is on, before whom it is for is forgotten.
+async fn tell_over(
+    session: &mut Session,
+    planned: &PlannedMaintenance,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let Some(window) = planned.current else { return Ok(()) };
+    let window = Span { to: now, ..window };
+    outbox::note_maintenance(session, &maintained(planned, window, Stage::Over), now).await
+}
+
+fn maintained(planned: &PlannedMaintenance, window: Span, stage: Stage) -> Maintained {
+    let Maintenance { id, settings, .. } = &planned.maintenance;
+    let (title, description) = (settings.title.clone(), settings.description.clone());
+    Maintained { maintenance: *id, title, description, window, stage }
 }
 
 /// Writes the windows of a schedule, which must have one that is not over.

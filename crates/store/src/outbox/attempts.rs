@@ -7,7 +7,7 @@ use rules::{ChannelId, Timestamp, WorkspaceId};
 use super::rows::{self, Address, Events};
 use super::telling::hearer;
 use super::unreadable::is_unreadable;
-use super::{DeliveryState, Outbox, TestNote, Then, Tried};
+use super::{Addressee, DeliveryState, Outbox, TestNote, Then, Tried};
 use crate::StoreError;
 use crate::db::{Connection, query};
 use crate::row::id;
@@ -152,7 +152,7 @@ async fn again(
     .fetch_optional(&mut session.db)
     .await?;
     if let Some(row) = waiting {
-        session.outbox.wake(id(&row, 0, ChannelId::parse)?, at);
+        session.outbox.wake(id(&row, 0, Addressee::parse)?, at);
     }
     Ok(())
 }

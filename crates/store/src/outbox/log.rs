@@ -1,5 +1,5 @@
-//! The delivery log: what was sent to whom and what came of it, newest first; and how much there is of
-//! it. Telling a dead letter again stands in `replay`.
+//! The delivery log: what was sent through which channel and what came of it, newest first; and how much
+//! there is of it. Telling a dead letter again stands in `replay`.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -83,7 +83,7 @@ struct Which {
 impl Which {
     fn new(workspace: WorkspaceId, filter: DeliveryFilter) -> Self {
         let mut which = Self {
-            condition: "d.workspace_id = $1".to_owned(),
+            condition: "d.workspace_id = $1 AND d.thread IS NULL".to_owned(),
             values: vec![workspace.to_string()],
         };
         let channel = filter.channel.map(|it| it.to_string());

@@ -1,14 +1,14 @@
 //! What the writer remembers of the outbox: whom to wake once the transaction at hand is committed, and
-//! the minute that each channel is in, for storms. Neither is needed after a restart.
+//! the minute that each of them is in, for storms. Neither is needed after a restart.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use domain::notify::Window;
-use rules::{ChannelId, Timestamp};
+use rules::Timestamp;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::Woken;
+use super::{Addressee, Woken};
 
 /// Minutes that are remembered; past it all are forgotten, which tells some events one by one.
 const WINDOWS_MAX: usize = 65_536;
@@ -20,11 +20,11 @@ pub(crate) struct Listener(Mutex<Option<UnboundedSender<Woken>>>);
 /// What the writer remembers.
 pub(crate) struct Memory {
     listener: Arc<Listener>,
-    /// Of the transaction at hand: what is due earliest on each channel.
-    news: BTreeMap<ChannelId, Timestamp>,
-    windows: HashMap<ChannelId, Window>,
+    /// Of the transaction at hand: what is due earliest for each.
+    news: BTreeMap<Addressee, Timestamp>,
+    windows: HashMap<Addressee, Window>,
     /// The windows that the transaction at hand changed, as they were before it.
-    before: HashMap<ChannelId, Option<Window>>,
+    before: HashMap<Addressee, Option<Window>>,
 }
 
 impl Listener {
@@ -34,10 +34,10 @@ impl Listener {
         listening
     }
 
-    fn tell(&self, news: &BTreeMap<ChannelId, Timestamp>) {
+    fn tell(&self, news: &BTreeMap<Addressee, Timestamp>) {
         let mut listener = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(listening) = &*listener else { return };
-        let mut woken = news.iter().map(|(&channel, &due_at)| Woken { channel, due_at });
+        let mut woken = news.iter().map(|(&addressee, &due_at)| Woken { addressee, due_at });
         if woken.any(|woken| listening.send(woken).is_err()) {
             // Nobody listens any more; the rows are there for who comes next.
             *listener = None;
@@ -51,22 +51,23 @@ impl Memory {
         Self { listener, news, windows, before }
     }
 
-    /// Something is due on this channel, once the transaction is committed.
-    pub(super) fn wake(&mut self, channel: ChannelId, due_at: Timestamp) {
-        let earliest = self.news.entry(channel).or_insert(due_at);
+    /// Something is due for them, once the transaction is committed.
+    pub(super) fn wake(&mut self, addressee: impl Into<Addressee>, due_at: Timestamp) {
+        let earliest = self.news.entry(addressee.into()).or_insert(due_at);
         *earliest = due_at.min(*earliest);
     }
 
-    /// The minute that the channel is in.
-    pub(super) fn window(&self, channel: ChannelId) -> Option<Window> {
-        self.windows.get(&channel).copied()
+    /// The minute that they are in.
+    pub(super) fn window(&self, addressee: impl Into<Addressee>) -> Option<Window> {
+        self.windows.get(&addressee.into()).copied()
     }
 
-    /// The channel is in this minute from now on.
-    pub(super) fn set_window(&mut self, channel: ChannelId, window: Option<Window>) {
+    /// They are in this minute from now on.
+    pub(super) fn set_window(&mut self, addressee: impl Into<Addressee>, window: Option<Window>) {
         let Some(window) = window else { return };
-        let before = self.windows.insert(channel, window);
-        self.before.entry(channel).or_insert(before);
+        let addressee = addressee.into();
+        let before = self.windows.insert(addressee, window);
+        self.before.entry(addressee).or_insert(before);
     }
 
     /// The transaction is committed, or may be: a look for nothing does no harm.
@@ -84,10 +85,10 @@ impl Memory {
     /// The transaction is undone.
     pub(crate) fn forget(&mut self) {
         self.news.clear();
-        for (channel, before) in self.before.drain() {
+        for (addressee, before) in self.before.drain() {
             match before {
-                Some(window) => self.windows.insert(channel, window),
-                None => self.windows.remove(&channel),
+                Some(window) => self.windows.insert(addressee, window),
+                None => self.windows.remove(&addressee),
             };
         }
     }

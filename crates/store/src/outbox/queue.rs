@@ -8,7 +8,7 @@ use rules::{ChannelId, DeliveryId, Timestamp};
 use super::rows::{self, loose, select_due};
 use super::telling::{cancel, hearer};
 use super::unreadable::{Unreadable, bury, is_unreadable};
-use super::{Due, Outbox, Queue, Woken};
+use super::{Addressee, Due, Outbox, Queue, Woken};
 use crate::db::{Connection, query};
 use crate::row::{id, instant, maybe_instant, optional};
 use crate::vault::Vault;
@@ -24,6 +24,8 @@ const HEADS: &str = select_due!(
      AND NOT EXISTS (SELECT 1 FROM deliveries w WHERE w.channel = $1 AND w.monitor = d.monitor \
      AND w.state = 'waiting' AND w.number < d.number \
      AND (w.holds IS NULL OR w.holds NOT IN ('lasting', 'maintenance'))) \
+     AND NOT EXISTS (SELECT 1 FROM deliveries w WHERE w.channel = $1 AND w.thread = d.thread \
+     AND w.state = 'waiting' AND w.number < d.number) \
      ORDER BY d.due_at, d.number LIMIT $3"
 );
 /// Those that go together now and were not fixed yet, but for those whose monitor has something else
@@ -33,6 +35,8 @@ const LOOSE_STORM: &str = select_due!(
      AND NOT EXISTS (SELECT 1 FROM deliveries w WHERE w.channel = $1 AND w.monitor = d.monitor \
      AND w.state = 'waiting' AND w.number < d.number AND (w.storm IS NULL OR w.storm <> '') \
      AND (w.holds IS NULL OR w.holds NOT IN ('lasting', 'maintenance'))) \
+     AND NOT EXISTS (SELECT 1 FROM deliveries w WHERE w.channel = $1 AND w.thread = d.thread \
+     AND w.state = 'waiting' AND w.number < d.number AND (w.storm IS NULL OR w.storm <> '')) \
      ORDER BY d.number LIMIT $3"
 );
 /// All of one storm that was fixed.
@@ -49,7 +53,7 @@ const REST: &str = "SELECT (SELECT MIN(due_at) FROM deliveries \
     AND storm IS NOT NULL LIMIT 1) AS s)";
 
 impl Outbox<'_> {
-    /// Every channel that has something waiting, with when the first of it is due.
+    /// Everybody for whom something waits, with when the first of it is due.
     pub async fn waiting(&self) -> Result<Vec<Woken>, StoreError> {
         let rows = query(
             "SELECT channel, MIN(due_at) FROM deliveries WHERE state = 'waiting' GROUP BY channel",
@@ -57,22 +61,23 @@ impl Outbox<'_> {
         .fetch_all(&mut self.store.read().await?)
         .await?;
         let woken = rows.iter().map(|row| {
-            Ok(Woken { channel: id(row, 0, ChannelId::parse)?, due_at: instant(row, 1)? })
+            Ok(Woken { addressee: id(row, 0, Addressee::parse)?, due_at: instant(row, 1)? })
         });
         woken.collect()
     }
 
-    /// What is to be sent through a channel now: of those that go one by one at most `limit`, and one
+    /// What is to be sent to an addressee now: of those that go one by one at most `limit`, and one
     /// storm that was fixed, and those that may become one. What is being sent is among them, so ask
     /// for more than that.
     pub async fn due(
         &self,
-        channel: ChannelId,
+        addressee: impl Into<Addressee>,
         now: Timestamp,
         limit: u32,
     ) -> Result<Queue, StoreError> {
+        let addressee = addressee.into();
         loop {
-            let (queue, unreadable) = self.look(channel, now, limit).await?;
+            let (queue, unreadable) = self.look(addressee, now, limit).await?;
             if !unreadable.is_empty() {
                 self.bury(unreadable, now).await?;
                 continue;
@@ -85,7 +90,7 @@ impl Outbox<'_> {
                 .store
                 .write(move |session| {
                     session.touches_nothing();
-                    Box::pin(place_anew(session, channel, now))
+                    Box::pin(place_anew(session, addressee, now))
                 })
                 .await?;
             if placed == 0 {
@@ -157,14 +162,17 @@ impl Outbox<'_> {
 
     async fn look(
         &self,
-        channel: ChannelId,
+        addressee: Addressee,
         now: Timestamp,
         limit: u32,
     ) -> Result<(Queue, Vec<Unreadable>), StoreError> {
         let mut db = self.store.read().await?;
         let vault = self.store.vault();
-        let rest =
-            query(REST).bind(channel.to_string()).bind(now.as_millis()).fetch_one(&mut db).await?;
+        let rest = query(REST)
+            .bind(addressee.to_string())
+            .bind(now.as_millis())
+            .fetch_one(&mut db)
+            .await?;
         let (next_at, in_storm): (_, i64) = (maybe_instant(&rest, 0)?, rest.try_get(1)?);
         let storm = i64::try_from(STORM_EVENTS_MAX).unwrap_or(i64::MAX);
         let parts = [(HEADS, i64::from(limit)), (FIXED_STORM, storm), (LOOSE_STORM, storm)];
@@ -172,7 +180,7 @@ impl Outbox<'_> {
         let (mut due, mut unreadable) = (Vec::new(), Vec::new());
         for (which, limit) in parts {
             let rows = query(*which)
-                .bind(channel.to_string())
+                .bind(addressee.to_string())
                 .bind(now.as_millis())
                 .bind(*limit)
                 .fetch_all(&mut db)
@@ -202,12 +210,13 @@ struct Ripe {
     hearer: Hearer,
 }
 
-/// Places what is ripe anew, and says how much that was.
+/// Places what is ripe anew, and says how much that was. Only channels are told later than at once.
 async fn place_anew(
     session: &mut Session,
-    channel: ChannelId,
+    addressee: Addressee,
     now: Timestamp,
 ) -> Result<usize, StoreError> {
+    let Addressee::Channel(channel) = addressee else { return Ok(0) };
     let vault = std::sync::Arc::clone(&session.vault);
     let (ripe, unreadable) = ripe(&mut session.db, &vault, channel, now).await?;
     bury(&mut session.db, &unreadable, now).await?;
@@ -251,7 +260,7 @@ async fn ripe(
     .await?;
     let (mut ripe, mut unreadable) = (Vec::with_capacity(rows.len()), Vec::new());
     for row in &rows {
-        let event = match rows::open(vault, row.try_get(3)?, row.try_get(4)?) {
+        let event: Event = match rows::open(vault, row.try_get(3)?, row.try_get(4)?) {
             Ok(event) => event,
             Err(why) if is_unreadable(&why) => {
                 unreadable.push(Unreadable::new(rows::delivery_id(row, 0)?, &why));

@@ -4,15 +4,17 @@
 
 use std::collections::BTreeMap;
 
-use domain::judge::{ClosedAs, Transition};
+use domain::judge::{ClosedAs, IncidentChange, Transition};
 use domain::notify::{
     Ended, EventKind, Grounds, Hearer, Holds, Matter, Occasion, Scene, Stands, Subject, Telling,
     Told, tell,
 };
-use rules::{ChannelId, IncidentId, MonitorId, Periodicity, ProviderType, Timestamp, WorkspaceId};
+use rules::{
+    ChannelId, IncidentId, MonitorId, PageId, Periodicity, ProviderType, Timestamp, WorkspaceId,
+};
 
-use super::DeliveryState;
 use super::rows::{self, Address, Events};
+use super::{Addressee, DeliveryState, announce};
 use crate::db::{Connection, Row, query};
 use crate::row::{id, instant, narrow, optional};
 use crate::writer::Session;
@@ -36,6 +38,15 @@ pub(crate) async fn note_transition(
     transition: &Transition,
     grounds: Option<&Grounds>,
 ) -> Result<(), StoreError> {
+    match transition.incident {
+        IncidentChange::Opened(incident) => {
+            announce::note_opened(session, monitor, incident, transition.at).await?;
+        }
+        IncidentChange::Closed { .. } => {
+            announce::note_closed(session, monitor, transition.at).await?;
+        }
+        IncidentChange::None | IncidentChange::Suspended(_) | IncidentChange::Resumed(_) => {}
+    }
     let Some(occasion) = Occasion::of(transition) else { return Ok(()) };
     let mut hearers = heard(&mut session.db, monitor).await?;
     if may_begin(occasion) {
@@ -48,6 +59,7 @@ pub(crate) async fn note_transition(
 /// Writes down whom it is told that a monitor was paused or deleted: who heard that it was in trouble.
 /// Its check must still be there.
 pub(crate) async fn note_end(session: &mut Session, ending: Ending) -> Result<(), StoreError> {
+    announce::note_closed(session, ending.monitor, ending.at).await?;
     let hearers = heard(&mut session.db, ending.monitor).await?;
     let told = hearers.values().flat_map(|hearer| &hearer.told);
     let incident = told.filter_map(|told| match told.matter {
@@ -78,10 +90,10 @@ pub(crate) async fn channel_changed(
     Ok(())
 }
 
-/// A channel was deleted: what waits is told nobody.
-pub(crate) async fn channel_deleted(
+/// Somebody is told no more, because they were deleted: what waits for them is told nobody.
+pub(crate) async fn leave(
     db: &mut Connection,
-    channel: ChannelId,
+    addressee: impl Into<Addressee>,
     at: Timestamp,
 ) -> Result<(), StoreError> {
     query(
@@ -92,7 +104,24 @@ pub(crate) async fn channel_deleted(
     )
     .bind(false)
     .bind(at.as_millis())
-    .bind(channel.to_string())
+    .bind(addressee.into().to_string())
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+/// A page is shown no more: what waits for it and for its subscribers is told nobody.
+pub(crate) async fn leave_page(
+    db: &mut Connection,
+    page: PageId,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    query(
+        "UPDATE deliveries SET state = 'cancelled', done_at = $1 WHERE state = 'waiting' \
+         AND (channel = $2 OR channel IN (SELECT id FROM subscribers WHERE page_id = $2))",
+    )
+    .bind(at.as_millis())
+    .bind(page.to_string())
     .execute(db)
     .await?;
     Ok(())

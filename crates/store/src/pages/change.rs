@@ -10,7 +10,8 @@ use crate::audit::{self, Note};
 use crate::db::{Connection, query};
 use crate::writer::Session;
 use crate::{
-    Change, Created, Idempotency, StoreError, components, groups, idempotency, maintenances,
+    Change, Created, Idempotency, StoreError, components, groups, idempotency, maintenances, outbox, reports,
+    subscribers,
 };
 
 /// A status page to create, at the time of the change.
@@ -33,9 +34,12 @@ impl Pages<'_> {
         new: NewPage,
         change: Change,
     ) -> Result<Created<StatusPage>, StoreError> {
-        self.store
+        let created = self
+            .store
             .write_in(new.workspace, move |session| Box::pin(create(session, new, change)))
-            .await
+            .await;
+        self.store.pages_changed();
+        created
     }
 
     /// Gives a page that was read as `seen` other settings. Where somebody else changed it since,
@@ -46,7 +50,8 @@ impl Pages<'_> {
         settings: PageSettings,
         change: Change,
     ) -> Result<StatusPage, StoreError> {
-        self.store
+        let updated = self
+            .store
             .write_in(seen.workspace, move |session| {
                 Box::pin(async move {
                     let seen_at = seen.updated_at;
@@ -57,7 +62,9 @@ impl Pages<'_> {
                     Ok(page)
                 })
             })
-            .await
+            .await;
+        self.store.pages_changed();
+        updated
     }
 
     /// Shows a page to visitors, or hides it. Where it is so already, nothing changes.
@@ -83,6 +90,18 @@ impl Pages<'_> {
         self.set(workspace, id, ("page.theme", change), move |page| page.theme = theme).await
     }
 
+    /// Lets search engines list a page, or does not. Where it is so already, nothing changes.
+    pub async fn set_indexing(
+        &self,
+        workspace: WorkspaceId,
+        id: PageId,
+        allow: bool,
+        change: Change,
+    ) -> Result<StatusPage, StoreError> {
+        self.set(workspace, id, ("page.indexing", change), move |page| page.allow_indexing = allow)
+            .await
+    }
+
     /// Deletes a page with its components and groups. Slug and custom domain are free at once.
     pub async fn delete(
         &self,
@@ -90,7 +109,8 @@ impl Pages<'_> {
         id: PageId,
         change: Change,
     ) -> Result<(), StoreError> {
-        self.store
+        let deleted = self
+            .store
             .write_in(workspace, move |session| {
                 Box::pin(async move {
                     if !is_there(&mut session.db, workspace, id).await? {
@@ -98,6 +118,8 @@ impl Pages<'_> {
                     }
                     maintenances::leave_page(session, (workspace, id), change).await?;
                     let db = &mut session.db;
+                    subscribers::delete_with_page(db, id, change).await?;
+                    reports::delete_with_page(db, (workspace, id), change).await?;
                     components::delete_with_page(db, (workspace, id), change).await?;
                     groups::delete_with_page(db, (workspace, id), change).await?;
                     query("DELETE FROM pages WHERE workspace_id = $1 AND id = $2")
@@ -115,7 +137,9 @@ impl Pages<'_> {
                     audit::note(db, note).await
                 })
             })
-            .await
+            .await;
+        self.store.pages_changed();
+        deleted
     }
 
     async fn set(
@@ -138,6 +162,9 @@ impl Pages<'_> {
                     }
                     page.updated_at = change.after(seen.updated_at);
                     replace(session, &page, seen.updated_at).await?;
+                    if seen.published && !page.published {
+                        outbox::leave_page(&mut session.db, page.id, change.at).await?;
+                    }
                     note(session, &page, change, action).await?;
                     Ok(page)
                 })
@@ -163,6 +190,7 @@ async fn create(
         settings,
         published: true,
         theme: Theme::System,
+        allow_indexing: true,
         created_at: change.at,
         updated_at: change.at,
     };
@@ -212,8 +240,9 @@ async fn insert(session: &mut Session, page: &StatusPage) -> Result<(), StoreErr
     query(
         "INSERT INTO pages (id, workspace_id, title, slug, description, homepage_url, contact_url, \
          icon, custom_domain, custom_domain_name, access_type, password_sealed, \
-         auth_email_domains, published, theme, created_at, updated_at) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)",
+         auth_email_domains, published, theme, created_at, updated_at, \
+         allow_indexing) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, \
+         $16, $17, $18)",
     )
     .bind(page.id.to_string())
     .bind(page.workspace.to_string())
@@ -232,6 +261,7 @@ async fn insert(session: &mut Session, page: &StatusPage) -> Result<(), StoreErr
     .bind(page.theme.as_str())
     .bind(page.created_at.as_millis())
     .bind(page.updated_at.as_millis())
+    .bind(page.allow_indexing)
     .execute(&mut session.db)
     .await?;
     Ok(())
@@ -247,8 +277,8 @@ async fn replace(
         "UPDATE pages SET title = $1, slug = $2, description = $3, homepage_url = $4, \
          contact_url = $5, icon = $6, custom_domain = $7, custom_domain_name = $8, \
          access_type = $9, password_sealed = $10, auth_email_domains = $11, published = $12, \
-         theme = $13, updated_at = $14 \
-         WHERE workspace_id = $15 AND id = $16 AND updated_at = $17",
+         theme = $13, updated_at = $14, allow_indexing = $15 \
+         WHERE workspace_id = $16 AND id = $17 AND updated_at = $18",
     )
     .bind(&settings.title)
     .bind(&settings.slug)
@@ -264,6 +294,7 @@ async fn replace(
     .bind(page.published)
     .bind(page.theme.as_str())
     .bind(page.updated_at.as_millis())
+    .bind(page.allow_indexing)
     .bind(page.workspace.to_string())
     .bind(page.id.to_string())
     .bind(seen_at.as_millis())

@@ -14,7 +14,7 @@ macro_rules! select {
         concat!(
             "SELECT id, workspace_id, title, slug, description, homepage_url, contact_url, icon, ",
             "custom_domain, access_type, password_sealed, auth_email_domains, published, theme, ",
-            "created_at, updated_at FROM pages ",
+            "created_at, updated_at, allow_indexing FROM pages ",
             $which
         )
     };
@@ -61,6 +61,7 @@ pub(super) fn read(vault: &Vault, row: &Row) -> Result<StatusPage, StoreError> {
         settings,
         published: row.try_get(12)?,
         theme: id(row, 13, Theme::parse)?,
+        allow_indexing: row.try_get(16)?,
         created_at: instant(row, 14)?,
         updated_at: instant(row, 15)?,
     })

@@ -19,7 +19,7 @@ const COMPONENTS: Page<ComponentId> = Page { limit: 50, offset: 0, after: None }
 const GROUPS: Page<GroupId> = Page { limit: 50, offset: 0, after: None };
 
 /// What a component is that shows this monitor, or nothing.
-fn settings(
+pub(crate) fn settings(
     page: PageId,
     monitor: Option<MonitorId>,
     change: impl FnOnce(&mut ComponentDraft),
@@ -35,7 +35,7 @@ fn settings(
     draft.parse().unwrap()
 }
 
-async fn create(
+pub(crate) async fn create(
     home: &Home,
     number: u64,
     settings: ComponentSettings,

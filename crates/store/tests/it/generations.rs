@@ -114,7 +114,7 @@ async fn work_in_the_background_changes_nothing_that_is_remembered() {
             store.keys().touch(vec![(key_id(1), now)]).await.unwrap();
             store.outbox().begin_alone(due.id).await.unwrap();
             store.outbox().begin_storm(&[due.id], "storm".to_owned()).await.unwrap();
-            outbox::deliver(home, due.channel, 20).await;
+            outbox::deliver(home, outbox::channel_id(1), 20).await;
             store.maintenances().extend(later).await.unwrap();
             store.maintenances().prune(later).await.unwrap();
             store.retention().step(store::KeepFor::default(), later).await.unwrap();

@@ -29,7 +29,7 @@ fn from(start: i64, monitor: MonitorId) -> MaintenanceSettings {
     with(start, |draft| draft.monitor_ids = vec![monitor.to_string()])
 }
 
-fn with(start: i64, change: impl FnOnce(&mut MaintenanceDraft)) -> MaintenanceSettings {
+pub(crate) fn with(start: i64, change: impl FnOnce(&mut MaintenanceDraft)) -> MaintenanceSettings {
     let mut draft = MaintenanceDraft {
         title: Some("Moving".to_owned()),
         starts_at: Some(instant(start)),

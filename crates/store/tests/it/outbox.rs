@@ -12,7 +12,7 @@ mod unreadable;
 use std::time::Duration;
 
 use domain::judge::{ClosedAs, IncidentChange, Transition, Why};
-use domain::notify::{EventKind, Grounds, RegionSeen, storm_key};
+use domain::notify::{Event, EventKind, Grounds, RegionSeen, storm_key};
 use rules::notification::{ChannelSettings, Hook, Opsgenie, Provider, Wishes};
 use rules::{
     ChannelId, DeliveryId, IncidentId, MonitorId, MonitorStatus, OpsgenieRegion, Region, Secret,
@@ -109,8 +109,13 @@ async fn shown(home: &Home, channel: ChannelId, at: i64) -> Vec<String> {
     due(home, channel, at).await.due.iter().map(show).collect()
 }
 
+/// What a channel is told.
+fn alert(due: &Due) -> &Event {
+    due.content.alert().unwrap()
+}
+
 fn show(due: &Due) -> String {
-    format!("{} {}", due.event.kind.as_str(), due.event.monitor.id.bits())
+    format!("{} {}", alert(due).kind.as_str(), alert(due).monitor.id.bits())
 }
 
 /// The try of this number.
@@ -131,6 +136,12 @@ async fn answer(home: &Home, id: DeliveryId, at: i64, then: Then) {
     home.store.outbox().attempted(vec![tried((id, number), at, then)]).await.unwrap();
 }
 
+/// A delivery arrives.
+pub(crate) async fn accept(home: &Home, due: &Due, at: i64) {
+    let arrived = tried((due.id, due.attempts + 1), at, Then::Accepted);
+    home.store.outbox().attempted(vec![arrived]).await.unwrap();
+}
+
 /// Everything that is due arrives, as the sender sends it; says what arrived, each storm as one.
 pub(crate) async fn deliver(home: &Home, channel: ChannelId, at: i64) -> Vec<String> {
     let mut arrived = Vec::new();
@@ -142,7 +153,7 @@ pub(crate) async fn deliver(home: &Home, channel: ChannelId, at: i64) -> Vec<Str
         if goes_alone {
             queue.truncate(1);
         } else if first.storm.is_none() {
-            let events: Vec<_> = queue.iter().map(|due| due.event.clone()).collect();
+            let events: Vec<_> = queue.iter().map(|due| alert(due).clone()).collect();
             let ids: Vec<_> = queue.iter().map(|due| due.id).collect();
             let key = storm_key(channel, &events);
             assert_eq!(home.store.outbox().begin_storm(&ids, key).await.unwrap(), ids);

@@ -133,12 +133,17 @@ async fn an_update_leaves_what_has_methods_of_its_own() {
         let again = pages.set_published(workspace, page.id, false, at(11)).await.unwrap();
         assert_eq!(again, hidden, "hiding what is hidden changes nothing");
         let dark = pages.set_theme(workspace, page.id, Theme::Dark, at(12)).await.unwrap();
-        let edited = pages.update(dark, page_settings("other", |_| {}), at(13)).await.unwrap();
+        assert!(dark.allow_indexing);
+        let unlisted = pages.set_indexing(workspace, page.id, false, at(13)).await.unwrap();
+        assert!(!unlisted.allow_indexing);
+        let edited = pages.update(unlisted, page_settings("other", |_| {}), at(14)).await.unwrap();
         assert_eq!((edited.published, edited.theme), (false, Theme::Dark));
+        assert!(!edited.allow_indexing);
         assert_eq!(pages.get(workspace, page.id).await.unwrap(), edited);
-        let audit = home.store.audit().newest(workspace, 4).await.unwrap();
+        let audit = home.store.audit().newest(workspace, 5).await.unwrap();
         let actions: Vec<_> = audit.iter().map(|entry| entry.action.as_str()).collect();
-        assert_eq!(actions, ["page.update", "page.theme", "page.unpublish", "page.create"]);
+        let due = ["page.update", "page.indexing", "page.theme", "page.unpublish", "page.create"];
+        assert_eq!(actions, due);
     })
     .await;
 }

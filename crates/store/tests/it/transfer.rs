@@ -13,15 +13,12 @@ use store::{
     StoreError, transfer,
 };
 
-use crate::channels;
 use crate::commit::opened;
-use crate::components;
 use crate::harness::{
     Engine, Home, a_history, a_result, at, check_with_secret, instant, key_id, monitor_id,
     settings, with_evidence,
 };
-use crate::maintenances;
-use crate::outbox;
+use crate::{certificates, channels, components, maintenances, outbox, reports, subscribers};
 
 /// What each database keeps of itself.
 const OWN_TABLES: [&str; 2] = ["migrations", "owner"];
@@ -164,6 +161,9 @@ async fn filled_everywhere() -> Home {
     outbox::deliver(&home, outbox::channel_id(1), 20).await;
     let component = components::a_full_page_with_one(&home, monitor).await;
     maintenances::a_full_one(&home, monitor, component.id).await;
+    reports::a_full_one(&home, component.settings.page_id, component.id).await;
+    subscribers::a_full_one(&home, component.settings.page_id, component.id).await;
+    certificates::a_full_one(&home).await;
     while home.store.history().gather().await.unwrap().results > 0 {}
     home.store.clone().close().await.unwrap();
     home

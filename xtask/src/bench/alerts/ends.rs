@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 
 /// A page that is well or broken, until this process ends.
-pub(super) struct Page {
+pub(in crate::bench) struct Page {
     address: SocketAddr,
     broken: Arc<AtomicBool>,
     visited: Arc<Mutex<Option<Instant>>>,
@@ -25,7 +25,7 @@ pub(super) struct Receiver {
 }
 
 impl Page {
-    pub(super) fn start() -> Result<Self> {
+    pub(in crate::bench) fn start() -> Result<Self> {
         let broken = Arc::new(AtomicBool::new(false));
         let visited = Arc::new(Mutex::new(None));
         let (state, visits) = (Arc::clone(&broken), Arc::clone(&visited));
@@ -40,20 +40,20 @@ impl Page {
         Ok(Self { address, broken, visited })
     }
 
-    pub(super) fn url(&self) -> String {
+    pub(in crate::bench) fn url(&self) -> String {
         format!("http://{}/", self.address)
     }
 
-    pub(super) fn break_down(&self) {
+    pub(in crate::bench) fn break_down(&self) {
         self.broken.store(true, Ordering::SeqCst);
     }
 
-    pub(super) fn recover(&self) {
+    pub(in crate::bench) fn recover(&self) {
         self.broken.store(false, Ordering::SeqCst);
     }
 
     /// When it was last asked for.
-    pub(super) fn last_visit(&self) -> Option<Instant> {
+    pub(in crate::bench) fn last_visit(&self) -> Option<Instant> {
         *self.visited.lock().expect("no holder panics")
     }
 }

@@ -1,9 +1,11 @@
 //! What the judge is told and asked from outside, and how it follows: in order with the reports it
 //! hears, and answered when what follows is stored.
 
+use std::collections::HashMap;
+
 use domain::judge::{self, ClosedAs, IncidentChange, Transition, Why};
 use domain::notify::Grounds;
-use rules::{IncidentId, MonitorId, MonitorStatus};
+use rules::{IncidentId, MonitorId, MonitorStatus, Timestamp};
 use tokio::sync::oneshot;
 
 use super::super::{MonitorView, PipelineError};
@@ -23,6 +25,8 @@ pub(in crate::pipeline) enum Command {
     Resolve { monitor: MonitorId, incident: IncidentId, done: oneshot::Sender<()> },
     /// What is known of a monitor?
     View { monitor: MonitorId, answer: oneshot::Sender<Result<MonitorView, PipelineError>> },
+    /// When were these monitors last checked?
+    Checked { monitors: Vec<MonitorId>, answer: oneshot::Sender<HashMap<MonitorId, Timestamp>> },
     /// How are the regions?
     Regions { answer: oneshot::Sender<Vec<RegionHealth>> },
 }
@@ -52,6 +56,10 @@ impl Judge {
             }
             Command::Regions { answer } => {
                 let _ = answer.send(self.regions());
+            }
+            Command::Checked { monitors, answer } => {
+                let checked = |id: MonitorId| Some((id, self.watched.get(&id)?.checked_at()?));
+                let _ = answer.send(monitors.into_iter().filter_map(checked).collect());
             }
             Command::View { monitor, answer } => {
                 let now = self.ctx.now();

@@ -130,6 +130,12 @@ impl Watched {
         self.policy.regions.iter().any(|serving| serving.probe == probe)
     }
 
+    /// When its last check was finished, in whichever region.
+    pub(super) fn checked_at(&self) -> Option<Timestamp> {
+        let latest = self.history.regions.iter().filter_map(|state| state.latest);
+        latest.map(|heard| heard.finished_at).max()
+    }
+
     pub(super) fn view(&self, probes: &Probes, doubts: &Doubts, now: Timestamp) -> MonitorView {
         let regions = self.history.regions.iter().map(|state| RegionView {
             region: state.region,

@@ -1,39 +1,39 @@
-//! One channel's courier: takes what is due, in order per monitor, has it sent, writes down what came of
-//! it, and looks again; at most a few at a time. It ends when nothing waits, and sleeps while what waits
+//! The courier of one channel or subscriber: takes what is due, in order per monitor or thread, has it
+//! sent, writes down what came of it, and looks again; at most a few at a time. It ends when nothing waits, and sleeps while what waits
 //! is for later. Which deliveries are told together is decided in `parcel`.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::notify::{NextTry, Notice, next_try};
+use domain::notify::{NextTry, next_try};
 use futures_util::FutureExt as _;
-use rules::notification::Channel;
-use rules::{ChannelId, ProviderType, Secret, Timestamp};
-use store::{Outbox, StoreError, Then, Tried};
+use rules::{ProviderType, Timestamp};
+use store::{Addressee, Outbox, StoreError, Then, Tried};
 use tokio::task::{JoinError, JoinSet};
 use tracing::{debug, error, warn};
 
+use super::destination::Destination;
 use super::parcel::{Fix, Parcel, UnderWay, parcels};
 use super::rounds::{Bell, Rounds};
-use super::send::{Sent, Target, Verdict};
+use super::send::{Sent, Verdict};
 use crate::observe::metrics::MessageOutcome;
 
-/// Messages of one channel that are on their way at a time.
+/// Messages to one addressee that are on their way at a time.
 const AT_A_TIME: usize = 4;
 /// First pause after the database did not answer; each further one is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 /// Longest such pause.
 const PAUSE_MAX: Duration = Duration::from_secs(5);
 
-/// One channel's courier.
+/// The courier of one channel or subscriber.
 pub(super) struct Courier {
     pub(super) rounds: Arc<Rounds>,
-    pub(super) channel: ChannelId,
+    pub(super) addressee: Addressee,
     pub(super) bell: Arc<Bell>,
 }
 
-/// A parcel that came back: from a channel of this kind, and what came of it where it was begun.
+/// A parcel that came back: from a receiver of this kind, and what came of it where it was begun.
 type Back = (Parcel, ProviderType, Option<Sent>);
 
 /// What is on its way, and when to look for more.
@@ -61,7 +61,7 @@ impl Courier {
             }
             if course.out.is_empty() {
                 let is_done = !course.is_due && course.next_at.is_none();
-                if is_stopping || (is_done && rounds.retire(self.channel, &self.bell)) {
+                if is_stopping || (is_done && rounds.retire(self.addressee, &self.bell)) {
                     return;
                 }
             }
@@ -87,7 +87,7 @@ impl Courier {
                 Ok(()) => return,
                 Err(StoreError::Closed) => return course.rest(),
                 Err(error) => {
-                    warn!(channel.id = %self.channel, %error, "deliveries cannot be read: {error}");
+                    warn!(addressee = %self.addressee, %error, "deliveries cannot be read: {error}");
                 }
             }
             tokio::select! {
@@ -102,31 +102,24 @@ impl Courier {
         let now = rounds.sender.ctx.now();
         let room = AT_A_TIME - course.out.len();
         let asked = u32::try_from(AT_A_TIME + course.under_way.len()).unwrap_or(u32::MAX);
-        let queue = outbox.due(self.channel, now, asked).await?;
+        let queue = outbox.due(self.addressee, now, asked).await?;
         // What is due and not begun now waits for what is on its way, whose end is heard.
         course.is_due = false;
         course.next_at = queue.next_at;
         if queue.due.is_empty() {
             return Ok(());
         }
-        // The deliveries of a deleted channel are cancelled with it: this is the moment between.
-        let found = rounds.store.channels().for_sending(self.channel).await?;
-        let Some(channel) = found else { return Ok(()) };
-        let kind = channel.settings.provider.kind();
-        let signing = if kind == ProviderType::Webhook {
-            rounds.store.signing_secrets().of(channel.workspace, now).await?
-        } else {
-            Vec::new()
-        };
-        let (channel, signing) = (Arc::new(channel), Arc::<[_]>::from(signing));
-        let parcels = parcels(kind, self.channel, queue.due, &course.under_way);
+        // The deliveries of whom is deleted are cancelled with it: this is the moment between.
+        let found = Destination::find(&rounds.store, self.addressee, now).await?;
+        let Some(destination) = found.map(Arc::new) else { return Ok(()) };
+        let parcels = parcels(destination.kind(), queue.due, &course.under_way);
         for mut parcel in parcels.into_iter().take(room) {
             fix(outbox, &mut parcel).await?;
             if parcel.dues.is_empty() {
                 continue;
             }
             course.under_way.add(&parcel);
-            course.out.spawn(deliver(rounds.clone(), channel.clone(), signing.clone(), parcel));
+            course.out.spawn(deliver(rounds.clone(), destination.clone(), parcel));
         }
         Ok(())
     }
@@ -174,21 +167,21 @@ impl Courier {
         };
         rounds.metrics.messages(kind, outcome).inc();
         for due in &parcel.dues {
-            let (id, channel, status) = (due.id, self.channel, sent.status);
+            let (id, addressee, status) = (due.id, self.addressee, sent.status);
             match then {
                 Then::Accepted => {
-                    let seconds = now.since(due.event.at).as_secs_f64();
+                    let seconds = now.since(due.content.at()).as_secs_f64();
                     rounds.metrics.message_seconds.observe(seconds);
-                    debug!(delivery.id = %id, channel.id = %channel, "delivery {id} was accepted");
+                    debug!(delivery.id = %id, %addressee, "delivery {id} was accepted");
                 }
                 Then::Again(at) => debug!(
-                    delivery.id = %id, channel.id = %channel, status,
+                    delivery.id = %id, %addressee, status,
                     "delivery {id} did not arrive and is tried again at {at}"
                 ),
                 Then::Dead => warn!(
-                    delivery.id = %id, channel.id = %channel, status, tries = due.tries + 1,
-                    "delivery {id} of channel {channel} is a dead letter: `aloft notifications \
-                     deliveries` says why"
+                    delivery.id = %id, %addressee, status, tries = due.tries + 1,
+                    "delivery {id} to {addressee} is a dead letter; of channels, `aloft \
+                     notifications deliveries` says why"
                 ),
             }
             let answer = sent.answer.clone();
@@ -205,7 +198,7 @@ impl Courier {
             match self.rounds.store.outbox().attempted(tried.clone()).await {
                 Ok(()) | Err(StoreError::Closed) => return,
                 Err(error) => warn!(
-                    channel.id = %self.channel, %error,
+                    addressee = %self.addressee, %error,
                     "{} tries cannot be written down, and are kept: {error}", tried.len()
                 ),
             }
@@ -252,26 +245,15 @@ async fn at(rounds: &Rounds, instant: Option<Timestamp>) {
 }
 
 /// Sends a parcel when its turn comes; nothing is begun once the server stops.
-async fn deliver(
-    rounds: Arc<Rounds>,
-    channel: Arc<Channel>,
-    signing: Arc<[Secret<Vec<u8>>]>,
-    parcel: Parcel,
-) -> Back {
-    let (settings, signing) = (&channel.settings, &*signing);
-    let events = parcel.events();
-    let target = Target { workspace: channel.workspace, channel: channel.id, settings, signing };
-    let notice = match events.as_slice() {
-        [only] if !parcel.is_storm() => Notice::One(only),
-        several => Notice::Storm(several),
-    };
-    let told = rounds.sender.tell(target, notice, parcel.key(), &rounds.stop);
+async fn deliver(rounds: Arc<Rounds>, destination: Arc<Destination>, parcel: Parcel) -> Back {
+    let told = destination.tell(&rounds.sender, &parcel, &rounds.stop);
     let sent = AssertUnwindSafe(told).catch_unwind().await.unwrap_or_else(|_| {
-        error!(channel.id = %channel.id, "a message could not be made: this is a mistake of ours");
+        let addressee = destination.addressee();
+        error!(%addressee, "a message could not be made: this is a mistake of ours");
         let at = rounds.sender.ctx.now();
         let answer = "the server failed at this message; its log says where".to_owned();
         let verdict = Verdict::Again(None);
         Some(Sent { at, took: Duration::ZERO, status: None, answer, verdict })
     });
-    (parcel, settings.provider.kind(), sent)
+    (parcel, destination.kind(), sent)
 }

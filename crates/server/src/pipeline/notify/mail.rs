@@ -5,7 +5,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, UNIX_EPOCH};
 
-use domain::notify::{Answer, Mail, in_one_line};
+use domain::notify::{Answer, ListLinks, Mail, in_one_line};
 use lettre::message::header::{HeaderName, HeaderValue};
 use lettre::message::{Mailbox, MultiPart};
 use lettre::transport::smtp::Error;
@@ -24,6 +24,8 @@ use crate::config::{MailServer, MailTls};
 const IDLE_MAX: usize = 4;
 /// For how long: less than servers wait for the next command (RFC 5321 §4.5.3.2.7: five minutes).
 const IDLE_FOR: Duration = Duration::from_mins(1);
+/// What programs send to end it (RFC 8058 §3.1).
+const ONE_CLICK: &str = "List-Unsubscribe=One-Click";
 /// Replies that are about the account of this server and not about the receiver.
 const ACCOUNT: [u16; 4] = [530, 534, 535, 538];
 
@@ -147,7 +149,7 @@ impl Mailer {
             "auto-generated".to_owned(),
         );
         let millis = u64::try_from(now.as_millis()).unwrap_or(0);
-        Message::builder()
+        let message = Message::builder()
             .from(self.server.from.clone())
             .to(Mailbox::new(None, to))
             .subject(mail.subject.as_str())
@@ -155,7 +157,14 @@ impl Mailer {
             .message_id(Some(format!("<{}@{domain}>", mail.id)))
             .in_reply_to(thread.clone())
             .references(thread)
-            .raw_header(automatic)
+            .raw_header(automatic);
+        let message = match &mail.list {
+            ListLinks::None => message,
+            ListLinks::OneClick(url) => message
+                .raw_header(list_header("List-Unsubscribe", format!("<{url}>")))
+                .raw_header(list_header("List-Unsubscribe-Post", ONE_CLICK.to_owned())),
+        };
+        message
             .multipart(MultiPart::alternative_plain_html(mail.text.clone(), mail.html.clone()))
             .map_err(|why| Unsent::Impossible(format!("the email cannot be written: {why}")))
     }
@@ -165,6 +174,15 @@ impl std::fmt::Debug for Mailer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Mailer").field("server", &self.server).finish_non_exhaustive()
     }
+}
+
+/// A header of one line, which is sent as it is: a URL that was folded would be another one.
+fn list_header(name: &'static str, value: String) -> HeaderValue {
+    HeaderValue::dangerous_new_pre_encoded(
+        HeaderName::new_from_ascii_str(name),
+        value.clone(),
+        value,
+    )
 }
 
 fn as_answer(reply: &Response) -> Answer {

@@ -1,12 +1,12 @@
-//! What goes out as one message: one delivery, or those of a storm together. Pure; in order per monitor:
-//! while something of a monitor is on its way, nothing else of it begins. What was tried in one company
+//! What goes out as one message: one delivery, or those of a storm together. Pure; in order per monitor
+//! or thread: while something of it is on its way, nothing else of it begins. What was tried in one company
 //! stays in it: its receiver may have taken it without our knowing, and knows it by that key alone.
 
 use std::collections::HashSet;
 
-use domain::notify::{Event, Holds, STORM_EVENTS_MAX, keeps_alerts, storm_key};
-use rules::{ChannelId, DeliveryId, MonitorId, ProviderType, Timestamp};
-use store::Due;
+use domain::notify::{Event, Holds, News, STORM_EVENTS_MAX, keeps_alerts, storm_of};
+use rules::{DeliveryId, ProviderType, Timestamp};
+use store::{Due, Follows};
 
 /// One message that is to be sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub(super) enum Fix<'p> {
 #[derive(Debug, Default)]
 pub(super) struct UnderWay {
     ids: HashSet<DeliveryId>,
-    monitors: HashSet<MonitorId>,
+    followed: HashSet<Follows>,
 }
 
 impl Parcel {
@@ -67,8 +67,14 @@ impl Parcel {
         self.dues.iter().map(|due| due.id).collect()
     }
 
+    /// What a channel is told.
     pub(super) fn events(&self) -> Vec<Event> {
-        self.dues.iter().map(|due| due.event.clone()).collect()
+        self.dues.iter().filter_map(|due| due.content.alert().cloned()).collect()
+    }
+
+    /// What a subscriber is told.
+    pub(super) fn news(&self) -> Vec<News> {
+        self.dues.iter().filter_map(|due| due.content.news().cloned()).collect()
     }
 
     /// When it was tried first.
@@ -89,33 +95,36 @@ impl UnderWay {
 
     pub(super) fn add(&mut self, parcel: &Parcel) {
         self.ids.extend(parcel.dues.iter().map(|due| due.id));
-        self.monitors.extend(parcel.dues.iter().filter_map(|due| due.monitor));
+        self.followed.extend(parcel.dues.iter().filter_map(followed).cloned());
     }
 
     pub(super) fn remove(&mut self, parcel: &Parcel) {
         for due in &parcel.dues {
             self.ids.remove(&due.id);
-            if let Some(monitor) = &due.monitor {
-                self.monitors.remove(monitor);
+            if let Some(followed) = followed(due) {
+                self.followed.remove(followed);
             }
         }
     }
 
     fn holds(&self, due: &Due) -> bool {
-        self.ids.contains(&due.id) || due.monitor.is_some_and(|it| self.monitors.contains(&it))
+        self.ids.contains(&due.id) || followed(due).is_some_and(|it| self.followed.contains(it))
     }
 }
 
-/// What of `dues`, in their order, can be sent now through `channel`. Kinds that keep alerts are told
-/// one by one also where the channel was of another kind when a storm began.
-pub(super) fn parcels(
-    kind: ProviderType,
-    channel: ChannelId,
-    dues: Vec<Due>,
-    under_way: &UnderWay,
-) -> Vec<Parcel> {
+/// What a delivery stays in order with, where it does.
+const fn followed(due: &Due) -> Option<&Follows> {
+    match &due.follows {
+        Follows::Nothing => None,
+        follows @ (Follows::Monitor(_) | Follows::Thread(_)) => Some(follows),
+    }
+}
+
+/// What of `dues`, in their order, can be sent now. Kinds that keep alerts are told one by one also
+/// where the channel was of another kind when a storm began.
+pub(super) fn parcels(kind: ProviderType, dues: Vec<Due>, under_way: &UnderWay) -> Vec<Parcel> {
     let mut parcels: Vec<Parcel> = Vec::new();
-    let mut taken: HashSet<MonitorId> = HashSet::new();
+    let mut taken: HashSet<Follows> = HashSet::new();
     let torn = torn(&dues, under_way);
     for due in dues {
         let is_torn = due.storm.as_ref().is_some_and(|storm| torn.contains(storm));
@@ -127,14 +136,14 @@ pub(super) fn parcels(
             .as_ref()
             .and_then(|group| parcels.iter_mut().rev().find(|parcel| group.takes(parcel)));
         if let Some(parcel) = into {
-            taken.extend(due.monitor);
+            taken.extend(followed(&due).cloned());
             parcel.dues.push(due);
-        } else if due.monitor.is_none_or(|monitor| taken.insert(monitor)) {
+        } else if followed(&due).is_none_or(|followed| taken.insert(followed.clone())) {
             parcels.push(Parcel { dues: vec![due], storm: group.map(Group::storm) });
         }
     }
     for parcel in &mut parcels {
-        parcel.settle(channel);
+        parcel.settle();
     }
     parcels
 }
@@ -143,9 +152,9 @@ pub(super) fn parcels(
 /// before. Without it they would use up their key, and what is left would be nothing new to the receiver.
 fn torn(dues: &[Due], under_way: &UnderWay) -> HashSet<String> {
     let alone = dues.iter().filter(|due| Group::of(due).is_none());
-    let before: HashSet<MonitorId> = alone.filter_map(|due| due.monitor).collect();
+    let before: HashSet<&Follows> = alone.filter_map(followed).collect();
     let waits =
-        |due: &&Due| under_way.holds(due) || due.monitor.is_some_and(|it| before.contains(&it));
+        |due: &&Due| under_way.holds(due) || followed(due).is_some_and(|it| before.contains(it));
     dues.iter().filter(waits).filter_map(|due| due.storm.clone()).collect()
 }
 
@@ -184,10 +193,10 @@ impl Group {
 
 impl Parcel {
     /// A storm that begins gets its key; one of a single event is none.
-    fn settle(&mut self, channel: ChannelId) {
+    fn settle(&mut self) {
         let is_fresh = self.storm.as_ref().is_some_and(|storm| !storm.is_fixed);
         if is_fresh && self.dues.len() > 1 {
-            let key = storm_key(channel, &self.events());
+            let key = storm_of(&self.dues[0].key, self.dues.len());
             self.storm = Some(Storm { key, is_fixed: false });
         } else if is_fresh {
             self.storm = None;
@@ -197,8 +206,8 @@ impl Parcel {
 
 #[cfg(test)]
 mod tests {
-    use domain::notify::{EventKind, Grounds, Subject};
-    use rules::{MonitorKind, WorkspaceId};
+    use domain::notify::{Content, EventKind, Grounds, Subject};
+    use rules::{ChannelId, MonitorId, MonitorKind, WorkspaceId};
 
     use super::*;
 
@@ -228,10 +237,10 @@ mod tests {
         Due {
             id: DeliveryId::from_bits(number),
             workspace: WorkspaceId::from_bits(1),
-            channel: CHANNEL,
-            monitor: Some(monitor),
+            addressee: CHANNEL.into(),
+            follows: Follows::Monitor(monitor),
             key: format!("key-{number}"),
-            event,
+            content: Content::Alert(Box::new(event)),
             holds: None,
             storm: None,
             due_at: AT,
@@ -262,7 +271,7 @@ mod tests {
             };
             format!("{key}: {}{fix}", ids.join(" "))
         };
-        parcels(kind, CHANNEL, dues, under_way).iter().map(show).collect()
+        parcels(kind, dues, under_way).iter().map(show).collect()
     }
 
     #[test]
@@ -286,7 +295,7 @@ mod tests {
             "a dead letter of one of its monitors goes before it"
         );
         let mut under_way = UnderWay::default();
-        let first = parcels(ProviderType::Slack, CHANNEL, vec![due(1, 5)], &under_way).remove(0);
+        let first = parcels(ProviderType::Slack, vec![due(1, 5)], &under_way).remove(0);
         under_way.add(&first);
         assert_eq!(shown(ProviderType::Slack, storm(), &under_way), [""; 0]);
         under_way.remove(&first);
@@ -305,7 +314,7 @@ mod tests {
     #[test]
     fn while_something_of_a_monitor_is_on_its_way_nothing_else_of_it_begins() {
         let mut under_way = UnderWay::default();
-        let first = parcels(ProviderType::Slack, CHANNEL, vec![due(1, 1)], &under_way).remove(0);
+        let first = parcels(ProviderType::Slack, vec![due(1, 1)], &under_way).remove(0);
         under_way.add(&first);
         let dues = || vec![due(1, 1), due(2, 1), due(3, 2), due(4, 2)];
         assert_eq!(shown(ProviderType::Slack, dues(), &under_way), ["key-3: 3"]);
@@ -316,7 +325,7 @@ mod tests {
     #[test]
     fn a_storm_of_more_than_a_message_holds_is_several() {
         let dues = (1..=STORM_EVENTS_MAX as u64 + 3).map(|number| loose(number, number)).collect();
-        let parcels = parcels(ProviderType::Slack, CHANNEL, dues, &UnderWay::default());
+        let parcels = parcels(ProviderType::Slack, dues, &UnderWay::default());
         let lengths: Vec<usize> = parcels.iter().map(|parcel| parcel.dues.len()).collect();
         assert_eq!(lengths, [STORM_EVENTS_MAX, 3]);
         assert_ne!(parcels[0].key(), parcels[1].key());

@@ -1,4 +1,4 @@
-//! The couriers' common ground: who is out for which channel, what they work with, and how they are
+//! The couriers' common ground: who is out for whom, what they work with, and how they are
 //! called and sent home.
 
 use std::collections::HashMap;
@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::FutureExt as _;
-use rules::ChannelId;
-use store::Store;
+use store::{Addressee, Store};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::error;
 
 use super::courier::Courier;
+use super::messenger::Messenger;
 use super::send::Sender;
 use crate::observe::Metrics;
 
@@ -29,7 +29,7 @@ pub(super) struct Rounds {
     /// What is on its way or waits to be written down is given up.
     pub(super) abandon: CancellationToken,
     pub(super) couriers: TaskTracker,
-    out: Mutex<HashMap<ChannelId, Arc<Bell>>>,
+    out: Mutex<HashMap<Addressee, Arc<Bell>>>,
 }
 
 /// Calls a courier that may be busy: what was rung before it looks is not heard twice, what is rung
@@ -73,48 +73,58 @@ impl Rounds {
         }
     }
 
-    /// Something may be due on this channel: its courier looks, or a new one goes out.
-    pub(super) fn call(self: &Arc<Self>, channel: ChannelId) {
+    /// Something may be due for them: their courier looks, or a new one goes out.
+    pub(super) fn call(self: &Arc<Self>, addressee: Addressee) {
         if self.stop.is_cancelled() {
             return;
         }
         let mut out = self.out();
-        if let Some(bell) = out.get(&channel) {
+        if let Some(bell) = out.get(&addressee) {
             bell.ring();
             return;
         }
         let bell = Arc::new(Bell::default());
-        out.insert(channel, Arc::clone(&bell));
-        let courier = Courier { rounds: Arc::clone(self), channel, bell };
+        out.insert(addressee, Arc::clone(&bell));
         let rounds = Arc::clone(self);
         self.couriers.spawn(async move {
+            let work = work(Arc::clone(&rounds), addressee, bell);
             // One that waits for the database is given up too.
-            let run = rounds.abandon.run_until_cancelled(courier.run());
+            let run = rounds.abandon.run_until_cancelled(work);
             if AssertUnwindSafe(run).catch_unwind().await.is_err() {
-                error!(channel.id = %channel, "a courier failed: this is a mistake of ours");
-                rounds.out().remove(&channel);
+                error!(%addressee, "a courier failed: this is a mistake of ours");
+                rounds.out().remove(&addressee);
             }
         });
     }
 
     /// Like [`Self::call`], where nobody is out.
-    pub(super) fn call_new(self: &Arc<Self>, channel: ChannelId) {
-        if !self.out().contains_key(&channel) {
-            self.call(channel);
+    pub(super) fn call_new(self: &Arc<Self>, addressee: Addressee) {
+        if !self.out().contains_key(&addressee) {
+            self.call(addressee);
         }
     }
 
-    /// The courier of this channel goes home, unless it was called meanwhile.
-    pub(super) fn retire(&self, channel: ChannelId, bell: &Bell) -> bool {
+    /// Their courier goes home, unless it was called meanwhile.
+    pub(super) fn retire(&self, addressee: Addressee, bell: &Bell) -> bool {
         let mut out = self.out();
         let may = !bell.is_rung.load(Ordering::SeqCst);
         if may {
-            out.remove(&channel);
+            out.remove(&addressee);
         }
         may
     }
 
-    fn out(&self) -> MutexGuard<'_, HashMap<ChannelId, Arc<Bell>>> {
+    fn out(&self) -> MutexGuard<'_, HashMap<Addressee, Arc<Bell>>> {
         self.out.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Sends what is due to a channel or a subscriber, or passes on what a page was told.
+async fn work(rounds: Arc<Rounds>, addressee: Addressee, bell: Arc<Bell>) {
+    match addressee {
+        Addressee::Channel(_) | Addressee::Subscriber(_) => {
+            Courier { rounds, addressee, bell }.run().await;
+        }
+        Addressee::Page(page) => Messenger { rounds, page, bell }.run().await,
     }
 }

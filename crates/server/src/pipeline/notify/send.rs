@@ -19,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 use super::mail::Mailer;
 use super::places::{Place, Places};
 use crate::context::Context;
+use crate::status_page::Tickets;
 
 /// Longest that one try may take, from the look-up to the answer.
 pub(super) const TRY_WITHIN: Duration = Duration::from_secs(10);
@@ -80,11 +81,13 @@ pub(super) struct Sender {
     /// Where people reach this server, without a slash at the end.
     pub(super) public_url: Option<String>,
     pub(super) places: Places,
+    /// What is given to subscribers to come back with.
+    pub(super) tickets: Tickets,
 }
 
 impl Sender {
-    /// Tells `notice` once, when its turn comes; `key` is its identity, the same in every try. `None`
-    /// where `stop` came before: then nothing was sent.
+    /// Tells a channel `notice` once, when its turn comes; `key` is its identity, the same in every try.
+    /// `None` where `stop` came before: then nothing was sent.
     pub(super) async fn tell(
         &self,
         target: Target<'_>,
@@ -92,14 +95,26 @@ impl Sender {
         key: &str,
         stop: &CancellationToken,
     ) -> Option<Sent> {
+        let whose = (target.workspace, target.settings.provider.kind());
+        self.send_composed(whose, || self.compose(target, notice, key), stop).await
+    }
+
+    /// Sends what `compose` makes once, when the turn of its workspace comes; its receiver answers as this
+    /// kind does. `None` where `stop` came before: then nothing was sent.
+    pub(super) async fn send_composed(
+        &self,
+        (workspace, kind): (WorkspaceId, ProviderType),
+        compose: impl Fn() -> Result<Message, Unconfigured>,
+        stop: &CancellationToken,
+    ) -> Option<Sent> {
         let composed = tokio::select! {
             biased;
             () = stop.cancelled() => return None,
-            composed = self.composed(target, notice, key) => composed,
+            composed = self.composed(workspace, compose) => composed,
         };
         Some(match composed {
             Ok((message, place)) => {
-                let sent = self.send(target.settings.provider.kind(), &message).await;
+                let sent = self.send(kind, &message).await;
                 drop(place);
                 sent
             }
@@ -137,17 +152,16 @@ impl Sender {
     /// around the time in them.
     async fn composed(
         &self,
-        target: Target<'_>,
-        notice: Notice<'_>,
-        key: &str,
+        workspace: WorkspaceId,
+        compose: impl Fn() -> Result<Message, Unconfigured>,
     ) -> Result<(Message, Place), Unconfigured> {
-        let message = self.compose(target, notice, key)?;
+        let message = compose()?;
         let receiver = receiver(&message);
-        if let Some(place) = self.places.take_now(target.workspace, &receiver) {
+        if let Some(place) = self.places.take_now(workspace, &receiver) {
             return Ok((message, place));
         }
-        let place = self.places.take(target.workspace, &receiver).await;
-        Ok((self.compose(target, notice, key)?, place))
+        let place = self.places.take(workspace, &receiver).await;
+        Ok((compose()?, place))
     }
 
     fn compose(

@@ -1,22 +1,24 @@
 //! Status pages: their five methods, and what visitors see set apart from the arguments.
 
-use contract::monitor::mask;
+use contract::monitor::{instant, mask};
 use contract::rpc::{self, Error, RequestContext};
 use contract::status_page::shown_page;
 use contract::status_page::wire::{
-    CreateStatusPageRequest, CreateStatusPageResponse, DeleteStatusPageRequest,
+    CreateStatusPageRequest, CreateStatusPageResponse, CustomDomainStatus, DeleteStatusPageRequest,
     DeleteStatusPageResponse, GetStatusPageRequest, GetStatusPageResponse, ListStatusPagesRequest,
-    ListStatusPagesResponse, PublishStatusPageRequest, PublishStatusPageResponse,
-    SetStatusPageThemeRequest, SetStatusPageThemeResponse, UnpublishStatusPageRequest,
-    UnpublishStatusPageResponse, UpdateStatusPageRequest, UpdateStatusPageResponse,
+    ListStatusPagesResponse, MessageField, PublishStatusPageRequest, PublishStatusPageResponse,
+    SetStatusPageIndexingRequest, SetStatusPageIndexingResponse, SetStatusPageThemeRequest,
+    SetStatusPageThemeResponse, UnpublishStatusPageRequest, UnpublishStatusPageResponse,
+    UpdateStatusPageRequest, UpdateStatusPageResponse,
 };
-use rules::status_page::{PageDraft, StatusPage};
+use rules::status_page::{PageDraft, PageSettings, StatusPage};
 use rules::{PageId, Theme, Violation};
 use store::{NewPage, StoreError};
 
 use super::asked;
 use crate::app::{App, refusal};
 use crate::auth::Caller;
+use crate::domains::DomainStatus;
 use crate::rpc::call::{
     caller, change, edited, given, id, idempotency, named, refused, secrets, wrong,
 };
@@ -36,6 +38,7 @@ pub(super) async fn create(
     let idempotency = idempotency(context, "CreateStatusPage")?;
     let draft = PageDraft::from(given(RESOURCE, request.status_page.into_option())?);
     let settings = draft.parse().map_err(wrong(RESOURCE))?;
+    accept_domain(app, &settings, None).await?;
     let (id, workspace) = (app.ctx.new_id(), caller.workspace);
     let new = NewPage { id, workspace, settings, idempotency };
     let created = app.store.pages().create(new, change(app, caller)).await;
@@ -50,7 +53,14 @@ pub(super) async fn get(
 ) -> Result<GetStatusPageResponse, Error> {
     let caller = caller(context);
     let page = find(app, caller, id(NOUN, &request.id)?).await?;
-    Ok(GetStatusPageResponse { status_page: shown_page(&page, secrets(caller)).into() })
+    let custom_domain_status = match page.settings.custom_domain_name() {
+        Some(domain) => {
+            shown_domain(app.domains.status(app, &domain).await.map_err(refusal)?).into()
+        }
+        None => MessageField::none(),
+    };
+    let status_page = shown_page(&page, secrets(caller)).into();
+    Ok(GetStatusPageResponse { status_page, custom_domain_status })
 }
 
 pub(super) async fn list(
@@ -131,6 +141,20 @@ pub(super) async fn set_theme(
     Ok(SetStatusPageThemeResponse { status_page: shown_page(&page, secrets(caller)).into() })
 }
 
+pub(super) async fn set_indexing(
+    app: &App,
+    context: &RequestContext,
+    request: SetStatusPageIndexingRequest,
+) -> Result<SetStatusPageIndexingResponse, Error> {
+    let caller = caller(context);
+    let (id, change) = (id(NOUN, &request.id)?, change(app, caller));
+    // Left out it would be a "no" that nobody said.
+    let allow = given("allow_indexing", request.allow_indexing)?;
+    let page = app.store.pages().set_indexing(caller.workspace, id, allow, change).await;
+    let page = page.map_err(refusal)?;
+    Ok(SetStatusPageIndexingResponse { status_page: shown_page(&page, secrets(caller)).into() })
+}
+
 async fn find(app: &App, caller: Caller, id: PageId) -> Result<StatusPage, Error> {
     app.store.pages().get(caller.workspace, id).await.map_err(refusal)
 }
@@ -144,6 +168,34 @@ async fn set_published(
     let (id, change) = (id(NOUN, given)?, change(app, caller));
     let page = app.store.pages().set_published(caller.workspace, id, published, change).await;
     page.map_err(refusal)
+}
+
+/// Refuses a custom domain that does not lead here (spec §2.5). One that stays as it is is not looked up
+/// again: a page can be changed also while DNS is away.
+async fn accept_domain(
+    app: &App,
+    settings: &PageSettings,
+    before: Option<&PageSettings>,
+) -> Result<(), Error> {
+    let (Some(domain), Some(written)) = (settings.custom_domain_name(), &settings.custom_domain)
+    else {
+        return Ok(());
+    };
+    if before.is_some_and(|before| before.custom_domain_name().as_ref() == Some(&domain)) {
+        return Ok(());
+    }
+    let accepted = app.domains.accept(&domain, written).await;
+    accepted.map_err(|violation| wrong(RESOURCE)(violation.into()))
+}
+
+fn shown_domain(status: DomainStatus) -> CustomDomainStatus {
+    CustomDomainStatus {
+        domain: status.domain,
+        state: status.state.as_str().to_owned(),
+        reason: status.reason,
+        expires_at: status.expires_at.map(instant).unwrap_or_default(),
+        next_try_at: status.next_try_at.map(instant).unwrap_or_default(),
+    }
 }
 
 /// One try; `None` where somebody else's edit came in between.
@@ -166,6 +218,7 @@ async fn try_update(
     if settings == seen.settings {
         return Ok(Some(seen));
     }
+    accept_domain(app, &settings, Some(&seen.settings)).await?;
     match app.store.pages().update(seen, settings, change(app, caller)).await {
         Ok(page) => Ok(Some(page)),
         Err(StoreError::Conflict { .. }) => Ok(None),

@@ -3,7 +3,9 @@
 mod component;
 mod group;
 mod limits;
+mod overview;
 mod page;
+mod subscriber;
 
 use rules::Scope;
 use serde_json::{Value, json};

@@ -105,7 +105,7 @@ async fn an_outage_is_told_again_while_it_lasts_and_nobody_took_it_up() {
         assert_eq!(due(home, channel, HOUR - 1).await.next_at, Some(instant(HOUR)));
         assert_eq!(due(home, plain, HOUR).await, Queue::default());
         let reminders = due(home, channel, HOUR).await.due;
-        let event = &reminders[0].event;
+        let event = alert(&reminders[0]);
         assert_eq!(
             (event.reminder, event.at, event.lasted()),
             (1, instant(HOUR), Duration::from_hours(1))

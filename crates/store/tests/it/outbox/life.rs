@@ -6,7 +6,7 @@ use domain::judge::{ClosedAs, IncidentChange, Transition};
 use domain::notify::{Ended, EventKind};
 use rules::MonitorStatus;
 use rules::monitor::MonitorSettings;
-use store::{Batch, DeliveryFilter, DeliveryState, Page, Then, Woken};
+use store::{Batch, DeliveryFilter, DeliveryState, Follows, Page, Then, Woken};
 
 use super::*;
 use crate::harness::{
@@ -23,7 +23,7 @@ async fn an_outage_is_told_with_its_grounds_and_its_end_with_how_long_it_lasted(
         turn(home, monitor, down(1, 10 * SECOND)).await;
         let queue = due(home, channel, 10 * SECOND).await;
         let [first] = &queue.due[..] else { panic!("{queue:?}") };
-        let event = &first.event;
+        let event = alert(first);
         assert_eq!((event.kind, event.at, event.began_at), {
             let at = instant(10 * SECOND);
             (EventKind::Error, at, at)
@@ -33,15 +33,16 @@ async fn an_outage_is_told_with_its_grounds_and_its_end_with_how_long_it_lasted(
         assert_eq!(event.monitor.method.as_deref(), Some("GET"));
         assert_eq!(event.grounds, because("the status is 503"));
         assert_eq!(first.key, "inc_0000000000001-chn_0000000000001-error");
-        assert_eq!((first.tries, first.first_try_at, first.monitor), (0, None, Some(monitor)));
+        assert_eq!((first.tries, first.first_try_at), (0, None));
+        assert_eq!(first.follows, Follows::Monitor(monitor));
 
         answer(home, first.id, 11 * SECOND, Then::Accepted).await;
         assert_eq!(due(home, channel, HOUR).await, Queue::default());
         turn(home, monitor, up(1, 70 * SECOND)).await;
         let queue = due(home, channel, 70 * SECOND).await;
         let [second] = &queue.due[..] else { panic!("{queue:?}") };
-        assert_eq!(second.event.closed, Some(Ended::Recovered));
-        assert_eq!(second.event.lasted(), Duration::from_mins(1));
+        assert_eq!(alert(second).closed, Some(Ended::Recovered));
+        assert_eq!(alert(second).lasted(), Duration::from_mins(1));
         answer(home, second.id, 71 * SECOND, Then::Accepted).await;
         let (error, over) = (EventKind::Error, EventKind::Recovered);
         let accepted = DeliveryState::Accepted;
@@ -121,7 +122,7 @@ async fn a_verdict_that_cannot_be_told_is_not_stored() {
         assert!(news.try_recv().is_err(), "nothing is due of what was not stored");
         home.store.commit(batch).await.unwrap();
         let due_at = instant(10);
-        assert_eq!(news.try_recv(), Ok(Woken { channel, due_at }));
+        assert_eq!(news.try_recv(), Ok(Woken { addressee: channel.into(), due_at }));
     })
     .await;
 }
@@ -143,14 +144,14 @@ async fn a_pause_and_a_deletion_are_told_to_who_heard() {
             let settings = MonitorSettings { active: false, ..monitor.settings.clone() };
             home.store.monitors().update(monitor, settings, at(millis)).await.unwrap();
         }
-        assert_eq!(news.try_recv(), Ok(Woken { channel: heard, due_at: instant(30) }));
+        assert_eq!(news.try_recv(), Ok(Woken { addressee: heard.into(), due_at: instant(30) }));
         home.store.monitors().delete(home.workspace, deleted.id, at(61_000)).await.unwrap();
-        assert_eq!(news.try_recv(), Ok(Woken { channel: heard, due_at: instant(61_000) }));
+        assert_eq!(news.try_recv(), Ok(Woken { addressee: heard.into(), due_at: instant(61_000) }));
         let queue = due(home, heard, 61_000).await;
-        let ended: Vec<_> = queue.due.iter().map(|it| (show(it), it.event.closed)).collect();
+        let ended: Vec<_> = queue.due.iter().map(|it| (show(it), alert(it).closed)).collect();
         let over = |number, how| (format!("recovered {number}"), Some(how));
         assert_eq!(ended, [over(1, Ended::Paused), over(2, Ended::Deleted)]);
-        assert_eq!(queue.due[1].event.monitor.target, "example.com:443");
+        assert_eq!(alert(&queue.due[1]).monitor.target, "example.com:443");
         assert_eq!(shown(home, late, HOUR).await, [""; 0], "who heard nothing hears no end");
 
         // The judge says it too, later.
@@ -229,7 +230,7 @@ async fn what_waits_is_there_after_a_restart_with_the_same_keys() {
         home.store.clone().close().await.unwrap();
         let store = open(home.settings()).await;
         let waiting = store.outbox().waiting().await.unwrap();
-        assert_eq!(waiting, [Woken { channel, due_at: instant(10) }]);
+        assert_eq!(waiting, [Woken { addressee: channel.into(), due_at: instant(10) }]);
         assert_eq!(store.outbox().due(channel, instant(20), 100).await.unwrap(), before);
         assert_eq!(before.next_at, Some(instant(20 + MINUTE)));
         store.close().await.unwrap();
@@ -247,7 +248,7 @@ async fn news_come_after_the_commit_and_only_the_last_who_listens_hears() {
         let transitions = vec![(monitors[0], slow(5)), (monitors[1], down(1, 10))];
         home.commit(Batch { transitions, ..Batch::default() }).await.unwrap();
         let woken = until(async || second.try_recv().ok()).await;
-        assert_eq!(woken, Woken { channel, due_at: instant(10) }, "the earliest says it all");
+        assert_eq!(woken, Woken { addressee: channel.into(), due_at: instant(10) }, "the earliest says it all");
         assert!(second.try_recv().is_err() && first.try_recv().is_err());
         drop(second);
         turn(home, monitors[1], up(1, 20)).await;

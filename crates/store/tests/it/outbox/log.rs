@@ -98,7 +98,7 @@ async fn a_test_of_a_channel_stands_beside_what_was_delivered() {
         let monitor = home.monitor(1).await.id;
         let channel = slack(home, 1, &[monitor]).await;
         turn(home, monitor, down(1, 10)).await;
-        let event = due(home, channel, 10).await.due.remove(0).event;
+        let event = alert(&due(home, channel, 10).await.due[0]).clone();
         for (millis, arrived) in [(20, true), (30, false)] {
             let event = Event { kind: EventKind::Test, at: instant(millis), ..event.clone() };
             let test = TestNote {
@@ -125,7 +125,7 @@ async fn a_test_of_a_channel_stands_beside_what_was_delivered() {
         // It holds nothing up, and can be told again like any other.
         home.store.outbox().replay(home.workspace, tests[0].id, at(40)).await.unwrap();
         let told: Vec<_> =
-            due(home, channel, 40).await.due.iter().map(|it| it.event.kind).collect();
+            due(home, channel, 40).await.due.iter().map(|it| alert(it).kind).collect();
         assert_eq!(told, [EventKind::Error, EventKind::Test]);
     })
     .await;

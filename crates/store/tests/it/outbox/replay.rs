@@ -26,7 +26,7 @@ async fn a_dead_letter_is_told_again_for_as_long_as_a_new_one() {
         assert_eq!((replayed.state, replayed.tries), (DeliveryState::Waiting, 0));
         assert_eq!((replayed.due_at, replayed.done_at), (instant(HOUR), None));
         assert_eq!(replayed.attempts.len(), 1, "what was tried stays to be read");
-        assert_eq!(news.try_recv(), Ok(Woken { channel, due_at: instant(HOUR) }));
+        assert_eq!(news.try_recv(), Ok(Woken { addressee: channel.into(), due_at: instant(HOUR) }));
         let again = &due(home, channel, HOUR).await.due[0];
         assert_eq!((again.tries, again.first_try_at), (0, None));
         assert_eq!(again.key, "inc_0000000000001-chn_0000000000001-error");
@@ -76,7 +76,7 @@ async fn an_opening_of_what_is_over_is_followed_by_its_end() {
         assert_eq!(opening, id);
         answer(home, id, HOUR, Then::Dead).await;
         let end = due(home, channel, HOUR).await.due;
-        assert_eq!(end[0].event.lasted(), Duration::from_secs(70));
+        assert_eq!(alert(&end[0]).lasted(), Duration::from_secs(70));
         assert_eq!(deliver(home, channel, HOUR).await, ["recovered 1"]);
         // And once more, with what was told already.
         home.store.outbox().replay(home.workspace, id, at(2 * HOUR)).await.unwrap();

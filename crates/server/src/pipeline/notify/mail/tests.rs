@@ -81,6 +81,7 @@ fn a_mail() -> Mail {
         html: "<p>It is down.</p>".to_owned(),
         id: "inc-1-error".to_owned(),
         thread: "inc-1".to_owned(),
+        list: ListLinks::None,
     }
 }
 

@@ -22,8 +22,10 @@ fn text(shape: Shape, characters: u32) -> String {
         return "a".repeat(count);
     }
     if matches!(shape, Shape::DomainName { .. }) {
-        let dot = |at: usize| at.is_multiple_of(64) && at < count;
-        return (1..=count).map(|at| if dot(at) { '.' } else { 'a' }).collect();
+        // A custom domain has to lead here, as all names of this sort do.
+        let end = ".localhost";
+        let begin = (1..=count - end.len()).map(|at| if at % 64 == 0 { '.' } else { 'a' });
+        return begin.chain(end.chars()).collect();
     }
     let is_url = matches!(shape, Shape::HttpUrl { .. } | Shape::ContactUrl { .. });
     let begin = if is_url { "https://example.com/" } else { "" };

@@ -31,7 +31,7 @@ async fn a_created_page_is_published_in_the_systems_theme() {
     let (_server, caller) = start().await;
     let request = json!({ "statusPage": { "title": "Acme", "slug": "acme" } });
     let reply = call(&caller, "CreateStatusPage", request).await;
-    assert_snapshot!(reply, @r#"200 {"statusPage":{"id":"page_1jkm030012kv4","title":"Acme","slug":"acme","authEmailDomains":[],"published":true,"theme":"system","createdAt":"2026-11-21T00:00:00Z","updatedAt":"2026-11-21T00:00:00Z"}}"#);
+    assert_snapshot!(reply, @r#"200 {"statusPage":{"id":"page_1jkm030012kv4","title":"Acme","slug":"acme","authEmailDomains":[],"published":true,"theme":"system","createdAt":"2026-11-21T00:00:00Z","updatedAt":"2026-11-21T00:00:00Z","allowIndexing":true}}"#);
 }
 
 #[tokio::test]
@@ -160,7 +160,7 @@ async fn without_a_mask_the_arguments_are_replaced_and_the_rest_is_left_alone() 
     assert_eq!((&after["published"], &after["theme"]), (&json!(false), &json!("dark")));
     let mut fields: Vec<_> = after.as_object().unwrap().keys().map(String::as_str).collect();
     fields.sort_unstable();
-    let due = "authEmailDomains createdAt id published slug theme title updatedAt";
+    let due = "allowIndexing authEmailDomains createdAt id published slug theme title updatedAt";
     assert_eq!(fields.join(" "), due);
     let again = done(&caller, "UpdateStatusPage", "statusPage", request).await;
     assert_eq!(again, after, "what changes nothing is no change");
@@ -207,6 +207,25 @@ async fn a_theme_is_one_of_three_words() {
         let refused = call(&caller, "SetStatusPageTheme", request).await;
         assert_eq!((refused.status.as_u16(), paths(&refused)), (400, vec!["theme".to_owned()]));
     }
+}
+
+#[tokio::test]
+async fn whether_engines_may_list_a_page_is_said_by_a_call_of_its_own() {
+    // issue 7: "`robots` choice"
+    let (server, caller) = start().await;
+    let page = a_page(&caller, "acme").await;
+    assert_eq!(page["allowIndexing"], true);
+    for allow in [false, false, true] {
+        let request = json!({ "id": page["id"], "allowIndexing": allow });
+        let set = done(&caller, "SetStatusPageIndexing", "statusPage", request).await;
+        let read = done(&caller, "GetStatusPage", "statusPage", json!({ "id": page["id"] })).await;
+        assert_eq!((&set["allowIndexing"], &read["allowIndexing"]), (&json!(allow), &json!(allow)));
+    }
+    let actions: Vec<_> = audited(&server).await.into_iter().map(|it| it.0).collect();
+    assert_eq!(actions, ["page.indexing", "page.indexing", "page.create"]);
+    let silent = call(&caller, "SetStatusPageIndexing", json!({ "id": page["id"] })).await;
+    assert_eq!(silent.status, 400, "{silent}");
+    assert!(silent.to_string().contains("`allow_indexing` must be given"), "{silent}");
 }
 
 #[tokio::test]

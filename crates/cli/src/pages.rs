@@ -1,0 +1,196 @@
+//! `aloft pages`: what visitors of a status page see, and how a component was by days. Everything is
+//! asked of a running service, with a key.
+
+use anyhow::Result;
+use clap::{Args, Subcommand};
+use contract::monitor::given_instant;
+use contract::monitor::wire::Timestamp;
+use contract::status_page::wire::{
+    ComponentDay, ComponentOverview, GetComponentSummaryRequest, GetStatusPageOverviewRequest,
+    IncidentOverview, ListStatusPagesRequest, MaintenanceOverview, ReportOverview, StatusPage,
+};
+
+use crate::output;
+use crate::service::{KEY_HELP, Service};
+
+/// Pages of a list that are shown, all that one answer has.
+const PAGES_SHOWN: i32 = 100;
+
+/// What to do with status pages.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Action {
+    /// List status pages
+    List {
+        #[command(flatten)]
+        manner: Manner,
+    },
+    /// Show what visitors of a page see at this moment
+    Overview {
+        /// The page, page_…
+        #[arg(value_name = "PAGE")]
+        id: String,
+        #[command(flatten)]
+        manner: Manner,
+    },
+    /// Show how a component was, by days of UTC
+    Days {
+        /// The component, cmp_…
+        #[arg(value_name = "COMPONENT")]
+        id: String,
+        /// How many days back, today included, 1 to 90
+        #[arg(long, value_name = "NUMBER", default_value_t = 30, allow_negative_numbers = true)]
+        days: i32,
+        #[command(flatten)]
+        manner: Manner,
+    },
+}
+
+/// Whom to ask, and how to answer.
+#[derive(Debug, Args)]
+#[command(after_help = KEY_HELP)]
+pub(crate) struct Manner {
+    #[command(flatten)]
+    service: Service,
+    /// Print JSON, for programs
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) async fn run(action: Action) -> Result<()> {
+    match action {
+        Action::List { manner } => list(&manner).await,
+        Action::Overview { id, manner } => overview(id, &manner).await,
+        Action::Days { id, days, manner } => by_days(id, days, &manner).await,
+    }
+}
+
+async fn list(manner: &Manner) -> Result<()> {
+    let request = ListStatusPagesRequest { limit: Some(PAGES_SHOWN), ..Default::default() };
+    let answer = manner.service.client()?.status_pages.list_status_pages(request).await;
+    let list = manner.service.answered("listing status pages", answer)?.into_owned();
+    if manner.json {
+        output::print(serde_json::to_value(&list)?);
+        return Ok(());
+    }
+    let head = ["PAGE", "SLUG", "ACCESS", "PUBLISHED", "TITLE"].map(str::to_owned);
+    let row = |it: &StatusPage| {
+        let access = it.access_type.clone().unwrap_or_else(|| "public".to_owned());
+        let published = if it.published == Some(true) { "yes" } else { "no" };
+        let [id, slug, title] =
+            [&it.id, &it.slug, &it.title].map(|text| text.clone().unwrap_or_default());
+        [id, slug, access, published.to_owned(), title]
+    };
+    let rows: Vec<_> = std::iter::once(head).chain(list.status_pages.iter().map(row)).collect();
+    output::say(&output::table(&rows));
+    let (shown, all) = (list.status_pages.len(), list.total_size);
+    if usize::try_from(all).is_ok_and(|all| all > shown) {
+        output::complain(&format!("{shown} of {all}"));
+    }
+    Ok(())
+}
+
+async fn overview(id: String, manner: &Manner) -> Result<()> {
+    let request = GetStatusPageOverviewRequest { id };
+    let answer = manner.service.client()?.status_pages.get_status_page_overview(request).await;
+    let answer = manner.service.answered("reading the status page", answer)?.into_owned();
+    if manner.json {
+        output::print(serde_json::to_value(&answer)?);
+        return Ok(());
+    }
+    let page = answer.overview.into_option().unwrap_or_default();
+    let checked = page.checked_at.as_option().map(|at| format!(", checked {}", moment(at)));
+    output::say(&format!("{}: {}{}", page.page_id, page.state, checked.unwrap_or_default()));
+    let head = ["COMPONENT", "STATE", "1 D", "7 D", "30 D", "90 D", "NAME"].map(str::to_owned);
+    let rows = std::iter::once(head).chain(page.components.iter().map(component));
+    output::say(&format!("\n{}", output::table(&rows.collect::<Vec<_>>())));
+    if !page.open_reports.is_empty() {
+        let rows: Vec<_> = page.open_reports.iter().map(report).collect();
+        output::say(&format!("\n{}", output::table(&rows)));
+    }
+    if !page.open_incidents.is_empty() {
+        let rows: Vec<_> = page.open_incidents.iter().map(incident).collect();
+        output::say(&format!("\n{}", output::table(&rows)));
+    }
+    if !page.planned_maintenance.is_empty() {
+        let rows: Vec<_> = page.planned_maintenance.iter().map(maintenance).collect();
+        output::say(&format!("\n{}", output::table(&rows)));
+    }
+    Ok(())
+}
+
+async fn by_days(id: String, days: i32, manner: &Manner) -> Result<()> {
+    let request = GetComponentSummaryRequest { id, days: Some(days) };
+    let answer = manner.service.client()?.status_pages.get_component_summary(request).await;
+    let summary = manner.service.answered("reading the component", answer)?.into_owned();
+    if manner.json {
+        output::print(serde_json::to_value(&summary)?);
+        return Ok(());
+    }
+    let head = ["DAY", "UPTIME", "DOWN", "DEGRADED", "MAINTENANCE", "UNKNOWN"].map(str::to_owned);
+    let row = |it: &ComponentDay| {
+        let long =
+            |seconds: i32| if seconds == 0 { "-".to_owned() } else { format!("{seconds} s") };
+        let parts = [it.down_seconds, it.degraded_seconds, it.maintenance_seconds];
+        let [down, degraded, maintenance] = parts.map(long);
+        let uptime = percent(it.uptime_millionths);
+        [it.date.clone(), uptime, down, degraded, maintenance, long(it.unknown_seconds)]
+    };
+    let rows: Vec<_> = std::iter::once(head).chain(summary.days.iter().map(row)).collect();
+    output::say(&output::table(&rows));
+    output::say(&format!("\nuptime {}", percent(summary.uptime_millionths)));
+    Ok(())
+}
+
+fn component(it: &ComponentOverview) -> [String; 7] {
+    let stale = if it.is_stale { ", stale" } else { "" };
+    let uptimes = [
+        it.uptime_1d_millionths,
+        it.uptime_7d_millionths,
+        it.uptime_30d_millionths,
+        it.uptime_90d_millionths,
+    ];
+    let [day, week, month, quarter] = uptimes.map(percent);
+    [it.id.clone(), format!("{}{stale}", it.state), day, week, month, quarter, it.name.clone()]
+}
+
+/// An incident, as a line of a table: what, since when, about what, and whether somebody works on it.
+fn incident(it: &IncidentOverview) -> [String; 4] {
+    let since = it.opened_at.as_option().map(moment).unwrap_or_default();
+    let taken_up = it.acknowledged_at.as_option().map(|at| format!("acknowledged {}", moment(at)));
+    [it.id.clone(), since, it.component_ids.join(" "), taken_up.unwrap_or_default()]
+}
+
+/// A report, as a line of a table: what, since when, about what, how far it has come, and its title.
+fn report(it: &ReportOverview) -> [String; 5] {
+    let since = it.started_at.as_option().map(moment).unwrap_or_default();
+    [it.id.clone(), since, it.component_ids.join(" "), it.status.clone(), it.title.clone()]
+}
+
+/// A window, as a line of a table: what, from when to when, about what, and its title.
+fn maintenance(it: &MaintenanceOverview) -> [String; 5] {
+    let at = |at: Option<&Timestamp>| at.map(moment).unwrap_or_default();
+    let (from, until) = (at(it.from.as_option()), at(it.until.as_option()));
+    [it.id.clone(), from, until, it.component_ids.join(" "), it.title.clone()]
+}
+
+/// Parts of a million as people read them, rounded down; nothing known is a dash.
+fn percent(millionths: Option<i32>) -> String {
+    let Some(millionths) = millionths else { return "-".to_owned() };
+    let hundredths = millionths / 100;
+    format!("{}.{:02} %", hundredths / 100, hundredths % 100)
+}
+
+fn moment(at: &Timestamp) -> String {
+    given_instant(at).map(output::moment).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_is_rounded_down_and_nothing_known_is_a_dash() {
+        let shown = [Some(1_000_000), Some(999_999), Some(0), None].map(percent);
+        assert_eq!(shown, ["100.00 %", "99.99 %", "0.00 %", "-"]);
+    }
+}

@@ -1,0 +1,374 @@
+//! `aloft reports`: what people say of an outage on a status page: opening reports, adding and editing
+//! updates, resolving and deleting them, and their templates. Everything is asked of a running service,
+//! with a key; what is printed stands in `said`.
+
+mod said;
+mod templates;
+
+use anyhow::{Context as _, Result, anyhow};
+use clap::{Args, Subcommand};
+use contract::monitor::wire::{FieldMask, Timestamp};
+use contract::status_report::wire::{
+    AddStatusReportUpdateRequest, ComponentImpact, CreateStatusReportRequest,
+    DeleteStatusReportRequest, DeleteStatusReportUpdateRequest, EditStatusReportUpdateRequest,
+    GetStatusReportRequest, ListStatusReportsRequest, StatusReport, StatusReportUpdate,
+};
+use rules::UpdateId;
+use serde_json::json;
+
+use crate::output;
+use crate::service::{KEY_HELP, Service};
+
+/// Reports that are shown where nobody says how many.
+const SHOWN: i32 = 20;
+/// The status that ends a report.
+const RESOLVED: &str = "resolved";
+
+/// What to do with reports.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Action {
+    /// List reports
+    List {
+        #[command(flatten)]
+        which: Which,
+        #[command(flatten)]
+        manner: Manner,
+    },
+    /// Show a report with all its updates
+    Show {
+        #[command(flatten)]
+        report: Named,
+        #[command(flatten)]
+        manner: Manner,
+    },
+    /// Open a report on a status page
+    Create {
+        #[command(flatten)]
+        opened: Box<Opened>,
+        #[command(flatten)]
+        manner: Manner,
+    },
+    /// Add an update to a report
+    Update {
+        #[command(flatten)]
+        report: Named,
+        /// investigating, identified, monitoring or resolved
+        #[arg(long, value_name = "STATUS")]
+        status: String,
+        #[command(flatten)]
+        added: Added,
+        #[command(flatten)]
+        manner: Manner,
+    },
+    /// Add the update that resolves a report
+    Resolve {
+        #[command(flatten)]
+        report: Named,
+        #[command(flatten)]
+        added: Added,
+        #[command(flatten)]
+        manner: Manner,
+    },
+    /// Change what an update says, and when; nobody is told
+    Edit {
+        /// The update, upd_…
+        #[arg(value_name = "UPDATE")]
+        update: String,
+        #[command(flatten)]
+        wanted: Wanted,
+        #[command(flatten)]
+        manner: Manner,
+    },
+    /// Delete a report, rpt_…, or one of its updates, upd_…
+    Delete {
+        /// The report or the update
+        #[arg(value_name = "ID")]
+        id: String,
+        #[command(flatten)]
+        manner: Manner,
+    },
+    /// Templates of reports: list, create and delete them
+    Templates {
+        #[command(subcommand)]
+        action: templates::Action,
+    },
+}
+
+/// Which report.
+#[derive(Debug, Args)]
+pub(crate) struct Named {
+    /// The report, rpt_…
+    #[arg(value_name = "REPORT")]
+    id: String,
+}
+
+/// Whom to ask, and how to answer.
+#[derive(Debug, Args)]
+#[command(after_help = KEY_HELP)]
+pub(crate) struct Manner {
+    #[command(flatten)]
+    pub(super) service: Service,
+    /// Print JSON, for programs
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// Which of the list.
+#[derive(Debug, Args)]
+pub(crate) struct Which {
+    /// Only those of this status page, page_…
+    #[arg(long, value_name = "ID")]
+    page: Option<String>,
+    /// Only those that are open or resolved
+    #[arg(long, value_name = "STATE")]
+    state: Option<String>,
+    /// How many at most, 1 to 100
+    #[arg(long, value_name = "NUMBER", default_value_t = SHOWN, allow_negative_numbers = true)]
+    limit: i32,
+}
+
+/// A report to open.
+#[derive(Debug, Args)]
+pub(crate) struct Opened {
+    /// The status page, page_…
+    #[arg(long, value_name = "ID")]
+    page: String,
+    /// What visitors read first, in one line
+    #[arg(long, value_name = "TEXT", required_unless_present = "template")]
+    title: Option<String>,
+    /// A template that says what is left out here, tpl_…
+    #[arg(long, value_name = "ID")]
+    template: Option<String>,
+    #[command(flatten)]
+    first: Wanted,
+    /// Do not tell subscribers
+    #[arg(long)]
+    no_notify: bool,
+}
+
+/// An update to add.
+#[derive(Debug, Args)]
+pub(crate) struct Added {
+    /// What is said, as Markdown
+    #[arg(long, value_name = "MARKDOWN")]
+    text: String,
+    /// From when on it holds, such as 2026-12-01T22:00:00Z [default: now]
+    #[arg(long, value_name = "TIME")]
+    at: Option<String>,
+    /// How a component is from then on, such as cmp_…=degraded or cmp_…=down; may be given again
+    /// [default: as before]
+    #[arg(long = "component", value_name = "ID=IMPACT")]
+    components: Vec<String>,
+    /// Do not tell subscribers
+    #[arg(long)]
+    no_notify: bool,
+}
+
+/// What an update is to say, each as far as it is given.
+#[derive(Debug, Default, Args)]
+pub(crate) struct Wanted {
+    /// investigating, identified, monitoring or resolved
+    #[arg(long, value_name = "STATUS")]
+    status: Option<String>,
+    /// What is said, as Markdown
+    #[arg(long, value_name = "MARKDOWN")]
+    text: Option<String>,
+    /// From when on it holds, such as 2026-12-01T22:00:00Z
+    #[arg(long, value_name = "TIME")]
+    at: Option<String>,
+    /// How a component is from then on, such as cmp_…=degraded or cmp_…=down; may be given again
+    #[arg(long = "component", value_name = "ID=IMPACT")]
+    components: Vec<String>,
+}
+
+pub(crate) async fn run(action: Action) -> Result<()> {
+    match action {
+        Action::List { which, manner } => list(which, &manner).await,
+        Action::Show { report, manner } => show(report.id, &manner).await,
+        Action::Create { opened, manner } => create(*opened, &manner).await,
+        Action::Update { report, status, added, manner } => {
+            add(report.id, status, added, &manner).await
+        }
+        Action::Resolve { report, added, manner } => {
+            add(report.id, RESOLVED.to_owned(), added, &manner).await
+        }
+        Action::Edit { update, wanted, manner } => edit(update, wanted, &manner).await,
+        Action::Delete { id, manner } => delete(id, &manner).await,
+        Action::Templates { action } => templates::run(action).await,
+    }
+}
+
+async fn list(which: Which, manner: &Manner) -> Result<()> {
+    let request = ListStatusReportsRequest {
+        page_id: which.page,
+        state: which.state,
+        limit: Some(which.limit),
+        ..Default::default()
+    };
+    let answer = manner.service.client()?.status_reports.list_status_reports(request).await;
+    let page = manner.service.answered("listing reports", answer)?.into_owned();
+    if manner.json {
+        output::print(serde_json::to_value(&page)?);
+        return Ok(());
+    }
+    output::say(&said::table(&page.status_reports));
+    let (shown, all) = (page.status_reports.len(), page.total_size);
+    if usize::try_from(all).is_ok_and(|all| all > shown) {
+        output::complain(&format!("{shown} of {all}; --limit shows more"));
+    }
+    Ok(())
+}
+
+async fn show(id: String, manner: &Manner) -> Result<()> {
+    let request = GetStatusReportRequest { id };
+    let answer = manner.service.client()?.status_reports.get_status_report(request).await;
+    let report = manner.service.answered("reading the report", answer)?.into_owned();
+    let report = report.status_report.into_option().unwrap_or_default();
+    if manner.json {
+        output::print(serde_json::to_value(&report)?);
+    } else {
+        output::say(&said::whole(&report));
+    }
+    Ok(())
+}
+
+async fn create(opened: Opened, manner: &Manner) -> Result<()> {
+    let report =
+        StatusReport { page_id: Some(opened.page), title: opened.title, ..Default::default() };
+    let request = CreateStatusReportRequest {
+        status_report: report.into(),
+        update: opened.first.written()?.into(),
+        template_id: opened.template,
+        notify: Some(!opened.no_notify),
+    };
+    let answer = manner.service.client()?.status_reports.create_status_report(request).await;
+    let answer = manner.service.answered("opening the report", answer)?.into_owned();
+    say(&answer.status_report.into_option().unwrap_or_default(), manner)
+}
+
+async fn add(id: String, status: String, added: Added, manner: &Manner) -> Result<()> {
+    let Added { text, at, components, no_notify } = added;
+    let wanted = Wanted { status: Some(status), text: Some(text), at, components };
+    let update = wanted.written()?.into();
+    let request = AddStatusReportUpdateRequest { id, update, notify: Some(!no_notify) };
+    let answer = manner.service.client()?.status_reports.add_status_report_update(request).await;
+    let answer = manner.service.answered("adding the update", answer)?.into_owned();
+    say(&answer.status_report.into_option().unwrap_or_default(), manner)
+}
+
+async fn edit(update: String, wanted: Wanted, manner: &Manner) -> Result<()> {
+    let paths = wanted.given();
+    if paths.is_empty() {
+        return Err(anyhow!("nothing is to change; give --status, --text, --at or --component"));
+    }
+    let written = StatusReportUpdate { id: Some(update), ..wanted.written()? };
+    let update_mask = FieldMask { paths, ..Default::default() }.into();
+    let request = EditStatusReportUpdateRequest { update: written.into(), update_mask };
+    let answer = manner.service.client()?.status_reports.edit_status_report_update(request).await;
+    let answer = manner.service.answered("editing the update", answer)?.into_owned();
+    say(&answer.status_report.into_option().unwrap_or_default(), manner)
+}
+
+async fn delete(id: String, manner: &Manner) -> Result<()> {
+    let reports = manner.service.client()?.status_reports;
+    if id.starts_with(UpdateId::PREFIX) {
+        let request = DeleteStatusReportUpdateRequest { id };
+        let answer = reports.delete_status_report_update(request).await;
+        let answer = manner.service.answered("deleting the update", answer)?.into_owned();
+        return say(&answer.status_report.into_option().unwrap_or_default(), manner);
+    }
+    let request = DeleteStatusReportRequest { id: id.clone() };
+    let answer = reports.delete_status_report(request).await;
+    manner.service.answered("deleting the report", answer)?;
+    gone(&id, manner.json);
+    Ok(())
+}
+
+fn say(report: &StatusReport, manner: &Manner) -> Result<()> {
+    if manner.json {
+        output::print(serde_json::to_value(report)?);
+    } else {
+        output::say(&said::line(report));
+    }
+    Ok(())
+}
+
+/// Says that something is deleted.
+fn gone(id: &str, json: bool) {
+    if json {
+        output::print(json!({}));
+    } else {
+        output::say(&format!("{id} is deleted"));
+    }
+}
+
+impl Wanted {
+    /// Names of the fields that are given.
+    fn given(&self) -> Vec<String> {
+        let given = [
+            ("status", self.status.is_some()),
+            ("text", self.text.is_some()),
+            ("at", self.at.is_some()),
+            ("components", !self.components.is_empty()),
+        ];
+        given.into_iter().filter(|(_, is)| *is).map(|(name, _)| name.to_owned()).collect()
+    }
+
+    fn written(&self) -> Result<StatusReportUpdate> {
+        let at = self.at.as_deref().map(moment).transpose()?;
+        Ok(StatusReportUpdate {
+            status: self.status.clone(),
+            text: self.text.clone(),
+            at: at.map(Into::into).unwrap_or_default(),
+            components: impacts(&self.components)?,
+            ..Default::default()
+        })
+    }
+}
+
+fn moment(given: &str) -> Result<Timestamp> {
+    serde_json::from_value(json!(given))
+        .with_context(|| format!("`--at {given}` is no time such as 2026-12-01T22:00:00Z"))
+}
+
+/// What is said of components: each an identifier and an impact.
+fn impacts(given: &[String]) -> Result<Vec<ComponentImpact>> {
+    let read = |given: &String| {
+        let (component, impact) = given.split_once('=').ok_or_else(|| {
+            anyhow!("`--component {given}` is no component with an impact, such as cmp_…=down")
+        })?;
+        Ok(ComponentImpact {
+            component_id: Some(component.to_owned()),
+            impact: Some(impact.to_owned()),
+        })
+    };
+    given.iter().map(read).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_component_is_named_with_its_impact() {
+        let said = impacts(&["cmp_1=down".to_owned()]).unwrap();
+        assert_eq!(said[0].component_id.as_deref(), Some("cmp_1"));
+        assert_eq!(said[0].impact.as_deref(), Some("down"));
+        let refusal = impacts(&["cmp_1".to_owned()]).unwrap_err();
+        insta::assert_snapshot!(refusal, @"`--component cmp_1` is no component with an impact, such as cmp_…=down");
+    }
+
+    #[test]
+    fn an_edit_changes_what_is_given_and_nothing_else() {
+        let wanted = Wanted { text: Some("x".to_owned()), ..Wanted::default() };
+        assert_eq!(wanted.given(), ["text"]);
+        let at = Some("2026-12-01T22:00:00Z".to_owned());
+        let wanted = Wanted { at, components: vec!["a=down".to_owned()], ..Wanted::default() };
+        assert_eq!(wanted.given(), ["at", "components"]);
+        let written = wanted.written().unwrap();
+        assert_eq!(written.at.as_option().map(|at| at.seconds), Some(1_796_162_400));
+        let wrong = Wanted { at: Some("tomorrow".to_owned()), ..Wanted::default() };
+        let refusal = wrong.written().unwrap_err().to_string();
+        assert_eq!(refusal, "`--at tomorrow` is no time such as 2026-12-01T22:00:00Z");
+    }
+}

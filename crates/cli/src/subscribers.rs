@@ -1,0 +1,188 @@
+//! `aloft subscribers`: who is told what happens on status pages, and adding and ending them. Everything
+//! is asked of a running service, with a key. No URL of a webhook is printed.
+
+use anyhow::Result;
+use clap::{ArgGroup, Args, Subcommand};
+use contract::status_page::wire::{
+    AddSubscriberRequest, ListSubscribersRequest, RemoveSubscriberRequest, Subscriber, Timestamp,
+};
+use serde_json::json;
+
+use crate::output;
+use crate::service::{KEY_HELP, Service};
+
+/// Subscribers that are shown where nobody says how many.
+const SHOWN: i32 = 20;
+
+/// What to do with subscribers.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Action {
+    /// List subscribers
+    List {
+        #[command(flatten)]
+        which: Which,
+        #[command(flatten)]
+        manner: Manner,
+    },
+    /// Add a subscriber: an address, which is asked first, or a URL for webhooks
+    Add {
+        #[command(flatten)]
+        new: New,
+        #[command(flatten)]
+        manner: Manner,
+    },
+    /// End a subscription; nothing of the subscriber is kept
+    Remove {
+        /// The subscriber, sub_…
+        #[arg(value_name = "SUBSCRIBER")]
+        id: String,
+        #[command(flatten)]
+        manner: Manner,
+    },
+}
+
+/// Which subscribers.
+#[derive(Debug, Args)]
+pub(crate) struct Which {
+    /// Only those of this page, page_…
+    #[arg(long, value_name = "ID")]
+    page: Option<String>,
+    /// Only those that are told so: email or webhook
+    #[arg(long, value_name = "KIND")]
+    kind: Option<String>,
+    /// Only those that are pending or active
+    #[arg(long, value_name = "STATE")]
+    state: Option<String>,
+    /// How many at most, 1 to 100
+    #[arg(long, value_name = "NUMBER", default_value_t = SHOWN, allow_negative_numbers = true)]
+    limit: i32,
+}
+
+/// A new subscriber.
+#[derive(Debug, Args)]
+#[command(group(ArgGroup::new("destination").required(true).args(["email", "webhook_url"])))]
+pub(crate) struct New {
+    /// The page, page_…
+    #[arg(long, value_name = "ID")]
+    page: String,
+    /// The address that emails go to
+    #[arg(long, value_name = "ADDRESS")]
+    email: Option<String>,
+    /// The URL that signed webhooks go to
+    #[arg(long, value_name = "URL")]
+    webhook_url: Option<String>,
+    /// Language of the emails: en, de, fr, es, pt, ja or zh
+    #[arg(long, value_name = "LANGUAGE")]
+    language: Option<String>,
+    /// Only of this component, cmp_…; may be given again
+    #[arg(long = "component", value_name = "ID")]
+    components: Vec<String>,
+    /// What is heard of: reports, maintenance, incidents; may be given again
+    #[arg(long = "topic", value_name = "TOPIC")]
+    topics: Vec<String>,
+    /// Ask nobody: who has the address said yes already
+    #[arg(long)]
+    confirmed: bool,
+}
+
+/// Whom to ask, and how to answer.
+#[derive(Debug, Args)]
+#[command(after_help = KEY_HELP)]
+pub(crate) struct Manner {
+    #[command(flatten)]
+    service: Service,
+    /// Print JSON, for programs
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) async fn run(action: Action) -> Result<()> {
+    match action {
+        Action::List { which, manner } => list(which, &manner).await,
+        Action::Add { new, manner } => add(new, &manner).await,
+        Action::Remove { id, manner } => remove(id, &manner).await,
+    }
+}
+
+async fn list(which: Which, manner: &Manner) -> Result<()> {
+    let request = ListSubscribersRequest {
+        limit: Some(which.limit),
+        page_id: which.page,
+        kind: which.kind,
+        state: which.state,
+        ..Default::default()
+    };
+    let answer = manner.service.client()?.status_pages.list_subscribers(request).await;
+    let part = manner.service.answered("listing subscribers", answer)?.into_owned();
+    if manner.json {
+        output::print(serde_json::to_value(&part)?);
+        return Ok(());
+    }
+    let head = ["SUBSCRIBER", "PAGE", "STATE", "SINCE", "TOPICS", "WHERE"].map(str::to_owned);
+    let rows: Vec<_> = std::iter::once(head).chain(part.subscribers.iter().map(line)).collect();
+    output::say(&output::table(&rows));
+    let (shown, all) = (part.subscribers.len(), part.total_size);
+    if usize::try_from(all).is_ok_and(|all| all > shown) {
+        output::complain(&format!("{shown} of {all}; --limit shows more"));
+    }
+    Ok(())
+}
+
+async fn add(new: New, manner: &Manner) -> Result<()> {
+    let subscriber = Subscriber {
+        page_id: Some(new.page),
+        email: new.email,
+        webhook_url: new.webhook_url,
+        language: new.language,
+        component_ids: new.components,
+        topics: new.topics,
+        ..Default::default()
+    };
+    let request =
+        AddSubscriberRequest { subscriber: subscriber.into(), confirm: Some(!new.confirmed) };
+    let answer = manner.service.client()?.status_pages.add_subscriber(request).await;
+    let added = manner.service.answered("adding the subscriber", answer)?.into_owned();
+    let subscriber = added.subscriber.into_option().unwrap_or_default();
+    if manner.json {
+        output::print(serde_json::to_value(&subscriber)?);
+        return Ok(());
+    }
+    let (id, state) = (text(subscriber.id), text(subscriber.state));
+    let then = if state == "pending" { "is asked by email" } else { "is told from now on" };
+    output::say(&format!("{id} {then}"));
+    Ok(())
+}
+
+async fn remove(id: String, manner: &Manner) -> Result<()> {
+    let request = RemoveSubscriberRequest { id: id.clone() };
+    let answer = manner.service.client()?.status_pages.remove_subscriber(request).await;
+    manner.service.answered("ending the subscription", answer)?;
+    if manner.json {
+        output::print(json!({ "id": id }));
+    } else {
+        output::say(&format!("{id} is told nothing more, and forgotten"));
+    }
+    Ok(())
+}
+
+/// A subscriber as a line of a table.
+fn line(subscriber: &Subscriber) -> [String; 6] {
+    let since = subscriber.confirmed_at.as_option().map(moment).unwrap_or_default();
+    let place = subscriber.email.clone().or_else(|| subscriber.kind.clone());
+    [
+        text(subscriber.id.clone()),
+        text(subscriber.page_id.clone()),
+        text(subscriber.state.clone()),
+        since,
+        subscriber.topics.join(" "),
+        text(place),
+    ]
+}
+
+fn moment(at: &Timestamp) -> String {
+    contract::monitor::given_instant(at).map(output::moment).unwrap_or_default()
+}
+
+fn text(given: Option<String>) -> String {
+    given.unwrap_or_default()
+}

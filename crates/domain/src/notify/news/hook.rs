@@ -1,0 +1,163 @@
+//! What programs are told: JSON in a version of its own, signed as the webhooks of channels are. Fields
+//! are added to a version, and never taken away from it or given another meaning;
+//! `docs/reference/page-webhook.md` says the same.
+
+use rules::Secret;
+use rules::status_page::Subscriber;
+use serde::Serialize;
+
+use super::super::fit::{Unit, fit, one_line, plain};
+use super::super::message::HttpMessage;
+use super::super::story::written_time;
+use super::super::webhook::signed;
+use super::{About, ComponentNamed, Cover, News};
+
+/// Version of the body.
+const VERSION: u32 = 1;
+/// Longest line that people wrote (ours).
+const LINE_MAX: usize = 2_048;
+/// Longest text that people wrote (ours): as long as an update may be.
+const TEXT_MAX: usize = 16_384;
+
+#[derive(Serialize)]
+struct Body {
+    version: u32,
+    r#type: &'static str,
+    timestamp: Option<String>,
+    data: Data,
+}
+
+#[derive(Serialize)]
+struct Data {
+    subscriber: String,
+    page: Page,
+    /// Oldest first; one, or those of a storm.
+    news: Vec<Told>,
+}
+
+#[derive(Serialize)]
+struct Page {
+    id: String,
+    title: String,
+    link: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Told {
+    r#type: &'static str,
+    at: Option<String>,
+    components: Vec<Component>,
+    #[serde(flatten)]
+    about: Matter,
+}
+
+#[derive(Serialize)]
+struct Component {
+    id: String,
+    name: String,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Matter {
+    Report {
+        id: String,
+        update: String,
+        title: String,
+        status: &'static str,
+        text: String,
+    },
+    Maintenance {
+        id: String,
+        title: String,
+        description: Option<String>,
+        from: Option<String>,
+        until: Option<String>,
+    },
+    Incident {
+        id: String,
+        began_at: Option<String>,
+    },
+    Subscriber {
+        id: String,
+    },
+}
+
+pub(super) fn compose(
+    subscriber: &Subscriber,
+    url: &Secret<String>,
+    news: &[News],
+    cover: &Cover<'_>,
+) -> HttpMessage {
+    let body = serde_json::to_value(body(subscriber, news, cover));
+    let body = body.expect("texts and numbers are always JSON");
+    let message = HttpMessage::json(url.expose(), &body);
+    signed(message, cover.key, cover.now, cover.signing)
+}
+
+fn body(subscriber: &Subscriber, news: &[News], cover: &Cover<'_>) -> Body {
+    let kind = match news {
+        [only] => only.word(),
+        _ => "page.storm",
+    };
+    let title = news.first().map(|news| line(&news.page.title)).unwrap_or_default();
+    Body {
+        version: VERSION,
+        r#type: kind,
+        timestamp: written_time(news.last().map_or(cover.now, |news| news.at)),
+        data: Data {
+            subscriber: subscriber.id.to_string(),
+            page: Page {
+                id: subscriber.settings.page_id.to_string(),
+                title,
+                link: cover.links.as_ref().map(|links| links.page.clone()),
+            },
+            news: news.iter().map(told).collect(),
+        },
+    }
+}
+
+fn told(news: &News) -> Told {
+    let component = |component: &ComponentNamed| Component {
+        id: component.id.to_string(),
+        name: line(&component.name),
+    };
+    Told {
+        r#type: news.word(),
+        at: written_time(news.at),
+        components: news.components.iter().map(component).collect(),
+        about: matter(&news.about),
+    }
+}
+
+fn matter(about: &About) -> Matter {
+    match about {
+        About::Report(report) => Matter::Report {
+            id: report.report.to_string(),
+            update: report.update.to_string(),
+            title: line(&report.title),
+            status: report.status.as_str(),
+            text: fit(&report.text, plain, Unit::Utf16, TEXT_MAX),
+        },
+        About::Maintenance(it) => Matter::Maintenance {
+            id: it.maintenance.to_string(),
+            title: line(&it.title),
+            description: it
+                .description
+                .as_deref()
+                .map(|text| fit(text, plain, Unit::Utf16, TEXT_MAX)),
+            from: written_time(it.from),
+            until: written_time(it.until),
+        },
+        About::Incident(it) => {
+            Matter::Incident { id: it.incident.to_string(), began_at: written_time(it.began_at) }
+        }
+        About::Asked(subscriber) | About::Known(subscriber) => {
+            Matter::Subscriber { id: subscriber.to_string() }
+        }
+    }
+}
+
+fn line(text: &str) -> String {
+    fit(&one_line(text), plain, Unit::Utf16, LINE_MAX)
+}

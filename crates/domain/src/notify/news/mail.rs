@@ -1,0 +1,223 @@
+//! Emails to subscribers: text and HTML that say the same, in the subscriber's language. All of one
+//! report stand together. What people wrote is shown as they wrote it, as text.
+
+use std::fmt::Write as _;
+
+use rules::status_page::Language;
+
+use super::super::email::{SUBJECT_MAX, id, subject};
+use super::super::fit::{Unit, escaped, fit, html, one_line, plain};
+use super::super::message::{ListLinks, Mail};
+use super::super::story::shown_time;
+use super::words::{self, Words};
+use super::{About, Cover, Links, News, Stage};
+
+/// Longest text of one piece of news (ours): as long as an update may be.
+const TEXT_MAX: usize = 16_384;
+/// Longest list of components (ours).
+const NAMES_MAX: usize = 1_000;
+/// All news of one email (ours): Gmail shows the first 102 KB of a message.
+const NEWS_BYTES_MAX: usize = 40_000;
+
+const BODY: &str = "margin:0;padding:16px;background:#f4f5f7;color:#16191d;\
+    font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif";
+const CARD: &str = "max-width:600px;margin:0 auto;padding:24px;background:#ffffff";
+const BUTTON: &str = "display:inline-block;padding:10px 16px;background:#16191d;color:#ffffff;\
+    text-decoration:none;border-radius:4px";
+const SMALL: &str = "margin:16px 0 0;color:#5b6470;font-size:13px";
+
+/// One piece of news in words, nothing escaped yet.
+struct Told {
+    title: String,
+    /// Paragraphs, which may have several lines.
+    parts: Vec<String>,
+}
+
+/// What the button of an email says, and where it leads.
+struct Button<'b> {
+    words: &'static str,
+    link: &'b str,
+}
+
+pub(super) fn compose(
+    address: &str,
+    language: Language,
+    news: &[News],
+    (cover, links): (&Cover<'_>, &Links),
+) -> Mail {
+    let words = words::of(language);
+    let told = told(words, news);
+    let title = match told.as_slice() {
+        [only] => only.title.clone(),
+        several => fill(words.several, &several.len().to_string()),
+    };
+    let page = news.first().map(|news| one_line(&news.page.title)).unwrap_or_default();
+    let is_asked = matches!(news, [News { about: About::Asked(_), .. }]);
+    let button = if is_asked {
+        Button { words: words.confirm, link: &links.confirm }
+    } else {
+        Button { words: words.open_page, link: &links.page }
+    };
+    // Whoever only was asked has nothing to end.
+    let ways = (!is_asked).then_some(links);
+    let head = if is_asked { title.clone() } else { format!("{page}: {title}") };
+    let thread = news.first().map(News::thread).unwrap_or_default();
+    Mail {
+        to: address.to_owned(),
+        subject: fit(&head, subject, Unit::Utf16, SUBJECT_MAX),
+        text: text(words, (&page, &title), &told, (&button, ways)),
+        html: html_of((words, language), (&page, &title), &told, (&button, ways)),
+        id: id(cover.key),
+        thread: id(&format!("{thread}-{page_id}", page_id = page_id(news))),
+        list: match ways {
+            Some(links) => ListLinks::OneClick(links.unsubscribe.clone()),
+            None => ListLinks::None,
+        },
+    }
+}
+
+fn page_id(news: &[News]) -> String {
+    news.first().map(|news| news.page.id.to_string()).unwrap_or_default()
+}
+
+/// As many as an email holds; there are more only in a storm without end.
+fn told(words: &Words, news: &[News]) -> Vec<Told> {
+    let mut room = NEWS_BYTES_MAX;
+    let told = news.iter().map(|news| one(words, news));
+    let fits = told.enumerate().take_while(|(index, told)| {
+        let length = told.title.len() + told.parts.iter().map(String::len).sum::<usize>();
+        room = room.saturating_sub(length);
+        *index == 0 || room > 0
+    });
+    fits.map(|(_, told)| told).collect()
+}
+
+fn one(words: &Words, news: &News) -> Told {
+    let names: Vec<String> = news.components.iter().map(|it| one_line(&it.name)).collect();
+    let all = fit(&names.join(", "), plain, Unit::Utf16, NAMES_MAX);
+    let about =
+        |[one, several]: [&str; 2]| fill(if names.len() == 1 { one } else { several }, &all);
+    let listed = (!all.is_empty()).then(|| format!("{}: {all}", words.components));
+    let page = one_line(&news.page.title);
+    let (title, mut parts) = match &news.about {
+        About::Report(report) => {
+            let title = format!("{}: {}", words.status(report.status), one_line(&report.title));
+            (title, vec![prose(&report.text)])
+        }
+        About::Maintenance(it) => {
+            let template = match it.stage {
+                Stage::Announced => words.announced,
+                Stage::Begun => words.begun,
+                Stage::Over => words.over,
+            };
+            let when = fill(words.from_to, &shown_time(it.from));
+            let when = fill(&when, &shown_time(it.until));
+            let description = it.description.as_deref().map(prose);
+            let parts = [Some(when), description].into_iter().flatten().collect();
+            (fill(template, &one_line(&it.title)), parts)
+        }
+        About::Incident(it) => (about(if it.is_over { words.up } else { words.down }), Vec::new()),
+        About::Asked(_) => {
+            (fill(words.confirm_title, &page), vec![fill(words.confirm_text, &page)])
+        }
+        About::Known(_) => (fill(words.known_title, &page), vec![fill(words.known_text, &page)]),
+    };
+    match &news.about {
+        About::Report(_) | About::Maintenance(_) => parts.extend(listed),
+        About::Incident(_) | About::Asked(_) | About::Known(_) => {}
+    }
+    parts.push(shown_time(news.at));
+    parts.retain(|part| !part.is_empty());
+    Told { title, parts }
+}
+
+/// What people wrote, in its lines.
+fn prose(text: &str) -> String {
+    let lines: Vec<String> = text.lines().map(one_line).collect();
+    fit(lines.join("\n").trim(), plain, Unit::Utf16, TEXT_MAX)
+}
+
+/// The first place of a template filled.
+fn fill(template: &str, value: &str) -> String {
+    template.replacen("{}", value, 1)
+}
+
+fn text(
+    words: &Words,
+    (page, title): (&str, &str),
+    told: &[Told],
+    (button, ways): (&Button<'_>, Option<&Links>),
+) -> String {
+    let mut text = format!("{title}\n");
+    for one in told {
+        if told.len() > 1 {
+            let _ = write!(text, "\n• {}\n", one.title);
+        }
+        for part in &one.parts {
+            let _ = write!(text, "\n{part}\n");
+        }
+    }
+    let _ = write!(text, "\n{}: {}\n", button.words, button.link);
+    if let Some(links) = ways {
+        let _ = write!(
+            text,
+            "\n-- \n{}\n{}: {}\n{}: {}\n",
+            fill(words.why, page),
+            words.manage,
+            links.manage,
+            words.unsubscribe,
+            links.unsubscribe
+        );
+    }
+    text
+}
+
+fn html_of(
+    (words, language): (&Words, Language),
+    (page, title): (&str, &str),
+    told: &[Told],
+    (button, ways): (&Button<'_>, Option<&Links>),
+) -> String {
+    let safe = |text: &str| escaped(text, html);
+    let mut out = format!(
+        "<!doctype html>\n<html lang=\"{language}\"><head><meta charset=\"utf-8\">\
+         <meta name=\"viewport\" content=\"width=device-width\"><title>{title}</title></head>\n\
+         <body style=\"{BODY}\"><div style=\"{CARD}\">\n\
+         <p style=\"margin:0;color:#5b6470\">{page}</p>\n\
+         <h1 style=\"margin:0 0 16px;font-size:20px;overflow-wrap:anywhere\">{title}</h1>\n",
+        title = safe(title),
+        page = safe(page),
+    );
+    for one in told {
+        if told.len() > 1 {
+            let _ = writeln!(
+                out,
+                "<h2 style=\"margin:16px 0 0;font-size:16px\">{}</h2>",
+                safe(&one.title)
+            );
+        }
+        for part in &one.parts {
+            let part = safe(part).replace('\n', "<br>");
+            let _ = writeln!(out, "<p style=\"overflow-wrap:anywhere\">{part}</p>");
+        }
+    }
+    let _ = writeln!(
+        out,
+        "<p><a style=\"{BUTTON}\" href=\"{}\">{}</a></p>",
+        safe(button.link),
+        safe(button.words)
+    );
+    if let Some(links) = ways {
+        let _ = writeln!(
+            out,
+            "<p style=\"{SMALL}\">{}<br><a href=\"{}\">{}</a> · <a href=\"{}\">{}</a></p>",
+            safe(&fill(words.why, page)),
+            safe(&links.manage),
+            safe(words.manage),
+            safe(&links.unsubscribe),
+            safe(words.unsubscribe)
+        );
+    }
+    out.push_str("</div></body></html>\n");
+    out
+}

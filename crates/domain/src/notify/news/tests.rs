@@ -1,0 +1,245 @@
+//! What subscribers are told, in its forms; and what makes two pieces of news one.
+
+use rules::status_page::{Components, Language, SubscriberSettings};
+use rules::{Timestamp, WorkspaceId};
+
+use super::*;
+use crate::notify::{ListLinks, Mail};
+
+const AT: Timestamp = Timestamp::from_millis(1_795_271_700_000);
+
+fn a_subscriber(destination: Destination, language: Language) -> Subscriber {
+    Subscriber {
+        id: SubscriberId::from_bits(9),
+        workspace: WorkspaceId::from_bits(1),
+        settings: SubscriberSettings {
+            page_id: PageId::from_bits(2),
+            destination,
+            language,
+            scope: Components::All,
+            topics: Topic::BY_DEFAULT.to_vec(),
+        },
+        created_at: AT,
+        confirmed_at: Some(AT),
+    }
+}
+
+fn by_mail(language: Language) -> Subscriber {
+    a_subscriber(Destination::Email("ada@example.com".to_owned()), language)
+}
+
+fn news(about: About) -> News {
+    let component =
+        |id, name: &str| ComponentNamed { id: ComponentId::from_bits(id), name: name.to_owned() };
+    News {
+        page: PageNamed { id: PageId::from_bits(2), title: "Acme".to_owned() },
+        at: AT,
+        about,
+        components: vec![component(3, "API"), component(4, "Shop <b>")],
+    }
+}
+
+fn report(status: ReportStatus, update: u64) -> News {
+    news(About::Report(ReportNews {
+        report: ReportId::from_bits(5),
+        update: UpdateId::from_bits(update),
+        title: "Log-in is slow".to_owned(),
+        status,
+        is_first: update == 1,
+        text: "We **look**.\r\n\r\nBcc: nobody".to_owned(),
+        concerns: vec![ComponentId::from_bits(3)],
+    }))
+}
+
+fn maintenance(stage: Stage) -> News {
+    news(About::Maintenance(MaintenanceNews {
+        maintenance: MaintenanceId::from_bits(6),
+        title: "New disks".to_owned(),
+        description: None,
+        from: AT,
+        until: AT + std::time::Duration::from_hours(1),
+        stage,
+    }))
+}
+
+fn incident(is_over: bool) -> News {
+    let incident = IncidentId::from_bits(7);
+    news(About::Incident(IncidentNews { incident, began_at: AT, is_over }))
+}
+
+fn servers() -> Servers {
+    Servers { has_mail: true, ..Servers::default() }
+}
+
+fn cover(key: &str) -> Cover<'_> {
+    let at = |rest: &str| format!("https://up.example/status/acme{rest}");
+    let links = Links {
+        page: at(""),
+        confirm: at("/confirm/t1"),
+        manage: at("/manage/t2"),
+        unsubscribe: at("/unsubscribe/t3"),
+    };
+    Cover { key, now: AT, signing: &[], links: Some(links) }
+}
+
+fn mail(language: Language, news: &[News]) -> Mail {
+    let key = news_key(SubscriberId::from_bits(9), &news[0]);
+    match compose_news(&by_mail(language), news, &servers(), &cover(&key)).unwrap() {
+        Message::Mail(mail) => mail,
+        Message::Http(_) => panic!("an email was asked for"),
+    }
+}
+
+// issue 7: "email with double opt-in and one-click unsubscribe headers"
+#[test]
+fn an_email_says_what_happened_why_it_came_and_how_it_ends() {
+    let mail = mail(Language::En, &[report(ReportStatus::Identified, 2)]);
+    assert_eq!(mail.subject, "Acme: Identified: Log-in is slow");
+    assert_eq!(
+        mail.list,
+        ListLinks::OneClick("https://up.example/status/acme/unsubscribe/t3".to_owned())
+    );
+    insta::assert_snapshot!(mail.text, @"
+    Identified: Log-in is slow
+
+    We **look**.
+
+    Bcc: nobody
+
+    Components: API, Shop <b>
+
+    2026-11-21 14:35:00 UTC
+
+    Open the status page: https://up.example/status/acme
+
+    -- 
+    You get this because you subscribed to the status page “Acme”.
+    Choose what you hear of: https://up.example/status/acme/manage/t2
+    Unsubscribe: https://up.example/status/acme/unsubscribe/t3
+    ");
+    assert!(mail.html.contains("Shop &lt;b&gt;") && !mail.html.contains("Shop <b>"));
+}
+
+#[test]
+fn updates_of_a_report_stand_together_and_another_report_does_not() {
+    let first = mail(Language::En, &[report(ReportStatus::Investigating, 1)]);
+    let second = mail(Language::En, &[report(ReportStatus::Resolved, 2)]);
+    assert_eq!(first.thread, second.thread);
+    assert_ne!(first.id, second.id);
+    assert_ne!(first.thread, mail(Language::En, &[maintenance(Stage::Begun)]).thread);
+}
+
+#[test]
+fn who_is_asked_gets_one_link_and_nothing_to_end() {
+    let asked = mail(Language::De, &[news(About::Asked(SubscriberId::from_bits(9)))]);
+    assert_eq!(asked.subject, "Bestätigen Sie Ihr Abonnement von „Acme“");
+    assert_eq!(asked.list, ListLinks::None);
+    assert!(asked.text.contains("/confirm/t1"), "{}", asked.text);
+    assert!(!asked.text.contains("/unsubscribe/") && !asked.html.contains("/manage/"));
+}
+
+// issue 7: "seven languages"
+#[test]
+fn every_language_has_its_own_words() {
+    let all = [maintenance(Stage::Announced), incident(false), incident(true)];
+    let subjects: Vec<String> = Language::ALL
+        .iter()
+        .flat_map(|language| {
+            all.iter().map(|news| mail(*language, std::slice::from_ref(news)).subject)
+        })
+        .collect();
+    let mut distinct = subjects.clone();
+    distinct.sort_unstable();
+    distinct.dedup();
+    assert_eq!(distinct.len(), Language::ALL.len() * all.len(), "{subjects:?}");
+    assert!(subjects.iter().all(|subject| !subject.contains("{}")), "{subjects:?}");
+}
+
+#[test]
+fn a_storm_is_one_email_that_tells_all_of_it() {
+    let mail = mail(Language::En, &[incident(false), incident(true)]);
+    assert_eq!(mail.subject, "Acme: 2 messages");
+    assert!(mail.text.contains("• API, Shop <b> are down"), "{}", mail.text);
+    assert!(mail.text.contains("• API, Shop <b> are up again"), "{}", mail.text);
+}
+
+#[test]
+fn without_a_mail_server_or_an_address_of_its_own_nothing_is_written() {
+    let (subscriber, news) = (by_mail(Language::En), [incident(false)]);
+    let none = compose_news(&subscriber, &news, &Servers::default(), &cover("k")).unwrap_err();
+    assert_eq!(none.setting, setting::SMTP);
+    let unreached = Cover { links: None, ..cover("k") };
+    let none = compose_news(&subscriber, &news, &servers(), &unreached).unwrap_err();
+    assert_eq!(none.setting, setting::PUBLIC_URL);
+}
+
+#[test]
+fn programs_are_told_by_a_signed_webhook_with_version_and_type() {
+    let url = Secret::new("https://hooks.example/x".to_owned());
+    let subscriber = a_subscriber(Destination::Webhook(url), Language::En);
+    let secret = [Secret::new(vec![7; 32])];
+    let cover = Cover { signing: &secret, ..cover("key-1") };
+    let news = [report(ReportStatus::Investigating, 1)];
+    let Message::Http(message) = compose_news(&subscriber, &news, &servers(), &cover).unwrap()
+    else {
+        panic!("a webhook was asked for")
+    };
+    let header = |name: &str| {
+        let found = message.headers.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| value.expose().clone()).unwrap_or_default()
+    };
+    assert_eq!(header("webhook-id"), "key-1");
+    assert!(header("webhook-signature").starts_with("v1,"));
+    let body: serde_json::Value = serde_json::from_slice(&message.body).unwrap();
+    let at = "2026-11-21T14:35:00.000Z";
+    let expected = serde_json::json!({
+        "version": 1,
+        "type": "page.report.opened",
+        "timestamp": at,
+        "data": {
+            "subscriber": "sub_0000000000009",
+            "page": {
+                "id": "page_0000000000002",
+                "title": "Acme",
+                "link": "https://up.example/status/acme",
+            },
+            "news": [{
+                "type": "page.report.opened",
+                "at": at,
+                "components": [
+                    { "id": "cmp_0000000000003", "name": "API" },
+                    { "id": "cmp_0000000000004", "name": "Shop <b>" },
+                ],
+                "report": {
+                    "id": "rpt_0000000000005",
+                    "update": "upd_0000000000001",
+                    "title": "Log-in is slow",
+                    "status": "investigating",
+                    "text": "We **look**.\r\n\r\nBcc: nobody",
+                },
+            }],
+        },
+    });
+    assert_eq!(body, expected);
+}
+
+#[test]
+fn what_is_told_twice_has_one_name_and_what_is_new_has_another() {
+    let all = [
+        report(ReportStatus::Investigating, 1),
+        report(ReportStatus::Investigating, 2),
+        maintenance(Stage::Announced),
+        maintenance(Stage::Begun),
+        maintenance(Stage::Over),
+        incident(false),
+        incident(true),
+    ];
+    let mut names: Vec<String> = all.iter().map(News::name).collect();
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    assert!(names.iter().all(|name| name.chars().all(is_plain)), "{names:?}");
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), all.len());
+    let later = News { at: AT + std::time::Duration::from_secs(1), ..incident(false) };
+    assert_eq!(later.name(), incident(false).name());
+}

@@ -1,0 +1,198 @@
+//! The course of a component's latency over some days: percentiles and phases by hour or day, for
+//! components whose monitor is public.
+
+use rules::Timestamp;
+
+use crate::history::{PHASES, PhaseSum, Span, Sum};
+
+/// The percentiles that are shown.
+pub const PERCENTILES: [u8; 5] = [50, 75, 90, 95, 99];
+
+const HOUR_MS: i64 = 3_600_000;
+const DAY_MS: i64 = 24 * HOUR_MS;
+
+/// How far back a course goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Range {
+    /// The last day, by hour.
+    Day,
+    /// The last seven days, by three hours.
+    Week,
+    /// The last 30 days, by day.
+    Month,
+    /// The last 90 days, by day.
+    Quarter,
+}
+
+/// How latency was over a step of time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CoursePoint {
+    /// When the step begins.
+    pub begins: Timestamp,
+    /// Checks that succeeded in it.
+    pub successes: u32,
+    /// What so many percent of them did not exceed, in microseconds, as in [`PERCENTILES`]; `None`
+    /// where none succeeded.
+    pub percentiles_us: Option<[u32; 5]>,
+    /// How long each phase took on average, in microseconds; `None` where none of the checks that were
+    /// looked at succeeded.
+    pub phases_us: Option<[u32; PHASES]>,
+}
+
+impl Range {
+    /// All, the shortest first.
+    pub const ALL: [Self; 4] = [Self::Day, Self::Week, Self::Month, Self::Quarter];
+
+    /// The word in addresses.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Day => "1d",
+            Self::Week => "7d",
+            Self::Month => "30d",
+            Self::Quarter => "90d",
+        }
+    }
+
+    /// The range of a word.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|range| range.as_str() == word)
+    }
+
+    /// How many days.
+    pub const fn days(self) -> u32 {
+        match self {
+            Self::Day => 1,
+            Self::Week => 7,
+            Self::Month => 30,
+            Self::Quarter => 90,
+        }
+    }
+
+    /// Whether it is read of sums of days; of hours otherwise.
+    pub const fn is_by_day(self) -> bool {
+        match self {
+            Self::Day | Self::Week => false,
+            Self::Month | Self::Quarter => true,
+        }
+    }
+
+    const fn step_ms(self) -> i64 {
+        match self {
+            Self::Day => HOUR_MS,
+            Self::Week => 3 * HOUR_MS,
+            Self::Month | Self::Quarter => DAY_MS,
+        }
+    }
+
+    /// Moments of a step at which single checks are looked at: of a day all ten minutes, of more days
+    /// some of them, so that any range takes about as much reading.
+    const fn looks(self) -> i64 {
+        match self {
+            Self::Day | Self::Month => 6,
+            Self::Week => 3,
+            Self::Quarter => 2,
+        }
+    }
+
+    /// The steps until `now`, oldest first, each by its beginning; the one of now is the last.
+    pub fn steps(self, now: Timestamp) -> Vec<Timestamp> {
+        let step = self.step_ms();
+        let last = now.as_millis().div_euclid(step) * step;
+        let count = i64::from(self.days()) * DAY_MS / step;
+        (0..count).rev().map(|back| Timestamp::from_millis(last - back * step)).collect()
+    }
+
+    /// From the beginning of its first step until `now`.
+    pub fn span(self, now: Timestamp) -> Span {
+        let first = self.steps(now).first().copied().unwrap_or(now);
+        Span { from: first, to: now }
+    }
+
+    /// Moments until `now`, oldest first, whose single checks say how long phases take.
+    pub fn moments(self, now: Timestamp) -> Vec<Timestamp> {
+        let part = self.step_ms() / self.looks();
+        let moments = self.steps(now).into_iter().flat_map(move |step| {
+            (0..self.looks()).map(move |part_of| step.as_millis() + part_of * part)
+        });
+        moments.map(Timestamp::from_millis).filter(|at| *at <= now).collect()
+    }
+}
+
+/// The course over `range` until `now`, a point for each of its steps, made of the sums of hours or days
+/// and the phases that are known, each by when it begins.
+pub fn course(
+    range: Range,
+    now: Timestamp,
+    sums: &[(Timestamp, Sum)],
+    phases: &[(Timestamp, PhaseSum)],
+) -> Vec<CoursePoint> {
+    let step = range.step_ms();
+    let point = |begins: Timestamp| {
+        let ends = begins.as_millis() + step;
+        let is_within = |at: Timestamp| begins <= at && at.as_millis() < ends;
+        let (mut sum, mut spent) = (Sum::default(), PhaseSum::default());
+        for (_, part) in sums.iter().filter(|(at, _)| is_within(*at)) {
+            sum.merge(part);
+        }
+        for (_, part) in phases.iter().filter(|(at, _)| is_within(*at)) {
+            spent.merge(part);
+        }
+        let percentile = |percent| sum.latency.percentile(percent).unwrap_or(0);
+        CoursePoint {
+            begins,
+            successes: sum.success.saturating_add(sum.degraded),
+            percentiles_us: (sum.latency.count() > 0).then(|| PERCENTILES.map(percentile)),
+            phases_us: spent.means_us(),
+        }
+    };
+    range.steps(now).into_iter().map(point).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::{Outcome, Phases};
+
+    /// 14:35 of a day.
+    const NOW: Timestamp = Timestamp::from_millis(20_000 * DAY_MS + 14 * HOUR_MS + 35 * 60_000);
+
+    #[test]
+    fn every_range_is_read_of_a_few_hundred_rows() {
+        for (range, steps, moments) in [
+            (Range::Day, 24, 142),
+            (Range::Week, 56, 168),
+            (Range::Month, 30, 178),
+            (Range::Quarter, 90, 180),
+        ] {
+            assert_eq!(Range::parse(range.as_str()), Some(range));
+            let (of_time, looked_at) = (range.steps(NOW), range.moments(NOW));
+            assert_eq!((of_time.len(), looked_at.len()), (steps, moments), "{range:?}");
+            assert!(of_time.last().is_some_and(|last| *last <= NOW), "{range:?}");
+            assert!(looked_at.iter().all(|at| range.span(NOW).from <= *at && *at <= NOW));
+        }
+        assert_eq!(Range::parse("2d"), None);
+    }
+
+    #[test]
+    fn a_step_is_the_sum_of_its_parts_and_empty_ones_say_so() {
+        let hour = |hour: i64, latency_us| {
+            let at = Timestamp::from_millis(20_000 * DAY_MS + hour * HOUR_MS);
+            let mut sum = Sum::default();
+            sum.add(Outcome::Success, latency_us, at);
+            sum.add(Outcome::Failure, 9_000_000, at);
+            (at, sum)
+        };
+        let mut spent = PhaseSum::default();
+        spent.add(&Phases { dns_us: Some(300), ..Phases::default() });
+        let sums = [hour(12, 100_000), hour(14, 300_000)];
+        let points = course(Range::Week, NOW, &sums, &[(sums[1].0, spent)]);
+        let last = points.last().unwrap();
+        assert_eq!((last.begins, last.successes), (sums[0].0, 2));
+        let [median, .., most] = last.percentiles_us.unwrap();
+        assert!(median.abs_diff(100_000) <= 1_000 && most.abs_diff(300_000) <= 3_000);
+        assert_eq!(last.phases_us, Some([300, 0, 0, 0, 0]));
+        assert!(
+            points[..55].iter().all(|it| it.percentiles_us.is_none() && it.phases_us.is_none())
+        );
+    }
+}

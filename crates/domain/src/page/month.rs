@@ -1,0 +1,116 @@
+//! A month of UTC: what the history of a page is read by.
+
+use std::fmt;
+use std::ops::RangeInclusive;
+
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use rules::Timestamp;
+
+use crate::history::Span;
+
+/// Years that a month may be of: no check was made before, and four digits write them.
+const YEARS: RangeInclusive<i16> = 1970..=9998;
+
+/// A month of UTC; later ones are greater.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Month {
+    year: i16,
+    month: i8,
+}
+
+impl Month {
+    /// The month that this text names, such as `2026-11`; `None` where it names none.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (year, month) = text.split_once('-')?;
+        let is_number = |text: &str, digits| {
+            text.len() == digits && text.bytes().all(|digit| digit.is_ascii_digit())
+        };
+        if !is_number(year, 4) || !is_number(month, 2) {
+            return None;
+        }
+        let (year, month) = (year.parse().ok()?, month.parse().ok()?);
+        (YEARS.contains(&year) && (1..=12).contains(&month)).then_some(Self { year, month })
+    }
+
+    /// The month that an instant lies in.
+    pub fn of(at: Timestamp) -> Self {
+        let instant = jiff::Timestamp::from_millisecond(at.as_millis()).unwrap_or_default();
+        let date = instant.to_zoned(TimeZone::UTC).date();
+        let year = date.year().clamp(*YEARS.start(), *YEARS.end());
+        Self { year, month: date.month() }
+    }
+
+    /// From its first instant to the first of the next one.
+    pub fn span(self) -> Span {
+        Span { from: self.begins(), to: self.next().begins() }
+    }
+
+    /// The month before.
+    #[must_use]
+    pub const fn previous(self) -> Self {
+        match self.month {
+            1 => Self { year: self.year - 1, month: 12 },
+            month => Self { year: self.year, month: month - 1 },
+        }
+    }
+
+    /// The month after.
+    #[must_use]
+    pub const fn next(self) -> Self {
+        match self.month {
+            12 => Self { year: self.year + 1, month: 1 },
+            month => Self { year: self.year, month: month + 1 },
+        }
+    }
+
+    fn begins(self) -> Timestamp {
+        let first = Date::new(self.year, self.month, 1).and_then(|it| it.to_zoned(TimeZone::UTC));
+        let first = first.expect("a month of these years has a first day");
+        Timestamp::from_millis(first.timestamp().as_millisecond())
+    }
+}
+
+impl fmt::Display for Month {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:04}-{:02}", self.year, self.month)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_month_is_read_as_it_is_written_and_nothing_else_is_one() {
+        for text in ["1970-01", "2026-11", "9998-12"] {
+            assert_eq!(Month::parse(text).unwrap().to_string(), text);
+        }
+        for text in ["", "2026", "2026-13", "2026-00", "2026-1", "1969-12", "9999-01", "+026-01"] {
+            assert_eq!(Month::parse(text), None, "{text}");
+        }
+        assert_eq!(Month::parse("2026-11-21"), None);
+    }
+
+    #[test]
+    fn months_follow_each_other_without_a_gap() {
+        let december = Month::parse("2027-12").unwrap();
+        assert_eq!(december.next().to_string(), "2028-01");
+        assert_eq!(december.next().previous(), december);
+        let february = Month::parse("2028-02").unwrap().span();
+        assert_eq!(february.from.to_string(), "2028-02-01T00:00:00.000Z");
+        assert_eq!(february.to.to_string(), "2028-03-01T00:00:00.000Z");
+    }
+
+    proptest! {
+        #[test]
+        fn an_instant_lies_in_its_month(millis in 0_i64..4_102_444_800_000) {
+            let at = Timestamp::from_millis(millis);
+            let span = Month::of(at).span();
+            prop_assert!(span.from <= at && at < span.to);
+            prop_assert_eq!(Month::parse(&Month::of(at).to_string()), Some(Month::of(at)));
+        }
+    }
+}

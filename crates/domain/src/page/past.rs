@@ -1,0 +1,126 @@
+//! The past of a page beyond what its home page tells: an incident by itself, and a month at a time.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use rules::Timestamp;
+use rules::report::Report;
+
+use super::day::day_of;
+use super::facts::{IncidentFacts, MaintenanceFacts};
+use super::month::Month;
+use super::report::ReportView;
+use super::view::{ComponentView, HistoryDay, IncidentView, MaintenanceView, PageView};
+
+/// What is stored of a month of a page.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PastFacts {
+    /// Reports that began in it, with all their updates, in any order.
+    pub reports: Vec<Report>,
+    /// Incidents that began in it, in any order.
+    pub incidents: Vec<IncidentFacts>,
+    /// Windows that touch it, in any order. Their components are places in the order of the page.
+    pub maintenances: Vec<MaintenanceFacts>,
+    /// When the oldest thing began that is kept of the page; `None` where nothing is.
+    pub first: Option<Timestamp>,
+    /// Whether the month had more than is read at once, so that its oldest are left out.
+    pub is_cut: bool,
+}
+
+/// A month as it is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MonthView {
+    /// Which.
+    pub month: Month,
+    /// Days on which something began, the latest first; none where nothing happened.
+    pub days: Vec<HistoryDay>,
+    /// The month before, where something that old is kept.
+    pub earlier: Option<Month>,
+    /// The month after, where it has begun.
+    pub later: Option<Month>,
+    /// Whether its oldest things are left out.
+    pub is_cut: bool,
+}
+
+impl PageView {
+    /// An incident as the page tells it; `None` where no component shows its monitor.
+    pub fn incident(&self, facts: &IncidentFacts) -> Option<IncidentView> {
+        let about = self.components().filter(|it| it.monitor == Some(facts.monitor));
+        let components: Vec<String> = about.map(|it| it.name.clone()).collect();
+        (!components.is_empty()).then_some(IncidentView {
+            id: facts.id,
+            components,
+            opened_at: facts.opened_at,
+            closed: facts.closed,
+            acknowledged_at: facts.acknowledged_at,
+        })
+    }
+
+    /// A month of the page; `None` where it is to come, or older than all that is kept.
+    pub fn month(&self, month: Month, facts: &PastFacts) -> Option<MonthView> {
+        let last = Month::of(self.at);
+        let first = facts.first.map_or(last, |first| Month::of(first).min(last));
+        if month < first || month > last {
+            return None;
+        }
+        let mut reports: Vec<Arc<ReportView>> =
+            facts.reports.iter().map(|it| Arc::new(self.report(it))).collect();
+        reports.retain(|it| Month::of(it.started_at) == month);
+        reports.sort_unstable_by_key(|it| Reverse((it.started_at, it.id)));
+        let mut incidents: Vec<IncidentView> =
+            facts.incidents.iter().filter_map(|it| self.incident(it)).collect();
+        incidents.retain(|it| Month::of(it.opened_at) == month);
+        incidents.sort_unstable_by_key(|it| (Reverse(it.opened_at), it.id));
+        let begun = facts.maintenances.iter().filter(|it| {
+            let from = it.window.from;
+            Month::of(from) == month && from <= self.at
+        });
+        let named: Vec<&ComponentView> = self.components().collect();
+        let mut windows: Vec<MaintenanceView> =
+            begun.map(|it| window(it, &named, self.at)).collect();
+        windows.sort_unstable_by_key(|it| (Reverse(it.window.from), it.id));
+        let began = reports.iter().map(|it| it.started_at);
+        let began = began.chain(incidents.iter().map(|it| it.opened_at));
+        let began = began.chain(windows.iter().map(|it| it.window.from));
+        let days: BTreeSet<Timestamp> = began.map(day_of).collect();
+        let day = |begins: Timestamp| HistoryDay {
+            begins,
+            reports: reports.iter().filter(|it| day_of(it.started_at) == begins).cloned().collect(),
+            incidents: incidents
+                .iter()
+                .filter(|it| day_of(it.opened_at) == begins)
+                .cloned()
+                .collect(),
+            maintenances: windows
+                .iter()
+                .filter(|it| day_of(it.window.from) == begins)
+                .cloned()
+                .collect(),
+        };
+        Some(MonthView {
+            month,
+            days: days.into_iter().rev().map(day).collect(),
+            earlier: (month > first).then(|| month.previous()),
+            later: (month < last).then(|| month.next()),
+            is_cut: facts.is_cut,
+        })
+    }
+}
+
+fn window(it: &MaintenanceFacts, named: &[&ComponentView], now: Timestamp) -> MaintenanceView {
+    let mut places = it.components.clone();
+    places.sort_unstable();
+    let names = places.iter().filter_map(|place| named.get(*place));
+    MaintenanceView {
+        id: it.id,
+        title: it.title.clone(),
+        description: it.description.clone(),
+        window: it.window,
+        comes_again: it.comes_again,
+        created_at: it.created_at,
+        updated_at: it.updated_at,
+        is_on: it.window.from <= now && now < it.window.to,
+        components: names.map(|component| component.name.clone()).collect(),
+    }
+}

@@ -1,0 +1,129 @@
+//! Where a name leads, for the product's own questions: its aliases and its addresses, both families,
+//! asked as checks ask. What it should lead to is decided by whoever asks.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::check::{Failure, FailureKind};
+use hickory_proto::rr::RecordType;
+use tokio::time::timeout;
+
+use crate::resolve::{Lookup, Resolver, absolute, look_up, unresolved};
+use crate::settings::Settings;
+
+/// Asks where names lead. Clones share everything; making one reads nothing.
+#[derive(Clone)]
+pub struct Names(Arc<Resolver>);
+
+/// Where a name leads. At least one of the two is not empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Leads {
+    /// The names that it is an alias of, in order, in lower case and without the dot at the end.
+    pub aliases: Vec<String>,
+    /// The addresses at the end, IPv6 first.
+    pub addresses: Vec<IpAddr>,
+}
+
+impl Names {
+    /// Asks whom these settings let checks ask.
+    pub fn new(settings: &Settings) -> Self {
+        let (nameservers, zones) = (settings.nameservers.clone(), settings.zones.clone());
+        Self(Arc::new(Resolver::new(nameservers, zones)))
+    }
+
+    /// Where `name` (as A-labels) leads, as it stands: no search list completes it. A failure says in
+    /// words why that is not known, or that there is no such name.
+    pub async fn lead(&self, name: &str, limit: Duration) -> Result<Leads, Failure> {
+        if let Some(addresses) = self.0.known(name) {
+            return Ok(Leads { aliases: Vec::new(), addresses });
+        }
+        timeout(limit, self.ask(name)).await.unwrap_or_else(|_| {
+            let detail = format!("no name server said within {limit:?} where `{name}` leads");
+            Err(Failure::new(FailureKind::Timeout, detail))
+        })
+    }
+
+    async fn ask(&self, name: &str) -> Result<Leads, Failure> {
+        let servers: Vec<SocketAddr> = self.0.servers(name);
+        let asked = absolute(name)?;
+        let (v6, v4) = tokio::join!(
+            look_up(&servers, &asked, RecordType::AAAA),
+            look_up(&servers, &asked, RecordType::A)
+        );
+        let found = || [&v6, &v4].into_iter().filter_map(|found| found.as_ref().ok());
+        let mut addresses: Vec<IpAddr> = found()
+            .flat_map(|lookup| &lookup.records)
+            .filter_map(|record| record.data.ip_addr())
+            .collect();
+        addresses.dedup();
+        let aliases = found().map(aliases).max_by_key(Vec::len).unwrap_or_default();
+        if addresses.is_empty() && aliases.is_empty() {
+            return Err(unresolved(name, Some(v4), Some(v6)));
+        }
+        Ok(Leads { aliases, addresses })
+    }
+}
+
+impl std::fmt::Debug for Names {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Names")
+    }
+}
+
+fn aliases(lookup: &Lookup) -> Vec<String> {
+    let written = |name: &hickory_proto::rr::Name| {
+        name.to_lowercase().to_ascii().trim_end_matches('.').to_owned()
+    };
+    lookup.aliases.iter().map(written).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use rules::RecordKind;
+    use testkit::target::{Code, DnsTarget, Reply};
+
+    use super::*;
+    use crate::settings::Nameservers;
+
+    const LIMIT: Duration = Duration::from_secs(30);
+
+    fn names(dns: &DnsTarget) -> Names {
+        let nameservers = Nameservers::Given(vec![dns.address()]);
+        Names::new(&Settings { nameservers, ..Settings::default() })
+    }
+
+    #[tokio::test]
+    async fn a_name_leads_through_its_aliases_to_addresses_of_both_families() {
+        let dns = DnsTarget::start().await;
+        dns.record("status.acme.test", RecordKind::Cname, "Pages.Example.test")
+            .address_of("pages.example.test", "192.0.2.7")
+            .address_of("pages.example.test", "2001:db8::7");
+        let leads = names(&dns).lead("status.acme.test", LIMIT).await.unwrap();
+        assert_eq!(leads.aliases, ["pages.example.test"]);
+        let addresses: [IpAddr; 2] = ["2001:db8::7".parse().unwrap(), "192.0.2.7".parse().unwrap()];
+        assert_eq!(leads.addresses, addresses);
+    }
+
+    #[tokio::test]
+    async fn an_alias_without_an_address_is_known_and_no_name_and_no_answer_are_said() {
+        let dns = DnsTarget::start().await;
+        dns.record("alias.test", RecordKind::Cname, "nowhere.test");
+        dns.reply_addresses("ill.test", &Reply::Code(Code::ServFail));
+        dns.reply_addresses("mute.test", &Reply::Silence);
+        let names = names(&dns);
+        assert_eq!(names.lead("alias.test", LIMIT).await.unwrap().aliases, ["nowhere.test"]);
+        let refusal = async |name: &str, limit| names.lead(name, limit).await.unwrap_err();
+        assert_eq!(refusal("nowhere.test", LIMIT).await.kind, FailureKind::NameNotFound);
+        assert_eq!(refusal("ill.test", LIMIT).await.kind, FailureKind::NameUnresolved);
+        assert_eq!(refusal("mute.test", Duration::ZERO).await.kind, FailureKind::Timeout);
+    }
+
+    #[tokio::test]
+    async fn names_of_this_machine_are_known_without_asking() {
+        let dns = DnsTarget::start().await;
+        let leads = names(&dns).lead("status.localhost", LIMIT).await.unwrap();
+        assert!(leads.addresses.iter().all(IpAddr::is_loopback) && leads.addresses.len() == 2);
+        assert!(dns.asked().is_empty());
+    }
+}

@@ -1,0 +1,120 @@
+//! The addresses that a server answers on: in the clear, in TLS, and in the clear for those who are sent
+//! to TLS. Each is taken before anything starts, so that an address that is not free ends the start.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use rustls::ServerConfig;
+use tokio::net::TcpListener;
+use tokio_rustls::TlsAcceptor;
+use tokio_util::sync::CancellationToken;
+
+use super::BootError;
+use super::listen::{self, Serving};
+use crate::config::Settings;
+use crate::domains::Entrance;
+
+/// Longest time that a handshake of TLS may take.
+const HANDSHAKE_WITHIN: Duration = Duration::from_secs(10);
+
+/// Where a server answers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Addresses {
+    /// In the clear.
+    pub(super) plain: SocketAddr,
+    /// In TLS.
+    pub(super) tls: Option<SocketAddr>,
+    /// In the clear, for those who are sent to TLS.
+    pub(super) redirecting: Option<SocketAddr>,
+}
+
+/// Addresses that were taken.
+pub(super) struct Listeners {
+    plain: TcpListener,
+    tls: Option<TcpListener>,
+    redirecting: Option<TcpListener>,
+    pub(super) addresses: Addresses,
+}
+
+impl Addresses {
+    /// Says where the server answers.
+    pub(super) fn tell(&self) {
+        let Self { plain, tls, redirecting } = self;
+        tracing::info!(server.address = %plain, "answering on http://{plain}");
+        if let Some(tls) = tls {
+            tracing::info!(server.address = %tls, "answering on https://{tls}");
+        }
+        if let Some(redirecting) = redirecting {
+            tracing::info!(server.address = %redirecting, "sending from http://{redirecting} to https");
+        }
+    }
+}
+
+impl Listeners {
+    /// Takes the addresses of the settings.
+    pub(super) async fn bind(settings: &Settings) -> Result<Self, BootError> {
+        let tls = settings.domains.tls.as_ref();
+        let (plain, plain_at) = bind(settings.listen, "--listen").await?;
+        let (tls, redirecting) = (tls.map(|tls| tls.listen), tls.and_then(|tls| tls.redirect));
+        let tls = match tls {
+            Some(address) => Some(bind(address, "--https-listen").await?),
+            None => None,
+        };
+        let redirecting = match redirecting {
+            Some(address) => Some(bind(address, "--http-listen").await?),
+            None => None,
+        };
+        let at = |bound: &Option<(TcpListener, SocketAddr)>| bound.as_ref().map(|bound| bound.1);
+        let addresses = Addresses { plain: plain_at, tls: at(&tls), redirecting: at(&redirecting) };
+        let (tls, redirecting) = (tls.map(|bound| bound.0), redirecting.map(|bound| bound.0));
+        Ok(Self { plain, tls, redirecting, addresses })
+    }
+
+    /// Serves on all of them until `stop`, each with its part of the connections there may be, so that
+    /// strangers in front leave room for callers behind. Handshakes are held with `config`.
+    pub(super) async fn serve(
+        self,
+        router: Router,
+        config: Arc<ServerConfig>,
+        connections_max: usize,
+        stop: CancellationToken,
+    ) {
+        let count = 1 + usize::from(self.tls.is_some()) + usize::from(self.redirecting.is_some());
+        let connections_max = (connections_max / count).max(1);
+        let serving = |entrance, acceptor| Serving {
+            router: router.clone(),
+            entrance,
+            acceptor,
+            handshake_within: HANDSHAKE_WITHIN,
+            connections_max,
+        };
+        let plain = listen::serve(self.plain, serving(Entrance::Plain, None), stop.clone());
+        let acceptor = Some(TlsAcceptor::from(config));
+        let tls = self.tls.map(|listener| {
+            listen::serve(listener, serving(Entrance::Tls, acceptor), stop.clone())
+        });
+        let redirecting = self.redirecting.map(|listener| {
+            listen::serve(listener, serving(Entrance::Redirecting, None), stop.clone())
+        });
+        tokio::join!(plain, maybe(tls), maybe(redirecting));
+    }
+}
+
+async fn maybe(serving: Option<impl Future<Output = ()>>) {
+    if let Some(serving) = serving {
+        serving.await;
+    }
+}
+
+async fn bind(
+    address: SocketAddr,
+    flag: &'static str,
+) -> Result<(TcpListener, SocketAddr), BootError> {
+    let refused = |why: io::Error| BootError::Listen { address, why, flag };
+    let listener = TcpListener::bind(address).await.map_err(refused)?;
+    let address = listener.local_addr().map_err(refused)?;
+    Ok((listener, address))
+}

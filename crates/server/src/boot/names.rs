@@ -1,0 +1,71 @@
+//! The names that a server answers to: what it knows of custom domains, their certificates, and the tasks
+//! that keep both.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::sync::Arc;
+
+use store::StoreError;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use super::network::outgoing;
+use crate::app::App;
+use crate::config::{Settings, TlsSettings};
+use crate::domains::{self, Certificates, Domains, Keeper, KeeperParts};
+
+/// Names and their certificates.
+pub(super) struct Names {
+    pub(super) domains: Arc<Domains>,
+    pub(super) certificates: Arc<Certificates>,
+    tls: Option<TlsSettings>,
+    network: probe::Settings,
+}
+
+impl Names {
+    /// Knows nothing yet. The ACME server is the operator's choice, as a mail server is: the egress policy
+    /// does not hold for it.
+    pub(super) fn open(settings: &Settings, network: &probe::Settings) -> Self {
+        let certificates = Arc::<Certificates>::default();
+        let (set, machine) = (settings.domains.clone(), addresses(settings.listen.ip()));
+        let asked = probe::Names::new(network);
+        let domains = Domains::new(set, asked, machine, Arc::clone(&certificates));
+        let network = probe::Settings { egress: probe::Egress::new(true, []), ..network.clone() };
+        let tls = settings.domains.tls.clone();
+        Self { domains: Arc::new(domains), certificates, tls, network }
+    }
+
+    /// Shows the certificates there are, and starts to keep them and the domains until `stop`.
+    pub(super) async fn keep(
+        &self,
+        app: &App,
+        stop: &CancellationToken,
+    ) -> Result<Vec<JoinHandle<()>>, StoreError> {
+        let domains = Arc::clone(&self.domains);
+        let follow = domains::follow(domains, app.store.clone(), stop.clone());
+        let mut tasks = vec![tokio::spawn(follow)];
+        if let Some(tls) = self.tls.clone() {
+            let parts = KeeperParts {
+                ctx: app.ctx.clone(),
+                store: app.store.clone(),
+                domains: Arc::clone(&self.domains),
+                certificates: Arc::clone(&self.certificates),
+                tls,
+                client: probe::Client::new(self.network.clone()),
+            };
+            tasks.push(tokio::spawn(Keeper::load(parts).await?.keep(stop.clone())));
+        }
+        Ok(tasks)
+    }
+}
+
+/// The addresses at which this machine sees itself reached, where it listens at this one.
+fn addresses(listen: IpAddr) -> Vec<IpAddr> {
+    let loopback = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
+    if listen.is_loopback() {
+        loopback.to_vec()
+    } else if listen.is_unspecified() {
+        outgoing().chain(loopback).collect()
+    } else {
+        vec![listen]
+    }
+}

@@ -1,0 +1,61 @@
+//! What the server may reach, whom it asks and whom it trusts, and from which addresses it sends: read
+//! from the settings, and of this machine where they leave it open.
+
+use std::fs;
+use std::net::{IpAddr, UdpSocket};
+
+use super::{BootError, Zones};
+use crate::config::Settings;
+
+/// What checks and messages may reach, whom they ask and whom they trust.
+pub(super) fn network(settings: &Settings, zones: Zones) -> Result<probe::Settings, BootError> {
+    let nameservers = if settings.nameservers.is_empty() {
+        probe::Nameservers::System
+    } else {
+        probe::Nameservers::Given(settings.nameservers.clone())
+    };
+    let extra_roots = match &settings.extra_ca_file {
+        Some(path) => {
+            let unusable = |why: String| BootError::ExtraCa { path: path.clone(), why };
+            let pem = fs::read(path).map_err(|error| unusable(error.to_string()))?;
+            probe::read_roots(&pem).map_err(|error| unusable(error.to_string()))?
+        }
+        None => Vec::new(),
+    };
+    Ok(probe::Settings {
+        egress: egress(settings),
+        nameservers,
+        zones,
+        extra_roots,
+        concurrency: settings.max_checks_in_flight.unwrap_or_else(probe::concurrency_limit),
+    })
+}
+
+/// Where checks come from: what the operator says, or else the addresses of this machine that the
+/// world sees too. A machine behind another one knows none.
+pub(super) fn egress_addresses(settings: &Settings) -> Vec<IpAddr> {
+    if !settings.egress_addresses.is_empty() {
+        return settings.egress_addresses.clone();
+    }
+    let is_public =
+        |address: &IpAddr| probe::egress::classify(*address).zone == probe::egress::Zone::Public;
+    outgoing().filter(is_public).collect()
+}
+
+/// Where checks and channels may go.
+pub(super) fn egress(settings: &Settings) -> probe::Egress {
+    probe::Egress::new(settings.allow_private_networks, [])
+}
+
+/// The addresses that this machine sends from, by family.
+pub(super) fn outgoing() -> impl Iterator<Item = IpAddr> {
+    // Connecting a socket of UDP sends nothing: the system says which address it would send from.
+    let from = |here: &str, there: &str| {
+        let socket = UdpSocket::bind(here).ok()?;
+        socket.connect(there).ok()?;
+        Some(socket.local_addr().ok()?.ip())
+    };
+    let found = [("0.0.0.0:0", "1.1.1.1:9"), ("[::]:0", "[2606:4700:4700::1111]:9")]
+        .map(|(here, there)| from(here, there));
+    found.into_iter().flatten()
+}

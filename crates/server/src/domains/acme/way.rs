@@ -1,0 +1,102 @@
+//! The way to the ACME server: the product's own client. The server is the operator's choice, so that it
+//! may stand in a private network, as a mail server may.
+
+use std::pin::Pin;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::RETRY_AFTER;
+use http::{Request, Response};
+use http_body_util::{BodyExt as _, Full};
+use instant_acme::{BodyWrapper, BytesResponse, Error, HttpClient};
+use url::Url;
+
+/// The longest that one exchange may take.
+const EXCHANGE_WITHIN: Duration = Duration::from_secs(30);
+/// The longest pause that is taken of a server's word.
+const WISH_MAX: Duration = Duration::from_hours(24);
+
+/// Sends the requests of one try.
+pub(super) struct Way {
+    pub(super) client: probe::Client,
+    pub(super) told: std::sync::Arc<Told>,
+}
+
+/// What the server said beside its answers.
+#[derive(Debug, Default)]
+pub(super) struct Told(Mutex<Option<Duration>>);
+
+impl Told {
+    /// How long it does not want to be asked again, where it refused and said so.
+    pub(super) fn wished(&self) -> Option<Duration> {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn note<B>(&self, answer: &Response<B>) {
+        if answer.status().is_success() || answer.status().is_redirection() {
+            return;
+        }
+        let wish = answer.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
+        let seconds = wish.and_then(|wish| wish.trim().parse().ok());
+        let pause = seconds.map(Duration::from_secs).map(|pause| pause.min(WISH_MAX));
+        let mut wished = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *wished = pause.or(*wished);
+    }
+}
+
+type Answered = Pin<Box<dyn Future<Output = Result<BytesResponse, Error>> + Send>>;
+
+impl HttpClient for Way {
+    fn request(&self, request: Request<BodyWrapper<Bytes>>) -> Answered {
+        let (client, told) = (self.client.clone(), std::sync::Arc::clone(&self.told));
+        Box::pin(async move {
+            let (parts, body) = request.into_parts();
+            let other = |why: String| Error::Other(why.into());
+            let url = Url::parse(&parts.uri.to_string());
+            let url = url.map_err(|why| other(format!("the ACME server's address: {why}")))?;
+            let Ok(body) = body.collect().await;
+            let headers = parts.headers.iter();
+            let request = probe::Request {
+                method: parts.method,
+                url,
+                headers: headers.map(|(name, value)| (name.clone(), value.clone())).collect(),
+                body: body.to_bytes(),
+            };
+            let answer = client.send(&request, EXCHANGE_WITHIN).await;
+            let answer = answer.map_err(|failure| {
+                other(format!("the ACME server cannot be asked: {}", failure.detail))
+            })?;
+            if answer.truncated {
+                return Err(other("the ACME server's answer does not end".to_owned()));
+            }
+            let mut response = Response::new(Full::new(answer.body));
+            *response.status_mut() = answer.status;
+            *response.headers_mut() = answer.headers;
+            told.note(&response);
+            Ok(BytesResponse::from(response))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::StatusCode;
+
+    use super::*;
+
+    // issue 7: rate limits of the ACME server are kept
+    #[test]
+    fn a_pause_that_a_refusal_asks_for_is_kept_and_none_of_an_answer() {
+        let wished = |status: StatusCode, header: &'static str| {
+            let told = Told::default();
+            let answer = Response::builder().status(status).header(RETRY_AFTER, header);
+            told.note(&answer.body(()).unwrap());
+            told.wished().map(|pause| pause.as_secs())
+        };
+        assert_eq!(wished(StatusCode::TOO_MANY_REQUESTS, "3600"), Some(3_600));
+        assert_eq!(wished(StatusCode::SERVICE_UNAVAILABLE, "999999999"), Some(86_400));
+        assert_eq!(wished(StatusCode::TOO_MANY_REQUESTS, "soon"), None);
+        assert_eq!(wished(StatusCode::OK, "3"), None);
+    }
+}

@@ -1,0 +1,237 @@
+//! Certificates as handshakes take them: by the name that was asked for, from memory. What the ACME
+//! server looks for while it checks a name is kept here too, as long as that lasts.
+
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use rcgen::{CertificateParams, CustomExtension, KeyPair};
+use rules::{DomainName, Secret, Timestamp};
+use rustls::ServerConfig;
+use rustls::crypto::aws_lc_rs::{self, sign::any_supported_type};
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
+use rustls::server::{ClientHello, ResolvesServerCert};
+use rustls::sign::CertifiedKey;
+use x509_parser::parse_x509_certificate;
+
+/// The protocol in which an ACME server looks for a challenge (RFC 8737 §6.2).
+pub(crate) const ACME_TLS: &[u8] = b"acme-tls/1";
+/// Protocols that are answered, best first.
+const PROTOCOLS: [&[u8]; 3] = [b"h2", b"http/1.1", ACME_TLS];
+
+/// Why a certificate cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Unusable {
+    /// It is no certificate with its key.
+    #[error("the certificate of `{domain}` cannot be used: {why}")]
+    Certificate {
+        /// The name it is for.
+        domain: String,
+        /// What is wrong.
+        why: String,
+    },
+}
+
+/// All certificates, and what is shown to ACME servers.
+#[derive(Debug, Default)]
+pub(crate) struct Certificates(RwLock<Held>);
+
+#[derive(Debug, Default)]
+struct Held {
+    /// By name, in A-labels.
+    issued: HashMap<String, Arc<CertifiedKey>>,
+    /// What is shown in a handshake, by name.
+    tls_challenges: HashMap<String, Arc<CertifiedKey>>,
+    /// What is answered over HTTP, by token.
+    http_challenges: HashMap<String, String>,
+}
+
+/// A challenge that is shown until this is dropped.
+#[derive(Debug)]
+pub(super) struct Shown<'c> {
+    certificates: &'c Certificates,
+    /// The key of one of the two maps.
+    place: Place,
+}
+
+#[derive(Debug)]
+enum Place {
+    Tls(String),
+    Http(String),
+}
+
+impl Certificates {
+    /// What handshakes are held with: rustls with aws-lc-rs, TLS 1.2 and 1.3.
+    pub(crate) fn tls(self: &Arc<Self>) -> Arc<ServerConfig> {
+        let provider = Arc::new(aws_lc_rs::default_provider());
+        let mut config = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .expect("the provider has suites of TLS 1.2 and 1.3")
+            .with_no_client_auth()
+            .with_cert_resolver(Arc::clone(self) as Arc<dyn ResolvesServerCert>);
+        config.alpn_protocols = PROTOCOLS.map(<[u8]>::to_vec).to_vec();
+        Arc::new(config)
+    }
+
+    /// Shows this certificate from now on.
+    pub(super) fn show(
+        &self,
+        domain: &DomainName,
+        chain: &str,
+        key: &Secret<String>,
+    ) -> Result<(), Unusable> {
+        let certified = Arc::new(certified(domain, chain, key)?);
+        self.write().issued.insert(domain.to_string(), certified);
+        Ok(())
+    }
+
+    /// Shows the certificate of this name no more.
+    pub(super) fn forget(&self, domain: &DomainName) {
+        self.write().issued.remove(domain.as_str());
+    }
+
+    /// Whether there is a certificate of this name.
+    pub(super) fn has(&self, domain: &str) -> bool {
+        self.read().issued.contains_key(domain)
+    }
+
+    /// Answers the challenge with this token over HTTP.
+    pub(super) fn answer(&self, token: &str, answer: &str) -> Shown<'_> {
+        self.write().http_challenges.insert(token.to_owned(), answer.to_owned());
+        Shown { certificates: self, place: Place::Http(token.to_owned()) }
+    }
+
+    /// What is answered to this token over HTTP.
+    pub(super) fn answered(&self, token: &str) -> Option<String> {
+        self.read().http_challenges.get(token).cloned()
+    }
+
+    /// Shows a challenge in handshakes for this name: the digest of what is to be shown, in a certificate
+    /// that nobody vouches for (RFC 8737 §3).
+    pub(super) fn show_challenge(
+        &self,
+        domain: &DomainName,
+        digest: &[u8],
+    ) -> Result<Shown<'_>, Unusable> {
+        let unusable = |why: String| Unusable::Certificate { domain: domain.to_string(), why };
+        let key = KeyPair::generate().map_err(|why| unusable(why.to_string()))?;
+        let mut params = CertificateParams::new([domain.to_string()])
+            .map_err(|why| unusable(why.to_string()))?;
+        params.custom_extensions = vec![CustomExtension::new_acme_identifier(digest)];
+        let certificate = params.self_signed(&key).map_err(|why| unusable(why.to_string()))?;
+        let private = PrivatePkcs8KeyDer::from(key.serialize_der());
+        let signing = any_supported_type(&PrivateKeyDer::from(private))
+            .map_err(|why| unusable(why.to_string()))?;
+        let certified = CertifiedKey::new(vec![certificate.der().clone()], signing);
+        self.write().tls_challenges.insert(domain.to_string(), Arc::new(certified));
+        Ok(Shown { certificates: self, place: Place::Tls(domain.to_string()) })
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, Held> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Held> {
+        self.0.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ResolvesServerCert for Certificates {
+    /// The certificate of the name that is asked for; without one there is no handshake.
+    fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        let name = hello.server_name()?.trim_end_matches('.').to_ascii_lowercase();
+        let held = self.read();
+        let mut protocols = hello.alpn().into_iter().flatten();
+        if protocols.any(|protocol| protocol == ACME_TLS) {
+            return held.tls_challenges.get(&name).cloned();
+        }
+        held.issued.get(&name).cloned()
+    }
+}
+
+impl Drop for Shown<'_> {
+    fn drop(&mut self) {
+        let mut held = self.certificates.write();
+        match &self.place {
+            Place::Tls(domain) => held.tls_challenges.remove(domain).map(drop),
+            Place::Http(token) => held.http_challenges.remove(token).map(drop),
+        };
+    }
+}
+
+/// From when to when a certificate holds, the first of `chain`.
+pub(super) fn lifetime(
+    domain: &DomainName,
+    chain: &str,
+) -> Result<(Timestamp, Timestamp), Unusable> {
+    let unusable = |why: String| Unusable::Certificate { domain: domain.to_string(), why };
+    let first = CertificateDer::from_pem_slice(chain.as_bytes())
+        .map_err(|why| unusable(why.to_string()))?;
+    let (_, certificate) =
+        parse_x509_certificate(&first).map_err(|why| unusable(why.to_string()))?;
+    let validity = certificate.validity();
+    let instant = |at: x509_parser::time::ASN1Time| Timestamp::from_millis(at.timestamp() * 1_000);
+    Ok((instant(validity.not_before), instant(validity.not_after)))
+}
+
+fn certified(
+    domain: &DomainName,
+    chain: &str,
+    key: &Secret<String>,
+) -> Result<CertifiedKey, Unusable> {
+    let unusable = |why: String| Unusable::Certificate { domain: domain.to_string(), why };
+    let chain = CertificateDer::pem_slice_iter(chain.as_bytes())
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|why| unusable(why.to_string()))?;
+    let key = PrivateKeyDer::from_pem_slice(key.expose().as_bytes())
+        .map_err(|why| unusable(why.to_string()))?;
+    let signing = any_supported_type(&key).map_err(|why| unusable(why.to_string()))?;
+    let certified = CertifiedKey::new(chain, signing);
+    certified.keys_match().map_err(|why| unusable(why.to_string()))?;
+    Ok(certified)
+}
+
+#[cfg(test)]
+mod tests {
+    use testkit::target::{Authority, Validity};
+
+    use super::*;
+
+    fn domain(text: &str) -> DomainName {
+        DomainName::parse(text).unwrap()
+    }
+
+    #[test]
+    fn a_certificate_is_shown_until_it_is_forgotten_and_only_with_its_own_key() {
+        let authority = Authority::new("authority");
+        let (ours, theirs) = (domain("a.example"), domain("b.example"));
+        let [a, b] =
+            ["a.example", "b.example"].map(|name| authority.issue(&[name], Validity::Holds));
+        let certificates = Certificates::default();
+        let key = Secret::new(a.key_pem());
+        certificates.show(&ours, &a.chain_pem(), &key).unwrap();
+        assert!(certificates.has("a.example") && !certificates.has("b.example"));
+        assert!(certificates.show(&theirs, &b.chain_pem(), &key).is_err());
+        assert!(certificates.show(&theirs, "", &key).is_err());
+        certificates.forget(&ours);
+        assert!(!certificates.has("a.example"));
+        let (from, until) = lifetime(&ours, &a.chain_pem()).unwrap();
+        assert_eq!(from.to_string(), "2020-01-01T00:00:00.000Z");
+        assert_eq!(until.to_string(), "2090-01-01T00:00:00.000Z");
+    }
+
+    #[test]
+    fn a_challenge_is_shown_no_longer_than_it_is_held() {
+        let certificates = Certificates::default();
+        let shown = certificates.answer("token", "token.thumbprint");
+        assert_eq!(certificates.answered("token").as_deref(), Some("token.thumbprint"));
+        drop(shown);
+        assert_eq!(certificates.answered("token"), None);
+        let name = domain("a.example");
+        let shown = certificates.show_challenge(&name, &[7; 32]).unwrap();
+        assert!(certificates.read().tls_challenges.contains_key("a.example"));
+        assert!(!certificates.has("a.example"));
+        drop(shown);
+        assert!(certificates.read().tls_challenges.is_empty());
+    }
+}

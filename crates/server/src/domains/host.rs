@@ -1,0 +1,85 @@
+//! The name that a request was sent to, as the table has it: without port, case and the dot at the end,
+//! in A-labels.
+
+use http::header::HOST;
+use http::{HeaderMap, HeaderName, Request};
+use rules::DomainName;
+
+const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
+
+/// The name that a request was sent to; `None` where it was an address or nothing that is a name. What
+/// `X-Forwarded-Host` says holds where the request came by a proxy that is `trusted`.
+pub(super) fn asked_for<B>(request: &Request<B>, trusted: bool) -> Option<String> {
+    let forwarded = trusted.then(|| first(request.headers(), &FORWARDED_HOST)).flatten();
+    // HTTP/2 and absolute addresses have it in the URI.
+    let authority = request.uri().authority().map(http::uri::Authority::as_str);
+    let given = forwarded.or(authority).or_else(|| first(request.headers(), &HOST))?;
+    name(given)
+}
+
+/// The first of the names that a header lists: the others are of proxies on the way.
+fn first<'h>(headers: &'h HeaderMap, header: &HeaderName) -> Option<&'h str> {
+    let value = headers.get(header)?.to_str().ok()?;
+    value.split(',').next().map(str::trim).filter(|value| !value.is_empty())
+}
+
+fn name(authority: &str) -> Option<String> {
+    let host = match authority.rsplit_once(':') {
+        // What ends in a bracket is an address with colons in it.
+        Some((host, port)) if !port.ends_with(']') => host,
+        _ => authority,
+    };
+    let is_plain =
+        |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-.".contains(&byte);
+    if host.bytes().all(is_plain) && !host.ends_with('.') {
+        // Nearly all are written so; those that are no name stand in no table.
+        return (!host.is_empty()).then(|| host.to_owned());
+    }
+    DomainName::parse(host).ok().map(|name| name.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(uri: &str, headers: &[(&'static str, &str)], trusted: bool) -> Option<String> {
+        let mut request = Request::get(uri);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        asked_for(&request.body(()).unwrap(), trusted)
+    }
+
+    #[test]
+    fn a_name_is_told_from_its_port_its_case_and_how_it_is_written() {
+        for (host, expected) in [
+            ("status.example.com", Some("status.example.com")),
+            ("Status.Example.com:8443", Some("status.example.com")),
+            ("status.example.com.", Some("status.example.com")),
+            ("xn--bcher-kva.example", Some("xn--bcher-kva.example")),
+            ("[2001:db8::7]:443", None),
+            ("[2001:db8::7]", None),
+            ("", None),
+            ("a b", None),
+        ] {
+            assert_eq!(asked("/", &[("host", host)], false).as_deref(), expected, "{host}");
+        }
+        assert_eq!(
+            asked("http://a.example/x", &[("host", "b.example")], false).unwrap(),
+            "a.example"
+        );
+        assert_eq!(asked("/", &[], false), None);
+    }
+
+    // issue 7: "or behind a trusted proxy"
+    #[test]
+    fn the_name_that_a_proxy_forwards_holds_where_the_proxy_is_trusted() {
+        let headers = [("host", "inner:8080"), ("x-forwarded-host", "status.example.com, inner")];
+        assert_eq!(asked("/", &headers, true).unwrap(), "status.example.com");
+        assert_eq!(asked("/", &headers, false).unwrap(), "inner");
+        assert_eq!(
+            asked("/", &[("host", "a.example"), ("x-forwarded-host", "")], true).unwrap(),
+            "a.example"
+        );
+    }
+}

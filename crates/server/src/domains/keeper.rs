@@ -1,0 +1,254 @@
+//! Keeps a certificate for every name that the server answers to: asks for them one at a time, renews
+//! them, tries again later where that fails, and forgets those of names that are gone.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rules::{DomainName, Timestamp};
+use store::{DomainCertificate, IssuedCertificate, Store, StoreError};
+use tokio_util::sync::CancellationToken;
+
+use super::acme::{Acme, Failed, Obtained};
+use super::certificates::{Certificates, lifetime};
+use super::schedule::{due, next_try, renewal};
+use super::{Domains, leads};
+use crate::config::TlsSettings;
+use crate::context::Context;
+
+/// The longest that a try may take, all in all.
+const TRY_WITHIN: Duration = Duration::from_mins(6);
+/// Pause before the store is asked again that did not answer.
+const AGAIN_AFTER: Duration = Duration::from_secs(5);
+
+/// What keeping certificates needs.
+pub(crate) struct KeeperParts {
+    /// Time.
+    pub(crate) ctx: Context,
+    /// The database.
+    pub(crate) store: Store,
+    /// The names there are.
+    pub(crate) domains: Arc<Domains>,
+    /// What handshakes take.
+    pub(crate) certificates: Arc<Certificates>,
+    /// Whom to ask.
+    pub(crate) tls: TlsSettings,
+    /// How to ask.
+    pub(crate) client: probe::Client,
+}
+
+/// Keeps the certificates.
+pub(crate) struct Keeper {
+    ctx: Context,
+    store: Store,
+    domains: Arc<Domains>,
+    certificates: Arc<Certificates>,
+    acme: Acme,
+    covers_own: bool,
+    /// What the store has, by name.
+    known: HashMap<DomainName, DomainCertificate>,
+    /// Until when the server wants to be asked for nothing.
+    quiet_until: Option<Timestamp>,
+}
+
+/// What is to be done next.
+#[derive(Debug, PartialEq, Eq)]
+enum Next {
+    /// Ask for a certificate of this name.
+    Ask(DomainName),
+    /// Nothing until then, or until names change.
+    Wait(Option<Timestamp>),
+}
+
+impl Keeper {
+    /// Shows what the store has; a certificate that cannot be used is asked for again.
+    pub(crate) async fn load(parts: KeeperParts) -> Result<Self, StoreError> {
+        let KeeperParts { ctx, store, domains, certificates, tls, client } = parts;
+        let acme = Acme::new(tls.acme, client, store.clone(), Arc::clone(&certificates));
+        let (known, covers_own) = (HashMap::new(), tls.covers_own);
+        let quiet_until = None;
+        let mut keeper =
+            Self { ctx, store, domains, certificates, acme, covers_own, known, quiet_until };
+        for mut found in keeper.store.certificates().all().await? {
+            if let Some(issued) = &found.issued
+                && let Err(why) =
+                    keeper.certificates.show(&found.domain, &issued.chain, &issued.key)
+            {
+                tracing::error!("a certificate that was kept is asked for anew: {why}");
+                found.issued = None;
+            }
+            keeper.known.insert(found.domain.clone(), found);
+        }
+        Ok(keeper)
+    }
+
+    /// Works until `stop`. What is being asked for then is given up.
+    pub(crate) async fn keep(mut self, stop: CancellationToken) {
+        let mut tables = self.domains.tables();
+        loop {
+            tables.mark_unchanged();
+            let step = async {
+                let wanted = self.wanted();
+                if let Err(error) = self.forget_others(&wanted).await {
+                    tracing::warn!(%error, "certificates could not be read: {error}");
+                    return Some(self.ctx.now() + AGAIN_AFTER);
+                }
+                match self.next(&wanted) {
+                    Next::Ask(domain) => {
+                        self.ask(domain).await;
+                        Some(self.ctx.now())
+                    }
+                    Next::Wait(until) => until,
+                }
+            };
+            let until = tokio::select! {
+                () = stop.cancelled() => return,
+                until = step => until,
+            };
+            let ctx = self.ctx.clone();
+            let time = async {
+                match until {
+                    Some(until) => ctx.sleep_until(until).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                () = stop.cancelled() => return,
+                changed = tables.changed() => if changed.is_err() { return },
+                () = time => {}
+            }
+        }
+    }
+
+    /// The names that shall have a certificate, this server's own first.
+    fn wanted(&self) -> Vec<DomainName> {
+        let own = self.domains.settings.own.clone().filter(|_| self.covers_own);
+        let mut pages: Vec<_> = self.domains.table().all().collect();
+        pages.sort_by(|one, other| one.as_str().cmp(other.as_str()));
+        own.into_iter().chain(pages).collect()
+    }
+
+    fn next(&self, wanted: &[DomainName]) -> Next {
+        let now = self.ctx.now();
+        let mut soonest: Option<Timestamp> = None;
+        for domain in wanted {
+            let due = self.known.get(domain).and_then(due).max(self.quiet_until);
+            match due {
+                Some(due) if due > now => {
+                    soonest = Some(soonest.map_or(due, |soonest| soonest.min(due)));
+                }
+                Some(_) | None => return Next::Ask(domain.clone()),
+            }
+        }
+        Next::Wait(soonest)
+    }
+
+    /// Takes away the certificates of names that no page has any more.
+    async fn forget_others(&mut self, wanted: &[DomainName]) -> Result<(), StoreError> {
+        let gone: Vec<DomainName> =
+            self.known.keys().filter(|known| !wanted.contains(known)).cloned().collect();
+        for domain in gone {
+            self.certificates.forget(&domain);
+            self.store.certificates().forget(domain.clone()).await?;
+            tracing::info!(domain = %domain, "the certificate of `{domain}` is forgotten");
+            self.known.remove(&domain);
+        }
+        Ok(())
+    }
+
+    /// Asks for a certificate, and writes down what came of it.
+    async fn ask(&mut self, domain: DomainName) {
+        let now = self.ctx.now();
+        let known = self.known.entry(domain.clone()).or_insert_with(|| DomainCertificate {
+            domain: domain.clone(),
+            issued: None,
+            tries: 0,
+            last_error: None,
+            next_try_at: None,
+        });
+        known.tries = known.tries.saturating_add(1);
+        let tries = known.tries;
+        let then = next_try(tries, now, None);
+        known.next_try_at = Some(then);
+        if let Err(error) = self.store.certificates().begin(domain.clone(), tries, then).await {
+            tracing::warn!(%error, "no certificate is asked for: {error}");
+            return;
+        }
+        let obtained = match tokio::time::timeout(TRY_WITHIN, self.obtain(&domain, now)).await {
+            Ok(obtained) => obtained,
+            Err(_) => Err(Failed {
+                why: format!("the ACME server did not come to an end within {TRY_WITHIN:?}"),
+                wished: None,
+                is_of_all: false,
+            }),
+        };
+        let kept = match obtained {
+            Ok(obtained) => self.keep_obtained(&domain, obtained).await,
+            Err(failed) => Err(failed),
+        };
+        if let Err(failed) = kept {
+            self.keep_failure(&domain, tries, failed).await;
+        }
+    }
+
+    /// A domain that leads elsewhere is not asked for: servers count what they refuse.
+    async fn obtain(&self, domain: &DomainName, now: Timestamp) -> Result<Obtained, Failed> {
+        let Domains { names, wanted, settings, .. } = &*self.domains;
+        if settings.own.as_ref() != Some(domain) {
+            let led = leads::lead_here(names, wanted, domain).await;
+            led.map_err(|why| Failed {
+                why: format!("`{domain}` {why}"),
+                wished: None,
+                is_of_all: false,
+            })?;
+        }
+        self.acme.obtain(domain, now).await
+    }
+
+    async fn keep_obtained(
+        &mut self,
+        domain: &DomainName,
+        obtained: Obtained,
+    ) -> Result<(), Failed> {
+        let Obtained { chain, key } = obtained;
+        let unusable = |why: &dyn std::fmt::Display| Failed {
+            why: why.to_string(),
+            wished: None,
+            is_of_all: false,
+        };
+        let (now, life) = (self.ctx.now(), lifetime(domain, &chain).map_err(|why| unusable(&why))?);
+        self.certificates.show(domain, &chain, &key).map_err(|why| unusable(&why))?;
+        let (expires_at, renew_at) = (life.1, renewal(now, life));
+        let issued = IssuedCertificate { chain, key, issued_at: now, expires_at, renew_at };
+        let kept = self.store.certificates().issued(domain.clone(), issued.clone()).await;
+        kept.map_err(|why| unusable(&why))?;
+        tracing::info!(domain = %domain, "a certificate of `{domain}` holds until {expires_at}");
+        let known = DomainCertificate {
+            domain: domain.clone(),
+            issued: Some(issued),
+            tries: 0,
+            last_error: None,
+            next_try_at: None,
+        };
+        self.known.insert(domain.clone(), known);
+        Ok(())
+    }
+
+    async fn keep_failure(&mut self, domain: &DomainName, tries: u32, failed: Failed) {
+        let Failed { why, wished, is_of_all } = failed;
+        let now = self.ctx.now();
+        let then = next_try(tries, now, wished);
+        if is_of_all {
+            self.quiet_until = Some(then);
+        }
+        tracing::warn!(domain = %domain, "no certificate of `{domain}` until {then}: {why}");
+        if let Some(known) = self.known.get_mut(domain) {
+            known.last_error = Some(why.clone());
+            known.next_try_at = Some(then);
+        }
+        let kept = self.store.certificates().failed(domain.clone(), why, then).await;
+        if let Err(error) = kept {
+            tracing::warn!(%error, "why there is no certificate is not written down: {error}");
+        }
+    }
+}

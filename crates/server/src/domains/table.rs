@@ -1,0 +1,87 @@
+//! The domains there are, in memory: a request is looked up without asking the store. The table follows
+//! changes of pages at once.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rules::DomainName;
+use store::{Store, StoreError};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use super::Domains;
+
+/// Pause before the store is asked again that did not answer.
+const AGAIN_AFTER: Duration = Duration::from_millis(500);
+
+/// All custom domains.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Table(HashSet<String>);
+
+impl Table {
+    /// Whether a page has this domain, in A-labels.
+    pub(super) fn has(&self, domain: &str) -> bool {
+        self.0.contains(domain)
+    }
+
+    /// Whether no page has any.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// All of them.
+    pub(super) fn all(&self) -> impl Iterator<Item = DomainName> {
+        self.0.iter().filter_map(|domain| DomainName::parse(domain).ok())
+    }
+}
+
+impl Domains {
+    /// Reads the domains there are.
+    pub(crate) async fn read(&self, store: &Store) -> Result<(), StoreError> {
+        let domains = store.pages().domains().await?;
+        // What was set before this server got its names leads to the server itself.
+        let table = domains
+            .into_iter()
+            .filter(|page| !self.is_own(&page.domain))
+            .map(|page| page.domain.to_string())
+            .collect();
+        let table = Table(table);
+        self.table.send_if_modified(|known| {
+            let is_new = **known != table;
+            *known = Arc::new(table);
+            is_new
+        });
+        Ok(())
+    }
+
+    /// Sees each new table.
+    pub(super) fn tables(&self) -> watch::Receiver<Arc<Table>> {
+        self.table.subscribe()
+    }
+}
+
+/// Keeps the table as the store has it, until `stop`.
+pub(crate) async fn follow(domains: Arc<Domains>, store: Store, stop: CancellationToken) {
+    let mut changes = store.page_changes();
+    loop {
+        changes.mark_unchanged();
+        let read = domains.read(&store).await;
+        let next = async {
+            match read {
+                Ok(()) => {
+                    // The store outlives those who follow it.
+                    let _ = changes.changed().await;
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "the domains of pages could not be read: {error}");
+                    tokio::time::sleep(AGAIN_AFTER).await;
+                }
+            }
+        };
+        tokio::select! {
+            () = stop.cancelled() => return,
+            () = next => {}
+        }
+    }
+}

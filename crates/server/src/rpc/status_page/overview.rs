@@ -1,0 +1,183 @@
+//! A status page as visitors see it, as data: the page at this moment, and a component by days. What is
+//! seen is decided by `domain::page`; whoever may see the page, keys of its workspace may.
+
+use std::collections::HashMap;
+
+use contract::monitor::{instant, micros};
+use contract::rpc::{self, Error, RequestContext};
+use contract::status_page::wire::{
+    ComponentDay, ComponentOverview, GetComponentSummaryRequest, GetComponentSummaryResponse,
+    GetStatusPageOverviewRequest, GetStatusPageOverviewResponse, IncidentOverview,
+    MaintenanceOverview, ReportOverview, StatusPageOverview,
+};
+use domain::history::Uptime;
+use domain::page::{
+    ComponentView, DAYS, Day, Facts, IncidentView, MaintenanceView, PageView, ReportView, project,
+    uptime_of,
+};
+use rules::{ComponentId, GroupId, Timestamp, Violation};
+
+use super::page::NOUN as PAGE;
+use crate::app::{App, refusal};
+use crate::pipeline::page::page_facts;
+use crate::rpc::call::{caller, id};
+
+/// What a caller is told is missing.
+const COMPONENT: &str = "component";
+const DAY_MILLIS: u64 = 24 * 60 * 60 * 1_000;
+
+/// `GetStatusPageOverview`.
+pub(super) async fn page(
+    app: &App,
+    context: &RequestContext,
+    request: GetStatusPageOverviewRequest,
+) -> Result<GetStatusPageOverviewResponse, Error> {
+    let workspace = caller(context).workspace;
+    let page = app.store.pages().get(workspace, id(PAGE, &request.id)?).await.map_err(refusal)?;
+    let facts = page_facts(&app.store, &app.pipeline, page, app.ctx.now()).await;
+    let facts = facts.map_err(refusal)?;
+    let view = project(&facts);
+    let seen = Seen { facts: &facts, view: &view };
+    Ok(GetStatusPageOverviewResponse { overview: seen.overview().into() })
+}
+
+/// `GetComponentSummary`.
+pub(super) async fn component(
+    app: &App,
+    context: &RequestContext,
+    request: GetComponentSummaryRequest,
+) -> Result<GetComponentSummaryResponse, Error> {
+    let wanted = request.days.map_or(Some(DAYS), |days| usize::try_from(days).ok());
+    let Some(wanted) = wanted.filter(|days| (1..=DAYS).contains(days)) else {
+        let given = request.days.unwrap_or_default();
+        let wrong = Violation::new("days", given, format!("must be 1 to {DAYS}"));
+        return Err(rpc::invalid(&wrong.into()));
+    };
+    let workspace = caller(context).workspace;
+    let id: ComponentId = id(COMPONENT, &request.id)?;
+    let component = app.store.components().get(workspace, id).await.map_err(refusal)?;
+    let page = app.store.pages().get(workspace, component.settings.page_id).await;
+    let facts = app.store.shown().facts(page.map_err(refusal)?, app.ctx.now()).await;
+    let view = project(&facts.map_err(refusal)?);
+    // It was deleted since where it is not there.
+    let shown = view.components().find(|it| it.id == id);
+    let shown = shown.ok_or_else(|| rpc::not_found(COMPONENT, &request.id))?;
+    let days = shown.days.as_deref().unwrap_or_default();
+    let days = &days[days.len().saturating_sub(wanted)..];
+    Ok(GetComponentSummaryResponse {
+        id: request.id,
+        at: instant(view.at),
+        days: days.iter().map(|it| day(it, view.at)).collect(),
+        uptime_millionths: millionths(uptime_of(days)),
+    })
+}
+
+/// A page with what it was made of, which tells components apart that have one name.
+struct Seen<'a> {
+    facts: &'a Facts,
+    view: &'a PageView,
+}
+
+impl Seen<'_> {
+    fn overview(&self) -> StatusPageOverview {
+        let verdict = &self.view.verdict;
+        let components = self.facts.components.iter().map(|it| &it.component);
+        let groups: HashMap<ComponentId, GroupId> =
+            components.filter_map(|it| Some((it.id, it.settings.group_id?))).collect();
+        let component = |it: &ComponentView| {
+            let group = groups.get(&it.id).map(ToString::to_string);
+            shown_component(it, group.unwrap_or_default())
+        };
+        StatusPageOverview {
+            page_id: self.facts.page.id.to_string(),
+            at: instant(self.view.at),
+            state: verdict.state.to_string(),
+            checked_at: verdict.knowledge.checked_at.map(instant).unwrap_or_default(),
+            components: self.view.components().map(component).collect(),
+            open_incidents: self.view.open.iter().map(|it| self.incident(it)).collect(),
+            planned_maintenance: self.view.planned.iter().map(|it| self.maintenance(it)).collect(),
+            open_reports: self.view.open_reports().map(|it| shown_report(it)).collect(),
+        }
+    }
+
+    fn incident(&self, it: &IncidentView) -> IncidentOverview {
+        let fact = self.facts.incidents.iter().find(|fact| fact.id == it.id);
+        let monitor = fact.map(|fact| fact.monitor);
+        let about = self.view.components().filter(|component| component.monitor == monitor);
+        IncidentOverview {
+            id: it.id.to_string(),
+            component_ids: about.map(|component| component.id.to_string()).collect(),
+            opened_at: instant(it.opened_at),
+            acknowledged_at: it.acknowledged_at.map(instant).unwrap_or_default(),
+        }
+    }
+
+    fn maintenance(&self, it: &MaintenanceView) -> MaintenanceOverview {
+        let facts = self.facts.maintenances.iter();
+        let of_window = facts.filter(|fact| fact.id == it.id && fact.window == it.window);
+        let places = of_window.flat_map(|fact| &fact.components);
+        let named: Vec<ComponentId> =
+            places.map(|place| self.facts.components[*place].component.id).collect();
+        let about = self.view.components().filter(|component| named.contains(&component.id));
+        MaintenanceOverview {
+            id: it.id.to_string(),
+            title: it.title.clone(),
+            description: it.description.clone(),
+            from: instant(it.window.from),
+            until: instant(it.window.to),
+            is_on: it.is_on,
+            component_ids: about.map(|component| component.id.to_string()).collect(),
+        }
+    }
+}
+
+fn shown_report(it: &ReportView) -> ReportOverview {
+    ReportOverview {
+        id: it.id.to_string(),
+        title: it.title.clone(),
+        status: it.status.to_string(),
+        component_ids: it.components.iter().map(|component| component.id.to_string()).collect(),
+        started_at: instant(it.started_at),
+        told_at: instant(it.told_at),
+    }
+}
+
+fn shown_component(it: &ComponentView, group_id: String) -> ComponentOverview {
+    let days = it.days.as_deref().unwrap_or_default();
+    let over = |last: usize| millionths(uptime_of(&days[days.len().saturating_sub(last)..]));
+    ComponentOverview {
+        id: it.id.to_string(),
+        name: it.name.clone(),
+        description: it.description.clone(),
+        group_id,
+        state: it.state.to_string(),
+        since: it.since.map(instant).unwrap_or_default(),
+        is_stale: it.is_stale,
+        uptime_1d_millionths: over(1),
+        uptime_7d_millionths: over(7),
+        uptime_30d_millionths: over(30),
+        uptime_90d_millionths: over(DAYS),
+    }
+}
+
+/// A day as it was at `at`. What is not known is the rest, so that the seconds are together the day.
+fn day(it: &Day, at: Timestamp) -> ComponentDay {
+    let whole = (at.since(it.begins).as_millis() as u64).min(DAY_MILLIS) / 1_000;
+    let known = [it.up_ms, it.degraded_ms, it.down_ms, it.maintenance_ms].map(|ms| ms / 1_000);
+    let rest = whole.saturating_sub(known.iter().sum());
+    let seconds = |seconds: u64| i32::try_from(seconds).unwrap_or(i32::MAX);
+    let [up, degraded, down, maintenance] = known.map(seconds);
+    ComponentDay {
+        date: it.begins.to_string().chars().take(10).collect(),
+        up_seconds: up,
+        degraded_seconds: degraded,
+        down_seconds: down,
+        maintenance_seconds: maintenance,
+        unknown_seconds: seconds(rest),
+        uptime_millionths: millionths(it.uptime),
+    }
+}
+
+fn millionths(uptime: Option<Uptime>) -> Option<i32> {
+    uptime.map(|uptime| micros(uptime.millionths()))
+}

@@ -1,0 +1,104 @@
+//! Subscribers of status pages, as the owners of a page add, read and end them. What visitors do stands
+//! in `status_page::subscribe`.
+
+use contract::rpc::{self, Error, RequestContext};
+use contract::status_page::shown_subscriber;
+use contract::status_page::wire::{
+    AddSubscriberRequest, AddSubscriberResponse, ListSubscribersRequest, ListSubscribersResponse,
+    RemoveSubscriberRequest, RemoveSubscriberResponse,
+};
+use rules::status_page::{Destination, SubscriberDraft, SubscriberKind, SubscriberState};
+use rules::{PageId, UnknownWord, Violation};
+use store::{Begins, NewSubscriber, SubscriberFilter};
+
+use super::asked;
+use super::page::NOUN as PAGE;
+use crate::app::{App, refusal};
+use crate::rpc::call::{caller, change, given, id, idempotency, refused, secrets, wrong};
+use crate::rpc::list::total;
+
+/// The field of a request that holds a subscriber.
+const RESOURCE: &str = "subscriber";
+/// What a caller is told is missing.
+const NOUN: &str = "subscriber";
+
+pub(super) async fn list(
+    app: &App,
+    context: &RequestContext,
+    request: ListSubscribersRequest,
+) -> Result<ListSubscribersResponse, Error> {
+    let caller = caller(context);
+    let part = asked(request.limit, request.offset, request.page_token.as_deref()).parse();
+    let part = part.map_err(|violations| rpc::invalid(&violations))?;
+    let page = request.page_id.filter(|page| !page.is_empty());
+    let page: Option<PageId> = page.map(|page| id(PAGE, &page)).transpose()?;
+    let kind = word("kind", request.kind, (SubscriberKind::parse, SubscriberKind::WORDS))?;
+    let state = word("state", request.state, (SubscriberState::parse, SubscriberState::WORDS))?;
+    let filter = SubscriberFilter { page, kind, state };
+    let store = app.store.subscribers();
+    let found = store.list(caller.workspace, filter, part.with_one_more()).await;
+    let found = found.map_err(refusal)?;
+    let (rows, next_page_token) = part.cut(found.rows, |row| row.id);
+    Ok(ListSubscribersResponse {
+        subscribers: rows.iter().map(|row| shown_subscriber(row, secrets(caller))).collect(),
+        total_size: total(found.total),
+        next_page_token,
+    })
+}
+
+pub(super) async fn add(
+    app: &App,
+    context: &RequestContext,
+    request: AddSubscriberRequest,
+) -> Result<AddSubscriberResponse, Error> {
+    let caller = caller(context);
+    let idempotency = idempotency(context, "AddSubscriber")?;
+    let draft = SubscriberDraft::from(given(RESOURCE, request.subscriber.into_option())?);
+    let settings = draft.parse().map_err(wrong(RESOURCE))?;
+    let begins = match &settings.destination {
+        Destination::Email(_) if request.confirm.unwrap_or(true) => Begins::Asked,
+        Destination::Email(_) => Begins::Confirmed,
+        Destination::Webhook(url) => {
+            refuse_closed(app, url.expose())?;
+            Begins::Confirmed
+        }
+    };
+    let (id, workspace) = (app.ctx.new_id(), caller.workspace);
+    let new = NewSubscriber { id, workspace, settings, begins, idempotency };
+    let added = app.store.subscribers().add(new, change(app, caller)).await;
+    let subscriber = added.map_err(refused(RESOURCE))?.into_inner();
+    Ok(AddSubscriberResponse { subscriber: shown_subscriber(&subscriber, secrets(caller)).into() })
+}
+
+pub(super) async fn remove(
+    app: &App,
+    context: &RequestContext,
+    request: RemoveSubscriberRequest,
+) -> Result<RemoveSubscriberResponse, Error> {
+    let caller = caller(context);
+    let (id, change) = (id(NOUN, &request.id)?, change(app, caller));
+    app.store.subscribers().remove(caller.workspace, id, change).await.map_err(refusal)?;
+    Ok(RemoveSubscriberResponse::default())
+}
+
+/// A word that the list is filtered by; none is all.
+fn word<W>(
+    field: &str,
+    given: Option<String>,
+    (parse, words): (fn(&str) -> Result<W, UnknownWord>, &[&str]),
+) -> Result<Option<W>, Error> {
+    let Some(given) = given.filter(|given| !given.is_empty()) else { return Ok(None) };
+    parse(&given).map(Some).map_err(|_| {
+        let allowed = format!("must be one of {}", words.join(", "));
+        rpc::invalid(&Violation::new(field, given, allowed).into())
+    })
+}
+
+/// Refuses a URL that names an address which nothing is sent to (design §6), as of channels.
+fn refuse_closed(app: &App, url: &str) -> Result<(), Error> {
+    let Some(address) = rules::notification::literal_address(url) else { return Ok(()) };
+    app.egress.permit(address).map_err(|why| {
+        let allowed = format!("must lead to where this server may send: {why}");
+        rpc::invalid(&Violation::unseen(format!("{RESOURCE}.webhook_url"), allowed).into())
+    })
+}

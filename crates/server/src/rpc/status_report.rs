@@ -1,0 +1,308 @@
+//! `status_report.v1.StatusReportService`: reads what a caller sent, asks `rules` whether it is right, and
+//! stores it. What visitors see of it is decided by `domain::page`; updates and templates stand in files
+//! of their own.
+
+mod template;
+mod update;
+
+use contract::monitor::mask;
+use contract::rpc::{self, Error, RequestContext, Response, ServiceRequest, ServiceResult};
+use contract::status_report::shown;
+use contract::status_report::wire::{
+    AddStatusReportUpdateRequest, AddStatusReportUpdateResponse, CreateReportTemplateRequest,
+    CreateReportTemplateResponse, CreateStatusReportRequest, CreateStatusReportResponse,
+    DeleteReportTemplateRequest, DeleteReportTemplateResponse, DeleteStatusReportRequest,
+    DeleteStatusReportResponse, DeleteStatusReportUpdateRequest, DeleteStatusReportUpdateResponse,
+    EditStatusReportUpdateRequest, EditStatusReportUpdateResponse, GetStatusReportRequest,
+    GetStatusReportResponse, ListReportTemplatesRequest, ListReportTemplatesResponse,
+    ListStatusReportsRequest, ListStatusReportsResponse, StatusReportService,
+    UpdateReportTemplateRequest, UpdateReportTemplateResponse, UpdateStatusReportRequest,
+    UpdateStatusReportResponse,
+};
+use rules::report::{
+    A_TEMPLATE, COMPONENTS, Report, ReportDraft, ReportState, TEMPLATE, UpdateDraft,
+};
+use rules::{PageId, ReportId, TemplateId, Violation, Violations};
+use store::{NewReport, ReportFilter, StoreError};
+
+use super::call::{caller, change, edited, given, id, idempotency, named, refused, wrong};
+use super::list::{Asked, total};
+use crate::app::{App, refusal};
+use crate::auth::Caller;
+
+/// The field of requests that holds a report.
+const RESOURCE: &str = "status_report";
+/// The field of requests that holds an update.
+const UPDATE: &str = "update";
+/// What a caller is told is missing.
+const NOUN: &str = "status report";
+
+/// The service.
+#[derive(Clone, Debug)]
+pub(super) struct StatusReports(pub(super) App);
+
+impl StatusReportService for StatusReports {
+    async fn create_status_report(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, CreateStatusReportRequest>,
+    ) -> ServiceResult<CreateStatusReportResponse> {
+        let report = create(&self.0, &context, request.to_owned_message()).await?;
+        Response::ok(CreateStatusReportResponse { status_report: shown(&report).into() })
+    }
+
+    async fn get_status_report(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, GetStatusReportRequest>,
+    ) -> ServiceResult<GetStatusReportResponse> {
+        let report = find(&self.0, caller(&context), id(NOUN, request.id)?).await?;
+        Response::ok(GetStatusReportResponse { status_report: shown(&report).into() })
+    }
+
+    async fn list_status_reports(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, ListStatusReportsRequest>,
+    ) -> ServiceResult<ListStatusReportsResponse> {
+        Response::ok(list(&self.0, caller(&context), request.to_owned_message()).await?)
+    }
+
+    async fn update_status_report(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, UpdateStatusReportRequest>,
+    ) -> ServiceResult<UpdateStatusReportResponse> {
+        let caller = caller(&context);
+        let request = request.to_owned_message();
+        let mut given = given(RESOURCE, request.status_report.into_option())?;
+        let id: ReportId = named(RESOURCE, NOUN, given.id.take())?;
+        let wanted = ReportDraft::from(given);
+        let mask = mask(request.update_mask.as_option());
+        let attempt = || try_update(&self.0, caller, id, (wanted.clone(), mask));
+        let report = edited(NOUN, id, attempt).await?;
+        Response::ok(UpdateStatusReportResponse { status_report: shown(&report).into() })
+    }
+
+    async fn delete_status_report(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, DeleteStatusReportRequest>,
+    ) -> ServiceResult<DeleteStatusReportResponse> {
+        let caller = caller(&context);
+        let (id, change) = (id(NOUN, request.id)?, change(&self.0, caller));
+        let reports = self.0.store.reports();
+        reports.delete(caller.workspace, id, change).await.map_err(refusal)?;
+        Response::ok(DeleteStatusReportResponse::default())
+    }
+
+    async fn add_status_report_update(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, AddStatusReportUpdateRequest>,
+    ) -> ServiceResult<AddStatusReportUpdateResponse> {
+        let report = update::add(&self.0, &context, request.to_owned_message()).await?;
+        Response::ok(AddStatusReportUpdateResponse { status_report: shown(&report).into() })
+    }
+
+    async fn edit_status_report_update(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, EditStatusReportUpdateRequest>,
+    ) -> ServiceResult<EditStatusReportUpdateResponse> {
+        let report = update::edit(&self.0, &context, request.to_owned_message()).await?;
+        Response::ok(EditStatusReportUpdateResponse { status_report: shown(&report).into() })
+    }
+
+    async fn delete_status_report_update(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, DeleteStatusReportUpdateRequest>,
+    ) -> ServiceResult<DeleteStatusReportUpdateResponse> {
+        let report = update::delete(&self.0, &context, request.id).await?;
+        Response::ok(DeleteStatusReportUpdateResponse { status_report: shown(&report).into() })
+    }
+
+    async fn create_report_template(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, CreateReportTemplateRequest>,
+    ) -> ServiceResult<CreateReportTemplateResponse> {
+        Response::ok(template::create(&self.0, &context, request.to_owned_message()).await?)
+    }
+
+    async fn list_report_templates(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, ListReportTemplatesRequest>,
+    ) -> ServiceResult<ListReportTemplatesResponse> {
+        Response::ok(template::list(&self.0, &context, request.to_owned_message()).await?)
+    }
+
+    async fn update_report_template(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, UpdateReportTemplateRequest>,
+    ) -> ServiceResult<UpdateReportTemplateResponse> {
+        Response::ok(template::update(&self.0, &context, request.to_owned_message()).await?)
+    }
+
+    async fn delete_report_template(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, DeleteReportTemplateRequest>,
+    ) -> ServiceResult<DeleteReportTemplateResponse> {
+        Response::ok(template::delete(&self.0, &context, request.id).await?)
+    }
+}
+
+async fn create(
+    app: &App,
+    context: &RequestContext,
+    request: CreateStatusReportRequest,
+) -> Result<Report, Error> {
+    let caller = caller(context);
+    let idempotency = idempotency(context, "CreateStatusReport")?;
+    let mut report = ReportDraft::from(given(RESOURCE, request.status_report.into_option())?);
+    let update = request.update.into_option();
+    if update.is_none() && request.template_id.is_none() {
+        return Err(rpc::invalid(&Violation::unseen(UPDATE, "must be given").into()));
+    }
+    let mut update = update.map(UpdateDraft::from).unwrap_or_default();
+    if let Some(template) = request.template_id {
+        fill(app, caller, &template, (&mut report, &mut update)).await?;
+    }
+    let says_of_components = !update.components.is_empty();
+    let (settings, mut first) = match (report.parse(), update.parse(app.ctx.now())) {
+        (Ok(settings), Ok(first)) => (settings, first),
+        (report, update) => {
+            let wrong = [
+                report.err().map(|wrong| wrong.under(RESOURCE)),
+                update.err().map(|wrong| wrong.under(UPDATE)),
+            ];
+            let wrong = wrong.into_iter().flatten().flat_map(|wrong| wrong.0).collect();
+            return Err(rpc::invalid(&Violations(wrong)));
+        }
+    };
+    if !says_of_components {
+        first.components.clone_from(&settings.components);
+    }
+    let new = NewReport {
+        id: app.ctx.new_id(),
+        workspace: caller.workspace,
+        settings,
+        update: app.ctx.new_id(),
+        first,
+        notify: request.notify.unwrap_or(true),
+        idempotency,
+    };
+    let created = app.store.reports().create(new, change(app, caller)).await;
+    let is_of_update = |it: &Violation| it.field == COMPONENTS && says_of_components;
+    let created = created.map_err(|error| {
+        let of_update = matches!(&error, StoreError::Refused(it) if is_of_update(it));
+        refused(if of_update { UPDATE } else { RESOURCE })(error)
+    });
+    Ok(created?.into_inner())
+}
+
+/// Takes from a template what the caller left out.
+async fn fill(
+    app: &App,
+    caller: Caller,
+    template: &str,
+    (report, update): (&mut ReportDraft, &mut UpdateDraft),
+) -> Result<(), Error> {
+    let unknown = || rpc::invalid(&Violation::new(TEMPLATE, template, A_TEMPLATE).into());
+    let id = TemplateId::parse(template).map_err(|_| unknown())?;
+    let found = app.store.report_templates().get(caller.workspace, id).await;
+    let template = found.map_err(|error| {
+        if matches!(error, StoreError::NotFound { .. }) { unknown() } else { refusal(error) }
+    })?;
+    let page = report.page_id.as_deref().and_then(|page| PageId::parse(page).ok());
+    let known = match page {
+        Some(page) => app.store.reports().components_of(caller.workspace, page).await,
+        None => Ok(std::collections::BTreeSet::new()),
+    };
+    let known = known.map_err(refusal)?;
+    template.settings.fill(report, update, |component| known.contains(&component));
+    Ok(())
+}
+
+async fn find(app: &App, caller: Caller, id: ReportId) -> Result<Report, Error> {
+    app.store.reports().get(caller.workspace, id).await.map_err(refusal)
+}
+
+async fn list(
+    app: &App,
+    caller: Caller,
+    request: ListStatusReportsRequest,
+) -> Result<ListStatusReportsResponse, Error> {
+    let page_token = request.page_token.as_deref();
+    let asked = Asked { limit: request.limit, offset: request.offset, page_token };
+    let filter = filter(request.page_id.as_deref(), request.state.as_deref());
+    let (part, filter) = match (asked.parse(), filter) {
+        (Ok(part), Ok(filter)) => (part, filter),
+        (part, filter) => {
+            let wrong = [part.err(), filter.err()].into_iter().flatten();
+            let wrong = wrong.flat_map(|violations| violations.0).collect();
+            return Err(rpc::invalid(&Violations(wrong)));
+        }
+    };
+    let reports = app.store.reports();
+    let found = reports.list(caller.workspace, filter, part.with_one_more()).await;
+    let found = found.map_err(refusal)?;
+    let (rows, next_page_token) = part.cut(found.rows, |report| report.id);
+    Ok(ListStatusReportsResponse {
+        status_reports: rows.iter().map(shown).collect(),
+        total_size: total(found.total),
+        next_page_token,
+    })
+}
+
+/// What is asked for; empty is all.
+fn filter(page: Option<&str>, state: Option<&str>) -> Result<ReportFilter, Violations> {
+    let page = page.filter(|page| !page.is_empty()).map(PageId::parse).transpose();
+    let state = state.filter(|state| !state.is_empty()).map(ReportState::parse).transpose();
+    match (page, state) {
+        (Ok(page), Ok(state)) => Ok(ReportFilter { page, state }),
+        (page, state) => {
+            let page = page.err().map(|unreadable| {
+                let allowed = format!("must be an identifier of the form {}…", PageId::PREFIX);
+                Violation::new("page_id", unreadable.given, allowed)
+            });
+            let state = state.err().map(|unknown| {
+                let allowed = format!("must be one of {}", unknown.known);
+                Violation::new("state", unknown.given, allowed)
+            });
+            Err(Violations(page.into_iter().chain(state).collect()))
+        }
+    }
+}
+
+/// One try; `None` where somebody else's edit came in between.
+async fn try_update(
+    app: &App,
+    caller: Caller,
+    id: ReportId,
+    (wanted, mask): (ReportDraft, Option<&[String]>),
+) -> Result<Option<Report>, Error> {
+    let seen = find(app, caller, id).await?;
+    let settings = seen.settings();
+    let draft = match mask {
+        None => wanted,
+        Some(mask) => {
+            let mut draft = ReportDraft::from(&settings);
+            draft.take(wanted, mask).map_err(|violations| rpc::invalid(&violations))?;
+            draft
+        }
+    };
+    let wanted = draft.parse_change(&settings).map_err(wrong(RESOURCE))?;
+    if wanted == settings {
+        return Ok(Some(seen));
+    }
+    match app.store.reports().update(seen, wanted, change(app, caller)).await {
+        Ok(report) => Ok(Some(report)),
+        Err(StoreError::Conflict { .. }) => Ok(None),
+        Err(error) => Err(refused(RESOURCE)(error)),
+    }
+}

@@ -1,0 +1,111 @@
+//! Templates of reports: their four methods.
+
+use contract::monitor::mask;
+use contract::rpc::{self, Error, RequestContext};
+use contract::status_report::shown_template;
+use contract::status_report::wire::{
+    CreateReportTemplateRequest, CreateReportTemplateResponse, DeleteReportTemplateResponse,
+    ListReportTemplatesRequest, ListReportTemplatesResponse, UpdateReportTemplateRequest,
+    UpdateReportTemplateResponse,
+};
+use rules::TemplateId;
+use rules::report::{ReportTemplate, TemplateDraft};
+use store::{NewTemplate, StoreError};
+
+use crate::app::{App, refusal};
+use crate::auth::Caller;
+use crate::rpc::call::{caller, change, edited, given, id, idempotency, named, refused, wrong};
+use crate::rpc::list::{Asked, total};
+
+/// The field of requests that holds a template.
+const RESOURCE: &str = "template";
+/// What a caller is told is missing.
+const NOUN: &str = "template";
+
+pub(super) async fn create(
+    app: &App,
+    context: &RequestContext,
+    request: CreateReportTemplateRequest,
+) -> Result<CreateReportTemplateResponse, Error> {
+    let caller = caller(context);
+    let idempotency = idempotency(context, "CreateReportTemplate")?;
+    let draft = TemplateDraft::from(given(RESOURCE, request.template.into_option())?);
+    let settings = draft.parse().map_err(wrong(RESOURCE))?;
+    let (id, workspace) = (app.ctx.new_id(), caller.workspace);
+    let new = NewTemplate { id, workspace, settings, idempotency };
+    let created = app.store.report_templates().create(new, change(app, caller)).await;
+    let template = created.map_err(refused(RESOURCE))?.into_inner();
+    Ok(CreateReportTemplateResponse { template: shown_template(&template).into() })
+}
+
+pub(super) async fn list(
+    app: &App,
+    context: &RequestContext,
+    request: ListReportTemplatesRequest,
+) -> Result<ListReportTemplatesResponse, Error> {
+    let page_token = request.page_token.as_deref();
+    let asked = Asked { limit: request.limit, offset: request.offset, page_token };
+    let part = asked.parse().map_err(|violations| rpc::invalid(&violations))?;
+    let templates = app.store.report_templates();
+    let found = templates.list(caller(context).workspace, part.with_one_more()).await;
+    let found = found.map_err(refusal)?;
+    let (rows, next_page_token) = part.cut(found.rows, |template| template.id);
+    Ok(ListReportTemplatesResponse {
+        templates: rows.iter().map(shown_template).collect(),
+        total_size: total(found.total),
+        next_page_token,
+    })
+}
+
+pub(super) async fn update(
+    app: &App,
+    context: &RequestContext,
+    request: UpdateReportTemplateRequest,
+) -> Result<UpdateReportTemplateResponse, Error> {
+    let caller = caller(context);
+    let mut given = given(RESOURCE, request.template.into_option())?;
+    let id: TemplateId = named(RESOURCE, NOUN, given.id.take())?;
+    let wanted = TemplateDraft::from(given);
+    let mask = mask(request.update_mask.as_option());
+    let attempt = || try_update(app, caller, id, (wanted.clone(), mask));
+    let template = edited(NOUN, id, attempt).await?;
+    Ok(UpdateReportTemplateResponse { template: shown_template(&template).into() })
+}
+
+pub(super) async fn delete(
+    app: &App,
+    context: &RequestContext,
+    given: &str,
+) -> Result<DeleteReportTemplateResponse, Error> {
+    let caller = caller(context);
+    let (id, change) = (id(NOUN, given)?, change(app, caller));
+    app.store.report_templates().delete(caller.workspace, id, change).await.map_err(refusal)?;
+    Ok(DeleteReportTemplateResponse::default())
+}
+
+/// One try; `None` where somebody else's edit came in between.
+async fn try_update(
+    app: &App,
+    caller: Caller,
+    id: TemplateId,
+    (wanted, mask): (TemplateDraft, Option<&[String]>),
+) -> Result<Option<ReportTemplate>, Error> {
+    let seen = app.store.report_templates().get(caller.workspace, id).await.map_err(refusal)?;
+    let draft = match mask {
+        None => wanted,
+        Some(mask) => {
+            let mut draft = TemplateDraft::from(&seen.settings);
+            draft.take(wanted, mask).map_err(|violations| rpc::invalid(&violations))?;
+            draft
+        }
+    };
+    let settings = draft.parse().map_err(wrong(RESOURCE))?;
+    if settings == seen.settings {
+        return Ok(Some(seen));
+    }
+    match app.store.report_templates().update(seen, settings, change(app, caller)).await {
+        Ok(template) => Ok(Some(template)),
+        Err(StoreError::Conflict { .. }) => Ok(None),
+        Err(error) => Err(refused(RESOURCE)(error)),
+    }
+}

@@ -1,0 +1,103 @@
+//! Updates of a report: adding, editing and deleting them.
+
+use contract::monitor::mask;
+use contract::rpc::{self, Error, RequestContext};
+use contract::status_report::wire::{AddStatusReportUpdateRequest, EditStatusReportUpdateRequest};
+use rules::report::{Report, ReportUpdate, UpdateDraft, UpdateSettings};
+use rules::{ReportId, UpdateId};
+use store::{NewUpdate, StoreError};
+
+use super::{NOUN as REPORT, UPDATE};
+use crate::app::{App, refusal};
+use crate::auth::Caller;
+use crate::rpc::call::{caller, change, edited, given, id, idempotency, named, refused, wrong};
+
+/// What a caller is told is missing.
+const NOUN: &str = "update of a report";
+
+pub(super) async fn add(
+    app: &App,
+    context: &RequestContext,
+    request: AddStatusReportUpdateRequest,
+) -> Result<Report, Error> {
+    let caller = caller(context);
+    let report: ReportId = id(REPORT, &request.id)?;
+    let idempotency = idempotency(context, "AddStatusReportUpdate")?;
+    let draft = UpdateDraft::from(given(UPDATE, request.update.into_option())?);
+    let settings = draft.parse(app.ctx.now()).map_err(wrong(UPDATE))?;
+    let new = NewUpdate {
+        id: app.ctx.new_id(),
+        workspace: caller.workspace,
+        report,
+        settings,
+        notify: request.notify.unwrap_or(true),
+        idempotency,
+    };
+    let added = app.store.reports().add(new, change(app, caller)).await;
+    Ok(added.map_err(refused(UPDATE))?.into_inner())
+}
+
+pub(super) async fn edit(
+    app: &App,
+    context: &RequestContext,
+    request: EditStatusReportUpdateRequest,
+) -> Result<Report, Error> {
+    let caller = caller(context);
+    let mut given = given(UPDATE, request.update.into_option())?;
+    let id: UpdateId = named(UPDATE, NOUN, given.id.take())?;
+    let wanted = UpdateDraft::from(given);
+    let mask = mask(request.update_mask.as_option());
+    let attempt = || try_edit(app, caller, id, (wanted.clone(), mask));
+    edited(NOUN, id, attempt).await
+}
+
+pub(super) async fn delete(
+    app: &App,
+    context: &RequestContext,
+    given: &str,
+) -> Result<Report, Error> {
+    let caller = caller(context);
+    let (id, change) = (id(NOUN, given)?, change(app, caller));
+    app.store.reports().delete_update(caller.workspace, id, change).await.map_err(refusal)
+}
+
+/// One try; `None` where somebody else's edit came in between.
+async fn try_edit(
+    app: &App,
+    caller: Caller,
+    id: UpdateId,
+    (wanted, mask): (UpdateDraft, Option<&[String]>),
+) -> Result<Option<Report>, Error> {
+    let seen = app.store.reports().of_update(caller.workspace, id).await.map_err(refusal)?;
+    let Some(update) = seen.updates.iter().find(|update| update.id == id) else {
+        return Ok(None);
+    };
+    let settings = settings(update);
+    let draft = match mask {
+        None => wanted,
+        Some(mask) => {
+            let mut draft = UpdateDraft::from(&settings);
+            draft.take(wanted, mask).map_err(|violations| rpc::invalid(&violations))?;
+            draft
+        }
+    };
+    let wanted = draft.parse_change(&settings, app.ctx.now()).map_err(wrong(UPDATE))?;
+    if wanted == settings {
+        return Ok(Some(seen));
+    }
+    match app.store.reports().edit(seen, id, wanted, change(app, caller)).await {
+        Ok(report) => Ok(Some(report)),
+        Err(StoreError::Conflict { .. }) => Ok(None),
+        Err(error) => Err(refused(UPDATE)(error)),
+    }
+}
+
+/// The arguments of an update as they are stored.
+fn settings(update: &ReportUpdate) -> UpdateSettings {
+    UpdateSettings {
+        status: update.status,
+        text: update.text.clone(),
+        at: update.at,
+        components: update.components.clone(),
+    }
+}

@@ -1,0 +1,47 @@
+//! The email with the link that lets a member in: text and HTML that say the same.
+
+use askama::Template;
+use domain::notify::{ListLinks, Mail};
+use rules::status_page::StatusPage;
+
+use super::super::html::rendered;
+use super::super::words::Words;
+
+#[derive(Template)]
+#[template(path = "status_page/letter.html")]
+struct Letter<'a> {
+    words: &'static Words,
+    page: &'a str,
+    title: &'a str,
+    why: &'a str,
+    link: &'a str,
+}
+
+/// The email to this mailbox; `number` is chance, and what tells it from every other.
+pub(super) fn of(
+    page: &StatusPage,
+    words: &'static Words,
+    link: &str,
+    (mailbox, number): (&str, u64),
+) -> Mail {
+    let name = page.settings.title.as_str();
+    let title = words.link_title.replace("{}", name);
+    let why = words.link_text.replace("{}", name);
+    let text = format!(
+        "{title}\n\n{why}\n\n{open}: {link}\n\n{unasked}\n",
+        open = words.enter,
+        unasked = words.link_unasked,
+    );
+    let letter = Letter { words, page: name, title: &title, why: &why, link };
+    let html = rendered(&letter);
+    let id = format!("enter-{number:016x}");
+    Mail {
+        to: mailbox.to_owned(),
+        subject: title.clone(),
+        text,
+        html,
+        thread: id.clone(),
+        id,
+        list: ListLinks::None,
+    }
+}

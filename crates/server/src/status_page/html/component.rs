@@ -1,0 +1,168 @@
+//! The page of a component: how it is, its uptime, its incidents and its days as a table; and, where its
+//! monitor is public, charts of percentiles and phases with a table behind each.
+
+use askama::Template;
+use domain::page::{ComponentView, CoursePoint, Day, PERCENTILES, Range, State, uptime_of};
+
+use super::super::chart::{Chart, milliseconds};
+use super::super::shelf::Shown;
+use super::super::words::{Depth, Words, clock, iso_date};
+use super::event::incident;
+use super::{Frame, rendered};
+
+#[derive(Template)]
+#[template(path = "status_page/component_page.html")]
+struct ComponentPage<'a> {
+    frame: Frame<'a>,
+    name: &'a str,
+    state: State,
+    word: &'static str,
+    about: Option<&'a str>,
+    since: Option<String>,
+    /// Days, and the uptime over them.
+    uptimes: Vec<(String, String)>,
+    course: Option<Course>,
+    events: Vec<String>,
+    columns: Vec<&'static str>,
+    rows: Vec<Vec<String>>,
+}
+
+struct Course {
+    /// Word and path of each choice; the one that is shown has no path.
+    ranges: Vec<(String, Option<String>)>,
+    charts: Vec<Drawn>,
+}
+
+/// A chart with its words and its table.
+struct Drawn {
+    id: &'static str,
+    title: &'static str,
+    about: &'static str,
+    svg: String,
+    legend: String,
+    columns: Vec<String>,
+    rows: Vec<Vec<String>>,
+}
+
+/// `course` is there where its monitor is public.
+pub(in crate::status_page) fn component_page(
+    shown: &Shown,
+    words: &'static Words,
+    base: &str,
+    it: &ComponentView,
+    course: Option<(Range, &[CoursePoint])>,
+) -> String {
+    let mut frame = Frame::of(&shown.page, words, base);
+    frame.heading = format!("{} · {}", it.name, shown.page.settings.title);
+    let about = shown.view.history.iter().flat_map(|day| &day.incidents);
+    let about = about.filter(|incident| incident.components.contains(&it.name));
+    rendered(&ComponentPage {
+        frame,
+        name: &it.name,
+        state: it.state,
+        word: words.state(it.state),
+        about: it.description.as_deref(),
+        since: it.since.map(|at| words.since.replace("{}", &words.time(at))),
+        uptimes: it.days.as_ref().map(|days| uptimes(days, words)).unwrap_or_default(),
+        course: course.map(|(range, points)| Course {
+            ranges: ranges(range, words, &format!("{base}/component/{}", it.id)),
+            charts: charts(range, points, words),
+        }),
+        events: about.map(|it| incident(it, words, base)).collect(),
+        columns: vec![words.day, words.up, words.down, words.degraded, words.maintenance],
+        rows: it.days.iter().flatten().rev().map(|day| row(day, words)).collect(),
+    })
+}
+
+/// The uptime over each range of days.
+fn uptimes(days: &[Day], words: &Words) -> Vec<(String, String)> {
+    let over = |range: Range| {
+        let last = &days[days.len().saturating_sub(range.days() as usize)..];
+        let uptime = uptime_of(last).map_or_else(|| words.no_data.to_owned(), |it| it.to_string());
+        (Depth::counted(words.depth.days, range.days()), uptime)
+    };
+    Range::ALL.into_iter().map(over).collect()
+}
+
+/// A day as a line of the table.
+fn row(day: &Day, words: &Words) -> Vec<String> {
+    let uptime = day.uptime.map_or_else(|| words.no_data.to_owned(), |it| it.to_string());
+    let long = |millis| if millis == 0 { "–".to_owned() } else { words.long(millis) };
+    let [down, degraded, planned] = [day.down_ms, day.degraded_ms, day.maintenance_ms];
+    vec![words.date(day.begins), uptime, long(down), long(degraded), long(planned)]
+}
+
+fn ranges(shown: Range, words: &Words, path: &str) -> Vec<(String, Option<String>)> {
+    let choice = |range: Range| {
+        let link = (range != shown).then(|| format!("{path}/{}#course", range.as_str()));
+        (Depth::counted(words.depth.days, range.days()), link)
+    };
+    Range::ALL.into_iter().map(choice).collect()
+}
+
+/// The charts of a course; those of nothing are left out.
+fn charts(range: Range, points: &[CoursePoint], words: &Words) -> Vec<Drawn> {
+    let depth = words.depth;
+    let time = |at| if range.is_by_day() { words.date(at) } else { words.time(at) };
+    let label = |at| if range == Range::Day { clock(at) } else { iso_date(at) };
+    let times: Vec<String> = points.iter().map(|point| time(point.begins)).collect();
+    let labels: Vec<String> = points.iter().map(|point| label(point.begins)).collect();
+    let percentiles = PERCENTILES.map(|percent| format!("p{percent}"));
+    let latencies: Vec<_> = points.iter().map(|point| point.percentiles_us).collect();
+    let phases: Vec<_> = points.iter().map(|point| point.phases_us).collect();
+    let table = |values: &[Option<[u32; 5]>]| {
+        let of_step = |(place, values): (usize, &Option<[u32; 5]>)| {
+            let numbers = values.as_ref()?.iter().map(|it| milliseconds(*it, depth.milliseconds));
+            let numbers: Vec<String> = numbers.collect();
+            Some((place, numbers))
+        };
+        values.iter().enumerate().rev().filter_map(of_step).collect::<Vec<_>>()
+    };
+    let chart = |id, title, about, names, values| Chart {
+        id,
+        title,
+        about,
+        names,
+        times: &times,
+        labels: &labels,
+        values,
+        unit: depth.milliseconds,
+    };
+    let mut charts = Vec::new();
+    if latencies.iter().any(Option::is_some) {
+        let names = percentiles.each_ref().map(String::as_str);
+        let drawn = chart("l", depth.latency, depth.about_percentiles, names, &latencies);
+        let with_count = |(place, numbers): (usize, Vec<String>)| {
+            let count = points[place].successes.to_string();
+            [vec![times[place].clone(), count], numbers].concat()
+        };
+        charts.push(Drawn {
+            id: "l",
+            title: depth.latency,
+            about: depth.about_percentiles,
+            svg: drawn.lines(),
+            legend: drawn.legend_of_lines(),
+            columns: columns(&[depth.time, depth.successes], &names),
+            rows: table(&latencies).into_iter().map(with_count).collect(),
+        });
+    }
+    if phases.iter().any(Option::is_some) {
+        let drawn = chart("p", depth.phases, depth.about_phases, depth.phase, &phases);
+        let with_time =
+            |(place, numbers): (usize, Vec<String>)| [vec![times[place].clone()], numbers].concat();
+        charts.push(Drawn {
+            id: "p",
+            title: depth.phases,
+            about: depth.about_phases,
+            svg: drawn.stacks(),
+            legend: drawn.legend_of_stacks(),
+            columns: columns(&[depth.time], &depth.phase),
+            rows: table(&phases).into_iter().map(with_time).collect(),
+        });
+    }
+    charts
+}
+
+fn columns(first: &[&str], others: &[&str]) -> Vec<String> {
+    first.iter().chain(others).map(|name| (*name).to_owned()).collect()
+}

@@ -1,0 +1,63 @@
+//! Pages of details: a day with all components.
+
+use askama::Template;
+use domain::page::ComponentView;
+
+use super::super::bars;
+use super::super::shelf::Shown;
+use super::super::words::{Words, iso_date};
+use super::event::told;
+use super::{Frame, Wanted, rendered};
+
+#[derive(Template)]
+#[template(path = "status_page/days.html")]
+struct Days<'a> {
+    frame: Frame<'a>,
+    heading: String,
+    events: Vec<String>,
+    columns: Vec<&'static str>,
+    rows: Vec<Vec<String>>,
+    ways: Vec<(&'static str, String)>,
+}
+
+/// A page of details; `None` where there is no such thing.
+pub(in crate::status_page) fn details(
+    shown: &Shown,
+    words: &'static Words,
+    base: &str,
+    wanted: &Wanted,
+) -> Option<String> {
+    match wanted {
+        Wanted::Day(date) => day_page(shown, words, base, date),
+    }
+}
+
+/// A day with all components, and ways to its neighbours.
+fn day_page(shown: &Shown, words: &'static Words, base: &str, date: &str) -> Option<String> {
+    let first = shown.view.components().find_map(|component| component.days.as_ref())?;
+    let place = first.iter().position(|day| iso_date(day.begins) == date)?;
+    let begins = first[place].begins;
+    let row = |component: &ComponentView| {
+        let day = component.days.as_ref()?.get(place)?;
+        let told = bars::title(day, words);
+        let told = told.split_once(": ").map_or(told.clone(), |(_, told)| told.to_owned());
+        Some(vec![component.name.clone(), told])
+    };
+    let day = shown.view.history.iter().find(|day| day.begins == begins);
+    let events = day.map(|day| told(day, words, base));
+    let way = |word, place: Option<usize>| {
+        let day = place.and_then(|place| first.get(place))?;
+        Some((word, format!("{base}/day/{}", iso_date(day.begins))))
+    };
+    let ways = [way(words.earlier, place.checked_sub(1)), way(words.later, Some(place + 1))];
+    let mut frame = Frame::of(&shown.page, words, base);
+    frame.heading = format!("{} · {}", words.date(begins), shown.page.settings.title);
+    Some(rendered(&Days {
+        heading: words.date(begins),
+        frame,
+        events: events.unwrap_or_default(),
+        columns: vec![words.components, words.day],
+        rows: shown.view.components().filter_map(row).collect(),
+        ways: ways.into_iter().flatten().collect(),
+    }))
+}

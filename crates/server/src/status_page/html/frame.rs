@@ -1,0 +1,73 @@
+//! What is around every page: its owner's name, links, style and script.
+
+use rules::Theme;
+use rules::status_page::StatusPage;
+
+use super::super::address::home;
+use super::super::robots;
+use super::super::words::Words;
+use super::STYLE;
+
+/// What is around every page.
+pub(in crate::status_page) struct Frame<'a> {
+    pub(in crate::status_page) words: &'static Words,
+    pub(in crate::status_page) heading: String,
+    pub(in crate::status_page) title: &'a str,
+    pub(in crate::status_page) about: Option<&'a str>,
+    pub(in crate::status_page) homepage: Option<&'a str>,
+    pub(in crate::status_page) contact: Option<&'a str>,
+    pub(in crate::status_page) theme: Option<&'static str>,
+    /// What stands before the rest of each path.
+    pub(in crate::status_page) base: &'a str,
+    /// The path of the home page.
+    pub(in crate::status_page) home: &'a str,
+    /// Whether the visitor is in, and may know of feeds.
+    pub(in crate::status_page) is_open: bool,
+    /// Whether the page has an icon of its own.
+    pub(in crate::status_page) has_icon: bool,
+    /// Whether search engines may list it.
+    pub(in crate::status_page) is_listed: bool,
+    /// How it is shown where somebody shares its address.
+    pub(in crate::status_page) share: Option<Share>,
+    pub(in crate::status_page) style: &'static str,
+}
+
+/// How a page is shown where somebody shares its address (Open Graph, <https://ogp.me>).
+pub(in crate::status_page) struct Share {
+    pub(in crate::status_page) url: String,
+    pub(in crate::status_page) sentence: String,
+    /// The words of the picture.
+    pub(in crate::status_page) alternative: String,
+    pub(in crate::status_page) width: u32,
+    pub(in crate::status_page) height: u32,
+}
+
+impl<'a> Frame<'a> {
+    pub(in crate::status_page) fn of(
+        page: &'a StatusPage,
+        words: &'static Words,
+        base: &'a str,
+    ) -> Self {
+        let settings = &page.settings;
+        Self {
+            words,
+            heading: settings.title.clone(),
+            title: &settings.title,
+            about: settings.description.as_deref(),
+            homepage: settings.homepage_url.as_deref(),
+            contact: settings.contact_url.as_deref(),
+            theme: match page.theme {
+                Theme::System => None,
+                Theme::Light => Some("light"),
+                Theme::Dark => Some("dark"),
+            },
+            base,
+            home: home(base),
+            is_open: true,
+            has_icon: settings.icon.is_some(),
+            is_listed: robots::is_listed(page),
+            share: None,
+            style: STYLE,
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! The history, a month at a time: days on which something happened, and the ways to the months around.
+
+use askama::Template;
+use domain::page::{Month, MonthView};
+
+use super::super::shelf::Shown;
+use super::super::words::{Words, iso_date};
+use super::event::told;
+use super::{Frame, rendered};
+
+#[derive(Template)]
+#[template(path = "status_page/history.html")]
+struct History<'a> {
+    frame: Frame<'a>,
+    heading: String,
+    days: Vec<Day>,
+    /// That not all of it is shown.
+    cut: Option<&'static str>,
+    ways: Vec<(&'static str, String, String)>,
+}
+
+struct Day {
+    iso: String,
+    date: String,
+    events: Vec<String>,
+}
+
+pub(in crate::status_page) fn history_page(
+    shown: &Shown,
+    words: &'static Words,
+    base: &str,
+    it: &MonthView,
+) -> String {
+    let heading = words.month(it.month.span().from);
+    let mut frame = Frame::of(&shown.page, words, base);
+    frame.heading = format!("{heading} · {}", shown.page.settings.title);
+    let way = |word, month: Option<Month>| {
+        let month = month?;
+        Some((word, format!("{base}/history/{month}"), words.month(month.span().from)))
+    };
+    let ways = [way(words.earlier, it.earlier), way(words.later, it.later)];
+    let day = |day: &domain::page::HistoryDay| Day {
+        iso: iso_date(day.begins),
+        date: words.date(day.begins),
+        events: told(day, words, base),
+    };
+    rendered(&History {
+        heading,
+        days: it.days.iter().map(day).collect(),
+        cut: it.is_cut.then_some(words.depth.cut),
+        ways: ways.into_iter().flatten().collect(),
+        frame,
+    })
+}

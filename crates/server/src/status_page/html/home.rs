@@ -1,0 +1,174 @@
+//! The home page: the sentence on top, what is open, components with their bars, what is planned, and
+//! the last days.
+
+use askama::Template;
+use domain::page::{ComponentView, GroupView, Section, State};
+use rules::Timestamp;
+
+use super::super::bars::{Bars, Drawn};
+use super::super::picture;
+use super::super::shelf::Shown;
+use super::super::words::{Words, iso_date};
+use super::event::{incident, maintenance, told};
+use super::frame::Share;
+use super::{Frame, report};
+
+#[derive(Template)]
+#[template(path = "status_page/home.html")]
+struct Home<'a> {
+    frame: Frame<'a>,
+    state: State,
+    sentence: String,
+    /// What stands before the time, the time for machines and for people, and what stands after.
+    checked: Option<(String, String, String, String)>,
+    notes: Vec<String>,
+    open: Vec<String>,
+    sections: Vec<Part<'a>>,
+    planned: Vec<String>,
+    history: Vec<HistoryPart>,
+}
+
+/// A part of the list of components.
+enum Part<'a> {
+    Single(ComponentPart<'a>),
+    Group(GroupPart<'a>),
+}
+
+struct GroupPart<'a> {
+    id: String,
+    name: &'a str,
+    state: State,
+    word: &'static str,
+    is_open: bool,
+    bars: Option<Drawn<'a>>,
+    components: Vec<ComponentPart<'a>>,
+}
+
+struct ComponentPart<'a> {
+    id: String,
+    name: &'a str,
+    about: Option<&'a str>,
+    state: State,
+    word: &'static str,
+    bars: Option<Drawn<'a>>,
+    uptime: Option<String>,
+    /// Where the bars begin: on wide, middle and narrow screens.
+    ago: &'a [String; 3],
+}
+
+struct HistoryPart {
+    iso: String,
+    date: String,
+    events: Vec<String>,
+}
+
+/// About how many bytes a home page takes, and each of its components: a large page is written once,
+/// and not moved about while it grows.
+const ROOM: usize = 24 << 10;
+const COMPONENT_ROOM: usize = 11 << 10;
+
+/// The home page.
+pub(in crate::status_page) fn home(
+    shown: &Shown,
+    words: &'static Words,
+    base: &str,
+    url: &str,
+) -> String {
+    let view = &shown.view;
+    let knowledge = &view.verdict.knowledge;
+    let sentence = words.sentence(&view.verdict.sentence);
+    let mut notes = Vec::new();
+    if shown.cut_off {
+        notes.push(words.old.replace("{}", &words.time(view.at)));
+    }
+    if !knowledge.stale.is_empty() {
+        notes.push(words.stale.replace("{}", &words.names(&knowledge.stale)));
+    }
+    let bars = Bars::of(view, words, base);
+    let mut frame = Frame::of(&shown.page, words, base);
+    let title = &shown.page.settings.title;
+    frame.heading = format!("{sentence} · {title}");
+    frame.share = Some(Share {
+        url: url.to_owned(),
+        sentence: sentence.clone(),
+        alternative: picture::alternative(title, view, words),
+        width: picture::WIDTH,
+        height: picture::HEIGHT,
+    });
+    let reports = report::cards(view.open_reports(), words, base);
+    let incidents = view.open.iter().map(|it| incident(it, words, base));
+    let home = Home {
+        frame,
+        state: view.verdict.state,
+        checked: knowledge.checked_at.map(|at| checked(at, words)),
+        sentence,
+        notes,
+        open: reports.into_iter().chain(incidents).collect(),
+        sections: view.sections.iter().map(|section| part(section, words, &bars)).collect(),
+        planned: view.planned.iter().map(|it| maintenance(it, words)).collect(),
+        history: view
+            .history
+            .iter()
+            .map(|day| HistoryPart {
+                iso: iso_date(day.begins),
+                date: words.date(day.begins),
+                events: told(day, words, base),
+            })
+            .collect(),
+    };
+    let mut text = String::with_capacity(ROOM + view.components().count() * COMPONENT_ROOM);
+    home.render_into(&mut text).expect("texts are written to memory");
+    text
+}
+
+/// The sentence that says when something was checked, around its time.
+fn checked(at: Timestamp, words: &Words) -> (String, String, String, String) {
+    let (before, after) = words.checked.split_once("{}").unwrap_or((words.checked, ""));
+    (before.to_owned(), at.to_string(), words.time(at), after.to_owned())
+}
+
+fn part<'a>(section: &'a Section, words: &'static Words, bars: &'a Bars<'a>) -> Part<'a> {
+    match section {
+        Section::Single(it) => Part::Single(component(it, words, bars)),
+        Section::Group(group) => Part::Group(group_part(group, words, bars)),
+    }
+}
+
+/// A group; one in trouble is open, a healthy one folded with its bars.
+fn group_part<'a>(
+    group: &'a GroupView,
+    words: &'static Words,
+    bars: &'a Bars<'a>,
+) -> GroupPart<'a> {
+    let label = format!("{}: {}", group.name, words.state(group.state));
+    let days = group.days.as_deref();
+    GroupPart {
+        id: group.id.to_string(),
+        name: &group.name,
+        state: group.state,
+        word: words.state(group.state),
+        is_open: group.state.is_trouble() || group.state == State::Maintenance,
+        bars: days.map(|days| bars.group(days, label)),
+        components: group.components.iter().map(|it| component(it, words, bars)).collect(),
+    }
+}
+
+fn component<'a>(
+    it: &'a ComponentView,
+    words: &'static Words,
+    bars: &'a Bars<'a>,
+) -> ComponentPart<'a> {
+    let uptime = it.uptime.map(|uptime| words.uptime.replace("{}", &uptime.to_string()));
+    let told = uptime.as_deref().unwrap_or(words.no_data);
+    let label = format!("{}: {told}", it.name);
+    ComponentPart {
+        id: it.id.to_string(),
+        name: &it.name,
+        about: it.description.as_deref(),
+        state: it.state,
+        word: words.state(it.state),
+        bars: it.days.as_deref().map(|days| bars.component(days, label)),
+        uptime,
+        ago: &bars.ago,
+    }
+}

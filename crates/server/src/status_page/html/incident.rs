@@ -1,0 +1,109 @@
+//! The page of an incident: when, how long, what it was about, and what happened in it, in the words of
+//! visitors. What the checks saw, and who works on it, are not theirs.
+
+use askama::Template;
+use domain::judge::ClosedAs;
+use domain::page::{IncidentView, State};
+use rules::Timestamp;
+
+use super::super::shelf::Shown;
+use super::super::words::{Depth, Words};
+use super::event::{incident_time, incident_title};
+use super::{Frame, rendered};
+
+#[derive(Template)]
+#[template(path = "status_page/incident.html")]
+struct Incident<'a> {
+    frame: Frame<'a>,
+    title: String,
+    state: State,
+    when: String,
+    /// Names of components with the paths of their pages.
+    components: Vec<(String, &'a str)>,
+    /// The latest first.
+    entries: Vec<Entry>,
+    /// The month of the history that tells of it, too.
+    month: String,
+}
+
+/// One thing that happened.
+struct Entry {
+    state: State,
+    text: &'static str,
+    iso: String,
+    at: String,
+    more: Vec<String>,
+}
+
+pub(in crate::status_page) fn incident_page(
+    shown: &Shown,
+    words: &'static Words,
+    base: &str,
+    it: &IncidentView,
+    regions: u32,
+) -> String {
+    let title = incident_title(it, words);
+    let mut frame = Frame::of(&shown.page, words, base);
+    frame.heading = format!("{title} · {}", shown.page.settings.title);
+    let state = match it.closed {
+        None => State::Down,
+        Some((_, how)) => left(how),
+    };
+    let named = shown.view.components().filter(|component| it.components.contains(&component.name));
+    let components = named.map(|it| (format!("{base}/component/{}", it.id), it.name.as_str()));
+    rendered(&Incident {
+        title,
+        state,
+        when: incident_time(it, words),
+        components: components.collect(),
+        entries: entries(it, regions, words),
+        month: format!("{base}/history/{}", domain::page::Month::of(it.opened_at)),
+        frame,
+    })
+}
+
+/// What happened, the latest first.
+fn entries(it: &IncidentView, regions: u32, words: &'static Words) -> Vec<Entry> {
+    let depth = words.depth;
+    let entry = |state, text, at: Timestamp, more| Entry {
+        state,
+        text,
+        iso: at.to_string(),
+        at: words.time(at),
+        more,
+    };
+    let mut entries = Vec::new();
+    if let Some((at, how)) = it.closed {
+        let long = words.long(at.since(it.opened_at).as_millis() as u64);
+        entries.push(entry(
+            left(how),
+            ended(how, depth),
+            at,
+            vec![depth.lasted.replace("{}", &long)],
+        ));
+    }
+    if let Some(at) = it.acknowledged_at {
+        entries.push(entry(State::Degraded, depth.taken_up, at, Vec::new()));
+    }
+    let seen = (regions > 0).then(|| Depth::counted(depth.seen_from, regions));
+    entries.push(entry(State::Down, depth.began, it.opened_at, seen.into_iter().collect()));
+    entries
+}
+
+/// How things are when an incident ended like this.
+const fn left(how: ClosedAs) -> State {
+    match how {
+        ClosedAs::Recovered | ClosedAs::Resolved => State::Up,
+        ClosedAs::Degraded => State::Degraded,
+        ClosedAs::Paused | ClosedAs::Deleted => State::Unknown,
+    }
+}
+
+const fn ended(how: ClosedAs, depth: &Depth) -> &'static str {
+    match how {
+        ClosedAs::Recovered => depth.recovered,
+        ClosedAs::Degraded => depth.in_part,
+        ClosedAs::Paused | ClosedAs::Deleted => depth.unchecked,
+        ClosedAs::Resolved => depth.resolved,
+    }
+}

@@ -1,0 +1,101 @@
+//! Reports: what people say of an outage, newest first, on the home page, on days, and each on a page of
+//! its own.
+
+use std::sync::Arc;
+
+use askama::Template;
+use domain::markdown;
+use domain::page::{ReportView, State, UpdateView};
+
+use super::super::report::{affected, status};
+use super::super::shelf::Shown;
+use super::super::words::Words;
+use super::{Frame, rendered};
+
+/// Updates that a report that is open tells where it is not alone; the page of its own tells all.
+const TOLD_WHILE_OPEN: usize = 3;
+
+/// A report among others.
+#[derive(Template)]
+#[template(path = "status_page/report.html")]
+struct Card<'a> {
+    state: State,
+    title: &'a str,
+    link: String,
+    affected: Option<String>,
+    updates: Vec<Update>,
+    /// The word for what else there is.
+    more: Option<String>,
+}
+
+/// A report by itself.
+#[derive(Template)]
+#[template(path = "status_page/report_page.html")]
+struct Whole<'a> {
+    frame: Frame<'a>,
+    state: State,
+    title: &'a str,
+    status: &'static str,
+    affected: Option<String>,
+    updates: Vec<Update>,
+}
+
+struct Update {
+    id: String,
+    status: &'static str,
+    iso: String,
+    at: String,
+    /// HTML in which nothing stands but what `domain::markdown` writes.
+    said: String,
+}
+
+/// Reports as they are told among others.
+pub(super) fn cards<'a>(
+    reports: impl IntoIterator<Item = &'a Arc<ReportView>>,
+    words: &'static Words,
+    base: &str,
+) -> Vec<String> {
+    reports.into_iter().map(|report| card(report, words, base)).collect()
+}
+
+fn card(report: &ReportView, words: &'static Words, base: &str) -> String {
+    let told = if report.is_open() { TOLD_WHILE_OPEN } else { 1 };
+    let all = report.updates.len();
+    rendered(&Card {
+        state: report.state,
+        title: &report.title,
+        link: format!("{base}/report/{}", report.id),
+        affected: affected(report, words),
+        updates: report.updates.iter().take(told).map(|it| update(it, words)).collect(),
+        more: (all > told).then(|| words.all_updates.replace("{}", &all.to_string())),
+    })
+}
+
+/// The page of a report.
+pub(in crate::status_page) fn report_page(
+    shown: &Shown,
+    words: &'static Words,
+    base: &str,
+    report: &ReportView,
+) -> String {
+    let mut frame = Frame::of(&shown.page, words, base);
+    frame.heading = format!("{} · {}", report.title, shown.page.settings.title);
+    rendered(&Whole {
+        frame,
+        state: report.state,
+        title: &report.title,
+        status: status(report.status, words),
+        affected: affected(report, words),
+        updates: report.updates.iter().map(|it| update(it, words)).collect(),
+    })
+}
+
+fn update(it: &UpdateView, words: &Words) -> Update {
+    Update {
+        id: it.id.to_string(),
+        status: status(it.status, words),
+        iso: it.at.to_string(),
+        at: words.time(it.at),
+        said: markdown::html(&it.text),
+    }
+}

@@ -1,0 +1,162 @@
+//! Planned maintenance as a calendar that people subscribe to (RFC 5545): an event for each window that
+//! was in the last days, is on, or is to come. What a calendar knows of an event it keeps by its `UID`,
+//! so that one that was moved moves there too.
+
+use domain::page::MaintenanceView;
+use rules::Timestamp;
+
+use super::feed;
+use super::shelf::Shown;
+use super::words::Words;
+
+/// How often a calendar should ask again (RFC 7986 §5.7).
+const ASK_AGAIN: &str = "PT1H";
+/// Octets of a line, without its end (RFC 5545 §3.1).
+const LINE_MAX: usize = 75;
+
+/// The calendar of a page with this address.
+pub(super) fn calendar(shown: &Shown, words: &Words, url: &str) -> String {
+    let mut windows: Vec<&MaintenanceView> = feed::windows(shown).collect();
+    windows.sort_by_key(|it| (it.window.from, it.id));
+    let title = text(&shown.page.settings.title);
+    let mut lines = String::new();
+    let head: [(&str, &str); 8] = [
+        ("BEGIN", "VCALENDAR"),
+        ("VERSION", "2.0"),
+        ("PRODID", "-//Aloft//Status page//EN"),
+        ("METHOD", "PUBLISH"),
+        ("NAME", &title),
+        // What older programs read instead.
+        ("X-WR-CALNAME", &title),
+        ("REFRESH-INTERVAL;VALUE=DURATION", ASK_AGAIN),
+        ("X-PUBLISHED-TTL", ASK_AGAIN),
+    ];
+    write(&mut lines, &head);
+    for it in windows {
+        event(&mut lines, it, words, url);
+    }
+    write(&mut lines, &[("END", "VCALENDAR")]);
+    lines
+}
+
+fn event(lines: &mut String, it: &MaintenanceView, words: &Words, url: &str) {
+    let mut about: Vec<String> = it.description.clone().into_iter().collect();
+    if !it.components.is_empty() {
+        about.push(format!("{}: {}", words.components, it.components.join(words.comma)));
+    }
+    let changed = instant(it.updated_at);
+    let properties: [(&str, &str); 15] = [
+        ("BEGIN", "VEVENT"),
+        ("UID", &uid(it)),
+        // Of a published event this is when it was last changed (RFC 5545 §3.8.7.2).
+        ("DTSTAMP", &changed),
+        ("CREATED", &instant(it.created_at)),
+        ("LAST-MODIFIED", &changed),
+        ("SEQUENCE", &sequence(it).to_string()),
+        ("DTSTART", &instant(it.window.from)),
+        ("DTEND", &instant(it.window.to)),
+        ("SUMMARY", &text(&it.title)),
+        ("DESCRIPTION", &text(&about.join("\n\n"))),
+        ("STATUS", "CONFIRMED"),
+        ("CATEGORIES", &text(words.maintenance)),
+        // Whoever subscribes is not busy then.
+        ("TRANSP", "TRANSPARENT"),
+        ("URL", url),
+        ("END", "VEVENT"),
+    ];
+    write(lines, &properties);
+}
+
+fn write(lines: &mut String, properties: &[(&str, &str)]) {
+    for (name, value) in properties {
+        line(lines, name, value);
+    }
+}
+
+/// Writes a line, folded where it is long, and never within a letter.
+fn line(lines: &mut String, name: &str, value: &str) {
+    let mut room = LINE_MAX;
+    for letter in format!("{name}:{value}").chars() {
+        if room < letter.len_utf8() {
+            lines.push_str("\r\n ");
+            room = LINE_MAX - 1;
+        }
+        room -= letter.len_utf8();
+        lines.push(letter);
+    }
+    lines.push_str("\r\n");
+}
+
+/// A text as a value (RFC 5545 §3.3.11).
+fn text(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len() + 8);
+    for letter in text.replace("\r\n", "\n").chars() {
+        match letter {
+            '\\' | ';' | ',' => escaped.extend(['\\', letter]),
+            '\n' | '\r' => escaped.push_str("\\n"),
+            // No other control character may stand in one.
+            letter if letter.is_control() => escaped.push(' '),
+            letter => escaped.push(letter),
+        }
+    }
+    escaped
+}
+
+/// What names an event for good: one that comes once keeps its name when it is moved; of those that come
+/// again each beginning is one of its own.
+fn uid(it: &MaintenanceView) -> String {
+    if it.comes_again {
+        format!("{}-{}@aloft", it.id, it.window.from.as_millis())
+    } else {
+        format!("{}@aloft", it.id)
+    }
+}
+
+/// A number that grows with each change (RFC 5545 §3.8.7.4): the seconds since it was planned.
+fn sequence(it: &MaintenanceView) -> u32 {
+    let since = it.updated_at.since(it.created_at).as_secs();
+    u32::try_from(since).unwrap_or(u32::MAX)
+}
+
+/// An instant of UTC, such as `20261121T000000Z`.
+fn instant(at: Timestamp) -> String {
+    let instant = jiff::Timestamp::from_millisecond(at.as_millis()).unwrap_or_default();
+    instant.strftime("%Y%m%dT%H%M%SZ").to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a reader makes of lines: those that were folded are one again.
+    fn unfolded(lines: &str) -> String {
+        lines.replace("\r\n ", "")
+    }
+
+    // RFC 5545 §3.1 "Lines of text SHOULD NOT be longer than 75 octets, excluding the line break"
+    #[test]
+    fn no_line_is_longer_than_75_octets_and_no_letter_comes_apart() {
+        for letter in ["a", "é", "界", "🚀", "a界"] {
+            for count in 0..200 {
+                let (value, mut lines) = (letter.repeat(count), String::new());
+                line(&mut lines, "SUMMARY", &value);
+                assert!(lines.ends_with("\r\n"));
+                for one in lines.split_terminator("\r\n") {
+                    assert!(one.len() <= LINE_MAX, "{} octets: {one}", one.len());
+                }
+                assert_eq!(unfolded(&lines), format!("SUMMARY:{value}\r\n"));
+            }
+        }
+    }
+
+    #[test]
+    fn texts_are_escaped_as_the_standard_says() {
+        for (written, value) in [
+            (r"a\b; c, d: e", r"a\\b\; c\, d: e"),
+            ("one\ntwo\r\nthree\rfour", r"one\ntwo\nthree\nfour"),
+            ("tab\tbell\u{7}", "tab bell "),
+        ] {
+            assert_eq!(text(written), value);
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! Icons of pages: fetched by the server through the egress policy, kept in memory, and served from
+//! here, so that visitors ask nobody else. What is no picture by its first bytes is none; where there
+//! is no icon, or none that can be had, a small one of our own stands in its place.
+
+mod picture;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::response::Response;
+use bytes::Bytes;
+use http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, LOCATION, REFERRER_POLICY, VARY,
+    X_CONTENT_TYPE_OPTIONS,
+};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use probe::{Client, Request};
+use rules::{AccessType, PageId, Timestamp};
+use url::Url;
+
+use self::picture::Picture;
+use super::address::PageAddress;
+use super::respond::{find, language};
+use super::shelf::{Encoding, Said};
+use crate::app::App;
+
+/// Longest icon, in bytes.
+const BYTES_MAX: usize = 256 * 1024;
+/// All icons that are kept together, in bytes.
+const KEPT_BYTES_MAX: usize = 32 * 1024 * 1024;
+/// Pages whose icons are known at most, also those that could not be had.
+const KEPT_MAX: usize = 2_000;
+/// How long an icon may take, with all redirects.
+const WITHIN: Duration = Duration::from_secs(5);
+/// Redirects that are followed to an icon.
+const REDIRECTS: usize = 3;
+/// How long an icon is shown before it is fetched again.
+const FRESH: Duration = Duration::from_hours(24);
+/// How long one that could not be had is not asked for again.
+const RETRY: Duration = Duration::from_mins(10);
+
+/// What browsers of a public page do with an icon: ask at most once an hour.
+const PUBLIC: &str = "public, max-age=3600, stale-while-revalidate=86400";
+const PRIVATE: &str = "private, no-store";
+/// A picture loads nothing and runs nothing, also where somebody opens it by itself.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
+
+/// The icon of pages that have none: a ring with a tick, in colours that show on light and dark.
+const OURS: &[u8] = include_bytes!("../../templates/status_page/icon.svg");
+
+/// The icons of all pages that were asked for.
+pub(crate) struct Icons {
+    client: Client,
+    pages: Mutex<HashMap<PageId, Arc<Page>>>,
+}
+
+/// What is known of a page's icon. Who fetches it holds `turn`; others wait for it, or take what there
+/// is.
+#[derive(Default)]
+struct Page {
+    turn: tokio::sync::Mutex<()>,
+    known: Mutex<Option<Known>>,
+}
+
+#[derive(Clone)]
+struct Known {
+    /// Of which address.
+    url: String,
+    /// When it was asked for last.
+    tried_at: Timestamp,
+    /// Whether it was had then.
+    is_had: bool,
+    /// The last that was had.
+    icon: Option<Icon>,
+}
+
+/// A picture as it is sent.
+#[derive(Clone, Debug)]
+struct Icon {
+    said: Arc<Said>,
+    bytes: usize,
+}
+
+/// Why an icon could not be had. No word is out of its address but the host.
+#[derive(Debug, thiserror::Error)]
+enum NoIcon {
+    #[error("its address is none")]
+    Address,
+    #[error("{0}")]
+    Unreachable(String),
+    #[error("the answer was {0}")]
+    Status(StatusCode),
+    #[error("it is larger than {} bytes", BYTES_MAX)]
+    TooLarge,
+    #[error("it is no PNG, JPEG, GIF, WebP, ICO or SVG")]
+    NoPicture,
+    #[error("it did not come within {:?}", WITHIN)]
+    TooSlow,
+    #[error("it was redirected more than {} times, or nowhere", REDIRECTS)]
+    Redirected,
+}
+
+/// The icon of a page, to those who may see the page.
+pub(super) async fn icon(app: App, address: PageAddress, headers: HeaderMap) -> Response {
+    let words = language(&headers);
+    let shown = match find(&app, &address, words, &headers).await {
+        Ok((shown, _)) => shown,
+        Err(refusal) => return *refusal,
+    };
+    let access = shown.page.settings.effective_access();
+    let icon = match &shown.page.settings.icon {
+        Some(url) => app.icons.of(shown.page.id, url, app.ctx.now()).await,
+        None => None,
+    };
+    let icon = icon.unwrap_or_else(|| Icon::of(Picture::Svg, Bytes::from_static(OURS)));
+    answer(&icon, access, &headers)
+}
+
+impl Icons {
+    /// Icons are fetched with this client.
+    pub(crate) fn new(client: Client) -> Self {
+        Self { client, pages: Mutex::default() }
+    }
+
+    /// The icon at this address, of a page; `None` where it cannot be had.
+    async fn of(self: &Arc<Self>, page: PageId, url: &str, now: Timestamp) -> Option<Icon> {
+        let kept = self.page(page);
+        if let Some(known) = kept.known().filter(|known| known.url == url) {
+            if known.holds(now) {
+                return known.icon;
+            }
+            if known.icon.is_some() {
+                // What there is will do until the new one is there.
+                let (icons, url) = (Arc::clone(self), url.to_owned());
+                tokio::spawn(async move { icons.renew(page, &kept, &url, now).await });
+                return known.icon;
+            }
+        }
+        self.renew(page, &kept, url, now).await
+    }
+
+    /// Fetches the icon, unless somebody else just did.
+    async fn renew(&self, id: PageId, kept: &Page, url: &str, now: Timestamp) -> Option<Icon> {
+        let _turn = kept.turn.lock().await;
+        let last = kept.known().filter(|known| known.url == url);
+        if let Some(known) = last.as_ref().filter(|known| known.holds(now)) {
+            return known.icon.clone();
+        }
+        let fetched = tokio::time::timeout(WITHIN, self.fetch(url)).await;
+        let fetched = fetched.unwrap_or(Err(NoIcon::TooSlow));
+        if let Err(why) = &fetched {
+            tracing::info!(page.id = %id, "the icon of page `{id}` cannot be had: {why}");
+        }
+        let is_had = fetched.is_ok();
+        let icon = fetched.ok().or_else(|| last.and_then(|known| known.icon));
+        let known = Known { url: url.to_owned(), tried_at: now, is_had, icon: icon.clone() };
+        *kept.known.lock().unwrap_or_else(PoisonError::into_inner) = Some(known);
+        self.make_room(id);
+        icon
+    }
+
+    async fn fetch(&self, url: &str) -> Result<Icon, NoIcon> {
+        let mut url = Url::parse(url).map_err(|_| NoIcon::Address)?;
+        for _ in 0..=REDIRECTS {
+            let request = Request {
+                method: Method::GET,
+                url: url.clone(),
+                headers: Vec::new(),
+                body: Bytes::new(),
+            };
+            let fetched = self.client.fetch(&request, WITHIN, BYTES_MAX).await;
+            let answer = fetched.map_err(|why| NoIcon::Unreachable(why.detail))?;
+            if answer.status.is_redirection() {
+                let place = answer.headers.get(LOCATION).and_then(|place| place.to_str().ok());
+                let next = place.and_then(|place| url.join(place).ok());
+                url = next.ok_or(NoIcon::Redirected)?;
+                continue;
+            }
+            if answer.status != StatusCode::OK {
+                return Err(NoIcon::Status(answer.status));
+            }
+            if answer.truncated {
+                return Err(NoIcon::TooLarge);
+            }
+            let kind = Picture::of(&answer.body).ok_or(NoIcon::NoPicture)?;
+            return Ok(Icon::of(kind, answer.body));
+        }
+        Err(NoIcon::Redirected)
+    }
+
+    fn page(&self, id: PageId) -> Arc<Page> {
+        Arc::clone(self.lock().entry(id).or_default())
+    }
+
+    /// Forgets the icons that were asked for longest ago, but for that of `page`, until the others fit.
+    fn make_room(&self, page: PageId) {
+        let mut pages = self.lock();
+        let mut known: Vec<(Timestamp, PageId, usize)> = pages
+            .iter()
+            .filter_map(|(id, kept)| Some((id, kept.known()?)))
+            .map(|(id, known)| (known.tried_at, *id, known.icon.map_or(0, |it| it.bytes)))
+            .collect();
+        known.sort_unstable();
+        let mut bytes: usize = known.iter().map(|(.., bytes)| bytes).sum();
+        let mut count = pages.len();
+        for (_, id, freed) in known {
+            if bytes <= KEPT_BYTES_MAX && count <= KEPT_MAX {
+                return;
+            }
+            if id != page {
+                pages.remove(&id);
+                bytes -= freed;
+                count -= 1;
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<PageId, Arc<Page>>> {
+        self.pages.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Page {
+    fn known(&self) -> Option<Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Known {
+    fn holds(&self, now: Timestamp) -> bool {
+        let long = if self.is_had { FRESH } else { RETRY };
+        self.tried_at <= now && now.since(self.tried_at) < long
+    }
+}
+
+impl Icon {
+    fn of(kind: Picture, bytes: Bytes) -> Self {
+        Self { bytes: bytes.len(), said: Arc::new(Said::of(kind.content_type(), bytes)) }
+    }
+}
+
+impl fmt::Debug for Icons {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "icons of {} pages", self.lock().len())
+    }
+}
+
+fn answer(icon: &Icon, access: AccessType, request: &HeaderMap) -> Response {
+    let mut response = Response::new(Body::empty());
+    let cache = if access == AccessType::Public { PUBLIC } else { PRIVATE };
+    let headers = response.headers_mut();
+    headers.insert(ETAG, icon.said.etag.clone());
+    for (name, value) in [
+        (CACHE_CONTROL, cache),
+        (VARY, "cookie"),
+        (CONTENT_TYPE, icon.said.content_type),
+        (CONTENT_SECURITY_POLICY, POLICY),
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (REFERRER_POLICY, "no-referrer"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    if icon.said.is_known(request) {
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+    } else {
+        *response.body_mut() = Body::from(icon.said.bytes(Encoding::Identity));
+    }
+    response
+}

@@ -1,0 +1,175 @@
+//! A page as plain Markdown (`CommonMark`), for chats, tickets and programs that read: the verdict, what is
+//! open, the components, planned maintenance and the history. What owners wrote is text here and never
+//! markup.
+
+use std::fmt::Write as _;
+
+use domain::markdown::plain;
+use domain::page::{ComponentView, HistoryDay, IncidentView, MaintenanceView, ReportView, Section};
+
+use super::html::{between, incident_time, incident_title};
+use super::report::{affected, status as how};
+use super::shelf::Shown;
+use super::words::Words;
+
+/// The page, which has this address.
+pub(super) fn status(shown: &Shown, words: &Words, url: &str) -> String {
+    let (settings, view) = (&shown.page.settings, &shown.view);
+    let mut text = format!("# {}\n", escaped(&settings.title));
+    if let Some(about) = &settings.description {
+        let _ = write!(text, "\n{}\n", escaped(about));
+    }
+    let _ = write!(text, "\n**{}**\n", escaped(&words.sentence(&view.verdict.sentence)));
+    let knowledge = &view.verdict.knowledge;
+    if let Some(at) = knowledge.checked_at {
+        let _ = write!(text, "\n{}\n", words.checked.replace("{}", &words.time(at)));
+    }
+    if shown.cut_off {
+        let _ = write!(text, "\n> {}\n", words.old.replace("{}", &words.time(view.at)));
+    }
+    if !knowledge.stale.is_empty() {
+        let stale = words.stale.replace("{}", &words.names(&knowledge.stale));
+        let _ = write!(text, "\n> {}\n", escaped(&stale));
+    }
+    let reports = view.open_reports().map(|it| report(it, words));
+    let open: Vec<_> = reports.chain(view.open.iter().map(|it| incident(it, words))).collect();
+    if !open.is_empty() {
+        part(&mut text, (2, words.open), open.into_iter());
+    }
+    components(&mut text, &view.sections, words);
+    if !view.planned.is_empty() {
+        let planned = view.planned.iter().map(|it| maintenance(it, words));
+        part(&mut text, (2, words.planned), planned);
+    }
+    let _ = write!(text, "\n## {}\n", words.history);
+    for day in &view.history {
+        let reports = day.reports.iter().map(|it| report(it, words));
+        let incidents = day.incidents.iter().map(|it| incident(it, words));
+        let windows = day.maintenances.iter().map(|it| maintenance(it, words));
+        let all: Vec<_> = reports.chain(incidents).chain(windows).collect();
+        if !all.is_empty() {
+            part(&mut text, (3, &words.date(day.begins)), all.into_iter());
+        }
+    }
+    let is_quiet = |day: &HistoryDay| {
+        day.reports.is_empty() && day.incidents.is_empty() && day.maintenances.is_empty()
+    };
+    if view.history.iter().all(is_quiet) {
+        let _ = write!(text, "\n{}\n", words.nothing_happened);
+    }
+    let _ = write!(text, "\n<{url}>\n");
+    text
+}
+
+/// Those that stand alone, then the groups, each below its name: a heading has no end.
+fn components(text: &mut String, sections: &[Section], words: &Words) {
+    let single = |section: &Section| match section {
+        Section::Single(it) => Some(component(it, words)),
+        Section::Group(_) => None,
+    };
+    part(text, (2, words.components), sections.iter().filter_map(single));
+    for section in sections {
+        match section {
+            Section::Single(_) => {}
+            Section::Group(group) => {
+                let name = format!("{}: {}", escaped(&group.name), words.state(group.state));
+                part(text, (3, &name), group.components.iter().map(|it| component(it, words)));
+            }
+        }
+    }
+}
+
+/// A heading of a level with a list below.
+fn part(text: &mut String, (level, heading): (usize, &str), lines: impl Iterator<Item = String>) {
+    let _ = write!(text, "\n{} {heading}\n\n", "#".repeat(level));
+    for line in lines {
+        let _ = writeln!(text, "- {line}");
+    }
+}
+
+fn component(it: &ComponentView, words: &Words) -> String {
+    let mut line = format!("**{}**: {}", escaped(&it.name), words.state(it.state));
+    if let Some(uptime) = it.uptime {
+        let _ = write!(line, " · {}", words.uptime.replace("{}", &uptime.to_string()));
+    }
+    line
+}
+
+/// A report with what it says now.
+fn report(it: &ReportView, words: &Words) -> String {
+    let mut line = format!("**{}**: {}", escaped(&it.title), how(it.status, words));
+    if let Some(affected) = affected(it, words) {
+        let _ = write!(line, " · {}", escaped(&affected));
+    }
+    if let Some(latest) = it.updates.first() {
+        let (at, said) = (words.time(latest.at), plain(&latest.text));
+        let _ = write!(line, " · {at}. {}", escaped(&said));
+    }
+    line
+}
+
+fn incident(it: &IncidentView, words: &Words) -> String {
+    let mut line =
+        format!("**{}**: {}", escaped(&incident_title(it, words)), incident_time(it, words));
+    if it.closed.is_none() && it.acknowledged_at.is_some() {
+        let _ = write!(line, ". {}", words.being_worked_on);
+    }
+    line
+}
+
+fn maintenance(it: &MaintenanceView, words: &Words) -> String {
+    let when = between(it.window.from, it.window.to, words);
+    let mut line = format!("**{}**: {when}", escaped(&it.title));
+    if !it.components.is_empty() {
+        let _ = write!(line, " · {}", escaped(&words.names(&it.components)));
+    }
+    if let Some(about) = &it.description {
+        let _ = write!(line, ". {}", escaped(about));
+    }
+    line
+}
+
+/// A text as one line of Markdown that reads as it was written: nothing in it is a mark, a link or HTML.
+pub(super) fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len() + 8);
+    let one_line = text.split(|letter: char| letter.is_control() || letter.is_whitespace());
+    for word in one_line.filter(|word| !word.is_empty()) {
+        if !escaped.is_empty() {
+            escaped.push(' ');
+        }
+        for letter in word.chars() {
+            if letter.is_ascii_punctuation() && !is_harmless(letter) {
+                escaped.push('\\');
+            }
+            escaped.push(letter);
+        }
+    }
+    escaped
+}
+
+/// Punctuation that begins nothing in any flavour of Markdown. A full stop does: behind a digit a list,
+/// and in names of hosts a link.
+const fn is_harmless(letter: char) -> bool {
+    matches!(letter, ',' | ';' | '\'' | '"' | '?' | '%')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_owners_wrote_is_markup() {
+        for (written, told) in [
+            ("API, v2; \"fine\"?", "API, v2; \"fine\"?"),
+            ("*bold* _it_ `code`", r"\*bold\* \_it\_ \`code\`"),
+            ("[a](http://b)", r"\[a\]\(http\:\/\/b\)"),
+            ("<img src=x>", r"\<img src\=x\>"),
+            ("1. one\n\n# two", r"1\. one \# two"),
+            (" \t- x\u{85}+ y", r"\- x \+ y"),
+            (r"a\b|c", r"a\\b\|c"),
+            ("", ""),
+        ] {
+            assert_eq!(escaped(written), told, "{written}");
+        }
+    }
+}

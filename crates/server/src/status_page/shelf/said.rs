@@ -1,0 +1,187 @@
+//! A form as it goes over the wire: its bytes, and the same compressed, once and only as it is asked
+//! for.
+
+use std::sync::OnceLock;
+use std::time::{Duration, SystemTime};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use bytes::Bytes;
+use http::header::{ACCEPT_ENCODING, IF_MODIFIED_SINCE, IF_NONE_MATCH};
+use http::{HeaderMap, HeaderName, HeaderValue};
+use rules::Timestamp;
+use sha2::{Digest as _, Sha256};
+
+use super::squeeze;
+
+/// A picture, whose bytes are compressed as they are.
+pub(super) const PNG: &str = "image/png";
+
+/// How bytes go over the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::status_page) enum Encoding {
+    /// As they are.
+    Identity,
+    /// RFC 1952.
+    Gzip,
+    /// RFC 7932, the smallest.
+    Brotli,
+}
+
+/// A form as it goes over the wire.
+#[derive(Debug)]
+pub(in crate::status_page) struct Said {
+    pub(in crate::status_page) content_type: &'static str,
+    /// Of the plain bytes; weak, because it is the same in each encoding.
+    pub(in crate::status_page) etag: HeaderValue,
+    /// When what it tells of was last changed, in whole seconds, where that is known.
+    pub(in crate::status_page) changed_at: Option<SystemTime>,
+    plain: Bytes,
+    gzip: OnceLock<Bytes>,
+    brotli: OnceLock<Bytes>,
+}
+
+impl Encoding {
+    /// The best that a visitor takes.
+    pub(in crate::status_page) fn wanted(request: &HeaderMap) -> Self {
+        let takes = |wanted: &str| has(request, &ACCEPT_ENCODING, |item| item == wanted);
+        if takes("br") {
+            Self::Brotli
+        } else if takes("gzip") {
+            Self::Gzip
+        } else {
+            Self::Identity
+        }
+    }
+
+    /// What the header says, where one is needed.
+    pub(in crate::status_page) const fn word(self) -> Option<&'static str> {
+        match self {
+            Self::Identity => None,
+            Self::Gzip => Some("gzip"),
+            Self::Brotli => Some("br"),
+        }
+    }
+}
+
+impl Said {
+    pub(in crate::status_page) fn of(content_type: &'static str, text: impl Into<Bytes>) -> Self {
+        let plain: Bytes = text.into();
+        let digest = URL_SAFE_NO_PAD.encode(&Sha256::digest(&plain)[..12]);
+        let etag = HeaderValue::try_from(format!("W/\"{digest}\""));
+        Self {
+            content_type,
+            etag: etag.expect("digits in quotes are a header"),
+            changed_at: None,
+            plain,
+            gzip: OnceLock::new(),
+            brotli: OnceLock::new(),
+        }
+    }
+
+    /// The same, which tells of what was changed then.
+    pub(in crate::status_page) fn changed_at(mut self, at: Timestamp) -> Self {
+        let seconds = Duration::from_secs(at.as_millis().max(0) as u64 / 1_000);
+        self.changed_at = Some(SystemTime::UNIX_EPOCH + seconds);
+        self
+    }
+
+    /// The best encoding that a visitor takes.
+    pub(in crate::status_page) fn encoding(&self, request: &HeaderMap) -> Encoding {
+        if self.content_type == PNG { Encoding::Identity } else { Encoding::wanted(request) }
+    }
+
+    /// The bytes in an encoding, compressed now where nobody asked for it before.
+    pub(in crate::status_page) fn bytes(&self, encoding: Encoding) -> Bytes {
+        match encoding {
+            Encoding::Identity => self.plain.clone(),
+            Encoding::Gzip => self.gzip.get_or_init(|| squeeze::gzip(&self.plain)).clone(),
+            Encoding::Brotli => self.brotli.get_or_init(|| squeeze::brotli(&self.plain)).clone(),
+        }
+    }
+
+    /// Whether a visitor has these bytes already.
+    pub(in crate::status_page) fn is_known(&self, request: &HeaderMap) -> bool {
+        let own = bare(self.etag.to_str().unwrap_or_default());
+        if request.contains_key(IF_NONE_MATCH) {
+            return has(request, &IF_NONE_MATCH, |item| bare(item) == own || item == "*");
+        }
+        let since = request.get(IF_MODIFIED_SINCE).and_then(|value| value.to_str().ok());
+        let since = since.and_then(|value| httpdate::parse_http_date(value).ok());
+        self.changed_at.zip(since).is_some_and(|(changed, since)| changed <= since)
+    }
+
+    /// Bytes that it takes in memory, as plain text and compressed so far.
+    pub(super) fn weight(&self) -> usize {
+        let compressed = [&self.gzip, &self.brotli].into_iter().filter_map(OnceLock::get);
+        self.plain.len() + compressed.map(Bytes::len).sum::<usize>()
+    }
+}
+
+/// An entity tag without what says that it is weak.
+fn bare(etag: &str) -> &str {
+    etag.strip_prefix("W/").unwrap_or(etag)
+}
+
+/// Whether a list in a header has such an item, and not with the weight 0.
+fn has(request: &HeaderMap, name: &HeaderName, is_wanted: impl Fn(&str) -> bool) -> bool {
+    let values = request.get_all(name).iter().filter_map(|value| value.to_str().ok());
+    values.flat_map(|value| value.split(',')).any(|item| {
+        let (item, weight) = item.split_once(';').unwrap_or((item, ""));
+        let weight = weight.trim().strip_prefix("q=").map(str::parse::<f32>);
+        is_wanted(item.trim()) && !matches!(weight, Some(Ok(0.0)))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(name: HeaderName, value: &'static str) -> HeaderMap {
+        HeaderMap::from_iter([(name, HeaderValue::from_static(value))])
+    }
+
+    #[test]
+    fn the_smallest_encoding_that_a_visitor_takes_is_chosen() {
+        for (header, encoding) in [
+            ("gzip, deflate, br, zstd", Encoding::Brotli),
+            ("gzip;q=1.0, br;q=0.4", Encoding::Brotli),
+            ("br;q=0, gzip", Encoding::Gzip),
+            ("br; q=0.0, gzip;q=0.000", Encoding::Identity),
+            ("deflate", Encoding::Identity),
+            ("", Encoding::Identity),
+        ] {
+            assert_eq!(Encoding::wanted(&headers(ACCEPT_ENCODING, header)), encoding, "{header}");
+        }
+    }
+
+    #[test]
+    fn what_is_compressed_is_the_same_text() {
+        use std::io::{Read as _, Write as _};
+        let text = "all works. ".repeat(500);
+        let said = Said::of("text/plain", text.clone());
+        assert_eq!(said.weight(), text.len(), "nothing is compressed before somebody asks");
+        let mut gzip = String::new();
+        let bytes = said.bytes(Encoding::Gzip);
+        flate2::read::GzDecoder::new(&bytes[..]).read_to_string(&mut gzip).unwrap();
+        let mut brotli = brotli::DecompressorWriter::new(Vec::new(), 4_096);
+        brotli.write_all(&said.bytes(Encoding::Brotli)).unwrap();
+        let brotli = String::from_utf8(brotli.into_inner().unwrap()).unwrap();
+        assert_eq!((gzip.as_str(), brotli.as_str()), (text.as_str(), text.as_str()));
+        assert!(said.weight() < text.len() + 200);
+    }
+
+    #[test]
+    fn a_browser_that_has_the_bytes_is_recognised_whatever_its_proxy_made_of_the_tag() {
+        let said = Said::of("text/plain", "fine");
+        let weak = said.etag.to_str().unwrap().to_owned();
+        let strong = weak.strip_prefix("W/").unwrap();
+        for known in [&weak, strong, &format!("\"other\", {weak}"), "*"] {
+            let known = HeaderValue::from_str(known).unwrap();
+            let request = HeaderMap::from_iter([(http::header::IF_NONE_MATCH, known)]);
+            assert!(said.is_known(&request));
+        }
+        assert!(!said.is_known(&headers(http::header::IF_NONE_MATCH, "\"other\"")));
+        assert!(!said.is_known(&HeaderMap::new()));
+    }
+}

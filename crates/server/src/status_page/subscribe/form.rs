@@ -1,0 +1,101 @@
+//! What the forms of subscribing send. What nobody was offered is left out.
+
+use domain::page::{PageView, Section};
+use rules::ComponentId;
+use rules::status_page::{Components, Topic};
+use store::Wanted;
+
+/// Longest form that is read, in bytes: an address, and the components that one may name.
+const FORM_BYTES_MAX: usize = 64 * 1024;
+
+/// A form that was sent.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Sent {
+    pub(super) email: String,
+    pub(super) topics: Vec<String>,
+    pub(super) components: Vec<String>,
+}
+
+impl Sent {
+    /// Reads the form of a page.
+    pub(super) fn read(body: &[u8], view: &PageView) -> Self {
+        let offered: Vec<ComponentId> = components_of(view).map(|(id, _)| id).collect();
+        let mut sent = fields(body);
+        sent.components =
+            known(&sent.components, &offered).iter().map(ToString::to_string).collect();
+        sent
+    }
+}
+
+/// What a subscriber chose of these components.
+pub(super) fn chosen(body: &[u8], offered: &[(ComponentId, String)]) -> Wanted {
+    let sent = fields(body);
+    let offered: Vec<ComponentId> = offered.iter().map(|(id, _)| *id).collect();
+    let ids = known(&sent.components, &offered);
+    let scope = if ids.is_empty() { Components::All } else { Components::Some(ids) };
+    let topics = sent.topics.iter().filter_map(|word| Topic::parse(word).ok()).collect();
+    Wanted { scope, topics }
+}
+
+/// The components of a page with their names, in its order.
+pub(super) fn components_of(view: &PageView) -> impl Iterator<Item = (ComponentId, &str)> {
+    view.sections.iter().flat_map(|section| {
+        let components = match section {
+            Section::Single(component) => std::slice::from_ref(component),
+            Section::Group(group) => group.components.as_slice(),
+        };
+        components.iter().map(|component| (component.id, component.name.as_str()))
+    })
+}
+
+fn fields(body: &[u8]) -> Sent {
+    let mut sent = Sent::default();
+    if body.len() > FORM_BYTES_MAX {
+        return sent;
+    }
+    for (name, value) in url::form_urlencoded::parse(body) {
+        match &*name {
+            "email" => value.trim().clone_into(&mut sent.email),
+            "topic" if Topic::parse(&value).is_ok() => sent.topics.push(value.into_owned()),
+            "component" => sent.components.push(value.into_owned()),
+            _ => {}
+        }
+    }
+    sent
+}
+
+/// Those of `given` that were offered, in the order of their identifiers, each once.
+fn known(given: &[String], offered: &[ComponentId]) -> Vec<ComponentId> {
+    let mut ids: Vec<ComponentId> = given
+        .iter()
+        .filter_map(|text| ComponentId::parse(text).ok())
+        .filter(|id| offered.contains(id))
+        .collect();
+    ids.sort_unstable();
+    ids.dedup();
+    ids
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_not_offered_is_not_chosen() {
+        let (a, b) = (ComponentId::from_bits(1), ComponentId::from_bits(2));
+        let body =
+            format!("topic=incidents&topic=everything&component={b}&component={a}&component={b}");
+        let only_b = [(b, "B".to_owned())];
+        let wanted = chosen(body.as_bytes(), &only_b);
+        assert_eq!(wanted.topics, [Topic::Incidents]);
+        assert_eq!(wanted.scope, Components::Some(vec![b]));
+        assert_eq!(chosen(b"component=cmp_x", &only_b).scope, Components::All);
+    }
+
+    #[test]
+    fn a_form_that_is_too_long_says_nothing() {
+        let long = "email=a%40example.com&component=".to_owned() + &"x".repeat(FORM_BYTES_MAX);
+        assert_eq!(fields(long.as_bytes()), Sent::default());
+        assert_eq!(fields(b"email=+a%40example.com+").email, "a@example.com");
+    }
+}

@@ -1,0 +1,214 @@
+//! The pages on which visitors subscribe, as HTML: a form, a question with one button, or what was done.
+
+use askama::Template;
+use domain::page::PageView;
+use rules::ComponentId;
+use rules::status_page::{Components, StatusPage, Topic};
+use store::{Receiving, StoreError};
+
+use super::super::address::PageAddress;
+use super::super::html::{Frame, rendered};
+use super::super::ticket::Purpose;
+use super::super::words::Words;
+use super::form::components_of;
+use super::{spoken, words};
+use crate::app::App;
+
+#[derive(Template)]
+#[template(path = "status_page/subscribe.html")]
+struct Subscribe<'a> {
+    frame: Frame<'a>,
+    say: &'static words::Words,
+    heading: &'static str,
+    sentences: Vec<&'static str>,
+    form: Option<Form>,
+    wrong: Option<&'static str>,
+    has_feeds: bool,
+}
+
+/// A form that a visitor may send.
+pub(super) struct Form {
+    action: String,
+    button: &'static str,
+    asks_address: bool,
+    topics: Vec<Choice>,
+    components: Vec<Choice>,
+}
+
+struct Choice {
+    value: String,
+    words: String,
+    chosen: bool,
+}
+
+/// What was done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Said {
+    /// A letter asks whose address it is, or it is not said why not.
+    Sent,
+    /// It is confirmed.
+    Confirmed,
+    /// It is as was chosen.
+    Saved,
+    /// It has ended.
+    Ended,
+}
+
+impl Form {
+    /// Asks for an address.
+    pub(super) fn asking(view: &PageView, base: &str, words: &'static Words) -> Self {
+        let say = words::of(spoken(words));
+        let component = |(id, name): (ComponentId, &str)| Choice {
+            value: id.to_string(),
+            words: name.to_owned(),
+            chosen: false,
+        };
+        Self {
+            action: format!("{base}/subscribe"),
+            button: say.submit,
+            asks_address: true,
+            topics: topics(say, Topic::BY_DEFAULT),
+            components: components_of(view).map(component).collect(),
+        }
+    }
+
+    /// Asks whether it is meant.
+    pub(super) fn button(purpose: Purpose, action: String, words: &'static Words) -> Self {
+        let say = words::of(spoken(words));
+        let button = match purpose {
+            Purpose::Confirm => say.confirm,
+            Purpose::Manage => say.save,
+            Purpose::Unsubscribe => say.unsubscribe,
+        };
+        let (topics, components) = (Vec::new(), Vec::new());
+        Self { action, button, asks_address: false, topics, components }
+    }
+
+    /// Asks what a subscriber wants to hear of.
+    pub(super) async fn choosing(
+        app: &App,
+        receiving: &Receiving,
+        action: String,
+        words: &'static Words,
+    ) -> Result<Self, StoreError> {
+        let say = words::of(spoken(words));
+        let settings = &receiving.subscriber.settings;
+        let is_chosen = |id: &ComponentId| match &settings.scope {
+            Components::All => false,
+            Components::Some(ids) => ids.contains(id),
+        };
+        let components = components(app, receiving).await?;
+        let component = |(id, words): (ComponentId, String)| Choice {
+            chosen: is_chosen(&id),
+            value: id.to_string(),
+            words,
+        };
+        Ok(Self {
+            action,
+            button: say.save,
+            asks_address: false,
+            topics: topics(say, &settings.topics),
+            components: components.into_iter().map(component).collect(),
+        })
+    }
+}
+
+/// The components of a subscriber's page with their names, in its order; none while it is not shown.
+pub(super) async fn components(
+    app: &App,
+    receiving: &Receiving,
+) -> Result<Vec<(ComponentId, String)>, StoreError> {
+    let address = PageAddress::Slug(receiving.slug.clone());
+    let shown = app.page_shelf.shown(app, &address).await.ok().flatten();
+    Ok(shown.map_or_else(Vec::new, |shown| {
+        components_of(&shown.view).map(|(id, name)| (id, name.to_owned())).collect()
+    }))
+}
+
+/// The page of a subscriber as it is now, with its path.
+pub(super) async fn page_of(
+    app: &App,
+    receiving: &Receiving,
+) -> Result<(StatusPage, String), StoreError> {
+    let subscriber = &receiving.subscriber;
+    let page = app.store.pages().get(subscriber.workspace, subscriber.settings.page_id).await?;
+    let base = PageAddress::Slug(page.settings.slug.clone()).base();
+    Ok((page, base))
+}
+
+/// The ways to hear of a page, with the form where there is one.
+pub(super) fn asks(
+    page: &StatusPage,
+    words: &'static Words,
+    base: &str,
+    (form, wrong): (Option<Form>, Option<&'static str>),
+) -> String {
+    let say = words::of(spoken(words));
+    let mut frame = Frame::of(page, words, base);
+    // The script would take away what somebody is writing.
+    frame.is_open = false;
+    let (heading, sentences) = match &form {
+        Some(_) => (say.title, vec![say.intro]),
+        None => (words.subscribe, Vec::new()),
+    };
+    rendered(&Subscribe { frame, say, heading, sentences, form, wrong, has_feeds: true })
+}
+
+/// The question to who came back with a ticket, who may not know of the page what visitors know.
+pub(super) fn asks_holder(
+    page: &StatusPage,
+    words: &'static Words,
+    base: &str,
+    (purpose, form): (Purpose, Form),
+) -> String {
+    let say = words::of(spoken(words));
+    let mut frame = Frame::of(page, words, base);
+    frame.is_open = false;
+    let heading = match purpose {
+        Purpose::Confirm => say.confirm_title,
+        Purpose::Manage => say.manage_title,
+        Purpose::Unsubscribe => say.unsubscribe_title,
+    };
+    let sentences = Vec::new();
+    rendered(&Subscribe {
+        frame,
+        say,
+        heading,
+        sentences,
+        form: Some(form),
+        wrong: None,
+        has_feeds: false,
+    })
+}
+
+/// What was done.
+pub(super) fn told(page: &StatusPage, words: &'static Words, base: &str, said: Said) -> String {
+    let say = words::of(spoken(words));
+    let mut frame = Frame::of(page, words, base);
+    frame.is_open = false;
+    let (heading, sentence) = match said {
+        Said::Sent => (say.title, say.sent),
+        Said::Confirmed => (say.confirm_title, say.confirmed),
+        Said::Saved => (say.manage_title, say.saved),
+        Said::Ended => (say.unsubscribe_title, say.ended),
+    };
+    let sentences = vec![sentence];
+    rendered(&Subscribe {
+        frame,
+        say,
+        heading,
+        sentences,
+        form: None,
+        wrong: None,
+        has_feeds: false,
+    })
+}
+
+fn topics(say: &'static words::Words, chosen: &[Topic]) -> Vec<Choice> {
+    let choice = |topic: &Topic| Choice {
+        value: topic.to_string(),
+        words: say.topic(*topic).to_owned(),
+        chosen: chosen.contains(topic),
+    };
+    Topic::ALL.iter().map(choice).collect()
+}

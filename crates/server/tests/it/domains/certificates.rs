@@ -1,0 +1,293 @@
+//! Certificates of custom domains, from Pebble: by either challenge, renewed, kept over restarts, tried
+//! again after what went wrong, and forgotten with the page.
+
+use std::time::Duration;
+
+use rules::{RecordKind, Scope};
+use serde_json::{Value, json};
+use server::config::{ChallengeChoice, Settings};
+use testkit::acme::{AcmeServer, Manners};
+use testkit::server::{STATUS_PAGES, TestServer};
+use testkit::target::DnsTarget;
+use testkit::tls::TlsCaller;
+
+use super::{DOMAIN, HOST, a_page, asks, create, tls, until, visit};
+
+/// Longer than the pause after the first try that failed.
+const PAUSE: Duration = Duration::from_mins(6);
+const DAY: Duration = Duration::from_hours(24);
+
+/// A server that gets certificates, beside the ACME server and the name server.
+struct Site {
+    dns: DnsTarget,
+    acme: AcmeServer,
+    server: TestServer,
+}
+
+impl Site {
+    async fn start(challenge: ChallengeChoice) -> Self {
+        Self::start_with(challenge, Manners::default(), |_| {}).await
+    }
+
+    async fn start_with(
+        challenge: ChallengeChoice,
+        manners: Manners,
+        change: impl FnOnce(&mut Settings),
+    ) -> Self {
+        let dns = DnsTarget::start().await;
+        dns.record(DOMAIN, RecordKind::Cname, HOST);
+        let acme = AcmeServer::start_with(dns.address(), manners).await;
+        let server = TestServer::start_with(|settings| {
+            asks(&dns, settings);
+            settings.extra_ca_file = Some(acme.authority_file());
+            settings.domains.tls = Some(tls(&acme, challenge));
+            change(settings);
+        })
+        .await;
+        let site = Self { dns, acme, server };
+        site.lead();
+        site
+    }
+
+    /// Lets the ACME server find the server's addresses.
+    fn lead(&self) {
+        let running = self.server.running();
+        self.acme.finds(running.redirecting_address(), running.tls_address());
+    }
+
+    /// How a page's domain is.
+    async fn status(&self, page: &Value) -> Value {
+        let owner = self.server.caller(Scope::Read);
+        let reply = owner.call(STATUS_PAGES, "GetStatusPage", json!({ "id": page["id"] })).await;
+        reply.json()["customDomainStatus"].clone()
+    }
+
+    /// Waits until a page's domain is so.
+    async fn becomes(&self, page: &Value, state: &str) -> Value {
+        until(async || {
+            let status = self.status(page).await;
+            (status["state"] == state).then_some(status)
+        })
+        .await
+    }
+
+    /// Somebody who trusts what Pebble vouches for.
+    async fn visitor(&self, protocols: &[&str]) -> TlsCaller {
+        TlsCaller::new(self.acme.roots().await, protocols)
+    }
+
+    fn tls(&self) -> std::net::SocketAddr {
+        self.server.running().tls_address().unwrap()
+    }
+}
+
+// issue 7: "certificates by ACME (HTTP-01 and TLS-ALPN-01) …, tested against a real ACME server process"
+#[tokio::test]
+async fn a_domain_gets_a_certificate_by_either_challenge_and_its_page_is_answered_in_tls() {
+    for challenge in [ChallengeChoice::Http, ChallengeChoice::TlsAlpn] {
+        let site = Site::start(challenge).await;
+        let page = a_page(&site.server, "acme", DOMAIN).await;
+        let status = site.becomes(&page, "active").await;
+        assert_eq!((&status["domain"], &status["reason"]), (&json!(DOMAIN), &Value::Null));
+        assert!(status["expiresAt"].is_string(), "{status}");
+        for protocols in [&["h2", "http/1.1"][..], &["http/1.1"]] {
+            let visitor = site.visitor(protocols).await;
+            let reply = visitor.get(site.tls(), DOMAIN, "/status.json").await.unwrap();
+            assert_eq!(reply.status, 200, "{reply}");
+            assert_eq!(reply.headers["strict-transport-security"], "max-age=86400");
+            assert_eq!(visitor.get(site.tls(), DOMAIN, "/healthz").await.unwrap().status, 404);
+        }
+        let (http, tls) = site.acme.looked();
+        assert_eq!(
+            (http > 0, tls > 0),
+            (challenge == ChallengeChoice::Http, challenge == ChallengeChoice::TlsAlpn)
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_shown_in_tls_is_shown_over_http() {
+    let site = Site::start(ChallengeChoice::Any).await;
+    site.acme.finds(site.server.running().redirecting_address(), None);
+    let page = a_page(&site.server, "acme", DOMAIN).await;
+    site.becomes(&page, "active").await;
+    let (http, tls) = site.acme.looked();
+    assert!(http > 0 && tls > 0);
+}
+
+#[tokio::test]
+async fn who_comes_in_the_clear_is_sent_to_tls_once_there_is_a_certificate() {
+    let site = Site::start(ChallengeChoice::Http).await;
+    let page = a_page(&site.server, "acme", DOMAIN).await;
+    site.becomes(&page, "active").await;
+    let clear = [site.server.address(), site.server.running().redirecting_address().unwrap()];
+    for address in clear {
+        let reply = visit(address, DOMAIN, "/history?month=1", &[]).await;
+        assert_eq!(reply.status, 308, "{reply}");
+        assert_eq!(reply.headers["location"], format!("https://{DOMAIN}/history?month=1"));
+        assert!(!reply.headers.contains_key("strict-transport-security"));
+    }
+    // The entrance for the world tells strangers nothing else.
+    assert_eq!(visit(clear[1], "127.0.0.1", "/healthz", &[]).await.status, 404);
+    assert_eq!(visit(clear[0], "127.0.0.1", "/healthz", &[]).await.status, 200);
+}
+
+// issue 7: "or behind a trusted proxy"
+#[tokio::test]
+async fn who_comes_by_a_trusted_proxy_is_not_sent_round_in_circles() {
+    let trusted = |settings: &mut Settings| {
+        settings.trusted_proxies = vec!["127.0.0.0/8".parse().unwrap()];
+    };
+    let site = Site::start_with(ChallengeChoice::Http, Manners::default(), trusted).await;
+    let page = a_page(&site.server, "acme", DOMAIN).await;
+    site.becomes(&page, "active").await;
+    let forwarded = [("x-forwarded-host", DOMAIN), ("x-forwarded-proto", "https")];
+    for headers in [&forwarded[..], &[]] {
+        let host = if headers.is_empty() { DOMAIN } else { "inner" };
+        let reply = visit(site.server.address(), host, "/status.json", headers).await;
+        assert_eq!(reply.status, 200, "{host}: {reply}");
+    }
+}
+
+#[tokio::test]
+async fn nobody_shakes_hands_for_a_name_without_a_certificate() {
+    let site = Site::start(ChallengeChoice::Http).await;
+    let page = a_page(&site.server, "acme", DOMAIN).await;
+    site.becomes(&page, "active").await;
+    let visitor = site.visitor(&["http/1.1"]).await;
+    assert!(visitor.connect(site.tls(), "other.test").await.is_err());
+    // No challenge is open, so that there is nothing to look for.
+    let looking = site.visitor(&["acme-tls/1"]).await;
+    assert!(looking.connect(site.tls(), DOMAIN).await.is_err());
+}
+
+// issue 7: "stored, renewed certificates"
+#[tokio::test]
+async fn a_certificate_outlives_a_restart_and_is_renewed_after_two_thirds_of_its_life() {
+    let mut site = Site::start(ChallengeChoice::TlsAlpn).await;
+    let page = a_page(&site.server, "acme", DOMAIN).await;
+    site.becomes(&page, "active").await;
+    let visitor = site.visitor(&["http/1.1"]).await;
+    let first = visitor.certificate(site.tls(), DOMAIN).await.unwrap();
+    // While the ACME server cannot be found nothing is needed of it.
+    site.acme.finds(None, None);
+    site.server = site.server.start_again(DAY).await;
+    assert_eq!(visitor.certificate(site.tls(), DOMAIN).await.unwrap(), first);
+    site.lead();
+    site.server.advance(58 * DAY);
+    assert_eq!(visitor.certificate(site.tls(), DOMAIN).await.unwrap(), first);
+    site.server.advance(2 * DAY);
+    until(async || {
+        let now = visitor.certificate(site.tls(), DOMAIN).await.unwrap();
+        (now != first).then_some(())
+    })
+    .await;
+    assert_eq!(site.status(&page).await["state"], "active");
+}
+
+// issue 7: a name that leads elsewhere by now
+#[tokio::test]
+async fn what_fails_is_said_and_tried_again_later() {
+    let site = Site::start(ChallengeChoice::Http).await;
+    site.acme.finds(None, None);
+    let page = a_page(&site.server, "acme", DOMAIN).await;
+    let failed = site.becomes(&page, "failed").await;
+    let reason = failed["reason"].as_str().unwrap();
+    assert!(reason.starts_with("the ACME server says: "), "{reason}");
+    assert_eq!(failed["nextTryAt"], "2026-11-21T00:05:00Z");
+    // Without a certificate the page is answered in the clear.
+    assert_eq!(visit(site.server.address(), DOMAIN, "/", &[]).await.status, 200);
+    site.lead();
+    site.server.advance(PAUSE);
+    site.becomes(&page, "active").await;
+}
+
+#[tokio::test]
+async fn a_name_that_leads_elsewhere_by_now_is_not_asked_for() {
+    let site = Site::start(ChallengeChoice::Http).await;
+    site.dns.address_of("moving.test", "127.0.0.1");
+    site.acme.finds(None, None);
+    let page = a_page(&site.server, "moving", "moving.test").await;
+    site.becomes(&page, "failed").await;
+    let looked = site.acme.looked();
+    site.dns.reply_addresses("moving.test", &testkit::target::Reply::Records(vec![]));
+    site.lead();
+    site.server.advance(PAUSE);
+    until(async || {
+        let status = site.status(&page).await;
+        let reason = status["reason"].as_str().unwrap_or_default();
+        reason.contains("`moving.test`").then_some(())
+    })
+    .await;
+    assert_eq!(site.acme.looked(), looked);
+}
+
+#[tokio::test]
+async fn a_server_that_refuses_nonces_and_names_is_heard_and_others_get_theirs() {
+    let manners = Manners { bad_nonces: 15, refuses: "refused.test" };
+    let site = Site::start_with(ChallengeChoice::Http, manners, |_| {}).await;
+    site.dns.address_of("refused.test", "127.0.0.1");
+    let refused = a_page(&site.server, "refused", "refused.test").await;
+    let page = a_page(&site.server, "acme", DOMAIN).await;
+    let status = site.becomes(&refused, "failed").await;
+    assert!(status["reason"].as_str().unwrap().contains("rejectedIdentifier"), "{status}");
+    site.becomes(&page, "active").await;
+}
+
+// issue 7: a kill between order and certificate
+#[tokio::test]
+async fn a_server_that_ended_in_the_middle_of_it_tries_again_after_the_pause() {
+    let mut site = Site::start(ChallengeChoice::Http).await;
+    let silence = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    site.acme.finds(Some(silence.local_addr().unwrap()), None);
+    let page = a_page(&site.server, "acme", DOMAIN).await;
+    site.acme.says("Attempting to validate w/ HTTP").await;
+    site.server = site.server.start_again(Duration::ZERO).await;
+    site.lead();
+    assert_eq!(site.status(&page).await["state"], "pending");
+    site.server.advance(PAUSE);
+    site.becomes(&page, "active").await;
+}
+
+#[tokio::test]
+async fn the_certificate_goes_with_the_page() {
+    let site = Site::start(ChallengeChoice::Http).await;
+    let page = a_page(&site.server, "acme", DOMAIN).await;
+    site.becomes(&page, "active").await;
+    let visitor = site.visitor(&["http/1.1"]).await;
+    let owner = site.server.caller(Scope::Write);
+    owner.call(STATUS_PAGES, "DeleteStatusPage", json!({ "id": page["id"] })).await;
+    until(async || visitor.connect(site.tls(), DOMAIN).await.is_err().then_some(())).await;
+    let store = &site.server.running().app().store;
+    until(async || store.certificates().all().await.unwrap().is_empty().then_some(())).await;
+    // Another page may have it, with a certificate of its own.
+    let theirs = create(&site.server.stranger(), "theirs", DOMAIN).await;
+    assert_eq!(theirs.status, 200, "{theirs}");
+    until(async || visitor.connect(site.tls(), DOMAIN).await.is_ok().then_some(())).await;
+}
+
+#[tokio::test]
+async fn the_service_itself_gets_a_certificate_of_its_own_name() {
+    let dns = DnsTarget::start().await;
+    let acme = AcmeServer::start(dns.address()).await;
+    let server = TestServer::start_with(|settings| {
+        asks(&dns, settings);
+        settings.extra_ca_file = Some(acme.authority_file());
+        settings.domains.own = Some(rules::DomainName::parse(HOST).unwrap());
+        let mut tls = tls(&acme, ChallengeChoice::TlsAlpn);
+        tls.covers_own = true;
+        settings.domains.tls = Some(tls);
+    })
+    .await;
+    let running = server.running();
+    acme.finds(running.redirecting_address(), running.tls_address());
+    let visitor = TlsCaller::new(acme.roots().await, &["h2"]);
+    let address = running.tls_address().unwrap();
+    let reply = until(async || visitor.get(address, HOST, "/healthz").await.ok()).await;
+    assert_eq!(reply.status, 200);
+    let sent = visit(running.redirecting_address().unwrap(), HOST, "/a?b", &[]).await;
+    assert_eq!(
+        (sent.status.as_u16(), &sent.headers["location"]),
+        (308, &format!("https://{HOST}/a?b").parse().unwrap())
+    );
+}

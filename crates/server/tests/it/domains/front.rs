@@ -1,0 +1,123 @@
+//! Whose page is answered at a domain: that one, at the root, behind the same gate as elsewhere, and
+//! nothing else that this service answers.
+
+use rules::{RecordKind, Scope};
+use serde_json::json;
+use testkit::server::{STATUS_PAGES, TestServer};
+use testkit::target::DnsTarget;
+
+use super::{DOMAIN, HOST, a_page, asks, create, until, visit};
+
+async fn a_server(dns: &DnsTarget) -> TestServer {
+    dns.record(DOMAIN, RecordKind::Cname, HOST);
+    TestServer::start_with(|settings| asks(dns, settings)).await
+}
+
+// issue 7: "at `/status/{slug}` and at the page's `custom_domain`"
+#[tokio::test]
+async fn a_page_is_answered_at_the_root_of_its_domain_and_the_service_is_not() {
+    let dns = DnsTarget::start().await;
+    let server = a_server(&dns).await;
+    a_page(&server, "acme", DOMAIN).await;
+    for path in ["/", "/status.json", "/feed.atom", "/badge.svg"] {
+        let reply = visit(server.address(), "Status.Acme.test:8080", path, &[]).await;
+        assert_eq!(reply.status, 200, "{path}: {reply}");
+    }
+    for path in ["/rpc/x", "/v1/whoami", "/metrics", "/healthz", "/status/acme", "/readyz"] {
+        let reply = visit(server.address(), DOMAIN, path, &[]).await;
+        assert_eq!(reply.status, 404, "{path}: {reply}");
+    }
+    // Everywhere else the service is what it was.
+    for host in [HOST, "unknown.test", "127.0.0.1"] {
+        assert_eq!(visit(server.address(), host, "/healthz", &[]).await.status, 200);
+        assert_eq!(visit(server.address(), host, "/status/acme", &[]).await.status, 200);
+    }
+}
+
+#[tokio::test]
+async fn no_method_is_called_at_the_domain_of_a_page() {
+    let dns = DnsTarget::start().await;
+    let server = a_server(&dns).await;
+    a_page(&server, "acme", DOMAIN).await;
+    let owner = server.caller(Scope::Write);
+    for path in ["/rpc/monitor.v1.MonitorService/ListMonitors", "/v1/api-key/key_1"] {
+        let request = http::Request::post(path)
+            .header("host", DOMAIN)
+            .header("content-type", "application/json")
+            .body(http_body_util::Full::from("{}"))
+            .unwrap();
+        assert_eq!(owner.request(request).await.status, 404, "{path}");
+    }
+}
+
+// issue 7: "One gate before HTML, JSON, feeds, badges, images, SSE, and the custom domain alike: a test
+// walks all routes × access types"
+#[tokio::test]
+async fn every_form_of_a_page_stands_behind_the_gate_at_its_domain_too() {
+    let dns = DnsTarget::start().await;
+    let server = a_server(&dns).await;
+    let page = a_page(&server, "acme", DOMAIN).await;
+    let owner = server.caller(Scope::Write);
+    for (access, expected) in [
+        (json!({ "accessType": "password", "password": "hunter2" }), 401),
+        (json!({ "accessType": "email-domain", "authEmailDomains": ["acme.test"] }), 403),
+    ] {
+        let mut change = json!({ "id": page["id"] });
+        change.as_object_mut().unwrap().extend(access.as_object().unwrap().clone());
+        let mask = "accessType,password,authEmailDomains";
+        let request = json!({ "statusPage": change, "updateMask": mask });
+        let reply = owner.call(STATUS_PAGES, "UpdateStatusPage", request).await;
+        assert_eq!(reply.status, 200, "{reply}");
+        // Those that name something are walked with what there is in `visitors::gate`.
+        let whole = |path: &&str| !path.contains('{') && *path != "/live.js";
+        for path in server::page_paths().filter(whole) {
+            let path = if path.is_empty() { "/" } else { path };
+            let reply = visit(server.address(), DOMAIN, path, &[]).await;
+            assert_eq!(reply.status, expected, "{path}: {reply}");
+        }
+    }
+}
+
+// issue 7: followed "within a second"; it is at once
+#[tokio::test]
+async fn a_domain_follows_its_page_when_that_is_changed_hidden_and_deleted() {
+    let dns = DnsTarget::start().await;
+    let server = a_server(&dns).await;
+    dns.record("other.test", RecordKind::Cname, HOST);
+    let page = a_page(&server, "acme", DOMAIN).await;
+    let owner = server.caller(Scope::Write);
+    let id = json!({ "id": page["id"] });
+    let status = async |host: &str| visit(server.address(), host, "/healthz", &[]).await.status;
+    assert_eq!(status(DOMAIN).await, 404);
+    owner.call(STATUS_PAGES, "UnpublishStatusPage", id.clone()).await;
+    until(async || (visit(server.address(), DOMAIN, "/", &[]).await.status == 404).then_some(()))
+        .await;
+    assert_eq!(status(DOMAIN).await, 404, "a hidden page keeps its domain to itself");
+    let change = json!({ "id": page["id"], "customDomain": "other.test" });
+    let request = json!({ "statusPage": change, "updateMask": "customDomain" });
+    assert_eq!(owner.call(STATUS_PAGES, "UpdateStatusPage", request).await.status, 200);
+    until(async || (status(DOMAIN).await == 200).then_some(())).await;
+    assert_eq!(status("other.test").await, 404);
+    owner.call(STATUS_PAGES, "DeleteStatusPage", id).await;
+    until(async || (status("other.test").await == 200).then_some(())).await;
+    let again = create(&server.stranger(), "theirs", "other.test").await;
+    assert_eq!(again.status, 200, "{again}");
+}
+
+// issue 7: "or behind a trusted proxy"
+#[tokio::test]
+async fn behind_a_trusted_proxy_the_name_that_it_forwards_counts_and_else_it_does_not() {
+    let dns = DnsTarget::start().await;
+    dns.record(DOMAIN, RecordKind::Cname, HOST);
+    let forwarded = [("x-forwarded-host", DOMAIN), ("x-forwarded-proto", "https")];
+    for (trusted, expected) in [("127.0.0.0/8", 200), ("10.0.0.0/8", 404)] {
+        let server = TestServer::start_with(|settings| {
+            asks(&dns, settings);
+            settings.trusted_proxies = vec![trusted.parse().unwrap()];
+        })
+        .await;
+        a_page(&server, "acme", DOMAIN).await;
+        let reply = visit(server.address(), "inner", "/status.json", &forwarded).await;
+        assert_eq!(reply.status, expected, "{trusted}: {reply}");
+    }
+}

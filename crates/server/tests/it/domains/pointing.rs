@@ -1,0 +1,130 @@
+//! Which domains are accepted: those that lead here already, and nothing is looked up that stays.
+
+use insta::assert_snapshot;
+use rules::{RecordKind, Scope};
+use serde_json::json;
+use server::config::PageHost;
+use testkit::server::{STATUS_PAGES, TestServer};
+use testkit::target::{Code, DnsTarget, Reply};
+
+use super::{DOMAIN, HOST, asks, create};
+
+async fn a_server(dns: &DnsTarget) -> TestServer {
+    TestServer::start_with(|settings| asks(dns, settings)).await
+}
+
+// spec: §2.5 "DNS must already point to the service"; issue 7: "CNAME or address of the configured
+// host, with a message that says what was found and what is needed"
+#[tokio::test]
+async fn a_domain_is_accepted_where_it_is_an_alias_of_the_host_or_has_its_address() {
+    let dns = DnsTarget::start().await;
+    let server = a_server(&dns).await;
+    let owner = server.caller(Scope::Write);
+    dns.record(DOMAIN, RecordKind::Cname, HOST)
+        .address_of("status.xn--bcher-kva.test", "127.0.0.1");
+    for (slug, domain) in [("alias", DOMAIN), ("address", "Status.Bücher.test")] {
+        let reply = create(&owner, slug, domain).await;
+        assert_eq!(reply.status, 200, "{reply}");
+        assert_eq!(reply.json()["statusPage"]["customDomain"], domain);
+    }
+}
+
+#[tokio::test]
+async fn a_domain_that_leads_elsewhere_is_refused_with_what_was_found_and_what_is_needed() {
+    let dns = DnsTarget::start().await;
+    let server = a_server(&dns).await;
+    let owner = server.caller(Scope::Write);
+    dns.address_of("elsewhere.test", "192.0.2.9")
+        .record("alias.test", RecordKind::Cname, "host.elsewhere.test")
+        .address_of("host.elsewhere.test", "192.0.2.9")
+        .address_of("half.test", "127.0.0.1")
+        .address_of("half.test", "192.0.2.9");
+    dns.reply_addresses("ill.test", &Reply::Code(Code::ServFail));
+    let mut said = Vec::new();
+    for domain in ["elsewhere.test", "alias.test", "half.test", "nowhere.test", "ill.test"] {
+        let reply = create(&owner, "acme", domain).await.to_string();
+        said.push(reply.replace(&dns.address().to_string(), "NAMESERVER"));
+    }
+    assert_snapshot!(said.join("\n"), @r#"
+    400 {"code":"invalid_argument","message":"`status_page.custom_domain` must point to this service in DNS already, by a CNAME to `pages.aloft.test` or the address 127.0.0.1; found the address 192.0.2.9 (given: `elsewhere.test`)"}
+    400 {"code":"invalid_argument","message":"`status_page.custom_domain` must point to this service in DNS already, by a CNAME to `pages.aloft.test` or the address 127.0.0.1; found a CNAME to `host.elsewhere.test` with the address 192.0.2.9 (given: `alias.test`)"}
+    400 {"code":"invalid_argument","message":"`status_page.custom_domain` must point to this service in DNS already, by a CNAME to `pages.aloft.test` or the address 127.0.0.1; found 192.0.2.9 too, which is not this service (given: `half.test`)"}
+    400 {"code":"invalid_argument","message":"`status_page.custom_domain` must point to this service in DNS already, by a CNAME to `pages.aloft.test` or the address 127.0.0.1; found nothing: `nowhere.test` does not exist (NXDOMAIN from NAMESERVER) (given: `nowhere.test`)"}
+    400 {"code":"invalid_argument","message":"`status_page.custom_domain` could not be looked up: `ill.test` cannot be looked up: NAMESERVER answers SERVFAIL (given: `ill.test`)"}
+    "#);
+}
+
+#[tokio::test]
+async fn a_domain_that_stays_is_not_looked_up_again_and_a_new_one_is() {
+    let dns = DnsTarget::start().await;
+    let server = a_server(&dns).await;
+    let owner = server.caller(Scope::Write);
+    dns.record(DOMAIN, RecordKind::Cname, HOST);
+    let page = create(&owner, "acme", DOMAIN).await.json()["statusPage"].clone();
+    let asked = dns.asked().len();
+    let update = async |fields: serde_json::Value| {
+        let mut change = json!({ "id": page["id"] });
+        let names: Vec<_> = fields.as_object().unwrap().keys().cloned().collect();
+        change.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        let request = json!({ "statusPage": change, "updateMask": names.join(",") });
+        owner.call(STATUS_PAGES, "UpdateStatusPage", request).await
+    };
+    for fields in [json!({ "title": "Other" }), json!({ "customDomain": "STATUS.Acme.test." })] {
+        assert_eq!(update(fields).await.status, 200);
+    }
+    assert_eq!(dns.asked().len(), asked, "nothing was looked up");
+    assert_eq!(update(json!({ "customDomain": "nowhere.test" })).await.status, 400);
+    assert!(dns.asked().len() > asked);
+    let kept = owner.call(STATUS_PAGES, "GetStatusPage", json!({ "id": page["id"] })).await.json();
+    assert_eq!(kept["statusPage"]["customDomain"], "STATUS.Acme.test.");
+    assert_eq!(kept["customDomainStatus"]["state"], "unmanaged");
+}
+
+// decision 0033: a page there would stand before all that the service answers
+#[tokio::test]
+async fn the_names_of_the_service_itself_are_nobody_s_domains() {
+    let dns = DnsTarget::start().await;
+    let server = TestServer::start_with(|settings| {
+        asks(&dns, settings);
+        settings.domains.own = Some(rules::DomainName::parse("aloft.test").unwrap());
+    })
+    .await;
+    dns.address_of("aloft.test", "127.0.0.1");
+    let owner = server.caller(Scope::Write);
+    let mut said = Vec::new();
+    for domain in ["Aloft.test", "Pages.Aloft.test", "localhost"] {
+        said.push(create(&owner, "acme", domain).await.to_string());
+    }
+    assert_snapshot!(said.join("\n"), @r#"
+    400 {"code":"invalid_argument","message":"`status_page.custom_domain` must not be a name of this service itself (given: `Aloft.test`)"}
+    400 {"code":"invalid_argument","message":"`status_page.custom_domain` must not be a name of this service itself (given: `Pages.Aloft.test`)"}
+    400 {"code":"invalid_argument","message":"`status_page.custom_domain` must not be a name of this service itself (given: `localhost`)"}
+    "#);
+}
+
+// decision 0033: a server that nobody told where it is goes by its own addresses
+#[tokio::test]
+async fn without_a_configured_host_the_machine_s_own_addresses_count() {
+    let dns = DnsTarget::start().await;
+    let server =
+        TestServer::start_with(|settings| settings.nameservers = vec![dns.address()]).await;
+    let owner = server.caller(Scope::Write);
+    assert_eq!(create(&owner, "here", "status.localhost").await.status, 200);
+    dns.address_of("elsewhere.test", "192.0.2.9");
+    let refused = create(&owner, "there", "elsewhere.test").await;
+    assert_snapshot!(refused, @r#"400 {"code":"invalid_argument","message":"`status_page.custom_domain` must point to this service in DNS already, by addresses among 127.0.0.1, ::1 (an operator says by the setting `pages_hosts` where this service is reached); found the address 192.0.2.9 (given: `elsewhere.test`)"}"#);
+}
+
+#[tokio::test]
+async fn a_server_at_an_address_is_found_by_that() {
+    let dns = DnsTarget::start().await;
+    let server = TestServer::start_with(|settings| {
+        settings.nameservers = vec![dns.address()];
+        settings.domains.hosts = vec![PageHost::Address("192.0.2.7".parse().unwrap())];
+    })
+    .await;
+    let owner = server.caller(Scope::Write);
+    dns.address_of("status.test", "192.0.2.7").address_of("other.test", "192.0.2.8");
+    assert_eq!(create(&owner, "here", "status.test").await.status, 200);
+    assert_eq!(create(&owner, "there", "other.test").await.status, 400);
+}

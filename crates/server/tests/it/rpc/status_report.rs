@@ -1,0 +1,314 @@
+//! Status reports over RPC: opened and told on, changed by masks, listed, and what becomes of them with
+//! their page. Updates, templates and limits stand in files of their own.
+
+mod limits;
+mod template;
+mod update;
+
+use std::time::Duration;
+
+use rules::Scope;
+use serde_json::{Value, json};
+use testkit::server::{Caller, Reply, START, STATUS_PAGES, STATUS_REPORTS, TestServer};
+
+/// A server, who writes, and a page with two components.
+struct Scene {
+    server: TestServer,
+    caller: Caller,
+    page: Value,
+    first: Value,
+    second: Value,
+}
+
+impl Scene {
+    async fn start() -> Self {
+        let server = TestServer::start().await;
+        let caller = server.caller(Scope::Write);
+        let page = page(&caller, "acme").await;
+        let (first, second) =
+            (component(&caller, &page, "API").await, component(&caller, &page, "Mail").await);
+        Self { server, caller, page, first, second }
+    }
+
+    async fn call(&self, method: &str, request: Value) -> Reply {
+        self.caller.call(STATUS_REPORTS, method, request).await
+    }
+
+    /// The report that a method answered; it must have answered.
+    async fn done(&self, method: &str, request: Value) -> Value {
+        let reply = self.call(method, request).await;
+        assert_eq!(reply.status, 200, "{method}: {reply}");
+        reply.json()["statusReport"].clone()
+    }
+
+    /// What opens a report that says the first component is down.
+    fn opening(&self) -> Value {
+        json!({
+            "statusReport": {
+                "pageId": self.page, "title": "Disks",
+                "components": [{ "componentId": self.first, "impact": "down" }],
+            },
+            "update": { "status": "investigating", "text": "We look." },
+        })
+    }
+
+    async fn opened(&self) -> Value {
+        self.done("CreateStatusReport", self.opening()).await
+    }
+
+    /// The audit's newest actions of the write key, newest first.
+    async fn audited(&self, count: usize) -> Vec<String> {
+        let store = &self.server.running().app().store;
+        let acme = store.workspaces().by_slug("acme").await.unwrap().id;
+        let entries = store.audit().newest(acme, 50).await.unwrap();
+        entries.into_iter().map(|entry| entry.action).take(count).collect()
+    }
+}
+
+async fn page(caller: &Caller, slug: &str) -> Value {
+    let request = json!({ "statusPage": { "title": "Acme", "slug": slug } });
+    let reply = caller.call(STATUS_PAGES, "CreateStatusPage", request).await;
+    assert_eq!(reply.status, 200, "{reply}");
+    reply.json()["statusPage"]["id"].clone()
+}
+
+async fn component(caller: &Caller, page: &Value, name: &str) -> Value {
+    let component = json!({ "pageId": page, "type": "static", "name": name });
+    let request = json!({ "component": component });
+    let reply = caller.call(STATUS_PAGES, "CreateComponent", request).await;
+    assert_eq!(reply.status, 200, "{reply}");
+    reply.json()["component"]["id"].clone()
+}
+
+/// As answers write it.
+fn at(minutes: i64) -> String {
+    let at = if minutes < 0 {
+        START - Duration::from_mins(minutes.unsigned_abs())
+    } else {
+        START + Duration::from_mins(minutes.unsigned_abs())
+    };
+    at.to_string().replace(".000Z", "Z")
+}
+
+fn said(component: &Value, impact: &str) -> Value {
+    json!([{ "componentId": component, "impact": impact }])
+}
+
+/// Paths of the fields that a refusal names.
+fn paths(reply: &Reply) -> Vec<String> {
+    let violations = reply.error().map(|error| contract::rpc::field_violations(&error));
+    violations.unwrap_or_default().into_iter().map(|violation| violation.field).collect()
+}
+
+#[tokio::test]
+async fn what_was_written_is_what_is_read() {
+    // issue 7 point 3; design: §4
+    let scene = Scene::start().await;
+    let report = scene.opened().await;
+    assert_eq!((&report["title"], &report["pageId"]), (&json!("Disks"), &scene.page));
+    assert_eq!(report["components"], said(&scene.first, "down"));
+    assert_eq!((&report["status"], &report["startedAt"]), (&json!("investigating"), &json!(at(0))));
+    assert!(report.get("resolvedAt").is_none());
+    let update = &report["updates"][0];
+    assert_eq!((&update["text"], &update["at"]), (&json!("We look."), &json!(at(0))));
+    assert_eq!((&update["notified"], &update["components"]), (&json!(true), &report["components"]));
+    let id = json!({ "id": report["id"] });
+    assert_eq!(scene.done("GetStatusReport", id.clone()).await, report);
+    // design: §4: a read key reads what has no secrets
+    let read = scene.server.caller(Scope::Read);
+    let reply = read.call(STATUS_REPORTS, "GetStatusReport", id.clone()).await;
+    assert_eq!(reply.json()["statusReport"], report);
+    let denied = read.call(STATUS_REPORTS, "CreateStatusReport", scene.opening()).await;
+    assert_eq!(denied.status, 403, "{denied}");
+    let stranger = scene.server.stranger().call(STATUS_REPORTS, "GetStatusReport", id).await;
+    assert_eq!(stranger.status, 404);
+    assert_eq!(scene.audited(1).await, ["report.create"]);
+}
+
+#[tokio::test]
+async fn a_report_is_opened_in_the_past_without_telling_anybody() {
+    let scene = Scene::start().await;
+    let mut opening = scene.opening();
+    opening["notify"] = json!(false);
+    opening["update"]["at"] = json!(at(-90));
+    opening["update"]["components"] = said(&scene.second, "degraded");
+    let report = scene.done("CreateStatusReport", opening).await;
+    assert_eq!((&report["startedAt"], &report["createdAt"]), (&json!(at(-90)), &json!(at(0))));
+    assert_eq!(report["updates"][0]["notified"], false);
+    assert_eq!(report["components"], said(&scene.second, "degraded"), "the update counts");
+}
+
+#[tokio::test]
+async fn what_is_wrong_is_refused_with_its_path_and_nothing_is_stored() {
+    // issue 6, bad input
+    let scene = Scene::start().await;
+    let other = page(&scene.caller, "other").await;
+    let elsewhere = component(&scene.caller, &other, "Elsewhere").await;
+    let theirs = page(&scene.server.stranger(), "theirs").await;
+    let wrong = json!({
+        "statusReport": { "pageId": "x", "title": "", "components": [{ "impact": "up" }] },
+        "update": { "status": "over", "text": "", "at": "1999-12-31T23:59:59Z" },
+    });
+    let refused = scene.call("CreateStatusReport", wrong).await;
+    insta::assert_snapshot!(paths(&refused).join("\n"), @"
+    status_report.page_id
+    status_report.title
+    status_report.components[0].component_id
+    status_report.components[0].impact
+    update.status
+    update.text
+    update.at
+    ");
+    for (change, path) in [
+        (json!({ "pageId": theirs }), "status_report.page_id"),
+        (json!({ "pageId": "page_0000000000001" }), "status_report.page_id"),
+        (json!({ "components": said(&elsewhere, "down") }), "status_report.components"),
+        (
+            json!({ "components": [said(&scene.first, "down")[0], said(&scene.first, "degraded")[0]] }),
+            "status_report.components",
+        ),
+    ] {
+        let mut opening = scene.opening();
+        let report = opening["statusReport"].as_object_mut().unwrap();
+        report.extend(change.as_object().unwrap().clone());
+        let refused = scene.call("CreateStatusReport", opening).await;
+        assert_eq!((refused.status.as_u16(), paths(&refused)), (400, vec![path.to_owned()]));
+    }
+    let mut opening = scene.opening();
+    opening["update"]["components"] = said(&elsewhere, "down");
+    let refused = scene.call("CreateStatusReport", opening.clone()).await;
+    assert_eq!(paths(&refused), ["update.components"]);
+    opening["update"].as_object_mut().unwrap().remove("components");
+    opening["update"]["at"] = json!(at(1));
+    assert_eq!(paths(&scene.call("CreateStatusReport", opening).await), ["update.at"]);
+    assert_eq!(paths(&scene.call("CreateStatusReport", json!({})).await), ["status_report"]);
+    let bare = json!({ "statusReport": { "pageId": scene.page, "title": "x" } });
+    assert_eq!(paths(&scene.call("CreateStatusReport", bare).await), ["update"]);
+    let list = json!({ "state": "closed", "limit": 101, "pageId": "x" });
+    let refused = scene.call("ListStatusReports", list).await;
+    assert_eq!(paths(&refused), ["limit", "page_id", "state"]);
+    assert_eq!(scene.call("ListStatusReports", json!({})).await.json()["totalSize"], 0);
+}
+
+#[tokio::test]
+async fn a_mask_changes_what_it_names_and_clears_what_is_left_out() {
+    // design: §4 update_mask
+    let scene = Scene::start().await;
+    let report = scene.opened().await;
+    let update = async |mut fields: Value, mask: Option<&str>| {
+        fields["id"] = report["id"].clone();
+        let mut request = json!({ "statusReport": fields });
+        if let Some(mask) = mask {
+            request["updateMask"] = json!(mask);
+        }
+        scene.call("UpdateStatusReport", request).await
+    };
+    let renamed = update(json!({ "title": "More disks" }), Some("title")).await.json();
+    let renamed = &renamed["statusReport"];
+    assert_eq!(
+        (&renamed["title"], &renamed["components"]),
+        (&json!("More disks"), &report["components"])
+    );
+    let cleared = update(json!({}), Some("components")).await.json();
+    assert_eq!(cleared["statusReport"]["components"], json!([]));
+    let whole = json!({ "title": "Whole", "components": said(&scene.second, "degraded") });
+    let whole = update(whole, None).await.json()["statusReport"].clone();
+    assert_eq!(whole["updates"][0]["components"], said(&scene.second, "degraded"));
+    assert_eq!(whole["pageId"], scene.page, "what is fixed may be left out");
+    let same = update(json!({ "title": "Whole" }), Some("title")).await.json();
+    assert_eq!(same["statusReport"], whole, "what is the same changes nothing");
+    let other = page(&scene.caller, "other").await;
+    for (fields, mask, path) in [
+        (json!({ "pageId": other }), Some("pageId"), "status_report.page_id"),
+        (json!({}), Some("title"), "status_report.title"),
+        (json!({}), Some("status"), "update_mask"),
+        (
+            json!({ "title": "x", "components": said(&json!("cmp_0000000000001"), "down") }),
+            None,
+            "status_report.components",
+        ),
+    ] {
+        let refused = update(fields, mask).await;
+        assert_eq!((refused.status.as_u16(), paths(&refused)), (400, vec![path.to_owned()]));
+    }
+    let unknown = json!({ "statusReport": { "id": "rpt_0000000000001", "title": "x" }, "updateMask": "title" });
+    assert_eq!(scene.call("UpdateStatusReport", unknown).await.status, 404);
+    assert_eq!(scene.audited(5).await[1..4], ["report.update"; 3]);
+}
+
+#[tokio::test]
+async fn a_repeated_create_answers_the_first_ones_report() {
+    // design: §4, idempotency
+    let scene = Scene::start().await;
+    let create = async || {
+        let request = http::Request::post(format!("/rpc/{STATUS_REPORTS}/CreateStatusReport"))
+            .header("host", scene.server.address().to_string())
+            .header("content-type", "application/json")
+            .header("idempotency-key", "once")
+            .body(bytes::Bytes::from(scene.opening().to_string()).into());
+        scene.caller.request(request.unwrap()).await
+    };
+    let first = create().await.json();
+    assert_eq!(create().await.json(), first);
+    let id = json!({ "id": first["statusReport"]["id"] });
+    assert_eq!(scene.call("DeleteStatusReport", id.clone()).await.to_string(), "200 {}");
+    assert_eq!(create().await.status, 409);
+    assert_eq!(scene.call("DeleteStatusReport", id).await.status, 404);
+    assert_eq!(scene.audited(2).await, ["report.delete", "report.create"]);
+}
+
+#[tokio::test]
+async fn lists_have_the_reports_that_are_asked_for_with_the_latest_of_each() {
+    let scene = Scene::start().await;
+    let other = page(&scene.caller, "other").await;
+    let mut ids = Vec::new();
+    for page in [&scene.page, &scene.page, &other] {
+        let report = json!({
+            "statusReport": { "pageId": page, "title": "Disks" },
+            "update": { "status": "investigating", "text": "We look.", "at": at(-60) },
+        });
+        ids.push(scene.done("CreateStatusReport", report).await["id"].clone());
+    }
+    let update = json!({ "status": "resolved", "text": "Over." });
+    scene.done("AddStatusReportUpdate", json!({ "id": ids[0], "update": update })).await;
+    let listed = async |request: Value| {
+        let list = scene.call("ListStatusReports", request).await.json();
+        let reports = list["statusReports"].as_array().unwrap().clone();
+        assert!(reports.iter().all(|it| it["updates"].as_array().unwrap().len() == 1));
+        assert_eq!(list["nextPageToken"] == "", list["totalSize"] == reports.len());
+        reports.iter().map(|it| it["id"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(listed(json!({})).await, ids);
+    assert_eq!(listed(json!({ "pageId": scene.page })).await, ids[..2]);
+    assert_eq!(listed(json!({ "state": "open" })).await, ids[1..]);
+    assert_eq!(listed(json!({ "state": "resolved", "pageId": scene.page })).await, ids[..1]);
+    let first = scene.call("ListStatusReports", json!({ "limit": 2 })).await.json();
+    let resolved = &first["statusReports"][0];
+    assert_eq!(
+        (&resolved["status"], &resolved["startedAt"]),
+        (&json!("resolved"), &json!(at(-60)))
+    );
+    assert_eq!(
+        (&resolved["updates"][0]["text"], &resolved["resolvedAt"]),
+        (&json!("Over."), &json!(at(0)))
+    );
+    let rest = json!({ "pageToken": first["nextPageToken"] });
+    let rest = scene.call("ListStatusReports", rest).await.json();
+    assert_eq!(rest["statusReports"][0]["id"], ids[2]);
+}
+
+#[tokio::test]
+async fn reports_go_with_their_page_and_are_told_without_a_component_that_goes() {
+    let scene = Scene::start().await;
+    let report = scene.opened().await;
+    let id = json!({ "id": report["id"] });
+    let gone = json!({ "id": scene.first });
+    scene.caller.call(STATUS_PAGES, "DeleteComponent", gone).await;
+    let without = scene.done("GetStatusReport", id.clone()).await;
+    assert_eq!(without["components"], json!([]));
+    assert_eq!(scene.audited(2).await, ["component.delete", "report.update"]);
+    let page = json!({ "id": scene.page });
+    let deleted = scene.caller.call(STATUS_PAGES, "DeleteStatusPage", page).await;
+    assert_eq!(deleted.status, 200, "{deleted}");
+    assert_eq!(scene.call("GetStatusReport", id).await.status, 404);
+}

@@ -1,0 +1,115 @@
+//! Every limit of the tables of reports, updates and templates over RPC, at its bounds and one past each.
+
+use rules::field::{Field, Presence, Resource, Shape};
+use rules::limits::{REPORT_AT_MIN, REPORT_TEMPLATES_MAX, REPORT_UPDATES_MAX};
+use rules::tables::{REPORT_TEMPLATE, REPORT_UPDATE, STATUS_REPORT};
+use serde_json::{Value, json};
+
+use super::{Scene, at, component, paths};
+use crate::rpc::camel;
+
+/// Values that hold, and values that are refused.
+fn bounds(field: &Field) -> Option<(Vec<Value>, Vec<Value>)> {
+    let text = |characters: u32| json!("☂".repeat(characters as usize));
+    match field.shape {
+        // References are to what is there, which other tests are about.
+        Shape::Id(_) => None,
+        Shape::Text { min, max } | Shape::Line { min, max } => {
+            let past =
+                if min > 0 { vec![text(min - 1), text(max + 1)] } else { vec![text(max + 1)] };
+            Some((vec![text(min), text(max)], past))
+        }
+        Shape::OneOf(words) => {
+            Some((words.iter().map(|word| json!(word)).collect(), vec![json!(""), json!("Over")]))
+        }
+        Shape::Instant => {
+            let before = REPORT_AT_MIN - std::time::Duration::from_millis(1);
+            let hold = vec![json!(REPORT_AT_MIN.to_string()), json!(at(0))];
+            Some((hold, vec![json!(before.to_string()), json!(at(1))]))
+        }
+        shape => panic!("no bounds are known of {shape:?}"),
+    }
+}
+
+/// Makes something of this table with each bounded field at its bounds and past them; answers how many.
+async fn walk(
+    scene: &Scene,
+    (table, method, under): (&'static Resource, &str, &str),
+    least: impl Fn() -> Value,
+) -> usize {
+    let (mut walked, mut stored) = (0, 0);
+    for field in table.fields.iter().filter(|field| field.presence != Presence::Output) {
+        let Some((hold, refused)) = bounds(field) else { continue };
+        let with = |value: Value| {
+            let mut request = least();
+            request[camel(under)][camel(field.name)] = value;
+            request
+        };
+        for value in hold {
+            let reply = scene.call(method, with(value)).await;
+            assert_eq!(reply.status, 200, "{}: {reply}", field.name);
+            stored += 1;
+        }
+        for value in refused {
+            let reply = scene.call(method, with(value)).await;
+            assert_eq!(reply.status, 400, "{}: {reply}", field.name);
+            assert_eq!(paths(&reply), [format!("{under}.{}", field.name)], "{reply}");
+        }
+        walked += 1;
+    }
+    assert!(walked > 0, "{}", table.name);
+    stored
+}
+
+#[tokio::test]
+async fn every_limit_holds_at_its_bound_and_is_refused_one_past_it() {
+    // issue 7 point 3
+    let scene = Scene::start().await;
+    let create = "CreateStatusReport";
+    let reports = walk(&scene, (&STATUS_REPORT, create, "status_report"), || scene.opening()).await;
+    let updates = walk(&scene, (&REPORT_UPDATE, create, "update"), || scene.opening()).await;
+    let found = scene.call("ListStatusReports", json!({ "limit": 1 })).await.json();
+    assert_eq!(found["totalSize"], reports + updates, "what is refused is not stored");
+    let least = || json!({ "template": { "name": "Disks" } });
+    let table = (&REPORT_TEMPLATE, "CreateReportTemplate", "template");
+    let templates = walk(&scene, table, least).await;
+    let found = scene.call("ListReportTemplates", json!({ "limit": 1 })).await.json();
+    assert_eq!(found["totalSize"], templates);
+}
+
+#[tokio::test]
+async fn a_report_speaks_of_so_many_components_and_no_more() {
+    let scene = Scene::start().await;
+    let most = STATUS_REPORT.block("components").max.unwrap() as usize;
+    let mut all = vec![scene.first.clone(), scene.second.clone()];
+    for number in all.len()..=most {
+        all.push(component(&scene.caller, &scene.page, &format!("{number}")).await);
+    }
+    for (count, status) in [(most, 200), (most + 1, 400)] {
+        let mut opening = scene.opening();
+        let said = all[..count].iter().map(|id| json!({ "componentId": id, "impact": "down" }));
+        opening["statusReport"]["components"] = said.collect();
+        let reply = scene.call("CreateStatusReport", opening).await;
+        assert_eq!(reply.status, status, "{count}: {reply}");
+    }
+}
+
+#[tokio::test]
+async fn a_report_takes_so_many_updates_and_a_workspace_so_many_templates() {
+    let scene = Scene::start().await;
+    let report = scene.opened().await;
+    let update = json!({ "status": "monitoring", "text": "We wait." });
+    let add =
+        || scene.call("AddStatusReportUpdate", json!({ "id": report["id"], "update": update }));
+    for _ in 1..REPORT_UPDATES_MAX {
+        assert_eq!(add().await.status, 200);
+    }
+    let refused = add().await;
+    assert_eq!((refused.status.as_u16(), paths(&refused)), (400, vec!["update.text".to_owned()]));
+    let create = || scene.call("CreateReportTemplate", json!({ "template": { "name": "Disks" } }));
+    for _ in 0..REPORT_TEMPLATES_MAX {
+        assert_eq!(create().await.status, 200);
+    }
+    let refused = create().await;
+    assert_eq!((refused.status.as_u16(), paths(&refused)), (400, vec!["template.name".to_owned()]));
+}

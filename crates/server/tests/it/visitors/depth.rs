@@ -1,0 +1,215 @@
+//! What lies behind the home page: incidents, the history by month, components with charts.
+
+use std::time::Duration;
+
+use http::StatusCode;
+use serde_json::{Value, json};
+use testkit::target::{Answer, HttpTarget};
+
+use super::{Site, well};
+
+/// A site whose monitor failed once and is well again, and the incident of that.
+async fn recovered(target: &HttpTarget) -> (Site, String) {
+    let site = Site::open(target).await;
+    site.results(1).await;
+    target.on("/", Answer::status(503).body("secret of the house"));
+    site.watched.server.advance(Duration::from_secs(30));
+    site.results(2).await;
+    let json: Value = serde_json::from_str(&site.text("/status.json").await).unwrap();
+    let incident = json["openIncidents"][0]["id"].as_str().unwrap().to_owned();
+    let taken_up = site
+        .owner
+        .call("incident.v1.IncidentService", "AcknowledgeIncident", json!({ "id": incident }))
+        .await;
+    assert_eq!(taken_up.status, 200, "{taken_up}");
+    target.on("/", Answer::ok("fine"));
+    site.watched.server.advance(Duration::from_secs(30));
+    site.results(3).await;
+    (site, incident)
+}
+
+async fn publish(site: &Site, public: bool) {
+    let monitor = json!({ "id": site.monitor.unwrap().to_string(), "public": public });
+    let request = json!({ "monitor": monitor, "updateMask": "public" });
+    let reply = site.owner.rpc("UpdateHttpMonitor", request).await;
+    assert_eq!(reply.status, 200, "{reply}");
+}
+
+async fn component(site: &Site) -> String {
+    let json: Value = serde_json::from_str(&site.text("/status.json").await).unwrap();
+    let id = json["sections"][0]["component"]["id"].as_str().unwrap();
+    format!("/component/{id}")
+}
+
+// issue 7: "a page per incident"
+#[tokio::test]
+async fn an_incident_has_a_page_in_the_words_of_visitors() {
+    let target = well().await;
+    let (site, incident) = recovered(&target).await;
+    let page = site.text(&format!("/incident/{incident}")).await;
+    for there in [
+        "<h1>API &#38; more was down</h1>",
+        "21 Nov 2026, 00:00 UTC to 21 Nov 2026, 00:01 UTC (30 s)",
+        "It works again",
+        "It lasted 30 s",
+        "Somebody took it up",
+        "Checks began to fail",
+        "Seen from 1 region",
+        "/component/cmp_",
+        "/history/2026-11\"",
+    ] {
+        assert!(page.contains(there), "{there} is not in {page}");
+    }
+    let monitor = site.monitor.unwrap().to_string();
+    for never in ["secret of the house", "503", "fly-ams", &target.url("/"), &monitor, "key_"] {
+        assert!(!page.contains(never), "{never} is in {page}");
+    }
+    let home = site.text("").await;
+    assert!(home.contains(&format!("href=\"/status/acme/incident/{incident}\"")), "{home}");
+    assert!(home.contains("href=\"/status/acme/history\""), "{home}");
+    let german = site.visit(&format!("/incident/{incident}"), &[("accept-language", "de")]).await;
+    assert!(String::from_utf8_lossy(&german.body).contains("Aus 1 Region gesehen"));
+}
+
+#[tokio::test]
+async fn an_incident_that_the_page_does_not_show_is_not_found() {
+    let target = well().await;
+    let (site, incident) = recovered(&target).await;
+    let path = format!("/incident/{incident}");
+    for rest in ["/incident/inc_0000000000001", "/incident/nonsense"] {
+        assert_eq!(site.visit(rest, &[]).await.status, StatusCode::NOT_FOUND, "{rest}");
+    }
+    assert_eq!(site.visit(&path, &[]).await.status, StatusCode::OK);
+    let component = component(&site).await;
+    let id = component.strip_prefix("/component/").unwrap();
+    let service = testkit::server::STATUS_PAGES;
+    let reply = site.owner.call(service, "DeleteComponent", json!({ "id": id })).await;
+    assert_eq!(reply.status, 200, "{reply}");
+    assert_eq!(site.visit(&path, &[]).await.status, StatusCode::NOT_FOUND);
+    assert_eq!(site.visit(&component, &[]).await.status, StatusCode::NOT_FOUND);
+    assert!(!site.text("/history").await.contains("was down"));
+}
+
+// issue 7: "/history"
+#[tokio::test]
+async fn the_history_goes_by_months_as_far_back_as_anything_is_kept() {
+    let target = well().await;
+    let (site, incident) = recovered(&target).await;
+    let link = format!("href=\"/status/acme/incident/{incident}\"");
+    let now = site.text("/history").await;
+    assert!(now.contains(">Nov 2026</h1>") && now.contains(&link), "{now}");
+    assert!(!now.contains("/history/2026-10") && !now.contains("/history/2026-12"), "{now}");
+    for rest in ["/history/2026-10", "/history/2026-12", "/history/2026-13", "/history/x"] {
+        assert_eq!(site.visit(rest, &[]).await.status, StatusCode::NOT_FOUND, "{rest}");
+    }
+    // Nothing is checked in the weeks that pass at once.
+    site.watched.server.advance(Duration::from_hours(24 * 45));
+    let later = site.text("/history").await;
+    assert!(later.contains(">Jan 2027</h1>") && later.contains("/history/2026-12"), "{later}");
+    let between = site.text("/history/2026-12").await;
+    assert!(between.contains(">Dec 2026</h1>"), "{between}");
+    assert!(between.contains("/history/2026-11") && between.contains("/history/2027-01"));
+    assert!(site.text("/history/2026-11").await.contains(&link));
+}
+
+#[tokio::test]
+async fn a_month_in_which_nothing_happened_says_so() {
+    let target = well().await;
+    let site = Site::open(&target).await;
+    let page = site.text("/history").await;
+    assert!(page.contains("Nothing happened"), "{page}");
+}
+
+// spec: §2.1 "public"; issue 7: "percentiles and phases chart for `public` monitors"
+#[tokio::test]
+async fn latencies_are_charted_of_public_monitors_and_of_no_others() {
+    let target = well().await;
+    let site = Site::open(&target).await;
+    let path = component(&site).await;
+    site.results(1).await;
+    let hidden = site.text(&path).await;
+    assert!(hidden.contains("<h1>API &#38; more: "), "{hidden}");
+    for never in ["Response time", "p95", " ms<", "Where the time goes"] {
+        assert!(!hidden.contains(never), "{never} is in {hidden}");
+    }
+    publish(&site, true).await;
+    for (range, others) in [("", 3), ("/1d", 3), ("/7d", 3), ("/30d", 3), ("/90d", 3)] {
+        let page = site.text(&format!("{path}{range}")).await;
+        for there in [
+            "Response time</h2>",
+            "Where the time goes</h2>",
+            "role=\"img\" aria-labelledby=\"lt ld\"",
+            "<title id=\"lt\">Response time</title>",
+            "<th scope=\"col\">p99</th>",
+            "<th scope=\"col\">First byte</th>",
+            "aria-current=\"page\"",
+        ] {
+            assert!(page.contains(there), "{range}: {there} is not in {page}");
+        }
+        assert_eq!(page.matches("#course\"").count(), others, "{range}: {page}");
+        assert!(!page.contains("style=\"") && !page.contains("onclick"), "the policy forbids it");
+        assert!(!page.contains(&target.url("/")), "{page}");
+    }
+    for range in ["/2d", "/1D", "/"] {
+        let reply = site.visit(&format!("{path}{range}"), &[]).await;
+        assert_eq!(reply.status, StatusCode::NOT_FOUND, "{range}");
+    }
+    publish(&site, false).await;
+    assert!(!site.text(&path).await.contains("Response time"), "what is hidden is so at once");
+}
+
+#[tokio::test]
+async fn a_chart_is_the_same_in_its_table_and_travels_small() {
+    let target = well().await;
+    let site = Site::open(&target).await;
+    let path = component(&site).await;
+    site.results(1).await;
+    publish(&site, true).await;
+    let page = site.text(&format!("{path}/1d")).await;
+    let hint = page.split("<title>21 Nov 2026, 00:00 UTC: p50 ").nth(1).unwrap();
+    let median = hint.split(',').next().unwrap();
+    assert!(median.ends_with(" ms"), "{median}");
+    assert!(page.contains(&format!("<td>{median}</td>")), "{median} is not in the table of {page}");
+    let quarter = site.visit(&format!("{path}/90d"), &[("accept-encoding", "gzip")]).await;
+    assert!(quarter.body.len() <= 30_000, "{} bytes", quarter.body.len());
+}
+
+// design: §4 "Deleting a monitor leaves page components that show it … shown as unknown with its history"
+#[tokio::test]
+async fn the_component_of_a_deleted_monitor_is_shown_as_unknown_with_its_history() {
+    let target = well().await;
+    let (site, incident) = recovered(&target).await;
+    publish(&site, true).await;
+    let path = component(&site).await;
+    let request = json!({ "id": site.monitor.unwrap().to_string() });
+    let reply = site.owner.rpc("DeleteMonitor", request).await;
+    assert_eq!(reply.status, 200, "{reply}");
+    let page = site.text(&path).await;
+    assert!(page.contains("<h1>API &#38; more: Unknown</h1>"), "{page}");
+    assert!(page.contains(&incident) && page.contains("Response time"), "{page}");
+    let json: Value = serde_json::from_str(&site.text("/status.json").await).unwrap();
+    let shown = &json["sections"][0]["component"];
+    assert_eq!((&shown["status"], &shown["isStale"]), (&json!("unknown"), &json!(false)), "{json}");
+    let days = shown["days"].as_array().unwrap();
+    assert_eq!(days.last().unwrap()["downMs"], 30_000, "{json}");
+    // Nothing is known of the time after, and no green is made of that.
+    site.watched.server.advance(Duration::from_hours(24 * 3));
+    let json: Value = serde_json::from_str(&site.text("/status.json").await).unwrap();
+    let days = json["sections"][0]["component"]["days"].as_array().unwrap();
+    assert_eq!(days.last().unwrap()["upMs"], 0, "{json}");
+    assert!(site.text("").await.contains("Nothing is known of API &#38; more"));
+}
+
+#[tokio::test]
+async fn what_was_seen_behind_a_page_is_shown_again_while_the_database_is_away() {
+    let target = well().await;
+    let (site, incident) = recovered(&target).await;
+    let path = format!("/incident/{incident}");
+    assert!(site.text(&path).await.contains("It works again"));
+    site.watched.server.running().app().store.clone().close().await.unwrap();
+    site.watched.server.advance(Duration::from_mins(1));
+    assert!(site.text(&path).await.contains("It works again"));
+    let unseen = site.visit("/history", &[]).await;
+    assert_eq!(unseen.status, StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(unseen.headers["retry-after"], "10");
+}

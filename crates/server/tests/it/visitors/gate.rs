@@ -1,0 +1,141 @@
+//! Who may look: one gate before everything that tells something of a page, at each of its addresses.
+
+use std::time::Duration;
+
+use axum::response::Response;
+use http::StatusCode;
+use serde_json::{Value, json};
+use testkit::target::Answer;
+
+use super::{At, Site, body, report, well};
+
+/// Paths that tell nothing of any page: the script is the same for all, and behind a link is a button.
+const OPEN: [&str; 2] = ["/live.js", "/enter/{token}"];
+
+/// Where subscribers come back with a ticket: `subscribe` walks these.
+const TICKETS: [&str; 3] = ["/confirm/{ticket}", "/manage/{ticket}", "/unsubscribe/{ticket}"];
+
+/// The rests of all paths that a page answers to GET, with what there is where they name something.
+fn paths(component: &str, report: &str, incident: &str) -> Vec<String> {
+    let is_walked = |path: &&str| !OPEN.contains(path) && !TICKETS.contains(path);
+    let told = server::page_paths().filter(is_walked);
+    told.map(|path| {
+        let path = match path {
+            "/component/{id}" => path.replace("{id}", component),
+            "/component/{id}/{range}" => format!("/component/{component}/30d"),
+            "/incident/{id}" => path.replace("{id}", incident),
+            "/history/{month}" => path.replace("{month}", "2026-11"),
+            "/report/{id}" => path.replace("{id}", report),
+            "/day/{date}" => path.replace("{date}", "2026-11-21"),
+            path => path.to_owned(),
+        };
+        assert!(!path.contains('{'), "say above what `{path}` names");
+        path
+    })
+    .collect()
+}
+
+/// All paths of a page that tell something of it, one of which tells of an incident that is open.
+pub(super) async fn everything(site: &Site) -> Vec<String> {
+    let report = report::opened(site).await;
+    let json: Value = serde_json::from_str(&site.text("/status.json").await).unwrap();
+    let id = |what: &Value| what["id"].as_str().unwrap().to_owned();
+    let component = id(&json["sections"][0]["component"]);
+    paths(&component, &id(&report), &id(&json["openIncidents"][0]))
+}
+
+/// What a visitor is told who is not let in: the status, after a look at the rest.
+async fn shut(answer: Response, path: &str, at: At) -> StatusCode {
+    let (status, cache) = (answer.status(), answer.headers().get("cache-control").cloned());
+    let text = body(answer).await;
+    assert!(!text.contains("API") && !text.contains("Mail"), "{path} {at:?} tells {text}");
+    assert_eq!(cache.unwrap(), "private, no-store", "{path} {at:?}");
+    status
+}
+
+// issue 7: "One gate before HTML, JSON, feeds, badges, images, SSE, and the custom domain alike: a test
+// walks all routes × access types"
+#[tokio::test]
+async fn everything_that_tells_of_a_page_stands_behind_the_same_gate() {
+    let target = well().await;
+    target.on("/", Answer::status(503));
+    let site = Site::open(&target).await;
+    site.results(1).await;
+    site.has_a_domain().await;
+    let everything = everything(&site).await.into_iter();
+    let all: Vec<(String, At)> =
+        everything.flat_map(|path| At::BOTH.map(|at| (path.clone(), at))).collect();
+    for (path, at) in &all {
+        let open = site.ask(*at, path, &[]).await;
+        assert_eq!(open.status(), StatusCode::OK, "{path} {at:?}");
+    }
+    site.update(json!({ "accessType": "password", "password": "open sesame" })).await;
+    let (status, cookie) = site.unlock("open+sesame").await;
+    let cookie = cookie.unwrap();
+    assert_eq!(status, StatusCode::SEE_OTHER);
+    for (path, at) in &all {
+        let answer = site.ask(*at, path, &[]).await;
+        assert_eq!(shut(answer, path, *at).await, StatusCode::UNAUTHORIZED, "{path} {at:?}");
+        let forged = site.ask(*at, path, &[("cookie", &cookie.replace('.', ".A"))]).await;
+        assert_eq!(shut(forged, path, *at).await, StatusCode::UNAUTHORIZED, "{path} {at:?}");
+        let open = site.ask(*at, path, &[("cookie", &cookie)]).await;
+        assert_eq!(open.status(), StatusCode::OK, "{path} {at:?}");
+        assert!(!is_public(&open), "{path} {at:?}");
+    }
+    site.update(json!({ "accessType": "email-domain", "authEmailDomains": ["acme.com"] })).await;
+    for (path, at) in &all {
+        let answer = site.ask(*at, path, &[("cookie", &cookie)]).await;
+        assert_eq!(shut(answer, path, *at).await, StatusCode::FORBIDDEN, "{path} {at:?}");
+    }
+    site.owns("UnpublishStatusPage").await;
+    for (path, at) in &all {
+        let answer = site.ask(*at, path, &[("cookie", &cookie)]).await;
+        assert_eq!(shut(answer, path, *at).await, StatusCode::NOT_FOUND, "{path} {at:?}");
+    }
+}
+
+fn is_public(answer: &Response) -> bool {
+    answer.headers()["cache-control"].to_str().unwrap().contains("public")
+}
+
+// issue 7: "under `/status/{slug}` (a custom domain's root)"
+#[tokio::test]
+async fn a_page_is_the_same_one_at_its_domain_with_links_of_there() {
+    let target = well().await;
+    let site = Site::open(&target).await;
+    site.has_a_domain().await;
+    let slug = body(site.ask(At::Slug, "", &[]).await).await;
+    let domain = body(site.ask(At::Domain, "", &[]).await).await;
+    assert!(slug.contains("href=\"/status/acme/day/2026-11-21\""), "{slug}");
+    assert!(domain.contains("href=\"/day/2026-11-21\""), "{domain}");
+    assert!(domain.contains("<a href=\"/\">Acme"), "{domain}");
+    assert!(!domain.contains("/status/acme"), "{domain}");
+    let feed = body(site.ask(At::Domain, "/feed.atom", &[]).await).await;
+    assert!(feed.contains("href=\"https://status.acme.example/feed.atom\""), "{feed}");
+    let made = site.metric("aloft_page_project_seconds_count").await;
+    assert_eq!(made, 1, "it is made once for both addresses");
+    site.update(json!({ "slug": "other" })).await;
+    assert_eq!(site.ask(At::Slug, "", &[]).await.status(), StatusCode::NOT_FOUND);
+    assert_eq!(site.ask(At::Domain, "", &[]).await.status(), StatusCode::OK);
+}
+
+// design: §6 "Log-ins, page passwords and keys are rate-limited"
+#[tokio::test]
+async fn wrong_passwords_are_counted_and_a_new_password_ends_sessions() {
+    let target = well().await;
+    let site = Site::open(&target).await;
+    site.update(json!({ "accessType": "password", "password": "first" })).await;
+    let cookie = site.unlock("first").await.1.unwrap();
+    for _ in 0..4 {
+        assert_eq!(site.unlock("wrong").await, (StatusCode::UNAUTHORIZED, None));
+    }
+    assert_eq!(site.unlock("first").await, (StatusCode::TOO_MANY_REQUESTS, None));
+    site.watched.server.advance(Duration::from_mins(1));
+    assert_eq!(site.unlock("first").await.0, StatusCode::SEE_OTHER);
+    assert_eq!(site.visit("", &[("cookie", &cookie)]).await.status, StatusCode::OK);
+    site.update(json!({ "password": "second" })).await;
+    assert_eq!(site.visit("", &[("cookie", &cookie)]).await.status, StatusCode::UNAUTHORIZED);
+    let cookie = site.unlock("second").await.1.unwrap();
+    site.watched.server.advance(Duration::from_hours(12));
+    assert_eq!(site.visit("", &[("cookie", &cookie)]).await.status, StatusCode::UNAUTHORIZED);
+}

@@ -1,0 +1,166 @@
+//! Pages for members: who has an address at one of their domains comes in by a link that is sent there.
+
+use std::time::Duration;
+
+use http::{Method, StatusCode};
+use serde_json::json;
+use server::config::{MailAccount, MailServer as MailSettings, MailTls, Settings};
+use rules::Secret;
+use testkit::mail::{self, MailServer, TakenMail};
+use testkit::server::{Reply, TestServer};
+
+use super::{Site, well};
+
+pub(super) const PUBLIC_URL: &str = "https://up.example";
+const FORM: &str = "application/x-www-form-urlencoded";
+
+/// A page for members, and the server that sends them links.
+struct Club {
+    site: Site,
+    mail: MailServer,
+}
+
+impl Club {
+    async fn open(domains: &[&str]) -> Self {
+        let mail = MailServer::start().await;
+        let server = TestServer::start_with(|settings| sends_mail(settings, &mail)).await;
+        let site = Site::open_on(server, &well().await).await;
+        site.update(json!({ "accessType": "email-domain", "authEmailDomains": domains })).await;
+        Self { site, mail }
+    }
+
+    /// Asks for a link for this mailbox.
+    async fn asks(&self, mailbox: &str) -> Reply {
+        let body: String =
+            url::form_urlencoded::Serializer::new(String::new()).append_pair("email", mailbox).finish();
+        self.site.anybody().send(Method::POST, "/status/acme/enter", FORM, body).await
+    }
+
+    /// Presses the button behind a link; the status, and the pair of the cookie it brings.
+    async fn enters(&self, path: &str) -> (StatusCode, Option<String>) {
+        let reply = self.site.anybody().send(Method::POST, path, FORM, "").await;
+        let cookie = reply.headers.get("set-cookie").map(|it| it.to_str().unwrap());
+        let pair = cookie.and_then(|it| it.split(';').next()).map(str::to_owned);
+        (reply.status, pair)
+    }
+
+    /// The `number`-th email, and the path of the link in it.
+    async fn link(&self, number: usize) -> (TakenMail, String) {
+        let taken = self.mail.takes(number).await.remove(number - 1);
+        let url = taken.text.split_whitespace().find(|word| word.starts_with(PUBLIC_URL)).unwrap();
+        let path = url.strip_prefix(PUBLIC_URL).unwrap().to_owned();
+        assert!(taken.html.contains(url), "{}", taken.html);
+        (taken, path)
+    }
+}
+
+pub(super) fn sends_mail(settings: &mut Settings, server: &MailServer) {
+    settings.public_url = Some(PUBLIC_URL.to_owned());
+    settings.servers.has_mail = true;
+    settings.mail = Some(MailSettings {
+        host: "localhost".to_owned(),
+        port: server.port(),
+        tls: MailTls::Starttls,
+        account: Some(MailAccount {
+            user: mail::USER.to_owned(),
+            password: Secret::new(mail::PASSWORD.to_owned()),
+        }),
+        from: "Aloft <aloft@example.com>".parse().unwrap(),
+    });
+    settings.extra_ca_file = Some(server.authority_file());
+}
+
+fn text(reply: &Reply) -> String {
+    String::from_utf8(reply.body.to_vec()).unwrap()
+}
+
+// issue 7: "`email-domain` (magic link by email, domains matched exactly)"
+#[tokio::test]
+async fn a_member_comes_in_by_a_link_that_works_once() {
+    let club = Club::open(&["acme.com", "b\u{fc}cher.example"]).await;
+    let door = club.site.visit("", &[]).await;
+    assert_eq!(door.status, StatusCode::FORBIDDEN);
+    assert!(text(&door).contains("<form method=\"post\" action=\"/status/acme/enter\">"), "{door}");
+    assert_eq!(club.asks("Ann@ACME.com").await.status, StatusCode::ACCEPTED);
+    let (taken, path) = club.link(1).await;
+    assert_eq!(taken.to, ["Ann@ACME.com"]);
+    assert_eq!(taken.subject, "Your link to Acme <Ops>");
+    let button = club.site.anybody().get(&path).await;
+    assert_eq!(button.status, StatusCode::OK, "whoever looks through mail may follow links");
+    assert!(text(&button).contains(&format!("action=\"{path}\"")), "{button}");
+    let (status, cookie) = club.enters(&path).await;
+    let cookie = cookie.unwrap();
+    assert_eq!(status, StatusCode::SEE_OTHER);
+    assert_eq!(club.site.visit("", &[("cookie", &cookie)]).await.status, StatusCode::OK);
+    assert_eq!(club.site.visit("/feed.atom", &[("cookie", &cookie)]).await.status, StatusCode::OK);
+    assert_eq!(club.enters(&path).await, (StatusCode::FORBIDDEN, None), "it works once");
+    assert_eq!(club.site.anybody().get(&path).await.status, StatusCode::FORBIDDEN);
+    // An international domain is one, however it is written.
+    assert_eq!(club.asks("eva@B\u{dc}CHER.example").await.status, StatusCode::ACCEPTED);
+    let (_, path) = club.link(2).await;
+    let cookie = club.enters(&path).await.1.unwrap();
+    assert_eq!(club.site.visit("", &[("cookie", &cookie)]).await.status, StatusCode::OK);
+    club.site.update(json!({ "authEmailDomains": ["acme.com"] })).await;
+    let answer = club.site.visit("", &[("cookie", &cookie)]).await;
+    assert_eq!(answer.status, StatusCode::FORBIDDEN, "a session ends with its domain");
+}
+
+#[tokio::test]
+async fn nobody_else_is_sent_a_link_and_the_answer_is_the_same() {
+    let club = Club::open(&["acme.com"]).await;
+    let mut answers = Vec::new();
+    for mailbox in [
+        "eve@evil.example", "eve@sub.acme.com", "eve@notacme.com", "eve@acme.com.evil.example",
+    ] {
+        let reply = club.asks(mailbox).await;
+        assert_eq!(reply.status, StatusCode::ACCEPTED, "{mailbox}");
+        answers.push(text(&reply));
+    }
+    let member = club.asks("ann@acme.com").await;
+    answers.push(text(&member));
+    answers.dedup();
+    assert_eq!(answers.len(), 1, "the answer tells nothing: {answers:?}");
+    // What was sent is to the member alone.
+    let (taken, _) = club.link(1).await;
+    assert_eq!(taken.to, ["ann@acme.com"]);
+}
+
+#[tokio::test]
+async fn a_link_is_over_after_a_quarter_of_an_hour_and_is_of_its_page_alone() {
+    let club = Club::open(&["acme.com"]).await;
+    assert_eq!(club.asks("ann@acme.com").await.status, StatusCode::ACCEPTED);
+    let (_, path) = club.link(1).await;
+    club.site.update(json!({ "accessType": "public" })).await;
+    assert_eq!(club.enters(&path).await, (StatusCode::NOT_FOUND, None));
+    club.site.update(json!({ "accessType": "email-domain" })).await;
+    let forged = path.replace("/enter/", "/enter/A");
+    assert_eq!(club.enters(&forged).await, (StatusCode::FORBIDDEN, None));
+    club.site.watched.server.advance(Duration::from_mins(15));
+    assert_eq!(club.enters(&path).await, (StatusCode::FORBIDDEN, None));
+}
+
+// design: §6 "Log-ins … are rate-limited by account and by address"
+#[tokio::test]
+async fn wishes_for_links_are_counted_and_need_an_address() {
+    let club = Club::open(&["acme.com"]).await;
+    for wrong in ["", "ann", "ann@", "@acme.com", "ann@acme.com\r\nbcc: all@acme.com"] {
+        assert_eq!(club.asks(wrong).await.status, StatusCode::BAD_REQUEST, "{wrong:?}");
+    }
+    for number in 0..5 {
+        let reply = club.asks(&format!("a{number}@evil.example")).await;
+        assert_eq!(reply.status, StatusCode::ACCEPTED);
+    }
+    assert_eq!(club.asks("ann@acme.com").await.status, StatusCode::TOO_MANY_REQUESTS);
+    club.site.watched.server.advance(Duration::from_mins(15));
+    assert_eq!(club.asks("ann@acme.com").await.status, StatusCode::ACCEPTED);
+}
+
+#[tokio::test]
+async fn a_server_that_sends_no_emails_says_so() {
+    let site = Site::open(&well().await).await;
+    site.update(json!({ "accessType": "email-domain", "authEmailDomains": ["acme.com"] })).await;
+    let body = "email=ann%40acme.com";
+    let reply = site.anybody().send(Method::POST, "/status/acme/enter", FORM, body).await;
+    assert_eq!(reply.status, StatusCode::SERVICE_UNAVAILABLE);
+    assert!(text(&reply).contains("cannot send emails"), "{reply}");
+}

@@ -1,0 +1,126 @@
+//! What is on a page, in which language, and what caches and browsers are told.
+
+use std::io::Read as _;
+use std::time::Duration;
+
+use flate2::read::GzDecoder;
+use http::StatusCode;
+use serde_json::{Value, json};
+use testkit::server::TestServer;
+use testkit::target::Answer;
+
+use super::{Site, well};
+
+#[tokio::test]
+async fn a_page_says_in_the_visitor_s_language_how_what_stands_on_it_is() {
+    let target = well().await;
+    let site = Site::open(&target).await;
+    site.results(1).await;
+    site.watched.server.advance(Duration::from_secs(30));
+    site.results(2).await;
+    let english = site.text("").await;
+    for there in [
+        "<html lang=\"en\"",
+        "<h1>Everything works</h1>",
+        "API &#38; more",
+        "Acme &#60;Ops&#62;",
+        "Behind",
+        "What we run",
+        "100.00 % up",
+        "Checked <time datetime=\"2026-11-21T00:00:30.000Z\">21 Nov 2026, 00:00 UTC</time>",
+    ] {
+        assert!(english.contains(there), "{there} is not in {english}");
+    }
+    let german = site.visit("", &[("accept-language", "de-CH, en;q=0.5")]).await;
+    let german = String::from_utf8(german.body.to_vec()).unwrap();
+    assert!(german.contains("<html lang=\"de\"") && german.contains("Alles funktioniert"));
+}
+
+// issue 7: "A change of verdict is on the page … within 1 s"
+#[tokio::test]
+async fn a_failure_is_on_the_page_with_the_next_look_and_its_recovery_too() {
+    let target = well().await;
+    let site = Site::open(&target).await;
+    site.results(1).await;
+    assert!(site.text("").await.contains("Everything works"));
+    target.on("/", Answer::status(503));
+    site.watched.server.advance(Duration::from_secs(30));
+    site.results(2).await;
+    let page = site.text("").await;
+    assert!(page.contains("<h1>API &#38; more is down</h1>"), "{page}");
+    let json: Value = serde_json::from_str(&site.text("/status.json").await).unwrap();
+    assert_eq!((&json["status"], &json["about"]), (&json!("down"), &json!(["API & more"])));
+    assert_eq!(json["openIncidents"].as_array().unwrap().len(), 1);
+    let v2: Value = serde_json::from_str(&site.text("/api/v2/summary.json").await).unwrap();
+    assert_eq!(v2["status"]["indicator"], "major");
+    assert_eq!(v2["components"][0]["status"], "major_outage");
+    assert_eq!(v2["incidents"][0]["status"], "investigating");
+    assert!(site.text("/badge.svg").await.contains(": Down</title>"));
+    assert!(site.text("/feed.atom").await.contains("<title>API &amp; more is down</title>"));
+    assert!(site.text("/feed.rss").await.contains("<title>API &amp; more is down</title>"));
+
+    target.on("/", Answer::ok("fine"));
+    site.watched.server.advance(Duration::from_secs(30));
+    site.results(3).await;
+    let page = site.text("").await;
+    assert!(
+        page.contains("Everything works") && page.contains("API &#38; more was down"),
+        "{page}"
+    );
+}
+
+#[tokio::test]
+async fn what_a_browser_has_is_not_sent_again_and_travels_compressed() {
+    let target = well().await;
+    let site = Site::open(&target).await;
+    let page = site.visit("", &[("accept-encoding", "br, gzip")]).await;
+    assert_eq!(page.headers["content-encoding"], "br");
+    let page = site.visit("", &[("accept-encoding", "br;q=0, gzip")]).await;
+    assert_eq!(page.headers["content-encoding"], "gzip");
+    let mut text = String::new();
+    GzDecoder::new(&page.body[..]).read_to_string(&mut text).unwrap();
+    assert!(text.ends_with("</html>"), "{text}");
+    let etag = page.headers["etag"].to_str().unwrap();
+    let again = site.visit("", &[("if-none-match", etag)]).await;
+    assert_eq!((again.status, again.body.len()), (StatusCode::NOT_MODIFIED, 0));
+    let policy = page.headers["content-security-policy"].to_str().unwrap();
+    assert!(policy.starts_with("default-src 'none'; style-src 'sha256-"), "{policy}");
+    assert!(!text.contains("style=\"") && !text.contains("onclick"), "the policy forbids it");
+}
+
+#[tokio::test]
+async fn feeds_are_read_by_a_feed_reader() {
+    let target = well().await;
+    target.on("/", Answer::status(503));
+    let site = Site::open(&target).await;
+    site.results(1).await;
+    for form in ["/feed.atom", "/feed.rss"] {
+        let feed = feed_rs::parser::parse(site.text(form).await.as_bytes()).unwrap();
+        assert_eq!(feed.title.unwrap().content, "Acme <Ops>", "{form}");
+        assert_eq!(feed.entries[0].title.as_ref().unwrap().content, "API & more is down", "{form}");
+        assert!(feed.entries[0].published.is_some(), "{form}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_not_there_is_not_found_in_the_visitor_s_words() {
+    let server = TestServer::start().await;
+    let anybody = server.with_key("nobody");
+    let long = "a".repeat(5_000);
+    for path in [
+        "/status/nothing",
+        "/status/nothing/status.json",
+        "/status/%00",
+        &format!("/status/{long}"),
+    ] {
+        let reply = anybody.get(path).await;
+        assert_eq!(reply.status, StatusCode::NOT_FOUND, "{path}");
+        assert!(String::from_utf8_lossy(&reply.body).contains("There is no such page"), "{path}");
+    }
+    let target = well().await;
+    let site = Site::open(&target).await;
+    for rest in ["/day/2020-01-01", "/day/nonsense", "/component/cmp_0000000000001", "/component/x"]
+    {
+        assert_eq!(site.visit(rest, &[]).await.status, StatusCode::NOT_FOUND, "{rest}");
+    }
+}

@@ -1,0 +1,189 @@
+//! What visitors see of reports: above what is open, on a page of their own, in the days that they were
+//! of, and in every form for programs.
+
+use std::time::Duration;
+
+use http::StatusCode;
+use serde_json::{Value, json};
+use testkit::server::STATUS_REPORTS;
+
+use super::{Site, well};
+
+/// The component of this name.
+async fn component(site: &Site, name: &str) -> Value {
+    let json: Value = serde_json::from_str(&site.text("/status.json").await).unwrap();
+    let sections = json["sections"].as_array().unwrap().clone();
+    let all = sections.iter().flat_map(|section| match section.get("group") {
+        Some(group) => group["components"].as_array().unwrap().clone(),
+        None => vec![section["component"].clone()],
+    });
+    let found = all.into_iter().find(|it| it["name"] == name);
+    found.unwrap_or_else(|| panic!("no {name} in {json}"))["id"].clone()
+}
+
+async fn done(site: &Site, method: &str, request: Value) -> Value {
+    let reply = site.owner.call(STATUS_REPORTS, method, request).await;
+    assert_eq!(reply.status, 200, "{method}: {reply}");
+    reply.json()["statusReport"].clone()
+}
+
+/// Opens a report that says that Mail is down.
+pub(super) async fn opened(site: &Site) -> Value {
+    let mail = component(site, "Mail").await;
+    let request = json!({
+        "statusReport": {
+            "pageId": site.page["id"], "title": "Post <stuck>",
+            "components": [{ "componentId": mail, "impact": "down" }],
+        },
+        "update": {
+            "status": "investigating",
+            "text": "We **look**: <script>alert(1)</script> [here](javascript:alert(1)).",
+        },
+    });
+    done(site, "CreateStatusReport", request).await
+}
+
+async fn add(site: &Site, report: &Value, status: &str, text: &str) -> Value {
+    let request = json!({ "id": report["id"], "update": { "status": status, "text": text } });
+    done(site, "AddStatusReportUpdate", request).await
+}
+
+fn path(report: &Value) -> String {
+    format!("/report/{}", report["id"].as_str().unwrap())
+}
+
+// issue 7 point 3: "Reports … on the page: investigating, identified, monitoring, resolved; Markdown
+// updates (sanitised), impact per component"
+#[tokio::test]
+async fn an_open_report_stands_above_all_and_counts_for_the_sentence() {
+    let target = well().await;
+    let site = Site::open(&target).await;
+    site.results(1).await;
+    assert!(site.text("").await.contains("Everything works"));
+    let report = opened(&site).await;
+    let page = site.text("").await;
+    for there in [
+        "<h1>Mail is down</h1>",
+        "Post &#60;stuck&#62;</a></h3>",
+        "Affects Mail",
+        "<b>Investigating</b> · <time datetime=\"2026-11-21T00:00:00.000Z\">",
+        "We <strong>look</strong>: &lt;script&gt;alert(1)&lt;/script&gt; here.",
+    ] {
+        assert!(page.contains(there), "{there} is not in {page}");
+    }
+    assert!(!page.contains("<script>alert") && !page.contains("javascript:"), "{page}");
+    site.watched.server.advance(Duration::from_mins(10));
+    add(&site, &report, "identified", "A queue.").await;
+    let whole = site.text(&path(&report)).await;
+    let places =
+        ["Identified", "A queue.", "Investigating", "We <strong>look"].map(|it| whole.find(it));
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "newest first: {whole}");
+    let german = site.visit(&path(&report), &[("accept-language", "de")]).await;
+    let german = String::from_utf8(german.body.to_vec()).unwrap();
+    assert!(german.contains("Ursache gefunden") && german.contains("Betrifft Mail"), "{german}");
+    add(&site, &report, "resolved", "It is over.").await;
+    let page = site.text("").await;
+    assert!(page.contains("Everything works") && page.contains("It is over."), "{page}");
+    assert!(page.contains(&format!("/status/acme{}\"", path(&report))), "the history leads to it");
+    assert!(page.contains("All 3 updates"), "{page}");
+}
+
+#[tokio::test]
+async fn a_report_is_in_every_form_for_programs() {
+    // issue 7 points 3 and 5
+    let target = well().await;
+    let site = Site::open(&target).await;
+    site.results(1).await;
+    let report = opened(&site).await;
+    let mail = component(&site, "Mail").await;
+    site.watched.server.advance(Duration::from_mins(10));
+    add(&site, &report, "monitoring", "We *wait*.").await;
+    let id = report["id"].as_str().unwrap();
+    let read =
+        async |form: &str| -> Value { serde_json::from_str(&site.text(form).await).unwrap() };
+
+    let ours = read("/status.json").await;
+    assert_eq!((&ours["status"], &ours["about"]), (&json!("down"), &json!(["Mail"])));
+    let told = &ours["reports"][0];
+    assert_eq!((&told["id"], &told["status"]), (&json!(id), &json!("monitoring")));
+    assert_eq!(told["components"], json!([{ "id": mail, "name": "Mail", "impact": "down" }]));
+    assert_eq!(told["updates"][0]["html"], "<p>We <em>wait</em>.</p>");
+    assert_eq!(told["updates"][0]["text"], "We wait.");
+
+    for form in ["/api/v2/summary.json", "/api/v2/incidents.json"] {
+        let incident = read(form).await["incidents"][0].clone();
+        assert_eq!(
+            (&incident["id"], &incident["status"]),
+            (&json!(id), &json!("monitoring")),
+            "{form}"
+        );
+        assert_eq!(
+            (&incident["name"], &incident["impact"]),
+            (&json!("Post <stuck>"), &json!("major"))
+        );
+        assert_eq!(incident["components"][0]["status"], "major_outage", "{form}");
+        let updates = incident["incident_updates"].as_array().unwrap();
+        assert_eq!((updates.len(), &updates[0]["body"]), (2, &json!("We wait.")), "{form}");
+        let affected = &updates[1]["affected_components"][0];
+        assert_eq!(
+            *affected,
+            json!({ "code": mail, "name": "Mail", "old_status": "operational", "new_status": "major_outage" })
+        );
+    }
+
+    for form in ["/feed.atom", "/feed.rss"] {
+        let feed = feed_rs::parser::parse(site.text(form).await.as_bytes()).unwrap();
+        let entry = feed.entries.iter().find(|it| it.id.contains(id)).unwrap();
+        assert_eq!(entry.title.as_ref().unwrap().content, "Post <stuck>", "{form}");
+        assert!(entry.links[0].href.ends_with(&path(&report)), "{form}: {entry:?}");
+    }
+    let atom = feed_rs::parser::parse(site.text("/feed.atom").await.as_bytes()).unwrap();
+    let updated = atom.entries[0].updated.unwrap().to_rfc3339();
+    assert_eq!(updated, "2026-11-21T00:10:00+00:00", "as of its last update");
+
+    let markdown = site.text("/status.md").await;
+    let told =
+        r"- **Post \<stuck\>**: Monitoring · Affects Mail · 21 Nov 2026, 00:10 UTC. We wait\.";
+    assert!(markdown.contains(told), "{markdown}");
+
+    add(&site, &report, "resolved", "Over.").await;
+    assert_eq!(read("/api/v2/summary.json").await["incidents"], json!([]), "it is open no more");
+    let incident = read("/api/v2/incidents.json").await["incidents"][0].clone();
+    assert_eq!(
+        (&incident["status"], &incident["resolved_at"]),
+        (&json!("resolved"), &json!("2026-11-21T00:10:00.000Z"))
+    );
+}
+
+#[tokio::test]
+async fn days_of_a_component_without_a_monitor_tell_what_reports_said() {
+    let target = well().await;
+    let site = Site::open(&target).await;
+    let days = async || {
+        let json: Value = serde_json::from_str(&site.text("/status.json").await).unwrap();
+        let sections = json["sections"].as_array().unwrap().clone();
+        let group = sections.iter().find_map(|section| section.get("group")).unwrap();
+        group["components"][0]["days"].clone()
+    };
+    assert_eq!(days().await, Value::Null);
+    let report = opened(&site).await;
+    site.watched.server.advance(Duration::from_mins(30));
+    add(&site, &report, "resolved", "Over.").await;
+    let today = days().await[89].clone();
+    assert_eq!((&today["date"], &today["downMs"]), (&json!("2026-11-21"), &json!(1_800_000)));
+    assert!(site.text("/day/2026-11-21").await.contains("Post &#60;stuck&#62;"));
+}
+
+#[tokio::test]
+async fn a_report_of_another_page_or_none_is_not_found() {
+    let target = well().await;
+    let site = Site::open(&target).await;
+    for rest in ["/report/rpt_0000000000001", "/report/x", "/report/"] {
+        assert_eq!(site.visit(rest, &[]).await.status, StatusCode::NOT_FOUND, "{rest}");
+    }
+    let report = opened(&site).await;
+    let id = json!({ "id": report["id"] });
+    let deleted = site.owner.call(STATUS_REPORTS, "DeleteStatusReport", id).await;
+    assert_eq!(deleted.status, 200, "{deleted}");
+    assert_eq!(site.visit(&path(&report), &[]).await.status, StatusCode::NOT_FOUND);
+}

@@ -1,0 +1,114 @@
+//! What charts of a monitor are drawn of: its sums by hour or day, and how long phases took in some
+//! of its checks. Which stretches and moments that takes is the caller's to say; each is a row.
+
+use std::collections::{BTreeMap, HashSet};
+
+use domain::check::{Outcome, Trigger};
+use domain::history::{PhaseSum, Span, Sum};
+use rules::{MonitorId, Timestamp, WorkspaceId};
+
+use super::sums::Sums;
+use super::{Grain, HistoryStore, Kept, block, number, sums, tail};
+use crate::{StoreError, codes};
+
+/// Rows that one reading takes at most: 168 hours of a week, and blocks of as many moments.
+const ROWS_MAX: usize = 256;
+
+/// The stretches that are summed up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stretch {
+    /// Hours.
+    Hour,
+    /// Days of UTC.
+    Day,
+}
+
+impl HistoryStore<'_> {
+    /// The sums of a monitor's scheduled checks in all its regions together, by the stretches that
+    /// `range` touches, oldest first and at most 256, the newest of them; those without checks are left
+    /// out. The monitor may be deleted.
+    pub async fn stretches(
+        &self,
+        workspace: WorkspaceId,
+        monitor: MonitorId,
+        of: Stretch,
+        range: Span,
+    ) -> Result<Vec<(Timestamp, Sum)>, StoreError> {
+        let grain = match of {
+            Stretch::Hour => Grain::Hour,
+            Stretch::Day => Grain::Day,
+        };
+        let mut db = self.store.read().await?;
+        let number = number(&mut db, workspace, monitor).await?;
+        let recent = tail::rows(self.store.tail(), &mut db, monitor, number).await?;
+        let last = grain.number(range.to.as_millis());
+        let first = grain.number(range.from.as_millis()).max(last - ROWS_MAX as i64 + 1);
+        let keys: Vec<i64> =
+            (first..=last).map(|stretch| super::grain::key(stretch, number)).collect();
+        let blocks = super::block_keys(&recent, number);
+        let wanted = [(Grain::TenMinutes, &blocks[..]), (grain, &keys[..])];
+        let mut by_stretch: BTreeMap<i64, Sums> = BTreeMap::new();
+        let mut gathered = HashSet::new();
+        for (of, key, body) in super::grain::read_together(&mut db, &wanted).await? {
+            if of == Grain::TenMinutes {
+                gathered.extend(block::unpack(&body, of.start(key))?.iter().map(Kept::key));
+            } else {
+                by_stretch.insert(grain.number(of.start(key)), sums::decode(&body)?);
+            }
+        }
+        for row in recent {
+            let stretch = grain.number(row.slot);
+            if (first..=last).contains(&stretch) && gathered.insert(row.key()) {
+                sums::count(by_stretch.entry(stretch).or_default(), &row)?;
+            }
+        }
+        let together = |(stretch, regions): (i64, Sums)| {
+            let mut sum = Sum::default();
+            regions.values().for_each(|of_region| sum.merge(of_region));
+            (Timestamp::from_millis(stretch * grain.millis()), sum)
+        };
+        Ok(by_stretch.into_iter().map(together).filter(|(_, sum)| sum.checks() > 0).collect())
+    }
+
+    /// How long the phases took of a monitor's scheduled checks that succeeded in the ten minutes of
+    /// each of these moments, at most 256 of them; oldest first, those without any left out. The monitor
+    /// may be deleted.
+    pub async fn phases(
+        &self,
+        workspace: WorkspaceId,
+        monitor: MonitorId,
+        moments: &[Timestamp],
+    ) -> Result<Vec<(Timestamp, PhaseSum)>, StoreError> {
+        let grain = Grain::TenMinutes;
+        let mut db = self.store.read().await?;
+        let number = number(&mut db, workspace, monitor).await?;
+        let recent = tail::rows(self.store.tail(), &mut db, monitor, number).await?;
+        let first = moments.len().saturating_sub(ROWS_MAX);
+        let keys: HashSet<i64> =
+            moments[first..].iter().map(|at| grain.key(at.as_millis(), number)).collect();
+        let mut wanted: Vec<i64> = keys.iter().copied().collect();
+        wanted.sort_unstable();
+        let mut counted = HashSet::new();
+        let mut by_block: BTreeMap<i64, PhaseSum> = BTreeMap::new();
+        let mut add = |row: &Kept| -> Result<(), StoreError> {
+            let key = grain.key(row.slot, number);
+            if keys.contains(&key) && counted.insert(row.key()) && has_phases(row)? {
+                by_block.entry(grain.start(key)).or_default().add(&row.phases);
+            }
+            Ok(())
+        };
+        for (key, body) in grain.read(&mut db, &wanted).await? {
+            block::unpack(&body, grain.start(key))?.iter().try_for_each(&mut add)?;
+        }
+        recent.iter().try_for_each(&mut add)?;
+        let begin = |(start, sum)| (Timestamp::from_millis(start), sum);
+        Ok(by_block.into_iter().map(begin).collect())
+    }
+}
+
+/// Whether a result says how long things take: a scheduled check that succeeded.
+fn has_phases(row: &Kept) -> Result<bool, StoreError> {
+    let is_scheduled = codes::trigger(i64::from(row.trigger))? == Trigger::Scheduled;
+    let outcome = codes::outcome(i64::from(row.outcome))?;
+    Ok(is_scheduled && matches!(outcome, Outcome::Success | Outcome::Degraded))
+}

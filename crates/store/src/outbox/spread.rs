@@ -1,0 +1,228 @@
+//! From a page to its subscribers: what the page was told becomes a delivery for each who wants to hear
+//! of it, in steps small enough that no verdict waits for one. A step that is done again writes nothing
+//! twice, so that it can be killed at any moment. Whom something concerns is `domain::notify::News`'.
+
+use domain::notify::{About, Holds, News, Placed, Turn, group};
+use rules::status_page::{SubscriberKind, Topic};
+use rules::{IncidentId, PageId, ProviderType, SubscriberId, Timestamp, WorkspaceId};
+use sqlx::AssertSqlSafe;
+
+use super::rows::{self, Events, Posted};
+use super::{Addressee, Outbox};
+use crate::db::{Connection, query};
+use crate::row::{id, instant, maybe_instant};
+use crate::writer::Session;
+use crate::{StoreError, maintenances};
+
+/// Subscribers that one step writes to at most.
+const STEP_SUBSCRIBERS: i64 = 500;
+
+/// What a step left to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spread {
+    /// Something that is due.
+    More,
+    /// Nothing before then.
+    Later(Timestamp),
+    /// Nothing.
+    Done,
+}
+
+/// What a page was told and has not passed on.
+struct Waiting {
+    number: i64,
+    workspace: WorkspaceId,
+    news: News,
+    created_at: Timestamp,
+}
+
+/// What is to be done with it.
+enum Fate {
+    /// It is passed on.
+    Now,
+    /// It waits for the end of a maintenance.
+    Later(Timestamp),
+    /// It is over, and nobody heard of it.
+    Void,
+}
+
+impl Outbox<'_> {
+    /// Passes on a step's worth of what a page was told, oldest first.
+    pub async fn spread(&self, page: PageId, now: Timestamp) -> Result<Spread, StoreError> {
+        self.store
+            .write(move |session| {
+                session.touches_nothing();
+                Box::pin(step(session, page, now))
+            })
+            .await
+    }
+}
+
+async fn step(session: &mut Session, page: PageId, now: Timestamp) -> Result<Spread, StoreError> {
+    let Some(waiting) = first(session, page, now).await? else {
+        return rest(&mut session.db, page).await;
+    };
+    match fate(&mut session.db, &waiting.news, now).await? {
+        Fate::Now => pass_on(session, page, &waiting, now).await?,
+        Fate::Void => finish(&mut session.db, waiting.number, "cancelled", now).await?,
+        Fate::Later(at) => {
+            query("UPDATE deliveries SET due_at = $1 WHERE number = $2")
+                .bind(at.as_millis())
+                .bind(waiting.number)
+                .execute(&mut session.db)
+                .await?;
+        }
+    }
+    Ok(Spread::More)
+}
+
+async fn first(
+    session: &mut Session,
+    page: PageId,
+    now: Timestamp,
+) -> Result<Option<Waiting>, StoreError> {
+    let row = query(
+        "SELECT d.number, d.workspace_id, e.key, e.sealed, d.created_at FROM deliveries d \
+         JOIN events e ON e.number = d.event WHERE d.channel = $1 AND d.state = 'waiting' \
+         AND d.due_at <= $2 ORDER BY d.number LIMIT 1",
+    )
+    .bind(page.to_string())
+    .bind(now.as_millis())
+    .fetch_optional(&mut session.db)
+    .await?;
+    let Some(row) = row else { return Ok(None) };
+    Ok(Some(Waiting {
+        number: row.try_get(0)?,
+        workspace: id(&row, 1, WorkspaceId::parse)?,
+        news: rows::open(&session.vault, row.try_get(2)?, row.try_get(3)?)?,
+        created_at: instant(&row, 4)?,
+    }))
+}
+
+async fn rest(db: &mut Connection, page: PageId) -> Result<Spread, StoreError> {
+    let row = query("SELECT MIN(due_at) FROM deliveries WHERE channel = $1 AND state = 'waiting'")
+        .bind(page.to_string())
+        .fetch_one(db)
+        .await?;
+    Ok(maybe_instant(&row, 0)?.map_or(Spread::Done, Spread::Later))
+}
+
+/// An incident that is over before anybody heard of it is told nobody, and one of a monitor under
+/// maintenance waits.
+async fn fate(db: &mut Connection, news: &News, now: Timestamp) -> Result<Fate, StoreError> {
+    let incident: IncidentId = match &news.about {
+        About::Incident(incident) if !incident.is_over => incident.incident,
+        About::Incident(_)
+        | About::Report(_)
+        | About::Maintenance(_)
+        | About::Asked(_)
+        | About::Known(_) => return Ok(Fate::Now),
+    };
+    let row = query("SELECT monitor, closed_at FROM incidents WHERE id = $1")
+        .bind(incident.to_string())
+        .fetch_optional(&mut *db)
+        .await?;
+    let Some(row) = row else { return Ok(Fate::Void) };
+    if maybe_instant(&row, 1)?.is_some() {
+        return Ok(Fate::Void);
+    }
+    let muted_until = maintenances::muted_until(db, row.try_get(0)?, now).await?;
+    Ok(muted_until.map_or(Fate::Now, Fate::Later))
+}
+
+async fn pass_on(
+    session: &mut Session,
+    page: PageId,
+    waiting: &Waiting,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let news = &waiting.news;
+    let (window, place) = match &news.about {
+        About::Incident(_) => {
+            let (window, turn) = group(ProviderType::Email, session.outbox.window(page), now);
+            (Some(window), placed(turn, now))
+        }
+        About::Report(_) | About::Maintenance(_) | About::Asked(_) | About::Known(_) => {
+            (None, Placed { due_at: now, holds: None })
+        }
+    };
+    let hearers = hearers(&mut session.db, page, waiting).await?;
+    let is_last = (hearers.len() as i64) < STEP_SUBSCRIBERS;
+    let mut events = Events::default();
+    for (subscriber, kind) in hearers {
+        let addressee = Addressee::Subscriber(subscriber);
+        let posted = Posted { workspace: waiting.workspace, addressee, kind: kind.as_str() };
+        rows::write_news(session, &mut events, posted, news, place, now).await?;
+    }
+    if is_last {
+        // All steps of it see the minute as it was before.
+        session.outbox.set_window(page, window);
+        finish(&mut session.db, waiting.number, "accepted", now).await?;
+    }
+    Ok(())
+}
+
+const fn placed(turn: Turn, now: Timestamp) -> Placed {
+    match turn {
+        Turn::AtOnce => Placed { due_at: now, holds: None },
+        Turn::With(due_at) => Placed { due_at, holds: Some(Holds::Storm) },
+    }
+}
+
+/// Those who hear of it and to whom it was not written yet: who wanted that before it happened, of
+/// these components; of an end, who heard of the beginning. Identifiers are as long as each other, so
+/// that one that stands in a list of them is one of it.
+async fn hearers(
+    db: &mut Connection,
+    page: PageId,
+    waiting: &Waiting,
+) -> Result<Vec<(SubscriberId, SubscriberKind)>, StoreError> {
+    let news = &waiting.news;
+    let hears = match news.topic() {
+        Some(Topic::Reports) => "hears_reports",
+        Some(Topic::Maintenance) => "hears_maintenance",
+        Some(Topic::Incidents) => "hears_incidents",
+        None => return Ok(Vec::new()),
+    };
+    let heard = if news.is_end() {
+        "AND EXISTS (SELECT 1 FROM deliveries o WHERE o.channel = s.id AND o.thread = $5 \
+         AND o.state IN ('waiting', 'accepted'))"
+    } else {
+        "AND $5 = $5"
+    };
+    let statement = format!(
+        "SELECT s.id, s.kind FROM subscribers s WHERE s.page_id = $1 AND s.{hears} \
+         AND s.confirmed_at <= $2 AND ($3 = '' OR s.all_components OR EXISTS \
+         (SELECT 1 FROM subscriber_components c WHERE c.subscriber = s.id \
+         AND $3 LIKE '%' || c.component || '%')) \
+         AND NOT EXISTS (SELECT 1 FROM deliveries k WHERE k.key = $4 || '-' || s.id) \
+         {heard} ORDER BY s.id LIMIT $6"
+    );
+    let components: Vec<String> = news.concerns().iter().map(ToString::to_string).collect();
+    let rows = query(AssertSqlSafe(statement))
+        .bind(page.to_string())
+        .bind(waiting.created_at.as_millis())
+        .bind(components.join(" "))
+        .bind(news.name())
+        .bind(news.thread())
+        .bind(STEP_SUBSCRIBERS)
+        .fetch_all(db)
+        .await?;
+    let read = |row| Ok((id(row, 0, SubscriberId::parse)?, id(row, 1, SubscriberKind::parse)?));
+    rows.iter().map(read).collect()
+}
+
+async fn finish(
+    db: &mut Connection,
+    number: i64,
+    state: &'static str,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    query("UPDATE deliveries SET state = $1, done_at = $2 WHERE number = $3 AND state = 'waiting'")
+        .bind(state)
+        .bind(now.as_millis())
+        .bind(number)
+        .execute(db)
+        .await?;
+    Ok(())
+}

@@ -1,0 +1,259 @@
+//! Status reports as they are read: one with all its updates, or a part of a list with the latest of
+//! each. Opening, changing and deleting reports stands in `change`, their updates in `updates`, what
+//! becomes of them when others are deleted in `cascade`, and who is told in `tell`.
+
+mod cascade;
+mod change;
+mod impacts;
+mod tell;
+mod templates;
+mod updates;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use domain::history::Span;
+use rules::report::{ComponentImpact, Impact, Report, ReportState, ReportStatus, ReportUpdate};
+use rules::{ComponentId, PageId, ReportId, Timestamp, UpdateId, WorkspaceId};
+
+use crate::db::{Connection, Query, Row, query};
+use crate::row::{Listed, counted, id, instant};
+use crate::{Page, Store, StoreError};
+
+pub(crate) use cascade::{delete_with_page, leave_component};
+pub use change::NewReport;
+pub use templates::{NewTemplate, ReportTemplates};
+pub use updates::NewUpdate;
+
+/// Reports that a page reads at once at most, the newest.
+pub(crate) const OF_PAGE_MAX: i64 = 100;
+
+/// The handle of status reports.
+#[derive(Clone, Copy, Debug)]
+pub struct Reports<'s> {
+    pub(crate) store: &'s Store,
+}
+
+/// Which reports are listed; `None` is all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReportFilter {
+    /// Those of this page.
+    pub page: Option<PageId>,
+    /// Those that are open, or resolved.
+    pub state: Option<ReportState>,
+}
+
+/// Selects reports as [`read`] reads them: a row for each, one for each of its updates `u` that hold a
+/// condition, and one for each component that such an update speaks of. One statement, so that all are
+/// of the same moment. What is given last says which, by identifier.
+macro_rules! select {
+    ($updates:literal, $($which:tt)*) => {
+        concat!(
+            "SELECT r.id, NULL, NULL, r.workspace_id, r.page_id, r.title, r.started_at, r.created_at, ",
+            "r.updated_at, 1 = 1 FROM reports r WHERE r.id IN (",
+            $($which)*,
+            ") UNION ALL SELECT u.report, u.id, NULL, u.status, u.text, NULL, u.at, u.created_at, ",
+            "u.updated_at, u.notified FROM report_updates u WHERE u.report IN (",
+            $($which)*,
+            ") AND ", $updates,
+            " UNION ALL SELECT u.report, u.id, i.component, i.impact, NULL, NULL, NULL, NULL, NULL, NULL ",
+            "FROM report_updates u JOIN report_impacts i ON i.report_update = u.id WHERE u.report IN (",
+            $($which)*,
+            ") AND ", $updates
+        )
+    };
+}
+
+/// The condition of a list: workspace `$1`, page `$2` or empty, state `$3` or empty.
+macro_rules! listed {
+    () => {
+        "workspace_id = $1 AND ($2 = '' OR page_id = $2) AND ($3 = '' \
+         OR ($3 = 'open' AND status <> 'resolved') OR ($3 = 'resolved' AND status = 'resolved'))"
+    };
+}
+
+impl Reports<'_> {
+    /// The report with this identifier in the workspace.
+    pub async fn get(&self, workspace: WorkspaceId, id: ReportId) -> Result<Report, StoreError> {
+        one(&mut self.store.read().await?, workspace, &id.to_string()).await
+    }
+
+    /// The report of the workspace that has this update.
+    pub async fn of_update(
+        &self,
+        workspace: WorkspaceId,
+        id: UpdateId,
+    ) -> Result<Report, StoreError> {
+        having(&mut self.store.read().await?, workspace, id).await
+    }
+
+    /// A part of the workspace's reports with the latest update of each, in the order of their
+    /// identifiers, and how many there are.
+    pub async fn list(
+        &self,
+        workspace: WorkspaceId,
+        filter: ReportFilter,
+        page: Page<ReportId>,
+    ) -> Result<Listed<Report>, StoreError> {
+        let mut db = self.store.read().await?;
+        let filtered = |statement: &'static str| {
+            query(statement)
+                .bind(workspace.to_string())
+                .bind(filter.page.map(|page| page.to_string()).unwrap_or_default())
+                .bind(filter.state.map_or("", ReportState::as_str))
+        };
+        let total = concat!("SELECT COUNT(*) FROM reports WHERE ", listed!());
+        let total: Option<i64> = filtered(total).scalar(&mut db).await?;
+        let part = filtered(select!(
+            "NOT EXISTS (SELECT 1 FROM report_updates n WHERE n.report = u.report \
+             AND (n.at > u.at OR (n.at = u.at AND n.id > u.id)))",
+            concat!(
+                "SELECT id FROM reports WHERE ",
+                listed!(),
+                " AND id > $4 ORDER BY id LIMIT $5 OFFSET $6"
+            )
+        ));
+        let part = part
+            .bind(page.after.map(|id| id.to_string()).unwrap_or_default())
+            .bind(i64::from(page.limit))
+            .bind(i64::from(page.offset));
+        let mut rows = all(&mut db, part).await?;
+        rows.sort_unstable_by_key(|report| report.id);
+        Ok(Listed { rows, total: counted(total) })
+    }
+
+    /// The components of a page of the workspace.
+    pub async fn components_of(
+        &self,
+        workspace: WorkspaceId,
+        page: PageId,
+    ) -> Result<BTreeSet<ComponentId>, StoreError> {
+        impacts::of_page(&mut self.store.read().await?, workspace, page).await
+    }
+}
+
+/// What a page tells of: reports that are open, and those whose latest update is of `since` or later;
+/// with all their updates, in any order.
+pub(crate) async fn of_page(
+    db: &mut Connection,
+    page: PageId,
+    since: Timestamp,
+) -> Result<Vec<Report>, StoreError> {
+    let which = query(select!(
+        "1 = 1",
+        "SELECT id FROM reports WHERE page_id = $1 AND (status <> 'resolved' OR latest_at >= $2) \
+         ORDER BY latest_at DESC, id DESC LIMIT $3"
+    ));
+    all(db, which.bind(page.to_string()).bind(since.as_millis()).bind(OF_PAGE_MAX)).await
+}
+
+/// Reports of a page that began in `range`, with all their updates, in any order.
+pub(crate) async fn began(
+    db: &mut Connection,
+    page: PageId,
+    range: Span,
+) -> Result<Vec<Report>, StoreError> {
+    let which = query(select!(
+        "1 = 1",
+        "SELECT id FROM reports WHERE page_id = $1 AND started_at >= $2 AND started_at < $3 \
+         ORDER BY started_at DESC, id DESC LIMIT $4"
+    ));
+    let which = which.bind(page.to_string()).bind(range.from.as_millis());
+    all(db, which.bind(range.to.as_millis()).bind(OF_PAGE_MAX)).await
+}
+
+/// One report of a page, however old it is; `None` where the page has no such report.
+pub(crate) async fn on_page(
+    db: &mut Connection,
+    page: PageId,
+    id: ReportId,
+) -> Result<Option<Report>, StoreError> {
+    let which = query(select!("1 = 1", "SELECT id FROM reports WHERE page_id = $1 AND id = $2"));
+    Ok(all(db, which.bind(page.to_string()).bind(id.to_string())).await?.pop())
+}
+
+/// The report with this identifier in the workspace, as this connection sees it.
+async fn one(db: &mut Connection, workspace: WorkspaceId, id: &str) -> Result<Report, StoreError> {
+    let which =
+        query(select!("1 = 1", "SELECT id FROM reports WHERE workspace_id = $1 AND id = $2"));
+    let found = all(db, which.bind(workspace.to_string()).bind(id)).await?.pop();
+    found.ok_or_else(|| StoreError::not_found("status report", id))
+}
+
+/// The report of the workspace that has this update.
+async fn having(
+    db: &mut Connection,
+    workspace: WorkspaceId,
+    update: UpdateId,
+) -> Result<Report, StoreError> {
+    let report: Option<String> = query(
+        "SELECT r.id FROM report_updates u JOIN reports r ON r.id = u.report \
+         WHERE r.workspace_id = $1 AND u.id = $2",
+    )
+    .bind(workspace.to_string())
+    .bind(update.to_string())
+    .scalar(db)
+    .await?;
+    let report = report.ok_or_else(|| StoreError::not_found("update of a report", &update))?;
+    one(db, workspace, &report).await
+}
+
+async fn all(db: &mut Connection, which: Query) -> Result<Vec<Report>, StoreError> {
+    let rows = which.fetch_all(db).await?;
+    let mut reports = Vec::new();
+    let mut updates: BTreeMap<&str, Vec<ReportUpdate>> = BTreeMap::new();
+    let mut impacts: BTreeMap<&str, Vec<ComponentImpact>> = BTreeMap::new();
+    for row in &rows {
+        let (update, component): (Option<&str>, Option<&str>) = (row.try_get(1)?, row.try_get(2)?);
+        match (update, component) {
+            (None, _) => reports.push(head(row)?),
+            (Some(_), None) => {
+                updates.entry(row.try_get(0)?).or_default().push(update_of(row)?);
+            }
+            (Some(update), Some(_)) => impacts.entry(update).or_default().push(impact(row)?),
+        }
+    }
+    for report in &mut reports {
+        let mut own = updates.remove(report.id.to_string().as_str()).unwrap_or_default();
+        for update in &mut own {
+            let said = impacts.remove(update.id.to_string().as_str());
+            update.components = said.unwrap_or_default();
+            update.components.sort_unstable();
+        }
+        own.sort_unstable_by_key(|update| std::cmp::Reverse((update.at, update.id)));
+        report.updates = own;
+    }
+    Ok(reports)
+}
+
+fn head(row: &Row) -> Result<Report, StoreError> {
+    Ok(Report {
+        id: id(row, 0, ReportId::parse)?,
+        workspace: id(row, 3, WorkspaceId::parse)?,
+        page: id(row, 4, PageId::parse)?,
+        title: row.try_get(5)?,
+        updates: Vec::new(),
+        started_at: instant(row, 6)?,
+        created_at: instant(row, 7)?,
+        updated_at: instant(row, 8)?,
+    })
+}
+
+fn update_of(row: &Row) -> Result<ReportUpdate, StoreError> {
+    Ok(ReportUpdate {
+        id: id(row, 1, UpdateId::parse)?,
+        status: id(row, 3, ReportStatus::parse)?,
+        text: row.try_get(4)?,
+        at: instant(row, 6)?,
+        components: Vec::new(),
+        notified: row.try_get(9)?,
+        created_at: instant(row, 7)?,
+        updated_at: instant(row, 8)?,
+    })
+}
+
+fn impact(row: &Row) -> Result<ComponentImpact, StoreError> {
+    Ok(ComponentImpact {
+        component: id(row, 2, ComponentId::parse)?,
+        impact: id(row, 3, Impact::parse)?,
+    })
+}

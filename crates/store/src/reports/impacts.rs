@@ -1,0 +1,94 @@
+//! What updates and templates say of components, which must be there when they are named.
+
+use std::collections::BTreeSet;
+
+use rules::report::{COMPONENTS, COMPONENTS_ALLOWED, ComponentImpact, TEMPLATE_COMPONENTS_ALLOWED};
+use rules::{ComponentId, PageId, TemplateId, UpdateId, Violation, WorkspaceId};
+
+use crate::StoreError;
+use crate::db::{Connection, query};
+use crate::row::id;
+
+/// The components of a page of the workspace.
+pub(super) async fn of_page(
+    db: &mut Connection,
+    workspace: WorkspaceId,
+    page: PageId,
+) -> Result<BTreeSet<ComponentId>, StoreError> {
+    let rows = query("SELECT id FROM components WHERE workspace_id = $1 AND page_id = $2")
+        .bind(workspace.to_string())
+        .bind(page.to_string())
+        .fetch_all(db)
+        .await?;
+    rows.iter().map(|row| id(row, 0, ComponentId::parse)).collect()
+}
+
+/// Writes what an update of a report of this page says, in the place of what it said.
+pub(super) async fn say(
+    db: &mut Connection,
+    (workspace, page): (WorkspaceId, PageId),
+    update: UpdateId,
+    components: &[ComponentImpact],
+) -> Result<(), StoreError> {
+    if !components.is_empty() {
+        let known = of_page(db, workspace, page).await?;
+        refuse_others(components, |component| known.contains(&component), COMPONENTS_ALLOWED)?;
+    }
+    query("DELETE FROM report_impacts WHERE report_update = $1")
+        .bind(update.to_string())
+        .execute(db)
+        .await?;
+    for said in components {
+        query("INSERT INTO report_impacts (report_update, component, impact) VALUES ($1, $2, $3)")
+            .bind(update.to_string())
+            .bind(said.component.to_string())
+            .bind(said.impact.as_str())
+            .execute(db)
+            .await?;
+    }
+    Ok(())
+}
+
+/// Writes what a template says, in the place of what it said.
+pub(super) async fn say_in_template(
+    db: &mut Connection,
+    workspace: WorkspaceId,
+    template: TemplateId,
+    components: &[ComponentImpact],
+) -> Result<(), StoreError> {
+    query("DELETE FROM report_template_impacts WHERE template = $1")
+        .bind(template.to_string())
+        .execute(db)
+        .await?;
+    let mut unknown = BTreeSet::new();
+    for said in components {
+        let written = query(
+            "INSERT INTO report_template_impacts (template, component, impact) \
+             SELECT $1, id, $2 FROM components WHERE workspace_id = $3 AND id = $4",
+        )
+        .bind(template.to_string())
+        .bind(said.impact.as_str())
+        .bind(workspace.to_string())
+        .bind(said.component.to_string())
+        .execute(db)
+        .await?;
+        if written == 0 {
+            unknown.insert(said.component);
+        }
+    }
+    refuse_others(components, |it| !unknown.contains(&it), TEMPLATE_COMPONENTS_ALLOWED)
+}
+
+fn refuse_others(
+    components: &[ComponentImpact],
+    is_known: impl Fn(ComponentId) -> bool,
+    allowed: &str,
+) -> Result<(), StoreError> {
+    let named = components.iter().map(|said| said.component);
+    let unknown: Vec<String> =
+        named.filter(|component| !is_known(*component)).map(|it| it.to_string()).collect();
+    if unknown.is_empty() {
+        return Ok(());
+    }
+    Err(StoreError::Refused(Violation::new(COMPONENTS, unknown.join(", "), allowed)))
+}

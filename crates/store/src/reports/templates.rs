@@ -1,0 +1,274 @@
+//! Templates of reports: made once however often the call is repeated, edited only by who saw the last
+//! edit. The components that they name must be there, in the same transaction.
+
+use std::collections::BTreeMap;
+
+use rules::report::{ComponentImpact, Impact, ReportStatus, ReportTemplate, TemplateSettings};
+use rules::{ComponentId, TemplateId, Violation, WorkspaceId, limits};
+
+use super::impacts;
+use crate::audit::{self, Note};
+use crate::db::{Connection, Query, Row, query};
+use crate::row::{Listed, counted, id, instant, optional};
+use crate::writer::Session;
+use crate::{Change, Created, Idempotency, Page, Store, StoreError, idempotency};
+
+/// Selects templates as [`all`] reads them: a row for each, and one for each component that it speaks
+/// of. What is given says which, by identifier.
+macro_rules! select {
+    ($which:literal) => {
+        concat!(
+            "SELECT t.id, NULL, NULL, t.workspace_id, t.name, t.title, t.status, t.text, ",
+            "t.created_at, t.updated_at FROM report_templates t WHERE t.id IN (",
+            $which,
+            ") UNION ALL SELECT i.template, i.component, i.impact, NULL, NULL, NULL, NULL, NULL, ",
+            "NULL, NULL FROM report_template_impacts i WHERE i.template IN (",
+            $which,
+            ")"
+        )
+    };
+}
+
+/// The handle of templates of reports.
+#[derive(Clone, Copy, Debug)]
+pub struct ReportTemplates<'s> {
+    pub(crate) store: &'s Store,
+}
+
+/// A template to make, at the time of the change.
+#[derive(Clone, Debug)]
+pub struct NewTemplate {
+    /// Its identifier.
+    pub id: TemplateId,
+    /// Who owns it.
+    pub workspace: WorkspaceId,
+    /// What the user wrote.
+    pub settings: TemplateSettings,
+    /// What makes a repetition of the call one with it.
+    pub idempotency: Option<Idempotency>,
+}
+
+impl ReportTemplates<'_> {
+    /// The template with this identifier in the workspace.
+    pub async fn get(
+        &self,
+        workspace: WorkspaceId,
+        id: TemplateId,
+    ) -> Result<ReportTemplate, StoreError> {
+        one(&mut self.store.read().await?, workspace, &id.to_string()).await
+    }
+
+    /// A part of the workspace's templates, and how many there are.
+    pub async fn list(
+        &self,
+        workspace: WorkspaceId,
+        page: Page<TemplateId>,
+    ) -> Result<Listed<ReportTemplate>, StoreError> {
+        let mut db = self.store.read().await?;
+        let total = query("SELECT COUNT(*) FROM report_templates WHERE workspace_id = $1");
+        let total: Option<i64> = total.bind(workspace.to_string()).scalar(&mut db).await?;
+        let part = query(select!(
+            "SELECT id FROM report_templates WHERE workspace_id = $1 AND id > $2 \
+             ORDER BY id LIMIT $3 OFFSET $4"
+        ))
+        .bind(workspace.to_string())
+        .bind(page.after.map(|id| id.to_string()).unwrap_or_default())
+        .bind(i64::from(page.limit))
+        .bind(i64::from(page.offset));
+        Ok(Listed { rows: all(&mut db, part).await?, total: counted(total) })
+    }
+
+    /// Makes a template. A workspace has so many at most.
+    pub async fn create(
+        &self,
+        new: NewTemplate,
+        change: Change,
+    ) -> Result<Created<ReportTemplate>, StoreError> {
+        self.store
+            .write_in(new.workspace, move |session| Box::pin(create(session, new, change)))
+            .await
+    }
+
+    /// Gives a template that was read as `seen` other settings. Where it was changed since, nothing
+    /// happens and the answer is a conflict.
+    pub async fn update(
+        &self,
+        seen: ReportTemplate,
+        settings: TemplateSettings,
+        change: Change,
+    ) -> Result<ReportTemplate, StoreError> {
+        self.store
+            .write_in(seen.workspace, move |session| {
+                Box::pin(async move {
+                    let db = &mut session.db;
+                    let (seen_at, workspace) = (seen.updated_at, seen.workspace);
+                    let template =
+                        ReportTemplate { settings, updated_at: change.after(seen_at), ..seen };
+                    let id = template.id.to_string();
+                    if one(db, workspace, &id).await?.updated_at != seen_at {
+                        return Err(StoreError::Conflict { what: "template", id });
+                    }
+                    replace(db, &template).await?;
+                    let components = &template.settings.components;
+                    impacts::say_in_template(db, workspace, template.id, components).await?;
+                    note(db, &template, change, "report_template.update").await?;
+                    Ok(template)
+                })
+            })
+            .await
+    }
+
+    /// Deletes a template.
+    pub async fn delete(
+        &self,
+        workspace: WorkspaceId,
+        id: TemplateId,
+        change: Change,
+    ) -> Result<(), StoreError> {
+        self.store
+            .write_in(workspace, move |session| {
+                Box::pin(async move {
+                    let db = &mut session.db;
+                    let template = one(db, workspace, &id.to_string()).await?;
+                    for statement in [
+                        "DELETE FROM report_template_impacts WHERE template = $1",
+                        "DELETE FROM report_templates WHERE id = $1",
+                    ] {
+                        query(statement).bind(id.to_string()).execute(db).await?;
+                    }
+                    note(db, &template, change, "report_template.delete").await
+                })
+            })
+            .await
+    }
+}
+
+async fn create(
+    session: &mut Session,
+    new: NewTemplate,
+    change: Change,
+) -> Result<Created<ReportTemplate>, StoreError> {
+    let NewTemplate { id, workspace, settings, idempotency: call } = new;
+    let db = &mut session.db;
+    if let Some(id) = idempotency::created_before(db, workspace, call.as_ref()).await? {
+        return one(db, workspace, &id).await.map(Created::Before).map_err(idempotency::gone);
+    }
+    refuse_more(db, workspace).await?;
+    let (created_at, updated_at) = (change.at, change.at);
+    let template = ReportTemplate { id, workspace, settings, created_at, updated_at };
+    insert(db, &template).await?;
+    impacts::say_in_template(db, workspace, id, &template.settings.components).await?;
+    let created = (&*id.to_string(), change.at);
+    idempotency::remember(db, workspace, call.as_ref(), created).await?;
+    note(db, &template, change, "report_template.create").await?;
+    Ok(Created::Now(template))
+}
+
+async fn refuse_more(db: &mut Connection, workspace: WorkspaceId) -> Result<(), StoreError> {
+    let max = limits::REPORT_TEMPLATES_MAX;
+    let there = query("SELECT COUNT(*) FROM report_templates WHERE workspace_id = $1");
+    let there: Option<i64> = there.bind(workspace.to_string()).scalar(db).await?;
+    if there.unwrap_or_default() < i64::from(max) {
+        return Ok(());
+    }
+    let allowed = format!("cannot be added: a workspace has at most {max} templates");
+    Err(StoreError::Refused(Violation::unseen("name", allowed)))
+}
+
+async fn one(
+    db: &mut Connection,
+    workspace: WorkspaceId,
+    id: &str,
+) -> Result<ReportTemplate, StoreError> {
+    let which =
+        query(select!("SELECT id FROM report_templates WHERE workspace_id = $1 AND id = $2"));
+    let found = all(db, which.bind(workspace.to_string()).bind(id)).await?.pop();
+    found.ok_or_else(|| StoreError::not_found("template", id))
+}
+
+/// In the order of their identifiers.
+async fn all(db: &mut Connection, which: Query) -> Result<Vec<ReportTemplate>, StoreError> {
+    let rows = which.fetch_all(db).await?;
+    let mut templates = Vec::new();
+    let mut impacts: BTreeMap<&str, Vec<ComponentImpact>> = BTreeMap::new();
+    for row in &rows {
+        let component: Option<&str> = row.try_get(1)?;
+        if component.is_none() {
+            templates.push(read(row)?);
+            continue;
+        }
+        let component = id(row, 1, ComponentId::parse)?;
+        let said = ComponentImpact { component, impact: id(row, 2, Impact::parse)? };
+        impacts.entry(row.try_get(0)?).or_default().push(said);
+    }
+    for template in &mut templates {
+        let mut said = impacts.remove(template.id.to_string().as_str()).unwrap_or_default();
+        said.sort_unstable();
+        template.settings.components = said;
+    }
+    templates.sort_unstable_by_key(|template: &ReportTemplate| template.id);
+    Ok(templates)
+}
+
+fn read(row: &Row) -> Result<ReportTemplate, StoreError> {
+    let settings = TemplateSettings {
+        name: row.try_get(4)?,
+        title: row.try_get(5)?,
+        status: optional(row, 6, ReportStatus::parse)?,
+        text: row.try_get(7)?,
+        components: Vec::new(),
+    };
+    Ok(ReportTemplate {
+        id: id(row, 0, TemplateId::parse)?,
+        workspace: id(row, 3, WorkspaceId::parse)?,
+        settings,
+        created_at: instant(row, 8)?,
+        updated_at: instant(row, 9)?,
+    })
+}
+
+async fn insert(db: &mut Connection, template: &ReportTemplate) -> Result<(), StoreError> {
+    let settings = &template.settings;
+    query(
+        "INSERT INTO report_templates (id, workspace_id, name, title, status, text, created_at, \
+         updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+    )
+    .bind(template.id.to_string())
+    .bind(template.workspace.to_string())
+    .bind(&settings.name)
+    .bind(&settings.title)
+    .bind(settings.status.map(ReportStatus::as_str))
+    .bind(&settings.text)
+    .bind(template.created_at.as_millis())
+    .bind(template.updated_at.as_millis())
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+async fn replace(db: &mut Connection, template: &ReportTemplate) -> Result<(), StoreError> {
+    let settings = &template.settings;
+    query(
+        "UPDATE report_templates SET name = $1, title = $2, status = $3, text = $4, \
+         updated_at = $5 WHERE id = $6",
+    )
+    .bind(&settings.name)
+    .bind(&settings.title)
+    .bind(settings.status.map(ReportStatus::as_str))
+    .bind(&settings.text)
+    .bind(template.updated_at.as_millis())
+    .bind(template.id.to_string())
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+async fn note(
+    db: &mut Connection,
+    template: &ReportTemplate,
+    change: Change,
+    action: &'static str,
+) -> Result<(), StoreError> {
+    let (workspace, resource_id) = (template.workspace, template.id.to_string());
+    audit::note(db, Note { workspace, change, action, resource_id, detail: "" }).await
+}

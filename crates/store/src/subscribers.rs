@@ -1,0 +1,203 @@
+//! Subscribers of status pages as they are read: one, a part of a list, or one with all that a letter
+//! to it needs. Adding and ending them stands in `change`, what visitors do in `visit`, whom time itself
+//! brings news in `herald`. What they are told is the outbox's.
+
+mod change;
+mod herald;
+mod visit;
+
+use rules::status_page::{
+    Components, Destination, Language, Subscriber, SubscriberKind, SubscriberSettings,
+    SubscriberState, Topic,
+};
+use rules::{ComponentId, PageId, Secret, SubscriberId, WorkspaceId};
+use sha2::{Digest as _, Sha256};
+use sqlx::AssertSqlSafe;
+
+use crate::db::{Connection, Query, Row, Value, query};
+use crate::row::{Listed, counted, id, instant, maybe_instant};
+use crate::vault::{Place, Vault};
+use crate::{Page, Store, StoreError};
+
+pub(crate) use change::delete_with_page;
+pub use change::{Begins, NewSubscriber};
+pub use visit::{Asked, Wanted};
+
+/// The handle of the subscribers.
+#[derive(Clone, Copy, Debug)]
+pub struct Subscribers<'s> {
+    pub(crate) store: &'s Store,
+}
+
+/// Which subscribers are listed; `None` is all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SubscriberFilter {
+    /// Of this page.
+    pub page: Option<PageId>,
+    /// That are told in this way.
+    pub kind: Option<SubscriberKind>,
+    /// In this state.
+    pub state: Option<SubscriberState>,
+}
+
+/// A subscriber with its page, as it is now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Receiving {
+    /// The subscriber.
+    pub subscriber: Subscriber,
+    /// The slug of its page.
+    pub slug: String,
+    /// The title of its page.
+    pub title: String,
+    /// Whether the page is shown.
+    pub published: bool,
+}
+
+const COLUMNS: &str = "SELECT s.id, s.workspace_id, s.page_id, s.kind, s.sealed, s.language, \
+    s.hears_reports, s.hears_maintenance, s.hears_incidents, s.all_components, s.created_at, \
+    s.confirmed_at, p.slug, p.title, p.published FROM subscribers s JOIN pages p ON p.id = s.page_id";
+
+impl Subscribers<'_> {
+    /// The subscriber with this identifier in the workspace.
+    pub async fn get(
+        &self,
+        workspace: WorkspaceId,
+        id: SubscriberId,
+    ) -> Result<Subscriber, StoreError> {
+        let found = one(&mut self.store.read().await?, self.store.vault(), id).await?;
+        let found = found.map(|receiving| receiving.subscriber);
+        let found = found.filter(|subscriber| subscriber.workspace == workspace);
+        found.ok_or_else(|| StoreError::not_found("subscriber", &id))
+    }
+
+    /// The subscriber with this identifier in any workspace, for who writes to it and for who follows
+    /// a link that was sent to it. `None` where it ended.
+    pub async fn receiving(&self, id: SubscriberId) -> Result<Option<Receiving>, StoreError> {
+        one(&mut self.store.read().await?, self.store.vault(), id).await
+    }
+
+    /// A part of the workspace's subscribers in the order of their identifiers, and how many the
+    /// filter lets through.
+    pub async fn list(
+        &self,
+        workspace: WorkspaceId,
+        filter: SubscriberFilter,
+        page: Page<SubscriberId>,
+    ) -> Result<Listed<Subscriber>, StoreError> {
+        let mut db = self.store.read().await?;
+        let total = "SELECT COUNT(*) FROM subscribers s";
+        let total: Option<i64> = listed(total, workspace, filter, "").scalar(&mut db).await?;
+        let after = page.after.map(|id| id.to_string()).unwrap_or_default();
+        let part = format!(
+            "AND s.id > '{after}' ORDER BY s.id LIMIT {} OFFSET {}",
+            page.limit, page.offset
+        );
+        let rows = listed(COLUMNS, workspace, filter, &part).fetch_all(&mut db).await?;
+        let mut found = Vec::with_capacity(rows.len());
+        for row in &rows {
+            found.push(read(&mut db, self.store.vault(), row).await?.subscriber);
+        }
+        Ok(Listed { rows: found, total: counted(total) })
+    }
+}
+
+fn listed(select: &str, workspace: WorkspaceId, filter: SubscriberFilter, rest: &str) -> Query {
+    let mut condition = "s.workspace_id = $1".to_owned();
+    let mut values = vec![workspace.to_string()];
+    if let Some(page) = filter.page {
+        values.push(page.to_string());
+        condition += " AND s.page_id = $2";
+    }
+    // Words of ours, as they stand in the table.
+    if let Some(kind) = filter.kind {
+        condition = condition + " AND s.kind = '" + kind.as_str() + "'";
+    }
+    condition += match filter.state {
+        Some(SubscriberState::Active) => " AND s.confirmed_at IS NOT NULL",
+        Some(SubscriberState::Pending) => " AND s.confirmed_at IS NULL",
+        None => "",
+    };
+    let first = query(AssertSqlSafe(format!("{select} WHERE {condition} {rest}")));
+    values.iter().fold(first, |query, value| query.bind(Value::from(value)))
+}
+
+/// The subscriber with this identifier, as this connection sees it.
+async fn one(
+    db: &mut Connection,
+    vault: &Vault,
+    id: SubscriberId,
+) -> Result<Option<Receiving>, StoreError> {
+    let row = query(AssertSqlSafe(format!("{COLUMNS} WHERE s.id = $1")))
+        .bind(id.to_string())
+        .fetch_optional(db)
+        .await?;
+    match row {
+        Some(row) => read(db, vault, &row).await.map(Some),
+        None => Ok(None),
+    }
+}
+
+async fn read(db: &mut Connection, vault: &Vault, row: &Row) -> Result<Receiving, StoreError> {
+    let subscriber_id: SubscriberId = id(row, 0, SubscriberId::parse)?;
+    let text = subscriber_id.to_string();
+    let sealed: String = vault.open(sealed_in(&text), row.try_get(4)?)?;
+    let destination = match id(row, 3, SubscriberKind::parse)? {
+        SubscriberKind::Email => Destination::Email(sealed),
+        SubscriberKind::Webhook => Destination::Webhook(Secret::new(sealed)),
+    };
+    let hears = [
+        (Topic::Reports, row.try_get(6)?),
+        (Topic::Maintenance, row.try_get(7)?),
+        (Topic::Incidents, row.try_get(8)?),
+    ];
+    let scope = if row.try_get(9)? {
+        Components::All
+    } else {
+        Components::Some(components(db, &text).await?)
+    };
+    let settings = SubscriberSettings {
+        page_id: id(row, 2, PageId::parse)?,
+        destination,
+        language: id(row, 5, Language::parse)?,
+        scope,
+        topics: hears.into_iter().filter(|(_, hears)| *hears).map(|(topic, _)| topic).collect(),
+    };
+    Ok(Receiving {
+        subscriber: Subscriber {
+            id: subscriber_id,
+            workspace: id(row, 1, WorkspaceId::parse)?,
+            settings,
+            created_at: instant(row, 10)?,
+            confirmed_at: maybe_instant(row, 11)?,
+        },
+        slug: row.try_get(12)?,
+        title: row.try_get(13)?,
+        published: row.try_get(14)?,
+    })
+}
+
+async fn components(db: &mut Connection, subscriber: &str) -> Result<Vec<ComponentId>, StoreError> {
+    let rows = query(
+        "SELECT component FROM subscriber_components WHERE subscriber = $1 ORDER BY component",
+    )
+    .bind(subscriber)
+    .fetch_all(db)
+    .await?;
+    rows.iter().map(|row| id(row, 0, ComponentId::parse)).collect()
+}
+
+/// Where the address of a subscriber is sealed.
+const fn sealed_in(id: &str) -> Place<'_> {
+    Place { column: "subscribers.sealed", row: id }
+}
+
+/// What is the same for two subscribers with one address, and says nothing of it without the key.
+fn digest(vault: &Vault, destination: &Destination) -> Vec<u8> {
+    let digest = Sha256::new()
+        .chain_update(b"aloft subscriber")
+        .chain_update(vault.sessions().expose())
+        .chain_update(destination.kind().as_str())
+        .chain_update([0])
+        .chain_update(destination.normal());
+    digest.finalize().to_vec()
+}

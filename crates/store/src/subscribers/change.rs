@@ -1,0 +1,281 @@
+//! Subscribers as owners of a page change them: added once however often the call is repeated, and
+//! ended, which takes all that is known of them.
+
+use domain::notify::{About, News, PageNamed, Placed};
+use rules::status_page::{
+    A_COMPONENT, A_PAGE, Components, Destination, Subscriber, SubscriberSettings, Topic,
+};
+use rules::{PageId, SubscriberId, Violation, WorkspaceId, limits};
+
+use super::{Subscribers, digest, one, sealed_in};
+use crate::audit::{self, Note};
+use crate::db::{Connection, query};
+use crate::outbox::{self, Events, Posted};
+use crate::writer::Session;
+use crate::{Change, Created, Idempotency, StoreError, idempotency};
+
+/// A subscriber to add, at the time of the change.
+#[derive(Clone, Debug)]
+pub struct NewSubscriber {
+    /// Its identifier.
+    pub id: SubscriberId,
+    /// Whose page it is.
+    pub workspace: WorkspaceId,
+    /// What was asked for.
+    pub settings: SubscriberSettings,
+    /// Whether it is asked first.
+    pub begins: Begins,
+    /// What makes a repetition of the call one with it.
+    pub idempotency: Option<Idempotency>,
+}
+
+/// Whether a subscriber is told anything from the beginning on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Begins {
+    /// At once: somebody answers for it.
+    Confirmed,
+    /// Once who has the address said yes; an email asks for that.
+    Asked,
+}
+
+impl Subscribers<'_> {
+    /// Adds a subscriber. Page and components must be there, and nobody with its address.
+    pub async fn add(
+        &self,
+        new: NewSubscriber,
+        change: Change,
+    ) -> Result<Created<Subscriber>, StoreError> {
+        self.store.write_in(new.workspace, move |session| Box::pin(add(session, new, change))).await
+    }
+
+    /// Ends a subscription: nothing more is told, and nothing of the subscriber is kept.
+    pub async fn remove(
+        &self,
+        workspace: WorkspaceId,
+        id: SubscriberId,
+        change: Change,
+    ) -> Result<(), StoreError> {
+        self.store
+            .write_in(workspace, move |session| {
+                Box::pin(async move {
+                    if !remove(session, workspace, id, change).await? {
+                        return Err(StoreError::not_found("subscriber", &id));
+                    }
+                    Ok(())
+                })
+            })
+            .await
+    }
+}
+
+async fn add(
+    session: &mut Session,
+    new: NewSubscriber,
+    change: Change,
+) -> Result<Created<Subscriber>, StoreError> {
+    let (workspace, call) = (new.workspace, new.idempotency.as_ref());
+    let before = idempotency::created_before(&mut session.db, workspace, call).await?;
+    if let Some(text) = before {
+        let before = SubscriberId::parse(&text).unwrap_or(new.id);
+        let found = one(&mut session.db, &session.vault, before).await?;
+        let found = found.map(|found| Created::Before(found.subscriber));
+        return found.ok_or_else(|| idempotency::gone(StoreError::not_found("subscriber", &text)));
+    }
+    let title = page_title(&mut session.db, workspace, new.settings.page_id).await?;
+    refuse_taken(session, &new.settings).await?;
+    let confirmed_at = match new.begins {
+        Begins::Confirmed => Some(change.at),
+        Begins::Asked => None,
+    };
+    let subscriber = Subscriber {
+        id: new.id,
+        workspace,
+        settings: new.settings,
+        created_at: change.at,
+        confirmed_at,
+    };
+    insert(session, &subscriber).await?;
+    let id = subscriber.id.to_string();
+    idempotency::remember(&mut session.db, workspace, call, (&id, change.at)).await?;
+    note(&mut session.db, (workspace, subscriber.id), change, "subscriber.add").await?;
+    if new.begins == Begins::Asked {
+        write_to(session, &subscriber, title, About::Asked(subscriber.id), change).await?;
+    }
+    Ok(Created::Now(subscriber))
+}
+
+/// The title of a page that the workspace must have.
+async fn page_title(
+    db: &mut Connection,
+    workspace: WorkspaceId,
+    page: PageId,
+) -> Result<String, StoreError> {
+    let title: Option<String> =
+        query("SELECT title FROM pages WHERE workspace_id = $1 AND id = $2")
+            .bind(workspace.to_string())
+            .bind(page.to_string())
+            .scalar(db)
+            .await?;
+    title.ok_or_else(|| StoreError::Refused(Violation::new("page_id", page, A_PAGE)))
+}
+
+async fn refuse_taken(
+    session: &mut Session,
+    settings: &SubscriberSettings,
+) -> Result<(), StoreError> {
+    if find(session, settings.page_id, &settings.destination).await?.is_some() {
+        const ALLOWED: &str = "must be new to the status page, and a subscriber has it";
+        let violation = match &settings.destination {
+            Destination::Email(address) => Violation::new("email", address, ALLOWED),
+            Destination::Webhook(_) => Violation::unseen("webhook_url", ALLOWED),
+        };
+        return Err(StoreError::Taken(violation));
+    }
+    if is_full(&mut session.db, settings.page_id).await? {
+        let most = limits::SUBSCRIBERS_MAX;
+        let allowed = format!("must have less than {most} subscribers, and has as many");
+        return Err(StoreError::Refused(Violation::new("page_id", settings.page_id, allowed)));
+    }
+    Ok(())
+}
+
+/// The subscriber of a page that has this address.
+pub(super) async fn find(
+    session: &mut Session,
+    page: PageId,
+    destination: &Destination,
+) -> Result<Option<SubscriberId>, StoreError> {
+    let row = query("SELECT id FROM subscribers WHERE page_id = $1 AND digest = $2")
+        .bind(page.to_string())
+        .bind(digest(&session.vault, destination))
+        .fetch_optional(&mut session.db)
+        .await?;
+    row.map(|row| crate::row::id(&row, 0, SubscriberId::parse)).transpose()
+}
+
+/// Whether a page has as many subscribers as it may have.
+pub(super) async fn is_full(db: &mut Connection, page: PageId) -> Result<bool, StoreError> {
+    let count: Option<i64> = query("SELECT COUNT(*) FROM subscribers WHERE page_id = $1")
+        .bind(page.to_string())
+        .scalar(db)
+        .await?;
+    Ok(count.unwrap_or_default() >= i64::from(limits::SUBSCRIBERS_MAX))
+}
+
+pub(super) async fn insert(
+    session: &mut Session,
+    subscriber: &Subscriber,
+) -> Result<(), StoreError> {
+    let settings = &subscriber.settings;
+    let id = subscriber.id.to_string();
+    let hears = |topic| settings.topics.contains(&topic);
+    query(
+        "INSERT INTO subscribers (id, workspace_id, page_id, kind, digest, sealed, language, \
+         hears_reports, hears_maintenance, hears_incidents, all_components, created_at, asked_at, \
+         confirmed_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $13)",
+    )
+    .bind(&id)
+    .bind(subscriber.workspace.to_string())
+    .bind(settings.page_id.to_string())
+    .bind(settings.destination.kind().as_str())
+    .bind(digest(&session.vault, &settings.destination))
+    .bind(session.vault.seal(sealed_in(&id), &settings.destination.expose())?)
+    .bind(settings.language.as_str())
+    .bind(hears(Topic::Reports))
+    .bind(hears(Topic::Maintenance))
+    .bind(hears(Topic::Incidents))
+    .bind(settings.scope == Components::All)
+    .bind(subscriber.created_at.as_millis())
+    .bind(subscriber.confirmed_at.map(rules::Timestamp::as_millis))
+    .execute(&mut session.db)
+    .await
+    .map_err(|error| {
+        let taken = StoreError::AlreadyExists { what: "subscriber", name: id.clone() };
+        StoreError::of_insert(error, taken, Some(subscriber.workspace))
+    })?;
+    link(&mut session.db, subscriber.id, settings.page_id, &settings.scope).await
+}
+
+/// Gives the subscriber its components, which must be on its page.
+pub(super) async fn link(
+    db: &mut Connection,
+    subscriber: SubscriberId,
+    page: PageId,
+    scope: &Components,
+) -> Result<(), StoreError> {
+    for component in scope.ids() {
+        let linked = query(
+            "INSERT INTO subscriber_components (subscriber, component) \
+             SELECT $1, id FROM components WHERE page_id = $2 AND id = $3",
+        )
+        .bind(subscriber.to_string())
+        .bind(page.to_string())
+        .bind(component.to_string())
+        .execute(&mut *db)
+        .await?;
+        if linked == 0 {
+            let violation = Violation::new("component_ids", component, A_COMPONENT);
+            return Err(StoreError::Refused(violation));
+        }
+    }
+    Ok(())
+}
+
+/// Takes all that is known of a subscriber; says whether there was one.
+pub(super) async fn remove(
+    session: &mut Session,
+    workspace: WorkspaceId,
+    id: SubscriberId,
+    change: Change,
+) -> Result<bool, StoreError> {
+    let removed = query("DELETE FROM subscribers WHERE workspace_id = $1 AND id = $2")
+        .bind(workspace.to_string())
+        .bind(id.to_string())
+        .execute(&mut session.db)
+        .await?;
+    if removed > 0 {
+        outbox::leave(&mut session.db, id, change.at).await?;
+        note(&mut session.db, (workspace, id), change, "subscriber.remove").await?;
+    }
+    Ok(removed > 0)
+}
+
+/// The subscribers of a page that is being deleted go with it.
+pub(crate) async fn delete_with_page(
+    db: &mut Connection,
+    page: PageId,
+    change: Change,
+) -> Result<(), StoreError> {
+    outbox::leave_page(db, page, change.at).await?;
+    query("DELETE FROM subscribers WHERE page_id = $1").bind(page.to_string()).execute(db).await?;
+    Ok(())
+}
+
+/// Writes a letter that concerns this subscriber alone.
+pub(super) async fn write_to(
+    session: &mut Session,
+    subscriber: &Subscriber,
+    title: String,
+    about: About,
+    change: Change,
+) -> Result<(), StoreError> {
+    let page = PageNamed { id: subscriber.settings.page_id, title };
+    let news = News { page, at: change.at, about, components: Vec::new() };
+    let posted = Posted {
+        workspace: subscriber.workspace,
+        addressee: subscriber.id.into(),
+        kind: subscriber.settings.destination.kind().as_str(),
+    };
+    let place = Placed { due_at: change.at, holds: None };
+    outbox::write_news(session, &mut Events::default(), posted, &news, place, change.at).await
+}
+
+pub(super) async fn note(
+    db: &mut Connection,
+    (workspace, id): (WorkspaceId, SubscriberId),
+    change: Change,
+    action: &'static str,
+) -> Result<(), StoreError> {
+    let note = Note { workspace, change, action, resource_id: id.to_string(), detail: "" };
+    audit::note(db, note).await
+}

@@ -1,0 +1,101 @@
+//! What time itself brings: windows of maintenance that began or are over since this was asked last.
+//! Each is told once, by its name, however often it is found.
+
+use std::time::Duration;
+
+use domain::history::Span;
+use domain::notify::Stage;
+use rules::{MaintenanceId, Timestamp};
+
+use super::Subscribers;
+use crate::StoreError;
+use crate::db::{Connection, Row, query};
+use crate::outbox::{self, Maintained};
+use crate::row::{id, instant, maybe_instant};
+
+/// What happened longer ago is told nobody: a server that stood still has nothing new to say of it.
+const TOLD_WITHIN: Duration = Duration::from_hours(24);
+/// Windows that are told of at a time.
+const AT_ONCE: i64 = 500;
+
+/// Windows that began or ended after `$1`, until `$2`; what is deleted begins no more.
+const TURNED: &str = "SELECT m.id, m.title, m.description, w.from_at, w.until_at \
+    FROM maintenance_windows w JOIN maintenances m ON m.id = w.maintenance \
+    WHERE (w.from_at > $1 AND w.from_at <= $2 AND w.until_at > $2 AND m.deleted_at IS NULL) \
+    OR (w.until_at > $1 AND w.until_at <= $2 AND w.from_at < w.until_at) \
+    ORDER BY w.until_at, m.id LIMIT $3";
+
+impl Subscribers<'_> {
+    /// Tells pages of maintenance that began or is over, and says when something of the kind may come
+    /// next.
+    pub async fn herald(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
+        let mut db = self.store.read().await?;
+        let since = told_until(&mut db).await?;
+        let from = since.unwrap_or(now).max(now - TOLD_WITHIN);
+        let turned = turned(&mut db, from, now).await?;
+        let next = next(&mut db, now).await?;
+        drop(db);
+        if since.is_none() || !turned.is_empty() {
+            self.store
+                .write(move |session| {
+                    session.touches_nothing();
+                    Box::pin(async move {
+                        for maintained in &turned {
+                            outbox::note_maintenance(session, maintained, now).await?;
+                        }
+                        query(
+                            "INSERT INTO maintenance_told (one, until_at) VALUES (1, $1) \
+                             ON CONFLICT (one) DO UPDATE SET until_at = excluded.until_at",
+                        )
+                        .bind(now.as_millis())
+                        .execute(&mut session.db)
+                        .await?;
+                        Ok(())
+                    })
+                })
+                .await?;
+        }
+        Ok(next)
+    }
+}
+
+async fn told_until(db: &mut Connection) -> Result<Option<Timestamp>, StoreError> {
+    let row = query("SELECT until_at FROM maintenance_told").fetch_optional(db).await?;
+    row.map(|row| instant(&row, 0)).transpose()
+}
+
+async fn turned(
+    db: &mut Connection,
+    from: Timestamp,
+    now: Timestamp,
+) -> Result<Vec<Maintained>, StoreError> {
+    let rows = query(TURNED)
+        .bind(from.as_millis())
+        .bind(now.as_millis())
+        .bind(AT_ONCE)
+        .fetch_all(db)
+        .await?;
+    let read = |row: &Row| {
+        let window = Span { from: instant(row, 3)?, to: instant(row, 4)? };
+        Ok(Maintained {
+            maintenance: id(row, 0, MaintenanceId::parse)?,
+            title: row.try_get(1)?,
+            description: row.try_get(2)?,
+            window,
+            stage: if window.to <= now { Stage::Over } else { Stage::Begun },
+        })
+    };
+    rows.iter().map(read).collect()
+}
+
+async fn next(db: &mut Connection, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
+    let row = query(
+        "SELECT (SELECT MIN(from_at) FROM maintenance_windows WHERE from_at > $1), \
+         (SELECT MIN(until_at) FROM maintenance_windows WHERE until_at > $1)",
+    )
+    .bind(now.as_millis())
+    .fetch_one(db)
+    .await?;
+    let (from, until) = (maybe_instant(&row, 0)?, maybe_instant(&row, 1)?);
+    Ok(from.into_iter().chain(until).min())
+}

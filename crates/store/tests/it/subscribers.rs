@@ -1,0 +1,327 @@
+//! Subscribers: what was written is what is read, within a workspace; what visitors do; and what becomes
+//! of them with their page. Whom they hear from stands in `hearing`.
+
+mod hearing;
+
+use std::time::Duration;
+
+use domain::notify::About;
+use rules::status_page::{
+    Components, Destination, Language, Subscriber, SubscriberDraft, SubscriberKind,
+    SubscriberSettings, SubscriberState, Topic,
+};
+use rules::{ComponentId, PageId, Secret, SubscriberId, limits};
+use store::{
+    Asked, Begins, Created, Due, Idempotency, NewSubscriber, Page, StoreError, SubscriberFilter,
+    Wanted,
+};
+
+use crate::components;
+use crate::harness::{Engine, Home, a_workspace, at, for_each_engine, instant, workspace_id};
+use crate::pages::{a_page, page_id};
+
+const ALL: Page<SubscriberId> = Page { limit: 50, offset: 0, after: None };
+
+const fn subscriber_id(number: u64) -> SubscriberId {
+    SubscriberId::from_bits(number)
+}
+
+/// What somebody at this address wants of a page.
+fn wants(
+    page: PageId,
+    email: &str,
+    change: impl FnOnce(&mut SubscriberDraft),
+) -> SubscriberSettings {
+    let mut draft = SubscriberDraft {
+        page_id: Some(page.to_string()),
+        email: Some(email.to_owned()),
+        ..SubscriberDraft::default()
+    };
+    change(&mut draft);
+    draft.parse().unwrap()
+}
+
+fn new(number: u64, settings: SubscriberSettings) -> NewSubscriber {
+    let (id, workspace) = (subscriber_id(number), workspace_id(1));
+    NewSubscriber { id, workspace, settings, begins: Begins::Confirmed, idempotency: None }
+}
+
+async fn add(
+    home: &Home,
+    number: u64,
+    settings: SubscriberSettings,
+) -> Result<Subscriber, StoreError> {
+    let added = home.store.subscribers().add(new(number, settings), at(0)).await;
+    added.map(Created::into_inner)
+}
+
+/// One that hears of this component, on a server that has told of maintenance.
+pub(crate) async fn a_full_one(home: &Home, page: PageId, component: ComponentId) {
+    let settings =
+        wants(page, "a@example.com", |draft| draft.component_ids = vec![component.to_string()]);
+    add(home, 1, settings).await.unwrap();
+    home.store.subscribers().herald(instant(0)).await.unwrap();
+}
+
+async fn due(home: &Home, subscriber: u64, now: i64) -> Vec<Due> {
+    let queue = home.store.outbox().due(subscriber_id(subscriber), instant(now), 100).await;
+    queue.unwrap().due
+}
+
+async fn ids(home: &Home, filter: SubscriberFilter) -> Vec<u64> {
+    let listed = home.store.subscribers().list(home.workspace, filter, ALL).await.unwrap();
+    assert_eq!(listed.total as usize, listed.rows.len());
+    listed.rows.iter().map(|row| row.id.bits()).collect()
+}
+
+#[tokio::test]
+async fn subscribers_read_back_as_they_were_written_and_are_found_by_page_kind_and_state() {
+    for_each_engine(async |home| {
+        let (first, second) = (a_page(home, 1).await.id, a_page(home, 2).await.id);
+        let component =
+            components::settings(first, None, |draft| draft.name = Some("A".to_owned()));
+        let component = components::create(home, 1, component).await.unwrap().id;
+        let full = wants(first, "Ada@example.com", |draft| {
+            draft.language = Some("ja".to_owned());
+            draft.component_ids = vec![component.to_string()];
+            draft.topics = vec!["incidents".to_owned(), "reports".to_owned()];
+        });
+        let written = add(home, 1, full.clone()).await.unwrap();
+        assert_eq!((&written.settings, written.confirmed_at), (&full, Some(instant(0))));
+        assert_eq!(full.language, Language::Ja);
+        let read = home.store.subscribers().get(home.workspace, written.id).await.unwrap();
+        assert_eq!(read, written);
+        let webhook = wants(second, "", |draft| {
+            draft.email = None;
+            draft.webhook_url = Some(Secret::new("https://hooks.example/x".to_owned()));
+        });
+        add(home, 2, webhook).await.unwrap();
+        let asked = NewSubscriber {
+            begins: Begins::Asked,
+            ..new(3, wants(second, "b@example.com", |_| {}))
+        };
+        home.store.subscribers().add(asked, at(0)).await.unwrap();
+
+        let all = SubscriberFilter::default();
+        assert_eq!(ids(home, all).await, [1, 2, 3]);
+        assert_eq!(ids(home, SubscriberFilter { page: Some(second), ..all }).await, [2, 3]);
+        let webhooks = SubscriberFilter { kind: Some(SubscriberKind::Webhook), ..all };
+        assert_eq!(ids(home, webhooks).await, [2]);
+        for (state, found) in
+            [(SubscriberState::Pending, vec![3]), (SubscriberState::Active, vec![1, 2])]
+        {
+            assert_eq!(ids(home, SubscriberFilter { state: Some(state), ..all }).await, found);
+        }
+        let other = home.store.subscribers().get(workspace_id(2), written.id).await;
+        assert!(matches!(other, Err(StoreError::NotFound { .. })), "{other:?}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn page_and_components_must_be_there_and_an_address_is_subscribed_once() {
+    for_each_engine(async |home| {
+        home.store.workspaces().create(a_workspace(2), at(1)).await.unwrap();
+        let (page, other) = (a_page(home, 1).await.id, a_page(home, 2).await.id);
+        let foreign = components::settings(other, None, |draft| draft.name = Some("B".to_owned()));
+        let foreign = components::create(home, 1, foreign).await.unwrap().id;
+        let refused = |refused: Result<Subscriber, StoreError>| match refused {
+            Err(StoreError::Refused(violation) | StoreError::Taken(violation)) => violation.field,
+            other => panic!("{other:?}"),
+        };
+        let nowhere = add(home, 1, wants(page_id(9), "a@example.com", |_| {})).await;
+        assert_eq!(refused(nowhere), "page_id");
+        let strange = wants(page, "a@example.com", |draft| {
+            draft.component_ids = vec![foreign.to_string()];
+        });
+        assert_eq!(refused(add(home, 1, strange).await), "component_ids");
+        assert_eq!(home.count("subscribers").await, 0);
+
+        add(home, 1, wants(page, "a@example.com", |_| {})).await.unwrap();
+        assert_eq!(refused(add(home, 2, wants(page, "A@Example.com", |_| {})).await), "email");
+        add(home, 3, wants(other, "a@example.com", |_| {})).await.unwrap();
+        let theirs = NewSubscriber {
+            workspace: workspace_id(2),
+            ..new(4, wants(page, "c@example.com", |_| {}))
+        };
+        let theirs = home.store.subscribers().add(theirs, at(0)).await.map(Created::into_inner);
+        assert_eq!(refused(theirs), "page_id");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_subscriber_is_added_once_per_idempotency_key() {
+    for_each_engine(async |home| {
+        let page = a_page(home, 1).await.id;
+        let call = Idempotency { method: "AddSubscriber", key: "k".to_owned() };
+        let settings = wants(page, "a@example.com", |_| {});
+        let again = |number| NewSubscriber {
+            idempotency: Some(call.clone()),
+            ..new(number, settings.clone())
+        };
+        home.store.subscribers().add(again(1), at(0)).await.unwrap();
+        let before = home.store.subscribers().add(again(2), at(1)).await.unwrap();
+        assert!(matches!(before, Created::Before(before) if before.id == subscriber_id(1)));
+        home.store.subscribers().remove(home.workspace, subscriber_id(1), at(2)).await.unwrap();
+        let gone = home.store.subscribers().add(again(3), at(3)).await;
+        assert!(matches!(gone, Err(StoreError::Gone { .. })), "{gone:?}");
+        let removed =
+            home.store.subscribers().remove(home.workspace, subscriber_id(1), at(2)).await;
+        assert!(matches!(removed, Err(StoreError::NotFound { .. })), "{removed:?}");
+    })
+    .await;
+}
+
+// issue 7: "double opt-in"; nobody is told whether an address is known
+#[tokio::test]
+async fn an_address_that_is_asked_for_hears_nothing_until_it_said_yes() {
+    for_each_engine(async |home| {
+        let page = a_page(home, 1).await;
+        let ask = async |number, now| {
+            let settings = wants(page.id, "a@example.com", |_| {});
+            let new = (subscriber_id(number), home.workspace);
+            home.store
+                .subscribers()
+                .ask(new, settings, "Acme".to_owned(), instant(now))
+                .await
+                .unwrap()
+        };
+        let store = home.store.subscribers();
+        assert_eq!(ask(1, 10).await, Asked::New);
+        let [first] = &due(home, 1, 10).await[..] else { panic!("one letter") };
+        assert!(matches!(first.content.news().unwrap().about, About::Asked(_)));
+        assert_eq!(ask(2, 20).await, Asked::Again);
+        let [again] = &due(home, 1, 20).await[..] else { panic!("the first is not told any more") };
+        assert_ne!(again.key, first.key);
+
+        let confirmed = store.confirm(subscriber_id(1), instant(30)).await.unwrap().unwrap();
+        assert_eq!(confirmed.subscriber.confirmed_at, Some(instant(30)));
+        assert_eq!(due(home, 1, 30).await, [], "nothing more is asked");
+        let twice = store.confirm(subscriber_id(1), instant(40)).await.unwrap().unwrap();
+        assert_eq!(twice.subscriber.confirmed_at, Some(instant(30)));
+        assert_eq!(ask(3, 50).await, Asked::Known);
+        let [known] = &due(home, 1, 50).await[..] else { panic!("one letter") };
+        assert!(matches!(known.content.news().unwrap().about, About::Known(_)));
+        assert_eq!(ids(home, SubscriberFilter::default()).await, [1]);
+
+        store.end(subscriber_id(1), instant(60)).await.unwrap();
+        assert_eq!(due(home, 1, 60).await, []);
+        assert_eq!(home.count("subscribers").await, 0);
+        store.end(subscriber_id(1), instant(61)).await.unwrap();
+        assert_eq!(store.confirm(subscriber_id(1), instant(62)).await.unwrap(), None);
+    })
+    .await;
+}
+
+// issue 7: a pending one ends after 24 h
+#[tokio::test]
+async fn who_does_not_answer_within_a_day_is_forgotten() {
+    for_each_engine(async |home| {
+        let page = a_page(home, 1).await.id;
+        let store = home.store.subscribers();
+        let day = i64::try_from(limits::SUBSCRIBER_PENDING_FOR.as_millis()).unwrap();
+        for number in 1..=2 {
+            let settings = wants(page, &format!("{number}@example.com"), |_| {});
+            let new = (subscriber_id(number), home.workspace);
+            store.ask(new, settings, "Acme".to_owned(), instant(number as i64)).await.unwrap();
+        }
+        assert_eq!(
+            store.confirm(subscriber_id(1), instant(1 + day)).await.unwrap(),
+            None,
+            "too late"
+        );
+        assert_eq!(store.expire(instant(day)).await.unwrap(), 0);
+        assert_eq!(store.expire(instant(1 + day)).await.unwrap(), 1);
+        assert_eq!(ids(home, SubscriberFilter::default()).await, [2]);
+        assert_eq!(due(home, 1, 1 + day).await, []);
+        store.confirm(subscriber_id(2), instant(1 + day)).await.unwrap().unwrap();
+        let later = instant(0) + Duration::from_hours(24 * 400);
+        assert_eq!(store.expire(later).await.unwrap(), 0);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_subscriber_chooses_anew_and_one_whose_components_are_gone_hears_of_none() {
+    for_each_engine(async |home| {
+        let page = a_page(home, 1).await.id;
+        let mut shown = Vec::new();
+        for number in 1..=2 {
+            let settings =
+                components::settings(page, None, |draft| draft.name = Some("C".to_owned()));
+            shown.push(components::create(home, number, settings).await.unwrap().id);
+        }
+        add(home, 1, wants(page, "a@example.com", |_| {})).await.unwrap();
+        let store = home.store.subscribers();
+        let choose = async |scope, topics| {
+            let chosen = store.choose(subscriber_id(1), Wanted { scope, topics }, instant(5)).await;
+            chosen.unwrap().unwrap().subscriber.settings
+        };
+        let one: Vec<ComponentId> = vec![shown[1]];
+        let chosen = choose(Components::Some(one.clone()), vec![Topic::Incidents]).await;
+        assert_eq!((chosen.scope, chosen.topics), (Components::Some(one), vec![Topic::Incidents]));
+        home.store.components().delete(home.workspace, shown[1], at(6)).await.unwrap();
+        let read = store.get(home.workspace, subscriber_id(1)).await.unwrap();
+        assert_eq!(read.settings.scope, Components::Some(Vec::new()));
+        let chosen = choose(Components::All, Vec::new()).await;
+        assert_eq!((chosen.scope, &chosen.topics[..]), (Components::All, Topic::BY_DEFAULT));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn subscribers_go_with_their_page_and_no_address_stands_in_the_files_as_it_is() {
+    for_each_engine(async |home| {
+        let page = a_page(home, 1).await.id;
+        let email = wants(page, "hunter2@example.com", |_| {});
+        assert!(matches!(email.destination, Destination::Email(_)));
+        let asked = NewSubscriber { begins: Begins::Asked, ..new(1, email) };
+        home.store.subscribers().add(asked, at(0)).await.unwrap();
+        assert_eq!(due(home, 1, 0).await.len(), 1);
+        assert_eq!(home.count("audit WHERE detail LIKE '%hunter2%'").await, 0);
+        if let Ok(bytes) = std::fs::read(home.folder.path().join("aloft.db")) {
+            let plain = bytes.windows(7).any(|window| window == b"hunter2");
+            assert!(!plain, "an address stands in the database as it is");
+        }
+        home.store.pages().delete(home.workspace, page, at(1)).await.unwrap();
+        assert_eq!(home.count("subscribers").await, 0);
+        assert_eq!(due(home, 1, 1).await, []);
+    })
+    .await;
+}
+
+/// One less than a page may have.
+fn almost_full(engine: Engine) -> &'static str {
+    match engine {
+        Engine::Sqlite => {
+            "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 9999) \
+             INSERT INTO subscribers SELECT 'many_' || n, p.workspace_id, p.id, 'email', \
+             CAST(n AS BLOB), CAST(n AS BLOB), 'en', 1, 1, 1, 1, 0, 0, 0 FROM t, pages p"
+        }
+        Engine::Postgres => {
+            "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 9999) \
+             INSERT INTO subscribers SELECT 'many_' || n, p.workspace_id, p.id, 'email', \
+             CAST(CAST(n AS TEXT) AS BYTEA), CAST(CAST(n AS TEXT) AS BYTEA), 'en', TRUE, TRUE, \
+             TRUE, TRUE, 0, 0, 0 FROM t, pages p"
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_page_takes_so_many_subscribers_and_no_more() {
+    for_each_engine(async |home| {
+        let page = a_page(home, 1).await.id;
+        home.execute(almost_full(home.engine)).await;
+        add(home, 1, wants(page, "last@example.com", |_| {})).await.unwrap();
+        assert_eq!(home.count("subscribers").await, i64::from(limits::SUBSCRIBERS_MAX));
+        let refused = add(home, 2, wants(page, "late@example.com", |_| {})).await;
+        assert!(matches!(refused, Err(StoreError::Refused(_))), "{refused:?}");
+        let settings = wants(page, "late@example.com", |_| {});
+        let new = (subscriber_id(2), home.workspace);
+        let asked =
+            home.store.subscribers().ask(new, settings, "Acme".to_owned(), instant(1)).await;
+        assert_eq!(asked.unwrap(), Asked::Full);
+    })
+    .await;
+}

@@ -1,0 +1,282 @@
+//! Whom what happens on a page reaches: once, in order, whatever happens to the process in between.
+
+use domain::judge::Transition;
+use domain::notify::News;
+use rules::report::{ComponentImpact, Impact, ReportDraft, ReportStatus, UpdateSettings};
+use rules::{MonitorId, ReportId, UpdateId};
+use store::{Batch, NewReport, NewUpdate, Spread};
+
+use super::*;
+use crate::commit::{closed, opened};
+use crate::maintenances;
+
+const HOUR: i64 = 3_600_000;
+
+/// Passes on all that is due.
+async fn pass_on(home: &Home, page: PageId, now: i64) -> Spread {
+    loop {
+        match home.store.outbox().spread(page, instant(now)).await.unwrap() {
+            Spread::More => {}
+            rest @ (Spread::Later(_) | Spread::Done) => return rest,
+        }
+    }
+}
+
+/// What a subscriber was told until now and was not handed over yet, as words.
+async fn told(home: &Home, page: PageId, subscriber: u64, now: i64) -> Vec<&'static str> {
+    pass_on(home, page, now).await;
+    let mut words = Vec::new();
+    loop {
+        let due = due(home, subscriber, now).await;
+        let Some(first) = due.into_iter().next() else { return words };
+        words.push(first.content.news().map(News::word).unwrap());
+        crate::outbox::accept(home, &first, now).await;
+    }
+}
+
+async fn turns(home: &Home, monitor: MonitorId, transition: Transition) {
+    let transitions = vec![(monitor, transition)];
+    home.commit(Batch { transitions, ..Batch::default() }).await.unwrap();
+}
+
+/// A page with two components: of a monitor, and of none.
+async fn a_page_of(home: &Home, monitor: MonitorId) -> (PageId, [ComponentId; 2]) {
+    let page = a_page(home, 1).await.id;
+    let shown = components::settings(page, Some(monitor), |_| {});
+    let shown = components::create(home, 1, shown).await.unwrap().id;
+    let still = components::settings(page, None, |draft| draft.name = Some("Shop".to_owned()));
+    let still = components::create(home, 2, still).await.unwrap().id;
+    (page, [shown, still])
+}
+
+/// Who hears everything, of these components.
+fn of(page: PageId, email: &str, components: &[ComponentId]) -> SubscriberSettings {
+    wants(page, email, |draft| {
+        draft.component_ids = components.iter().map(ToString::to_string).collect();
+        draft.topics = Topic::WORDS.iter().map(|&word| word.to_owned()).collect();
+    })
+}
+
+// issue 7: "per component"
+#[tokio::test]
+async fn an_incident_is_told_to_who_wants_that_of_its_component_and_its_end_to_who_heard_of_it() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        let (page, [shown, still]) = a_page_of(home, monitor).await;
+        add(home, 1, of(page, "all@example.com", &[])).await.unwrap();
+        add(home, 2, of(page, "shown@example.com", &[shown])).await.unwrap();
+        add(home, 3, of(page, "still@example.com", &[still])).await.unwrap();
+        add(home, 4, wants(page, "default@example.com", |_| {})).await.unwrap();
+        turns(home, monitor, opened(1, 10)).await;
+        for (subscriber, heard) in [(1, 1), (2, 1), (3, 0), (4, 0)] {
+            let told = told(home, page, subscriber, 10).await;
+            assert_eq!(told, vec!["page.incident.opened"; heard], "{subscriber}");
+        }
+        let late = new(5, of(page, "late@example.com", &[]));
+        home.store.subscribers().add(late, at(15)).await.unwrap();
+        turns(home, monitor, closed(1, 20)).await;
+        for (subscriber, heard) in [(1, 1), (2, 1), (3, 0), (4, 0), (5, 0)] {
+            let told = told(home, page, subscriber, 20).await;
+            assert_eq!(told, vec!["page.incident.closed"; heard], "{subscriber}");
+        }
+    })
+    .await;
+}
+
+// design: §5 "Maintenance mutes alerts"
+#[tokio::test]
+async fn an_incident_within_a_maintenance_waits_for_its_end_and_is_not_told_when_it_is_over_then() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        let (page, _) = a_page_of(home, monitor).await;
+        add(home, 1, of(page, "all@example.com", &[])).await.unwrap();
+        let settings = maintenances::with(0, |draft| draft.monitor_ids = vec![monitor.to_string()]);
+        maintenances::create(home, 1, settings).await.unwrap();
+        turns(home, monitor, opened(1, HOUR)).await;
+        assert_eq!(pass_on(home, page, HOUR).await, Spread::Later(instant(2 * HOUR)));
+        assert_eq!(told(home, page, 1, 2 * HOUR).await, ["page.incident.opened"]);
+        turns(home, monitor, closed(1, 3 * HOUR)).await;
+        assert_eq!(told(home, page, 1, 3 * HOUR).await, ["page.incident.closed"]);
+    })
+    .await;
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        let (page, _) = a_page_of(home, monitor).await;
+        add(home, 1, of(page, "all@example.com", &[])).await.unwrap();
+        let settings = maintenances::with(0, |draft| draft.monitor_ids = vec![monitor.to_string()]);
+        maintenances::create(home, 1, settings).await.unwrap();
+        turns(home, monitor, opened(1, HOUR)).await;
+        turns(home, monitor, closed(1, HOUR + 1)).await;
+        assert_eq!(told(home, page, 1, 3 * HOUR).await, [""; 0]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_maintenance_is_announced_begins_and_is_over_once_each() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        let (page, [shown, still]) = a_page_of(home, monitor).await;
+        add(home, 1, wants(page, "all@example.com", |_| {})).await.unwrap();
+        add(home, 2, of(page, "still@example.com", &[still])).await.unwrap();
+        home.store.subscribers().herald(instant(0)).await.unwrap();
+        let settings =
+            maintenances::with(HOUR, |draft| draft.component_ids = vec![shown.to_string()]);
+        maintenances::create(home, 1, settings).await.unwrap();
+        assert_eq!(told(home, page, 1, 0).await, ["page.maintenance.announced"]);
+        for (now, word) in [
+            (HOUR - 1, None),
+            (HOUR, Some("page.maintenance.begun")),
+            (2 * HOUR, None),
+            (3 * HOUR, Some("page.maintenance.over")),
+            (4 * HOUR, None),
+        ] {
+            for _ in 0..2 {
+                home.store.subscribers().herald(instant(now)).await.unwrap();
+            }
+            let heard: Vec<_> = word.into_iter().collect();
+            assert_eq!(told(home, page, 1, now).await, heard, "{now}");
+        }
+        assert_eq!(told(home, page, 2, 4 * HOUR).await, [""; 0]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_maintenance_that_is_ended_or_deleted_is_over_at_once_and_once() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        let (page, [_, still]) = a_page_of(home, monitor).await;
+        add(home, 1, wants(page, "all@example.com", |_| {})).await.unwrap();
+        home.store.subscribers().herald(instant(0)).await.unwrap();
+        let settings =
+            maintenances::with(HOUR, |draft| draft.component_ids = vec![still.to_string()]);
+        let planned = maintenances::create(home, 1, settings).await.unwrap();
+        home.store.subscribers().herald(instant(HOUR)).await.unwrap();
+        let begun = ["page.maintenance.announced", "page.maintenance.begun"];
+        assert_eq!(told(home, page, 1, HOUR).await, begun);
+        let id = planned.maintenance.id;
+        home.store.maintenances().delete(home.workspace, id, at(2 * HOUR)).await.unwrap();
+        assert_eq!(told(home, page, 1, 2 * HOUR).await, ["page.maintenance.over"]);
+        home.store.subscribers().herald(instant(2 * HOUR + 1)).await.unwrap();
+        assert_eq!(told(home, page, 1, 4 * HOUR).await, [""; 0]);
+    })
+    .await;
+}
+
+// issue 7: "a step that is done again writes nothing twice"
+#[tokio::test]
+async fn a_page_of_many_is_told_in_steps_and_each_of_them_once() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        let (page, _) = a_page_of(home, monitor).await;
+        for number in 1..=501 {
+            add(home, number, of(page, &format!("{number}@example.com"), &[])).await.unwrap();
+        }
+        turns(home, monitor, opened(1, 10)).await;
+        assert_eq!(home.store.outbox().spread(page, instant(10)).await.unwrap(), Spread::More);
+        assert_eq!(home.count("deliveries WHERE kind = 'email'").await, 500);
+        // What was told before a step that was cut off is not told again.
+        home.execute("UPDATE deliveries SET state = 'accepted' WHERE kind = 'email'").await;
+        pass_on(home, page, 10).await;
+        assert_eq!(home.count("deliveries WHERE kind = 'email'").await, 501);
+        assert_eq!(home.count("deliveries WHERE kind = 'page' AND state = 'accepted'").await, 1);
+        assert_eq!(home.count("events").await, 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_page_that_is_hidden_tells_nobody_what_waits_nor_what_comes() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        let (page, _) = a_page_of(home, monitor).await;
+        add(home, 1, of(page, "all@example.com", &[])).await.unwrap();
+        turns(home, monitor, opened(1, 10)).await;
+        pass_on(home, page, 10).await;
+        home.store.pages().set_published(home.workspace, page, false, at(11)).await.unwrap();
+        turns(home, monitor, closed(1, 20)).await;
+        assert_eq!(told(home, page, 1, 20).await, [""; 0]);
+        home.store.pages().set_published(home.workspace, page, true, at(21)).await.unwrap();
+        turns(home, monitor, opened(2, 30)).await;
+        assert_eq!(told(home, page, 1, 30).await, ["page.incident.opened"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn many_incidents_of_a_minute_are_told_together_from_the_fourth_on() {
+    for_each_engine(async |home| {
+        let page = a_page(home, 1).await.id;
+        let mut monitors = Vec::new();
+        for number in 1..=6 {
+            let monitor = home.monitor(number).await.id;
+            let shown = components::settings(page, Some(monitor), |_| {});
+            components::create(home, number, shown).await.unwrap();
+            monitors.push(monitor);
+        }
+        add(home, 1, of(page, "all@example.com", &[])).await.unwrap();
+        for (number, monitor) in (1..).zip(&monitors) {
+            turns(home, *monitor, opened(number, 10)).await;
+        }
+        pass_on(home, page, 10).await;
+        let alone = due(home, 1, 10).await;
+        assert_eq!(alone.iter().filter(|due| due.holds.is_none()).count(), 3);
+        let later = due(home, 1, 70_000).await;
+        assert_eq!(later.iter().filter(|due| due.holds.is_some()).count(), 3, "{later:?}");
+    })
+    .await;
+}
+
+// issue 7: "opened, each update with notify, resolved"
+#[tokio::test]
+async fn updates_of_a_report_are_told_in_order_to_who_wants_them_of_its_components() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        let (page, [shown, still]) = a_page_of(home, monitor).await;
+        add(home, 1, wants(page, "all@example.com", |_| {})).await.unwrap();
+        add(home, 2, of(page, "still@example.com", &[still])).await.unwrap();
+        let draft = ReportDraft {
+            page_id: Some(page.to_string()),
+            title: Some("Disks".to_owned()),
+            ..ReportDraft::default()
+        };
+        let said = |status, at| UpdateSettings {
+            status,
+            text: "We look".to_owned(),
+            at: instant(at),
+            components: vec![ComponentImpact { component: shown, impact: Impact::Down }],
+        };
+        let (report, workspace) = (ReportId::from_bits(1), home.workspace);
+        let first = NewReport {
+            id: report,
+            workspace,
+            settings: draft.parse().unwrap(),
+            update: UpdateId::from_bits(1),
+            first: said(ReportStatus::Investigating, 5),
+            notify: true,
+            idempotency: None,
+        };
+        home.store.reports().create(first, at(5)).await.unwrap();
+        let updates = [
+            (2, ReportStatus::Identified, true),
+            (3, ReportStatus::Monitoring, false),
+            (4, ReportStatus::Resolved, true),
+        ];
+        for (number, status, notify) in updates {
+            let update = NewUpdate {
+                id: UpdateId::from_bits(number),
+                workspace,
+                report,
+                settings: said(status, 10 * number as i64),
+                notify,
+                idempotency: None,
+            };
+            home.store.reports().add(update, at(10 * number as i64)).await.unwrap();
+        }
+        let words = ["page.report.opened", "page.report.updated", "page.report.resolved"];
+        assert_eq!(told(home, page, 1, HOUR).await, words);
+        assert_eq!(told(home, page, 2, HOUR).await, [""; 0]);
+    })
+    .await;
+}

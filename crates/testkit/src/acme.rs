@@ -1,0 +1,295 @@
+//! A real ACME server for tests: Pebble, a process of its own with an authority of its own, that looks at
+//! names where the test says and at doors of the test's, which lead to the server that is tested. The
+//! program comes with `cargo xtask setup`; it ends with the test, or with the test's process.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rustls::RootCertStore;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject as _;
+use serde_json::json;
+use tempfile::TempDir;
+use tokio::io::{AsyncBufReadExt as _, BufReader, copy_bidirectional};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::process::{Child, Command};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use crate::target::{Authority, Validity};
+use crate::tls::TlsCaller;
+
+/// Longer than anything here takes on a busy machine.
+const PATIENCE: Duration = Duration::from_mins(1);
+/// Tries to start on ports that nobody took meanwhile.
+const STARTS: usize = 5;
+/// Seconds that its certificates hold: 90 days.
+const LIFE: u64 = 7_776_000;
+
+/// How it is to be.
+#[derive(Clone, Copy, Debug)]
+pub struct Manners {
+    /// Good nonces that it refuses, in per cent.
+    pub bad_nonces: u8,
+    /// A name that it gives no certificate to.
+    pub refuses: &'static str,
+}
+
+impl Default for Manners {
+    /// As it is by itself: one nonce in twenty is refused.
+    fn default() -> Self {
+        Self { bad_nonces: 5, refuses: "refused.example" }
+    }
+}
+
+/// A running ACME server.
+#[derive(Debug)]
+pub struct AcmeServer {
+    address: SocketAddr,
+    management: SocketAddr,
+    authority: Authority,
+    folder: TempDir,
+    http: Door,
+    tls: Door,
+    said: Arc<Said>,
+    reader: JoinHandle<()>,
+    /// Ended when it is dropped.
+    _process: Child,
+}
+
+/// A port that leads to where the test says.
+#[derive(Debug)]
+struct Door {
+    port: u16,
+    to: watch::Sender<Leads>,
+    came: Arc<AtomicUsize>,
+    task: JoinHandle<()>,
+}
+
+/// Where a door leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Leads {
+    /// The test has not said yet; who comes waits for it.
+    Unsaid,
+    /// To nobody: who comes is turned away.
+    Nowhere,
+    /// There.
+    To(SocketAddr),
+}
+
+/// What the process said.
+#[derive(Debug, Default)]
+struct Said {
+    lines: Mutex<Vec<String>>,
+    count: watch::Sender<usize>,
+}
+
+impl AcmeServer {
+    /// Starts the process. It asks for names at `dns`.
+    pub async fn start(dns: SocketAddr) -> Self {
+        Self::start_with(dns, Manners::default()).await
+    }
+
+    /// Like [`AcmeServer::start`], with other manners.
+    pub async fn start_with(dns: SocketAddr, manners: Manners) -> Self {
+        let authority = Authority::new("ACME server's authority");
+        let identity = authority.issue(&["localhost", "127.0.0.1"], Validity::Holds);
+        let folder = tempfile::tempdir().expect("the machine has room for a folder");
+        let write = |name: &str, text: &str| {
+            std::fs::write(folder.path().join(name), text).expect("the folder was just made");
+        };
+        write("authority.pem", &authority.pem());
+        write("certificate.pem", &identity.chain_pem());
+        write("key.pem", &identity.key_pem());
+        let (http, tls) = (Door::open().await, Door::open().await);
+        for _ in 0..STARTS {
+            let (address, management) = (free().await, free().await);
+            let config = config(&folder, (address, management), (http.port, tls.port), manners);
+            write("config.json", &config);
+            let started = spawn(&folder, dns, manners, address).await;
+            let Some((process, said, reader)) = started else { continue };
+            return Self {
+                address,
+                management,
+                authority,
+                folder,
+                http,
+                tls,
+                said,
+                reader,
+                _process: process,
+            };
+        }
+        panic!("Pebble did not start in {STARTS} tries");
+    }
+
+    /// The address of its directory.
+    pub fn directory(&self) -> String {
+        format!("https://{}/dir", self.address)
+    }
+
+    /// The file of the authority that vouches for the server itself.
+    pub fn authority_file(&self) -> PathBuf {
+        self.folder.path().join("authority.pem")
+    }
+
+    /// Lets it find what it looks for at these addresses from now on, whatever name it looks at. Where
+    /// there is none, nobody answers. Until this is said it waits.
+    pub fn finds(&self, http: Option<SocketAddr>, tls: Option<SocketAddr>) {
+        self.http.to.send_replace(http.map_or(Leads::Nowhere, Leads::To));
+        self.tls.to.send_replace(tls.map_or(Leads::Nowhere, Leads::To));
+    }
+
+    /// How often it has looked over HTTP, and how often in TLS.
+    pub fn looked(&self) -> (usize, usize) {
+        let came = |door: &Door| door.came.load(Ordering::Relaxed);
+        (came(&self.http), came(&self.tls))
+    }
+
+    /// The authority of the certificates that it gives.
+    pub async fn roots(&self) -> RootCertStore {
+        let mut own = RootCertStore::empty();
+        own.add_parsable_certificates(CertificateDer::from_pem_slice(
+            self.authority.pem().as_bytes(),
+        ));
+        let caller = TlsCaller::new(own, &["http/1.1"]);
+        let reply = caller.get(self.management, "localhost", "/roots/0").await;
+        let reply = reply.expect("Pebble tells its authority");
+        let mut roots = RootCertStore::empty();
+        let found = CertificateDer::pem_slice_iter(&reply.body).filter_map(Result::ok);
+        let (added, _) = roots.add_parsable_certificates(found);
+        assert_eq!(added, 1, "{reply}");
+        roots
+    }
+
+    /// Waits until it has said a line with this text in it.
+    pub async fn says(&self, text: &str) {
+        let heard = |said: &Said| {
+            let lines = said.lines.lock().unwrap_or_else(PoisonError::into_inner);
+            lines.iter().any(|line| line.contains(text))
+        };
+        let mut count = self.said.count.subscribe();
+        let waiting = count.wait_for(|_| heard(&self.said));
+        let came = tokio::time::timeout(PATIENCE, waiting).await.is_ok();
+        assert!(came, "Pebble did not say `{text}`: {:#?}", self.said.lines);
+    }
+}
+
+impl Drop for AcmeServer {
+    fn drop(&mut self) {
+        self.reader.abort();
+    }
+}
+
+impl Drop for Door {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Door {
+    async fn open() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has a free port");
+        let port = listener.local_addr().expect("it is bound").port();
+        let (to, leads) = watch::channel(Leads::Unsaid);
+        let came = Arc::<AtomicUsize>::default();
+        let counted = Arc::clone(&came);
+        let task = tokio::spawn(async move {
+            while let Ok((mut near, _)) = listener.accept().await {
+                counted.fetch_add(1, Ordering::Relaxed);
+                let mut leads = leads.clone();
+                tokio::spawn(async move {
+                    let leads = leads.wait_for(|to| *to != Leads::Unsaid).await.map(|to| *to);
+                    let Ok(Leads::To(to)) = leads else { return };
+                    if let Ok(mut far) = TcpStream::connect(to).await {
+                        // Whoever hangs up ends both.
+                        let _ = copy_bidirectional(&mut near, &mut far).await;
+                    }
+                });
+            }
+        });
+        Self { port, to, came, task }
+    }
+}
+
+/// An address that nobody has at this moment.
+async fn free() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has a free port");
+    listener.local_addr().expect("it is bound")
+}
+
+fn config(
+    folder: &TempDir,
+    (address, management): (SocketAddr, SocketAddr),
+    (http, tls): (u16, u16),
+    manners: Manners,
+) -> String {
+    let path = |name: &str| folder.path().join(name);
+    json!({ "pebble": {
+        "listenAddress": address, "managementListenAddress": management,
+        "certificate": path("certificate.pem"), "privateKey": path("key.pem"),
+        "httpPort": http, "tlsPort": tls, "ocspResponderURL": "",
+        "externalAccountBindingRequired": false, "domainBlocklist": [manners.refuses],
+        "certificateValidityPeriod": LIFE, "retryAfter": { "authz": 0, "order": 0 },
+    } })
+    .to_string()
+}
+
+type Started = (Child, Arc<Said>, JoinHandle<()>);
+
+/// The process, once it answers; `None` where it ended, because somebody took its port.
+async fn spawn(
+    folder: &TempDir,
+    dns: SocketAddr,
+    manners: Manners,
+    address: SocketAddr,
+) -> Option<Started> {
+    let mut process = Command::new(program())
+        .args(["-config", "config.json", "-dnsserver", &dns.to_string()])
+        .current_dir(folder.path())
+        .env("PEBBLE_VA_NOSLEEP", "1")
+        .env("PEBBLE_WFE_NONCEREJECT", manners.bad_nonces.to_string())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .kill_on_drop(true)
+        .spawn()
+        .expect("these tests start Pebble: run `cargo xtask setup`");
+    let stdout = process.stdout.take().expect("it was asked for as a pipe");
+    let said = Arc::new(Said::default());
+    let heard = Arc::clone(&said);
+    let reader = tokio::spawn(async move {
+        let mut lines = BufReader::new(stdout).lines();
+        while let Ok(Some(line)) = lines.next_line().await {
+            heard.lines.lock().unwrap_or_else(PoisonError::into_inner).push(line);
+            heard.count.send_modify(|count| *count += 1);
+        }
+    });
+    let answers = async {
+        while TcpStream::connect(address).await.is_err() {
+            if process.try_wait().is_ok_and(|ended| ended.is_some()) {
+                return false;
+            }
+            tokio::task::yield_now().await;
+        }
+        true
+    };
+    let answers = tokio::time::timeout(PATIENCE, answers).await.unwrap_or(false);
+    answers.then_some((process, said, reader))
+}
+
+/// Where `cargo xtask setup` put the program.
+fn program() -> PathBuf {
+    #[expect(clippy::disallowed_methods, reason = "where tools are is told to tests alone")]
+    let tools = std::env::var("ALOFT_TOOLS_DIR")
+        .map_or_else(|_| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.tools"), PathBuf::from);
+    let program = tools.join("bin/pebble");
+    assert!(
+        program.exists(),
+        "these tests start Pebble, which is not installed: run `cargo xtask setup`"
+    );
+    program.canonicalize().expect("it is there")
+}

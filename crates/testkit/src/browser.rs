@@ -1,0 +1,271 @@
+//! Chromium without a window, for tests of pages: what a visitor sees, with scripts and without, in light
+//! and dark, on a phone and on paper; what axe-core finds; and pictures. Driven by a process of Node.js,
+//! whose packages come with `cargo xtask setup`. It ends with the test, or with the test's process.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+/// Longer than anything here takes on a busy machine.
+const PATIENCE: Duration = Duration::from_mins(2);
+/// How long the browser waits for something to come to pass, in ms: it shall say itself that it did not.
+const UNTIL_MS: u32 = 60_000;
+
+/// A running browser.
+#[derive(Debug)]
+pub struct Browser {
+    line: Arc<Line>,
+    reader: JoinHandle<()>,
+    /// Ended when it is dropped.
+    _process: Child,
+}
+
+/// How somebody looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct View {
+    /// Width of the window, in CSS pixels.
+    pub width: u32,
+    /// Height of the window, in CSS pixels.
+    pub height: u32,
+    /// Whether the visitor prefers dark colours.
+    pub dark: bool,
+    /// Whether scripts run.
+    pub scripts: bool,
+    /// Whether the page is seen as it would be printed.
+    pub print: bool,
+    /// The visitor's language, such as `en`.
+    pub language: &'static str,
+}
+
+/// A window with one page, and cookies of its own.
+#[derive(Debug)]
+pub struct Tab {
+    line: Arc<Line>,
+    number: u64,
+    origin: String,
+}
+
+/// What goes to the process and comes back.
+struct Line {
+    stdin: tokio::sync::Mutex<ChildStdin>,
+    last: AtomicU64,
+    waiting: Mutex<HashMap<u64, oneshot::Sender<Result<Value, String>>>>,
+}
+
+impl View {
+    /// A window on a desk, in light colours.
+    pub const DESKTOP: Self = Self {
+        width: 1_280,
+        height: 900,
+        dark: false,
+        scripts: true,
+        print: false,
+        language: "en",
+    };
+    /// A small phone.
+    pub const PHONE: Self = Self { width: 360, height: 740, ..Self::DESKTOP };
+
+    /// The same in dark colours.
+    #[must_use]
+    pub const fn dark(self) -> Self {
+        Self { dark: true, ..self }
+    }
+
+    /// The same without scripts.
+    #[must_use]
+    pub const fn without_scripts(self) -> Self {
+        Self { scripts: false, ..self }
+    }
+
+    /// The same on paper.
+    #[must_use]
+    pub const fn printed(self) -> Self {
+        Self { print: true, ..self }
+    }
+}
+
+impl Browser {
+    /// Starts Chromium.
+    pub async fn start() -> Self {
+        let told = json!({ "packages": packages(), "program": program() });
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/src/browser/browser.mjs");
+        let mut process = Command::new("node")
+            .args([script, &told.to_string()])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .expect("these tests start a browser with Node.js: run `cargo xtask setup`");
+        let stdin = process.stdin.take().expect("it was asked for as a pipe");
+        let stdout = process.stdout.take().expect("it was asked for as a pipe");
+        let mut lines = BufReader::new(stdout).lines();
+        let first = tokio::time::timeout(PATIENCE, lines.next_line()).await.ok();
+        let first = first.and_then(Result::ok).flatten().unwrap_or_default();
+        assert!(first.contains("ready"), "the browser did not start (it said `{first}`)");
+        let (stdin, waiting) = (tokio::sync::Mutex::new(stdin), Mutex::default());
+        let line = Arc::new(Line { stdin, last: AtomicU64::new(0), waiting });
+        let reader = tokio::spawn(read(lines, Arc::clone(&line)));
+        Self { line, reader, _process: process }
+    }
+
+    /// A window for pages of this origin, such as `http://127.0.0.1:80`, with this cookie (`name=value`).
+    pub async fn open(&self, origin: &str, view: View, cookie: Option<&str>) -> Tab {
+        let View { width, height, dark, scripts, print, language } = view;
+        let asked = json!({
+            "command": "open", "width": width, "height": height, "dark": dark, "scripts": scripts,
+            "print": print, "language": language, "cookie": cookie, "origin": origin,
+        });
+        let number = self.line.ask(asked).await.as_u64().expect("tabs have numbers");
+        Tab { line: Arc::clone(&self.line), number, origin: origin.to_owned() }
+    }
+}
+
+impl Tab {
+    /// Goes to this path and waits until it is loaded; the status of the answer.
+    pub async fn visit(&self, path: &str) -> u16 {
+        let url = format!("{}{path}", self.origin);
+        let status = self.ask("visit", json!({ "url": url })).await;
+        status.as_u64().and_then(|status| u16::try_from(status).ok()).expect("answers have one")
+    }
+
+    /// What this JavaScript comes to; works without scripts of the page, too.
+    pub async fn evaluate(&self, code: &str) -> Value {
+        self.ask("evaluate", json!({ "code": code })).await
+    }
+
+    /// What this JavaScript comes to, as text.
+    pub async fn text(&self, code: &str) -> String {
+        let value = self.evaluate(code).await;
+        value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+    }
+
+    /// Waits until this JavaScript comes to something that is true.
+    pub async fn until(&self, code: &str) -> Value {
+        self.ask("until", json!({ "code": code, "millis": UNTIL_MS })).await
+    }
+
+    /// Clicks on the first element of a selector, and waits for the page that follows.
+    pub async fn click(&self, selector: &str) {
+        self.ask("click", json!({ "selector": selector })).await;
+    }
+
+    /// Writes into a field.
+    pub async fn fill(&self, selector: &str, value: &str) {
+        self.ask("fill", json!({ "selector": selector, "value": value })).await;
+    }
+
+    /// Presses a key, such as `Tab` or `ArrowLeft`.
+    pub async fn press(&self, key: &str) {
+        self.ask("press", json!({ "key": key })).await;
+    }
+
+    /// Keeps a picture of the whole page in this file.
+    pub async fn picture(&self, file: &Path) {
+        self.ask("picture", json!({ "file": file })).await;
+    }
+
+    /// What axe-core finds wrong, a line for each rule.
+    pub async fn audit(&self) -> Vec<String> {
+        lines(&self.ask("audit", json!({})).await)
+    }
+
+    /// All URLs that were asked for.
+    pub async fn asked(&self) -> Vec<String> {
+        lines(&self.ask("asked", json!({})).await)
+    }
+
+    /// What the browser complained of: errors of scripts, and what the page's policy forbade.
+    pub async fn complaints(&self) -> Vec<String> {
+        lines(&self.ask("complaints", json!({})).await)
+    }
+
+    /// Closes the window.
+    pub async fn close(self) {
+        self.ask("close", json!({})).await;
+    }
+
+    async fn ask(&self, command: &str, mut what: Value) -> Value {
+        what["command"] = json!(command);
+        what["tab"] = json!(self.number);
+        self.line.ask(what).await
+    }
+}
+
+impl Line {
+    async fn ask(&self, mut what: Value) -> Value {
+        let id = self.last.fetch_add(1, Ordering::Relaxed);
+        what["id"] = json!(id);
+        let (sender, answer) = oneshot::channel();
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).insert(id, sender);
+        let written = self.stdin.lock().await.write_all(format!("{what}\n").as_bytes()).await;
+        written.expect("the browser listens to the test");
+        let answer = tokio::time::timeout(PATIENCE, answer).await;
+        let answer = answer.expect("the browser answers in time").expect("the browser answers");
+        answer.unwrap_or_else(|why| panic!("{what}: {why}"))
+    }
+}
+
+impl fmt::Debug for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Line").field("last", &self.last).finish_non_exhaustive()
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        self.reader.abort();
+    }
+}
+
+async fn read(mut lines: Lines<BufReader<ChildStdout>>, line: Arc<Line>) {
+    while let Ok(Some(text)) = lines.next_line().await {
+        let mut said: Value = serde_json::from_str(&text).unwrap_or_default();
+        let id = said["id"].as_u64();
+        let mut waiting = line.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(sender) = id.and_then(|id| waiting.remove(&id)) else { continue };
+        let answer = match said["error"].as_str() {
+            Some(why) => Err(why.to_owned()),
+            None => Ok(said["value"].take()),
+        };
+        // Who asked may have ended.
+        drop(sender.send(answer));
+    }
+}
+
+fn lines(list: &Value) -> Vec<String> {
+    let texts = list.as_array().into_iter().flatten();
+    texts.map(|text| text.as_str().unwrap_or_default().to_owned()).collect()
+}
+
+/// The folder in which `cargo xtask setup` put the packages.
+fn packages() -> PathBuf {
+    #[expect(clippy::disallowed_methods, reason = "where tools are is told to tests alone")]
+    let tools = std::env::var("ALOFT_TOOLS_DIR")
+        .map_or_else(|_| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.tools"), PathBuf::from);
+    let packages = tools.join("browser");
+    assert!(
+        packages.join("node_modules/playwright-core").exists(),
+        "these tests start a browser, which is not installed: run `cargo xtask setup`"
+    );
+    packages.canonicalize().expect("it is there")
+}
+
+/// Chromium as it is called on this machine.
+fn program() -> PathBuf {
+    #[expect(clippy::disallowed_methods, reason = "where programs are is told to tests alone")]
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path)
+        .flat_map(|folder| ["chromium", "chromium-browser", "google-chrome"].map(|it| folder.join(it)))
+        .find(|program| program.exists());
+    found.expect("these tests start Chromium: run `cargo xtask setup`")
+}

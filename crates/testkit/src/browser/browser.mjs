@@ -1,0 +1,98 @@
+// Chromium for tests, without a window. The packages lie in the folder that it is given. It speaks with the
+// test in lines of JSON: each command has an id, and its answer has the same; it ends with its input.
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { createInterface } from "node:readline";
+
+const { packages, program } = JSON.parse(process.argv[2]);
+const require = createRequire(packages + "/");
+const { chromium } = require("playwright-core");
+const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+
+const say = (line) => process.stdout.write(JSON.stringify(line) + "\n");
+// Nobody but this test uses it, and its own walls need rights that containers do not give.
+const args = ["--no-sandbox", "--disable-dev-shm-usage", "--force-color-profile=srgb"];
+const browser = await chromium.launch({ executablePath: program, args });
+
+/** Open tabs by number: each with what it asked for and what it complained of. */
+const tabs = new Map();
+
+const commands = {
+  async open({ width, height, dark, scripts, language, print, cookie, origin }) {
+    const context = await browser.newContext({
+      viewport: { width, height },
+      colorScheme: dark ? "dark" : "light",
+      javaScriptEnabled: scripts,
+      locale: language,
+      reducedMotion: "reduce",
+    });
+    if (cookie) {
+      const [name, value] = cookie.split(/=(.*)/s);
+      await context.addCookies([{ name, value, url: origin }]);
+    }
+    const page = await context.newPage();
+    if (print) await page.emulateMedia({ media: "print" });
+    const tab = { context, page, asked: [], complaints: [] };
+    page.on("request", (request) => tab.asked.push(request.url()));
+    page.on("pageerror", (error) => tab.complaints.push(String(error)));
+    page.on("console", (line) => {
+      if (line.type() === "error" || line.type() === "warning") tab.complaints.push(line.text());
+    });
+    tabs.set(tabs.size, tab);
+    return tabs.size - 1;
+  },
+  async visit({ page }, { url }) {
+    const answer = await page.goto(url, { waitUntil: "load" });
+    return answer.status();
+  },
+  async evaluate({ page }, { code }) {
+    return page.evaluate(code);
+  },
+  async until({ page }, { code, millis }) {
+    // The page's policy forbids the browser to wait for a text of code by itself.
+    for (const end = Date.now() + millis; Date.now() < end; await page.waitForTimeout(50)) {
+      // A page that goes away in between is asked again when the next one is there.
+      const value = await page.evaluate(code).catch(() => null);
+      if (value) return value;
+    }
+    throw new Error(`it did not come to pass: ${code}`);
+  },
+  async click({ page }, { selector }) {
+    await page.click(selector);
+    await page.waitForLoadState("load");
+  },
+  async fill({ page }, { selector, value }) {
+    await page.fill(selector, value);
+  },
+  async press({ page }, { key }) {
+    await page.keyboard.press(key);
+  },
+  async picture({ page }, { file }) {
+    await page.screenshot({ path: file, fullPage: true });
+  },
+  async audit({ page }) {
+    await page.evaluate(axe);
+    const { violations } = await page.evaluate(() => axe.run(document, { resultTypes: ["violations"] }));
+    return violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map((it) => it.html).slice(0, 3).join(" ")}`);
+  },
+  async asked({ asked }) {
+    return asked;
+  },
+  async complaints({ complaints }) {
+    return complaints;
+  },
+  async close({ context }) {
+    await context.close();
+  },
+};
+
+say({ ready: browser.version() });
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, tab, command, ...rest } = JSON.parse(line);
+  const work = tab === undefined ? commands[command](rest) : commands[command](tabs.get(tab), rest);
+  work.then(
+    (value) => say({ id, value: value ?? null }),
+    (error) => say({ id, error: String(error) }),
+  );
+}
+await browser.close();

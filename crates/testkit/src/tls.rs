@@ -1,0 +1,86 @@
+//! Somebody who asks in TLS: trusts what the test says, asks by a name at any address, and shows what was
+//! answered.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use http::Request;
+use http_body_util::Full;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use rustls::crypto::aws_lc_rs;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{ClientConfig, RootCertStore};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+
+use crate::server::{Reply, read};
+
+/// Somebody who asks in TLS.
+#[derive(Clone, Debug)]
+pub struct TlsCaller(Arc<ClientConfig>);
+
+impl TlsCaller {
+    /// Trusts these, and offers these protocols.
+    pub fn new(roots: RootCertStore, protocols: &[&str]) -> Self {
+        let provider = Arc::new(aws_lc_rs::default_provider());
+        let mut config = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .expect("the provider has suites of TLS 1.2 and 1.3")
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        config.alpn_protocols = protocols.iter().map(|it| it.as_bytes().to_vec()).collect();
+        Self(Arc::new(config))
+    }
+
+    /// A connection to whoever is `name` at this address; the error says why there is none.
+    pub async fn connect(
+        &self,
+        address: SocketAddr,
+        name: &str,
+    ) -> Result<TlsStream<TcpStream>, String> {
+        let stream = TcpStream::connect(address).await.map_err(|why| why.to_string())?;
+        let name = ServerName::try_from(name.to_owned()).expect("the test wrote a name");
+        let connector = TlsConnector::from(Arc::clone(&self.0));
+        connector.connect(name, stream).await.map_err(|why| why.to_string())
+    }
+
+    /// The certificate that is shown for `name`.
+    pub async fn certificate(
+        &self,
+        address: SocketAddr,
+        name: &str,
+    ) -> Result<CertificateDer<'static>, String> {
+        let stream = self.connect(address, name).await?;
+        let shown = stream.get_ref().1.peer_certificates().and_then(|chain| chain.first());
+        Ok(shown.expect("a handshake shows one").clone().into_owned())
+    }
+
+    /// Asks `name` at this address for a path, in the protocol that was agreed on.
+    pub async fn get(&self, address: SocketAddr, name: &str, path: &str) -> Result<Reply, String> {
+        let stream = self.connect(address, name).await?;
+        let is_h2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+        let request =
+            Request::get(if is_h2 { format!("https://{name}{path}") } else { path.into() });
+        let request = if is_h2 { request } else { request.header("host", name) };
+        let request = request.body(Full::<bytes::Bytes>::default());
+        let request = request.expect("the test wrote a request that can be");
+        let io = TokioIo::new(stream);
+        let said = |why: hyper::Error| why.to_string();
+        if is_h2 {
+            let executor = TokioExecutor::new();
+            let (mut sender, connection) =
+                hyper::client::conn::http2::handshake(executor, io).await.map_err(said)?;
+            let connection = tokio::spawn(connection);
+            let reply = read(sender.send_request(request).await.map_err(said)?).await;
+            connection.abort();
+            return Ok(reply);
+        }
+        let (mut sender, connection) =
+            hyper::client::conn::http1::handshake(io).await.map_err(said)?;
+        let connection = tokio::spawn(connection);
+        let reply = read(sender.send_request(request).await.map_err(said)?).await;
+        connection.abort();
+        Ok(reply)
+    }
+}

@@ -1,0 +1,149 @@
+//! The scenarios of status pages: pages of several sizes with a past of 90 days, in which each component
+//! has its own troubles. How many visitors are answered from memory, by a load generator that shares the
+//! cores; how many bytes a page is; how long one takes that is made anew; and how soon an open browser
+//! hears of a verdict.
+
+mod browser;
+mod site;
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::{Value, json};
+
+use self::browser::Browser;
+use self::site::{Site, get};
+use super::alerts::Page;
+use super::process::Target;
+use super::scenario::Sizes;
+use super::{Figure, Scenario, api};
+
+/// All scenarios, in the order in which they run.
+pub(super) const PAGES: &[Scenario] = &[("visits", visits), ("verdict", verdict)];
+
+/// Components of the pages.
+const COUNTS: [usize; 4] = [8, 30, 100, 1_000];
+/// Connections that ask at a time.
+const CONNECTIONS: usize = 32;
+/// How often a page is made anew for the figure of it.
+const ROUNDS: usize = 9;
+/// How often the verdict changes.
+const CHANGES: usize = 60;
+/// Longest time that anything is waited for.
+const PATIENCE: Duration = Duration::from_mins(1);
+/// Longer than a page is kept without a look at what is stored.
+const FORGOTTEN: Duration = Duration::from_secs(11);
+const KILOBYTE: f64 = 1_000.0;
+
+/// Pages as visitors load them: bytes, visits a second, and making them anew.
+fn visits(target: &Target, sizes: &Sizes) -> Result<Vec<Figure>> {
+    let site = Site::open(target, &COUNTS)?;
+    let mut figures = Vec::new();
+    for count in COUNTS {
+        let figure = |what: &str, value, unit| Figure {
+            name: format!("page: {what}"),
+            monitors: Some(count),
+            value,
+            unit,
+        };
+        let path = site::path(count);
+        for (encoding, word) in [("brotli", "br"), ("gzip", "gzip"), ("plain", "identity")] {
+            let bytes = get(site.service.address, &path, word)?.len() as f64;
+            figures.push(figure(&format!("{encoding} bytes"), bytes / KILOBYTE, "KB"));
+        }
+        let [project, say, whole] = anew(&site, count)?;
+        figures.push(figure("made anew, as HTML", project + say, "ms"));
+        figures.push(figure("made anew, what is shown", project, "ms"));
+        figures.push(figure("made anew, read and answered", whole, "ms"));
+        let used = site.service.usage()?.cpu;
+        let seen = load(&site, &path, sizes)?;
+        let cpu = site.service.usage()?.cpu.saturating_sub(used).as_secs_f64() * 1e6;
+        let number = |key: &str| seen[key].as_f64().unwrap_or(f64::NAN);
+        figures.push(figure("cached visits", number("visits") / number("seconds"), "/s"));
+        figures.push(figure("CPU per visit", cpu / number("visits"), "µs"));
+        figures.push(figure("p99 of visits", number("p99_us") / 1_000.0, "ms"));
+    }
+    site.service.stop()?;
+    Ok(figures)
+}
+
+fn load(site: &Site, path: &str, sizes: &Sizes) -> Result<Value> {
+    let output = Command::new("target/release/bench-visits")
+        .args([&site.service.address.to_string(), path, "br"])
+        .args([CONNECTIONS, sizes.window.as_secs() as usize].map(|it| it.to_string()))
+        .output()?;
+    let why = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "the load generator failed: {why}");
+    Ok(serde_json::from_slice(&output.stdout)?)
+}
+
+/// Milliseconds of deciding what a page shows, of saying it as HTML, and from the question to the last
+/// byte, reading included: the middle of several.
+fn anew(site: &Site, count: usize) -> Result<[f64; 3]> {
+    let address = site.service.address;
+    let mut rounds = Vec::with_capacity(ROUNDS);
+    for _ in 0..ROUNDS {
+        site.touch(count)?;
+        let before = api::metrics(address)?;
+        let begun = Instant::now();
+        get(address, &site::path(count), "identity")?;
+        let whole = begun.elapsed().as_secs_f64();
+        let after = api::metrics(address)?;
+        let spent = |what: &str| {
+            let name = format!("aloft_page_{what}_seconds_sum");
+            after.sum(&name) - before.sum(&name)
+        };
+        rounds.push([spent("project"), spent("say"), whole].map(|seconds| seconds * 1e3));
+    }
+    let middle = |place: usize| {
+        let mut values: Vec<f64> = rounds.iter().map(|round| round[place]).collect();
+        values.sort_by(f64::total_cmp);
+        values[ROUNDS / 2]
+    };
+    Ok([middle(0), middle(1), middle(2)])
+}
+
+/// From the arrival of the check that changes the verdict to the word at an open browser, beside others
+/// that are open, and on the page that it loads then.
+fn verdict(target: &Target, sizes: &Sizes) -> Result<Vec<Figure>> {
+    const COUNT: usize = 30;
+    let mut site = Site::open(target, &[COUNT])?;
+    let page = Page::start()?;
+    let monitor = site.add(COUNT, "breaks", &page.url())?;
+    std::thread::sleep(sizes.warm_up.min(FORGOTTEN));
+    let path = site::path(COUNT);
+    let mut browsers = Vec::new();
+    for _ in 0..CONNECTIONS {
+        browsers.push(Browser::open(site.service.address, &format!("{path}/events"))?);
+    }
+    let mut took = Vec::with_capacity(CHANGES);
+    for change in 0..CHANGES {
+        let breaks = change % 2 == 0;
+        if breaks {
+            page.break_down();
+        } else {
+            page.recover();
+        }
+        site.api.call("TriggerMonitor", &json!({ "id": monitor }))?;
+        let mut last = None;
+        for browser in &browsers {
+            last = last.max(Some(browser.next(PATIENCE).context("a browser heard of nothing")?));
+        }
+        let checked = page.last_visit().context("the check came")?;
+        let last = last.context("there are browsers")?;
+        took.push(last.saturating_duration_since(checked).as_secs_f64());
+        let shown = get(site.service.address, &path, "identity")?;
+        let is_down = String::from_utf8_lossy(&shown).contains("breaks is down");
+        ensure!(is_down == breaks, "the page does not show what the event was about");
+    }
+    site.service.stop()?;
+    took.sort_by(f64::total_cmp);
+    let figure = |what: &str, place: usize| Figure {
+        name: format!("verdict to open browser: {what}"),
+        monitors: Some(COUNT),
+        value: took[place],
+        unit: "s",
+    };
+    Ok(vec![figure("p50", CHANGES / 2), figure("worst", CHANGES - 1)])
+}

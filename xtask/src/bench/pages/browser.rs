@@ -1,0 +1,42 @@
+//! An open browser, as far as it listens for news: a connection that a thread reads.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::mpsc::{self, Sender};
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, ensure};
+
+use super::super::process::connect;
+
+/// A browser that listens, until the service ends.
+pub(super) struct Browser(mpsc::Receiver<Instant>);
+
+impl Browser {
+    pub(super) fn open(address: SocketAddr, path: &str) -> Result<Self> {
+        let mut stream = BufReader::new(connect(address)?);
+        let request = format!("GET {path} HTTP/1.1\r\nhost: bench\r\n\r\n");
+        stream.get_mut().write_all(request.as_bytes())?;
+        let mut line = String::new();
+        stream.read_line(&mut line)?;
+        ensure!(line.starts_with("HTTP/1.1 200 "), "{path} was answered {line}");
+        let (sender, news) = mpsc::channel();
+        std::thread::spawn(move || listen(stream, &sender));
+        Ok(Self(news))
+    }
+
+    /// When the next word came that something has changed.
+    pub(super) fn next(&self, within: Duration) -> Option<Instant> {
+        self.0.recv_timeout(within).ok()
+    }
+}
+
+/// Until the connection or the bench ends.
+fn listen(stream: BufReader<TcpStream>, told: &Sender<Instant>) -> Option<()> {
+    for line in stream.lines() {
+        if line.ok()? == "event: changed" {
+            told.send(Instant::now()).ok()?;
+        }
+    }
+    None
+}
