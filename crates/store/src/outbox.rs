@@ -1,6 +1,6 @@
 //! The outbox: who is told what, and what came of it. Rows are written in the transaction of what they
 //! tell of (`telling`), handed to the sender in their order (`queue`), tried (`attempts`), and kept to be
-//! read (`log`). Whom to tell and when is decided by `domain::notify`; sending belongs to the server.
+//! read (`log`); what cannot be read any more holds up nobody (`unreadable`). Whom to tell and when is decided by `domain::notify`; sending belongs to the server.
 
 mod addressee;
 mod announce;
@@ -12,6 +12,7 @@ mod replay;
 mod rows;
 mod spread;
 mod telling;
+mod unreadable;
 
 use std::time::Duration;
 

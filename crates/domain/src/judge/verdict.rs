@@ -109,7 +109,9 @@ impl fmt::Display for Why {
             Self::Tie(share) => write!(f, "still fails in {share}, after it did in more"),
             Self::RegionFailing(region) => write!(f, "fails in `{region}`, two slots in a row"),
             Self::Slow(share) => write!(f, "is slow in {share}"),
-            Self::Fine(Share { regions: 0, of_regions: 1, .. }) => f.write_str("the check succeeds"),
+            Self::Fine(Share { regions: 0, of_regions: 1, .. }) => {
+                f.write_str("the check succeeds")
+            }
             Self::Fine(Share { regions: 0, of_regions, .. }) => {
                 write!(f, "the checks of all {of_regions} regions succeed")
             }

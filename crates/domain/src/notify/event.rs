@@ -111,6 +111,15 @@ pub enum Notice<'e> {
 }
 
 impl EventKind {
+    /// All of them.
+    pub const ALL: &[Self] = &[Self::Error, Self::Degraded, Self::Recovered, Self::Test];
+
+    /// The kind of this word.
+    pub fn parse(word: &str) -> Result<Self, String> {
+        let known = Self::ALL.iter().find(|kind| kind.as_str() == word);
+        known.copied().ok_or_else(|| format!("`{word}` is no event"))
+    }
+
     /// The word that is stored, sent and shown.
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -6,6 +6,7 @@ use rules::{ChannelId, Timestamp, WorkspaceId};
 
 use super::rows::{self, Address, Events};
 use super::telling::hearer;
+use super::unreadable::is_unreadable;
 use super::{Addressee, DeliveryState, Outbox, TestNote, Then, Tried};
 use crate::StoreError;
 use crate::db::{Connection, query};
@@ -13,13 +14,13 @@ use crate::row::id;
 use crate::writer::Session;
 
 /// One try, as it is kept.
-struct Attempt<'t> {
-    delivery: i64,
-    number: u32,
-    at: Timestamp,
-    took_ms: i64,
-    status: Option<u16>,
-    answer: &'t str,
+pub(super) struct Attempt<'t> {
+    pub(super) delivery: i64,
+    pub(super) number: u32,
+    pub(super) at: Timestamp,
+    pub(super) took_ms: i64,
+    pub(super) status: Option<u16>,
+    pub(super) answer: &'t str,
 }
 
 impl Outbox<'_> {
@@ -92,7 +93,7 @@ pub(crate) async fn forget_attempts(db: &mut Connection, number: i64) -> Result<
 
 /// A try that is told twice is one, known by its number: two may begin at one instant. One of a delivery
 /// that retention took away is none.
-async fn insert(db: &mut Connection, attempt: Attempt<'_>) -> Result<bool, StoreError> {
+pub(super) async fn insert(db: &mut Connection, attempt: Attempt<'_>) -> Result<bool, StoreError> {
     let inserted = query(
         "INSERT INTO delivery_attempts (delivery, number, at, took_ms, status, answer) \
          SELECT d.number, $1, $2, $3, $4, $5 FROM deliveries d WHERE d.number = $6 \
@@ -176,7 +177,12 @@ async fn write_reminder(
     let channel = id(&row, 0, ChannelId::parse)?;
     let hearer = hearer(&row, channel, 1)?;
     let Some(every) = hearer.wishes.remind_every else { return Ok(()) };
-    let event = rows::open(&session.vault, row.try_get(5)?, row.try_get(6)?)?;
+    let event = match rows::open(&session.vault, row.try_get(5)?, row.try_get(6)?) {
+        Ok(event) => event,
+        // It was told; of what cannot be read any more nobody is reminded.
+        Err(why) if is_unreadable(&why) => return Ok(()),
+        Err(error) => return Err(error),
+    };
     let Some(reminder) = remind(&event, every, now) else { return Ok(()) };
     let address = Address {
         workspace: id(&row, 3, WorkspaceId::parse)?,

@@ -9,6 +9,7 @@ use rules::{ChannelId, DeliveryId, MonitorId, ProviderType, WorkspaceId};
 use sqlx::AssertSqlSafe;
 
 use super::rows;
+use super::unreadable::{is_unreadable, outline};
 use super::{Delivery, DeliveryAttempt, DeliveryFilter, DeliveryState, Outbox, OutboxCounts};
 use crate::db::{Connection, Query, Row, Value, query};
 use crate::row::{Listed, counted, id, instant, maybe_instant, narrow, optional};
@@ -19,7 +20,8 @@ use crate::{Page, StoreError};
 /// of the same moment.
 const COLUMNS: &str = "SELECT d.number, d.workspace_id, d.channel, d.kind, m.id, e.key, e.sealed, \
     d.state, d.holds, d.created_at, d.due_at, d.tries, d.done_at, \
-    (SELECT MAX(a.number) FROM delivery_attempts a WHERE a.delivery = d.number) FROM deliveries d \
+    (SELECT MAX(a.number) FROM delivery_attempts a WHERE a.delivery = d.number), \
+    e.kind, e.incident, e.reminder, e.began_at, e.at FROM deliveries d \
     JOIN events e ON e.number = d.event LEFT JOIN monitors m ON m.number = d.monitor";
 
 impl Outbox<'_> {
@@ -142,13 +144,18 @@ async fn all(
 }
 
 fn read(vault: &Vault, row: &Row) -> Result<Delivery, StoreError> {
+    let key = row.try_get(5)?;
+    let event = match rows::open(vault, key, row.try_get(6)?) {
+        Err(why) if is_unreadable(&why) => outline(row, key, 14)?,
+        event => event?,
+    };
     Ok(Delivery {
         id: rows::delivery_id(row, 0)?,
         workspace: id(row, 1, WorkspaceId::parse)?,
         channel: id(row, 2, ChannelId::parse)?,
         kind: id(row, 3, ProviderType::parse)?,
         monitor: optional(row, 4, MonitorId::parse)?,
-        event: rows::open(vault, row.try_get(5)?, row.try_get(6)?)?,
+        event,
         state: id(row, 7, DeliveryState::parse)?,
         holds: optional(row, 8, Holds::parse)?,
         created_at: instant(row, 9)?,

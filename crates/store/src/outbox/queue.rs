@@ -7,6 +7,7 @@ use rules::{ChannelId, DeliveryId, Timestamp};
 
 use super::rows::{self, loose, select_due};
 use super::telling::{cancel, hearer};
+use super::unreadable::{Unreadable, bury, is_unreadable};
 use super::{Addressee, Due, Outbox, Queue, Woken};
 use crate::db::{Connection, query};
 use crate::row::{id, instant, maybe_instant, optional};
@@ -76,7 +77,11 @@ impl Outbox<'_> {
     ) -> Result<Queue, StoreError> {
         let addressee = addressee.into();
         loop {
-            let queue = self.look(addressee, now, limit).await?;
+            let (queue, unreadable) = self.look(addressee, now, limit).await?;
+            if !unreadable.is_empty() {
+                self.bury(unreadable, now).await?;
+                continue;
+            }
             let is_ripe = |due: &Due| due.holds.is_some_and(|holds| holds != Holds::Storm);
             if !queue.due.iter().any(is_ripe) {
                 return Ok(queue);
@@ -146,12 +151,21 @@ impl Outbox<'_> {
             .await
     }
 
+    async fn bury(&self, unreadable: Vec<Unreadable>, now: Timestamp) -> Result<(), StoreError> {
+        self.store
+            .write(move |session| {
+                session.touches_nothing();
+                Box::pin(async move { bury(&mut session.db, &unreadable, now).await })
+            })
+            .await
+    }
+
     async fn look(
         &self,
         addressee: Addressee,
         now: Timestamp,
         limit: u32,
-    ) -> Result<Queue, StoreError> {
+    ) -> Result<(Queue, Vec<Unreadable>), StoreError> {
         let mut db = self.store.read().await?;
         let vault = self.store.vault();
         let rest = query(REST)
@@ -163,7 +177,7 @@ impl Outbox<'_> {
         let storm = i64::try_from(STORM_EVENTS_MAX).unwrap_or(i64::MAX);
         let parts = [(HEADS, i64::from(limit)), (FIXED_STORM, storm), (LOOSE_STORM, storm)];
         let parts = if in_storm > 0 { &parts[..] } else { &parts[..1] };
-        let mut due = Vec::new();
+        let (mut due, mut unreadable) = (Vec::new(), Vec::new());
         for (which, limit) in parts {
             let rows = query(*which)
                 .bind(addressee.to_string())
@@ -172,10 +186,16 @@ impl Outbox<'_> {
                 .fetch_all(&mut db)
                 .await?;
             for row in &rows {
-                due.push(rows::due(vault, row)?);
+                match rows::due(vault, row) {
+                    Ok(read) => due.push(read),
+                    Err(why) if is_unreadable(&why) => {
+                        unreadable.push(Unreadable::new(rows::delivery_id(row, 0)?, &why));
+                    }
+                    Err(error) => return Err(error),
+                }
             }
         }
-        Ok(Queue { due, next_at })
+        Ok((Queue { due, next_at }, unreadable))
     }
 }
 
@@ -198,8 +218,9 @@ async fn place_anew(
 ) -> Result<usize, StoreError> {
     let Addressee::Channel(channel) = addressee else { return Ok(0) };
     let vault = std::sync::Arc::clone(&session.vault);
-    let ripe = ripe(&mut session.db, &vault, channel, now).await?;
-    let count = ripe.len();
+    let (ripe, unreadable) = ripe(&mut session.db, &vault, channel, now).await?;
+    bury(&mut session.db, &unreadable, now).await?;
+    let count = ripe.len() + unreadable.len();
     for ripe in ripe {
         let muted_until = match ripe.monitor {
             Some(monitor) => maintenances::muted_until(&mut session.db, monitor, now).await?,
@@ -223,7 +244,7 @@ async fn ripe(
     vault: &Vault,
     channel: ChannelId,
     now: Timestamp,
-) -> Result<Vec<Ripe>, StoreError> {
+) -> Result<(Vec<Ripe>, Vec<Unreadable>), StoreError> {
     let rows = query(
         "SELECT d.number, d.monitor, d.holds, e.key, e.sealed, i.acknowledged_at, c.kind, c.wishes, \
          l.channel FROM deliveries d JOIN events e ON e.number = d.event \
@@ -237,9 +258,16 @@ async fn ripe(
     .bind(RIPE_MAX)
     .fetch_all(db)
     .await?;
-    let mut ripe = Vec::with_capacity(rows.len());
+    let (mut ripe, mut unreadable) = (Vec::with_capacity(rows.len()), Vec::new());
     for row in &rows {
-        let event: Event = rows::open(vault, row.try_get(3)?, row.try_get(4)?)?;
+        let event: Event = match rows::open(vault, row.try_get(3)?, row.try_get(4)?) {
+            Ok(event) => event,
+            Err(why) if is_unreadable(&why) => {
+                unreadable.push(Unreadable::new(rows::delivery_id(row, 0)?, &why));
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
         let is_taken_up = event.reminder > 0 && maybe_instant(row, 5)?.is_some();
         let is_linked = row.try_get::<Option<&str>>(8)?.is_some();
         let hearer = Hearer { is_linked, ..hearer(row, channel, 6)? };
@@ -252,7 +280,7 @@ async fn ripe(
             hearer,
         });
     }
-    Ok(ripe)
+    Ok((ripe, unreadable))
 }
 
 async fn put(db: &mut Connection, number: i64, placed: Placed) -> Result<(), StoreError> {

@@ -222,13 +222,20 @@ pub(super) fn due(vault: &Vault, row: &Row) -> Result<Due, StoreError> {
     })
 }
 
-/// Opens an event with this key, or news.
+/// Opens an event with this key, or news. The vault's key was right at the start: what names another one was
+/// changed.
 pub(super) fn open<T: DeserializeOwned>(
     vault: &Vault,
     key: &str,
     envelope: &[u8],
 ) -> Result<T, StoreError> {
-    vault.open(sealed(key), envelope)
+    vault.open(sealed(key), envelope).map_err(|error| {
+        if matches!(error, StoreError::WrongMasterKey) {
+            StoreError::corrupt(format!("events.sealed of `{key}`"), error.to_string())
+        } else {
+            error
+        }
+    })
 }
 
 /// The identifier of the delivery whose number is in a column.

@@ -7,6 +7,7 @@ mod log;
 mod order;
 mod replay;
 mod storms;
+mod unreadable;
 
 use std::time::Duration;
 

@@ -205,7 +205,10 @@ mod tests {
         // Not all of a hundred are somebody else's.
         let listener = Listener::tcp(&with([Some(&low), Some(&high)])).await.unwrap();
         let taken: std::net::SocketAddr = listener.address.parse().unwrap();
-        assert!(taken.ip().is_loopback() && (port + 1..=port + 100).contains(&taken.port()), "{taken}");
+        assert!(
+            taken.ip().is_loopback() && (port + 1..=port + 100).contains(&taken.port()),
+            "{taken}"
+        );
     }
 
     #[test]

@@ -50,7 +50,11 @@ fn every_line_of_the_transitions_holds() {
             forgotten().succeeds("fly-ams"),
             "unknown → active, closed as recovered: the check succeeds",
         ),
-        ("unknown to active", a_settled_monitor_in(1), "unknown → active, silently: the check succeeds"),
+        (
+            "unknown to active",
+            a_settled_monitor_in(1),
+            "unknown → active, silently: the check succeeds",
+        ),
         (
             "active to unknown",
             a_settled_monitor_in(1).after(3 * PERIOD),

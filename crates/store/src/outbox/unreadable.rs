@@ -1,0 +1,91 @@
+//! Events that cannot be read any more, because what is stored of them was changed: their deliveries become
+//! dead letters with the reason, so that nothing waits behind them, and are listed by what else is known.
+
+use domain::notify::{Event, EventKind, Grounds, Subject};
+use rules::{DeliveryId, IncidentId, MonitorId, MonitorKind, Timestamp};
+
+use super::DeliveryState;
+use super::attempts::{Attempt, insert};
+use super::rows;
+use crate::StoreError;
+use crate::db::{Connection, Row, query};
+use crate::row::{id, instant, narrow, optional};
+
+/// A delivery whose event cannot be read.
+pub(super) struct Unreadable {
+    delivery: DeliveryId,
+    why: String,
+}
+
+impl Unreadable {
+    pub(super) fn new(delivery: DeliveryId, why: &StoreError) -> Self {
+        Self { delivery, why: format!("it cannot be told: {why}") }
+    }
+}
+
+/// Whether it is what is stored that cannot be read; all else may be otherwise the next time.
+pub(super) const fn is_unreadable(error: &StoreError) -> bool {
+    matches!(error, StoreError::Corrupt { .. })
+}
+
+/// Makes dead letters of them, as far as they still wait.
+pub(super) async fn bury(
+    db: &mut Connection,
+    unreadable: &[Unreadable],
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    for Unreadable { delivery, why } in unreadable {
+        tracing::error!(delivery.id = %delivery, "delivery {delivery} is a dead letter: {why}");
+        let number = rows::number(*delivery);
+        let tried: Option<Option<i64>> =
+            query("SELECT MAX(number) FROM delivery_attempts WHERE delivery = $1")
+                .bind(number)
+                .scalar(db)
+                .await?;
+        let attempt = Attempt {
+            delivery: number,
+            number: tried.flatten().and_then(|number| u32::try_from(number).ok()).unwrap_or(0) + 1,
+            at: now,
+            took_ms: 0,
+            status: None,
+            answer: why,
+        };
+        insert(db, attempt).await?;
+        query(
+            "UPDATE deliveries SET state = $1, done_at = $2, holds = NULL, storm = NULL, \
+             first_try_at = COALESCE(first_try_at, $2), tries = tries + 1 \
+             WHERE number = $3 AND state = 'waiting'",
+        )
+        .bind(DeliveryState::Dead.as_str())
+        .bind(now.as_millis())
+        .bind(number)
+        .execute(db)
+        .await?;
+    }
+    Ok(())
+}
+
+/// What is known of an event beside what is sealed: its key, and its kind, incident, reminder, beginning and
+/// instant in the columns from `first` on.
+pub(super) fn outline(row: &Row, key: &str, first: usize) -> Result<Event, StoreError> {
+    // Where an event belongs to no incident, its key begins with its monitor.
+    let monitor = key.split('-').next().and_then(|monitor| MonitorId::parse(monitor).ok());
+    let monitor = Subject {
+        id: monitor.unwrap_or(MonitorId::from_bits(0)),
+        name: String::new(),
+        kind: MonitorKind::Http,
+        target: String::new(),
+        method: None,
+    };
+    Ok(Event {
+        kind: id(row, first, EventKind::parse)?,
+        at: instant(row, first + 4)?,
+        workspace: String::new(),
+        monitor,
+        incident: optional(row, first + 1, IncidentId::parse)?,
+        began_at: instant(row, first + 3)?,
+        closed: None,
+        grounds: Grounds::default(),
+        reminder: narrow(row, first + 2)?,
+    })
+}
