@@ -300,9 +300,12 @@ mod tests {
 
     #[test]
     fn the_version_of_go_is_read_as_go_writes_it() {
-        for (text, expected) in
-            [("go1.19.8\n", Some(19)), ("go1.26", Some(26)), ("go1.24-x", Some(24)), ("devel", None)]
-        {
+        for (text, expected) in [
+            ("go1.19.8\n", Some(19)),
+            ("go1.26", Some(26)),
+            ("go1.24-x", Some(24)),
+            ("devel", None),
+        ] {
             assert_eq!(minor(text), expected, "{text}");
         }
     }

@@ -33,9 +33,7 @@ pub use compose::{compose, keeps_alerts};
 pub use content::Content;
 pub use event::{Ended, Event, EventKind, Grounds, Notice, RegionSeen, Subject};
 pub use identity::{event_key, event_name, storm_key, storm_of, thread};
-pub use message::{
-    Answer, Delivered, Envelope, HttpMessage, ListLinks, Mail, Message, Refusal,
-};
+pub use message::{Answer, Delivered, Envelope, HttpMessage, ListLinks, Mail, Message, Refusal};
 pub use news::{
     About, ComponentNamed, Cover, IncidentNews, Links, MaintenanceNews, News, PageNamed,
     ReportNews, Stage, compose_news, news_key,

@@ -27,7 +27,8 @@ pub use form::{
 };
 pub use id::{
     ChannelId, ComponentId, DeliveryId, GroupId, IncidentId, KeyId, MaintenanceId, MonitorId,
-    PageId, ReportId, SigningSecretId, SubscriberId, TemplateId, UnreadableId, UpdateId, WorkspaceId,
+    PageId, ReportId, SigningSecretId, SubscriberId, TemplateId, UnreadableId, UpdateId,
+    WorkspaceId,
 };
 pub use place::Place;
 pub use reader::Reader;

@@ -219,11 +219,7 @@ fn behind(place: Place) -> MethodRouter<App> {
     )
 }
 
-async fn show_icon(
-    State(app): State<App>,
-    address: PageAddress,
-    headers: HeaderMap,
-) -> Response {
+async fn show_icon(State(app): State<App>, address: PageAddress, headers: HeaderMap) -> Response {
     icon::icon(app, address, headers).await
 }
 

@@ -62,9 +62,8 @@ impl Pages<'_> {
         .fetch_all(&mut db)
         .await?;
         drop(db);
-        let read = |row| {
-            Ok(DomainOfPage { domain: domain(row, 0)?, page: id(row, 1, PageId::parse)? })
-        };
+        let read =
+            |row| Ok(DomainOfPage { domain: domain(row, 0)?, page: id(row, 1, PageId::parse)? });
         rows.iter().map(read).collect()
     }
 }
@@ -94,7 +93,8 @@ pub(crate) async fn by_domain(
     vault: &Vault,
     domain: &str,
 ) -> Result<Option<StatusPage>, StoreError> {
-    let row = query(select!("WHERE custom_domain_name = $1")).bind(domain).fetch_optional(db).await?;
+    let row =
+        query(select!("WHERE custom_domain_name = $1")).bind(domain).fetch_optional(db).await?;
     row.map(|row| columns::read(vault, &row)).transpose()
 }
 

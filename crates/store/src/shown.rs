@@ -12,8 +12,8 @@ use domain::page::{DAYS, HISTORY_DAYS};
 use rules::report::Report;
 use rules::status_page::StatusPage;
 use rules::{
-    ComponentId, IncidentId, MaintenanceId, MonitorId, MonitorStatus, PageId, Periodicity, ReportId,
-    Timestamp,
+    ComponentId, IncidentId, MaintenanceId, MonitorId, MonitorStatus, PageId, Periodicity,
+    ReportId, Timestamp,
 };
 
 use crate::db::{Connection, Row, query};

@@ -18,9 +18,9 @@ use crate::outbox::{Listener, Memory, Outbox};
 use crate::vault::{MasterKeySource, Place, Vault};
 use crate::writer::{Begin, Session, Work, Writer};
 use crate::{
-    Audit, Certificates, Channels, Components, EvidenceStore, Groups, Incidents, JudgeStates, Keys, Logs,
-    Maintenances, Missed, Monitors, Pages, ReportTemplates, Reports, Results, Retention, Shown, SigningSecrets, StoreError, Subscribers,
-    Workspaces, signing_secrets,
+    Audit, Certificates, Channels, Components, EvidenceStore, Groups, Incidents, JudgeStates, Keys,
+    Logs, Maintenances, Missed, Monitors, Pages, ReportTemplates, Reports, Results, Retention,
+    Shown, SigningSecrets, StoreError, Subscribers, Workspaces, signing_secrets,
 };
 
 /// A database that takes longer than this for nothing at all is not ready.

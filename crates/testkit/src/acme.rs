@@ -199,20 +199,22 @@ impl Door {
         let came = Arc::<AtomicUsize>::default();
         let counted = Arc::clone(&came);
         let task = tokio::spawn(async move {
-            while let Ok((mut near, _)) = listener.accept().await {
+            while let Ok((near, _)) = listener.accept().await {
                 counted.fetch_add(1, Ordering::Relaxed);
-                let mut leads = leads.clone();
-                tokio::spawn(async move {
-                    let leads = leads.wait_for(|to| *to != Leads::Unsaid).await.map(|to| *to);
-                    let Ok(Leads::To(to)) = leads else { return };
-                    if let Ok(mut far) = TcpStream::connect(to).await {
-                        // Whoever hangs up ends both.
-                        let _ = copy_bidirectional(&mut near, &mut far).await;
-                    }
-                });
+                tokio::spawn(carry(near, leads.clone()));
             }
         });
         Self { port, to, came, task }
+    }
+}
+
+/// Takes who came to where the door leads, once that is said.
+async fn carry(mut near: TcpStream, mut leads: watch::Receiver<Leads>) {
+    let leads = leads.wait_for(|to| *to != Leads::Unsaid).await.map(|to| *to);
+    let Ok(Leads::To(to)) = leads else { return };
+    if let Ok(mut far) = TcpStream::connect(to).await {
+        // Whoever hangs up ends both.
+        let _ = copy_bidirectional(&mut near, &mut far).await;
     }
 }
 

@@ -265,7 +265,9 @@ fn program() -> PathBuf {
     #[expect(clippy::disallowed_methods, reason = "where programs are is told to tests alone")]
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&path)
-        .flat_map(|folder| ["chromium", "chromium-browser", "google-chrome"].map(|it| folder.join(it)))
+        .flat_map(|folder| {
+            ["chromium", "chromium-browser", "google-chrome"].map(|it| folder.join(it))
+        })
         .find(|program| program.exists());
     found.expect("these tests start Chromium: run `cargo xtask setup`")
 }

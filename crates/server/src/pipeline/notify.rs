@@ -172,7 +172,8 @@ impl Notifier {
         let mut pauses = POST_PAUSES.iter();
         loop {
             let compose = || Ok(Message::Mail(mail.clone()));
-            let sent = self.0.sender.send_composed((workspace, ProviderType::Email), compose, stop).await;
+            let sent =
+                self.0.sender.send_composed((workspace, ProviderType::Email), compose, stop).await;
             let Some(sent) = sent else { return Err("the server is stopping".to_owned()) };
             let pause = match sent.verdict {
                 Verdict::Accepted => return Ok(()),

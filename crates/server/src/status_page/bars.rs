@@ -216,7 +216,8 @@ pub(super) fn escaped(text: &str) -> String {
         letter.is_ascii_control() && !matches!(letter, '\t' | '\n' | '\r')
             || matches!(letter, '\u{fffe}' | '\u{ffff}')
     };
-    let is_plain = |letter: char| !matches!(letter, '&' | '<' | '>' | '"' | '\'') && !is_unknown(letter);
+    let is_plain =
+        |letter: char| !matches!(letter, '&' | '<' | '>' | '"' | '\'') && !is_unknown(letter);
     if text.chars().all(is_plain) {
         return text.to_owned();
     }

@@ -17,8 +17,8 @@ use rules::status_page::StatusPage;
 use rules::{PageId, Timestamp, WorkspaceId};
 
 pub(super) use self::said::{Encoding, Said};
-use self::shown::{Holds, Shared};
 pub(super) use self::shown::{Asked, Shown, What};
+use self::shown::{Holds, Shared};
 use super::address::PageAddress;
 use super::news::News;
 use crate::app::App;
@@ -239,9 +239,8 @@ impl Kept {
     fn remember(&mut self, address: PageAddress, page: PageId) {
         if self.addresses.len() >= ADDRESSES_MAX {
             let Self { addresses, pages } = self;
-            addresses.retain(|address, page| {
-                pages.get(page).is_some_and(|shown| shown.is_at(address))
-            });
+            addresses
+                .retain(|address, page| pages.get(page).is_some_and(|shown| shown.is_at(address)));
         }
         self.addresses.insert(address, page);
     }

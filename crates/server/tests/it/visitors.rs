@@ -106,9 +106,9 @@ impl Site {
             At::Domain if rest.is_empty() => (app.page_router(DOMAIN, stop), "/".to_owned()),
             At::Domain => (app.page_router(DOMAIN, stop), rest.to_owned()),
         };
-        let request = headers.iter().fold(Request::get(path), |request, (name, value)| {
-            request.header(*name, *value)
-        });
+        let request = headers
+            .iter()
+            .fold(Request::get(path), |request, (name, value)| request.header(*name, *value));
         router.oneshot(request.body(Body::empty()).unwrap()).await.unwrap()
     }
 

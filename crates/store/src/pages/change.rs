@@ -10,8 +10,8 @@ use crate::audit::{self, Note};
 use crate::db::{Connection, query};
 use crate::writer::Session;
 use crate::{
-    Change, Created, Idempotency, StoreError, components, groups, idempotency, maintenances, outbox, reports,
-    subscribers,
+    Change, Created, Idempotency, StoreError, components, groups, idempotency, maintenances,
+    outbox, reports, subscribers,
 };
 
 /// A status page to create, at the time of the change.

@@ -52,9 +52,8 @@ pub(in super::super) async fn ask(
         return nothing(words, headers);
     }
     let (base, home) = (address.base(), address.home());
-    let again = |wrong, status| {
-        at_door(question(&shown.page, words, &base, Some(wrong)), status, headers)
-    };
+    let again =
+        |wrong, status| at_door(question(&shown.page, words, &base, Some(wrong)), status, headers);
     let url = address.url(app.page_shelf.origin());
     let is_mute = app.notifier.lacking(ProviderType::Email).is_some() || url.starts_with('/');
     if is_mute {

@@ -53,7 +53,8 @@ impl Link {
             return None;
         }
         let bytes = URL_SAFE_NO_PAD.decode(token).ok()?;
-        let (signed, signature) = bytes.split_at_checked(bytes.len().checked_sub(SIGNATURE_BYTES)?)?;
+        let (signed, signature) =
+            bytes.split_at_checked(bytes.len().checked_sub(SIGNATURE_BYTES)?)?;
         if !signer.holds(&[b"link", page.to_string().as_bytes(), signed], signature) {
             return None;
         }

@@ -36,9 +36,7 @@ impl Proof<'_> {
 
     fn parts<'s>(&'s self, page: &'s [u8], until: &'s [u8]) -> [&'s [u8]; 5] {
         match self {
-            Self::Password(password) => {
-                [b"session", page, until, b"password", password.as_bytes()]
-            }
+            Self::Password(password) => [b"session", page, until, b"password", password.as_bytes()],
             Self::Domain(domain) => {
                 [b"session", page, until, b"domain", domain.as_str().as_bytes()]
             }
@@ -55,8 +53,7 @@ pub(super) fn cookie(
     now: Timestamp,
 ) -> HeaderValue {
     let until = now + SESSION;
-    let signature =
-        signer.sign_text(&proof.parts(page.to_string().as_bytes(), &bytes(until)));
+    let signature = signer.sign_text(&proof.parts(page.to_string().as_bytes(), &bytes(until)));
     let value = format!("{}.{}.{signature}", until.as_millis(), proof.shown());
     let (name, home, seconds) = (name(page), visitor.home, SESSION.as_secs());
     let secure = if visitor.is_secure { "; Secure" } else { "" };

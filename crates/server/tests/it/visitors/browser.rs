@@ -14,8 +14,7 @@ use super::report::opened;
 use super::{Site, well};
 
 /// How wide a page is, and how wide its window.
-const WIDTHS: &str =
-    "[document.documentElement.scrollWidth, document.documentElement.clientWidth]";
+const WIDTHS: &str = "[document.documentElement.scrollWidth, document.documentElement.clientWidth]";
 
 /// A page with trouble of every sort, and a browser.
 struct Seen {
@@ -44,7 +43,10 @@ impl Seen {
             "title": "New <disks>", "startsAt": "2026-11-23T02:00:00Z", "duration": "2h",
             "monitorIds": [monitor],
         });
-        let reply = site.owner.call(MAINTENANCES, "CreateMaintenance", json!({ "maintenance": window })).await;
+        let reply = site
+            .owner
+            .call(MAINTENANCES, "CreateMaintenance", json!({ "maintenance": window }))
+            .await;
         assert_eq!(reply.status, 200, "{reply}");
         let json: Value = serde_json::from_str(&site.text("/status.json").await).unwrap();
         let component = json["sections"][0]["component"]["id"].as_str().unwrap().to_owned();

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use http::{Method, StatusCode};
+use rules::Secret;
 use serde_json::json;
 use server::config::{MailAccount, MailServer as MailSettings, MailTls, Settings};
-use rules::Secret;
 use testkit::mail::{self, MailServer, TakenMail};
 use testkit::server::{Reply, TestServer};
 
@@ -31,8 +31,9 @@ impl Club {
 
     /// Asks for a link for this mailbox.
     async fn asks(&self, mailbox: &str) -> Reply {
-        let body: String =
-            url::form_urlencoded::Serializer::new(String::new()).append_pair("email", mailbox).finish();
+        let body: String = url::form_urlencoded::Serializer::new(String::new())
+            .append_pair("email", mailbox)
+            .finish();
         self.site.anybody().send(Method::POST, "/status/acme/enter", FORM, body).await
     }
 
@@ -109,9 +110,9 @@ async fn a_member_comes_in_by_a_link_that_works_once() {
 async fn nobody_else_is_sent_a_link_and_the_answer_is_the_same() {
     let club = Club::open(&["acme.com"]).await;
     let mut answers = Vec::new();
-    for mailbox in [
-        "eve@evil.example", "eve@sub.acme.com", "eve@notacme.com", "eve@acme.com.evil.example",
-    ] {
+    for mailbox in
+        ["eve@evil.example", "eve@sub.acme.com", "eve@notacme.com", "eve@acme.com.evil.example"]
+    {
         let reply = club.asks(mailbox).await;
         assert_eq!(reply.status, StatusCode::ACCEPTED, "{mailbox}");
         answers.push(text(&reply));

@@ -248,7 +248,11 @@ async fn news_come_after_the_commit_and_only_the_last_who_listens_hears() {
         let transitions = vec![(monitors[0], slow(5)), (monitors[1], down(1, 10))];
         home.commit(Batch { transitions, ..Batch::default() }).await.unwrap();
         let woken = until(async || second.try_recv().ok()).await;
-        assert_eq!(woken, Woken { addressee: channel.into(), due_at: instant(10) }, "the earliest says it all");
+        assert_eq!(
+            woken,
+            Woken { addressee: channel.into(), due_at: instant(10) },
+            "the earliest says it all"
+        );
         assert!(second.try_recv().is_err() && first.try_recv().is_err());
         drop(second);
         turn(home, monitors[1], up(1, 20)).await;
