@@ -196,15 +196,12 @@ pub(super) async fn write(
 /// Reads a row of [`select_due`].
 pub(super) fn due(vault: &Vault, row: &Row) -> Result<Due, StoreError> {
     let (key, envelope): (&str, &[u8]) = (row.try_get(5)?, row.try_get(6)?);
-    let (follows, content) = match row.try_get::<Option<String>>(13)? {
-        Some(thread) => {
-            (Follows::Thread(thread), Content::News(Box::new(open(vault, key, envelope)?)))
-        }
-        None => {
-            let monitor = optional(row, 3, rules::MonitorId::parse)?;
-            let follows = monitor.map_or(Follows::Nothing, Follows::Monitor);
-            (follows, Content::Alert(Box::new(open(vault, key, envelope)?)))
-        }
+    let (follows, content) = if let Some(thread) = row.try_get::<Option<String>>(13)? {
+        (Follows::Thread(thread), Content::News(Box::new(open(vault, key, envelope)?)))
+    } else {
+        let monitor = optional(row, 3, rules::MonitorId::parse)?;
+        let follows = monitor.map_or(Follows::Nothing, Follows::Monitor);
+        (follows, Content::Alert(Box::new(open(vault, key, envelope)?)))
     };
     Ok(Due {
         id: delivery_id(row, 0)?,
