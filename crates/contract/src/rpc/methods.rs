@@ -152,6 +152,9 @@ mod tests {
         reads  /status_page.v1.StatusPageService/ListComponentGroups
         writes /status_page.v1.StatusPageService/UpdateComponentGroup
         writes /status_page.v1.StatusPageService/DeleteComponentGroup
+        reads  /status_page.v1.StatusPageService/ListSubscribers
+        writes /status_page.v1.StatusPageService/AddSubscriber
+        writes /status_page.v1.StatusPageService/RemoveSubscriber
         reads  /status_page.v1.StatusPageService/GetStatusPageOverview
         reads  /status_page.v1.StatusPageService/GetComponentSummary
         writes /status_report.v1.StatusReportService/CreateStatusReport
