@@ -262,7 +262,6 @@ fn packages() -> PathBuf {
 
 /// Chromium as it is called on this machine.
 fn program() -> PathBuf {
-    #[expect(clippy::disallowed_methods, reason = "where programs are is told to tests alone")]
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&path)
         .flat_map(|folder| {

@@ -116,7 +116,7 @@ impl TestServer {
         for domain in DOMAINS {
             names.address_of(domain, "127.0.0.1");
         }
-        let running = server::boot::start_in_zones(&settings, ctx, zones(&names)).await;
+        let running = Box::pin(server::boot::start_in_zones(&settings, ctx, zones(&names))).await;
         let running = running.expect("the server starts");
         let desk = running.desk();
         for (slug, name) in [("acme", "Acme"), ("other", "Other")] {
@@ -209,7 +209,7 @@ impl TestServer {
         let now = running.app().ctx.now();
         running.stop().await.expect("the server stops in order");
         let (ctx, clock) = Context::manual(now + later);
-        let running = server::boot::start_in_zones(&settings, ctx, zones(&names)).await;
+        let running = Box::pin(server::boot::start_in_zones(&settings, ctx, zones(&names))).await;
         let running = running.expect("the server starts");
         Self { running, clock: Some(clock), settings, read, write, stranger, names, folder }
     }

@@ -155,10 +155,8 @@ async fn found(
     words: &'static Words,
     headers: &HeaderMap,
 ) -> Result<Arc<Shown>, Box<Response>> {
-    let shown = match address.is_possible() {
-        true => app.page_shelf.shown(app, address).await,
-        false => Ok(None),
-    };
+    let shown =
+        if address.is_possible() { app.page_shelf.shown(app, address).await } else { Ok(None) };
     match shown {
         Ok(Some(shown)) => Ok(shown),
         Ok(None) => Err(Box::new(say(words.not_found, StatusCode::NOT_FOUND, words, headers))),

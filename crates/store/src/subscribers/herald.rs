@@ -12,6 +12,7 @@ use crate::StoreError;
 use crate::db::{Connection, Row, query};
 use crate::outbox::{self, Maintained};
 use crate::row::{id, instant, maybe_instant};
+use crate::writer::Session;
 
 /// What happened longer ago is told nobody: a server that stood still has nothing new to say of it.
 const TOLD_WITHIN: Duration = Duration::from_hours(24);
@@ -23,7 +24,7 @@ const TURNED: &str = "SELECT m.id, m.title, m.description, w.from_at, w.until_at
     FROM maintenance_windows w JOIN maintenances m ON m.id = w.maintenance \
     WHERE (w.from_at > $1 AND w.from_at <= $2 AND w.until_at > $2 AND m.deleted_at IS NULL) \
     OR (w.until_at > $1 AND w.until_at <= $2 AND w.from_at < w.until_at) \
-    ORDER BY w.until_at, m.id LIMIT $3";
+    ORDER BY w.until_at, w.from_at, m.id LIMIT $3 OFFSET $4";
 
 impl Subscribers<'_> {
     /// Tells pages of maintenance that began or is over, and says when something of the kind may come
@@ -31,32 +32,61 @@ impl Subscribers<'_> {
     pub async fn herald(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
         let mut db = self.store.read().await?;
         let since = told_until(&mut db).await?;
-        let from = since.unwrap_or(now).max(now - TOLD_WITHIN);
-        let turned = turned(&mut db, from, now).await?;
         let next = next(&mut db, now).await?;
         drop(db);
-        if since.is_none() || !turned.is_empty() {
-            self.store
-                .write(move |session| {
-                    session.touches_nothing();
-                    Box::pin(async move {
-                        for maintained in &turned {
-                            outbox::note_maintenance(session, maintained, now).await?;
-                        }
-                        query(
-                            "INSERT INTO maintenance_told (one, until_at) VALUES (1, $1) \
-                             ON CONFLICT (one) DO UPDATE SET until_at = excluded.until_at",
-                        )
-                        .bind(now.as_millis())
-                        .execute(&mut session.db)
-                        .await?;
-                        Ok(())
-                    })
-                })
-                .await?;
+        let from = since.unwrap_or(now).max(now - TOLD_WITHIN);
+        let mut told = 0;
+        loop {
+            let mut db = self.store.read().await?;
+            let turned = turned(&mut db, (from, now), told).await?;
+            drop(db);
+            let count = turned.len() as i64;
+            // Names make it harmless to tell the first ones again where a server is killed in between.
+            let until = (count < AT_ONCE).then_some(now);
+            if since.is_none() || told + count > 0 {
+                self.write_told(turned, now, until).await?;
+            }
+            if until.is_some() {
+                return Ok(next);
+            }
+            told += count;
         }
-        Ok(next)
     }
+
+    async fn write_told(
+        &self,
+        turned: Vec<Maintained>,
+        now: Timestamp,
+        until: Option<Timestamp>,
+    ) -> Result<(), StoreError> {
+        self.store
+            .write(move |session| {
+                session.touches_nothing();
+                Box::pin(async move { tell(session, &turned, now, until).await })
+            })
+            .await
+    }
+}
+
+/// Writes what turned, and with the last of it until when all was told.
+async fn tell(
+    session: &mut Session,
+    turned: &[Maintained],
+    now: Timestamp,
+    until: Option<Timestamp>,
+) -> Result<(), StoreError> {
+    for maintained in turned {
+        outbox::note_maintenance(session, maintained, now).await?;
+    }
+    let Some(until) = until else { return Ok(()) };
+    query(
+        "INSERT INTO maintenance_told (one, until_at) VALUES (1, $1) \
+         ON CONFLICT (one) DO UPDATE SET until_at = excluded.until_at",
+    )
+    .bind(until.as_millis())
+    .execute(&mut session.db)
+    .await?;
+    Ok(())
 }
 
 async fn told_until(db: &mut Connection) -> Result<Option<Timestamp>, StoreError> {
@@ -66,13 +96,14 @@ async fn told_until(db: &mut Connection) -> Result<Option<Timestamp>, StoreError
 
 async fn turned(
     db: &mut Connection,
-    from: Timestamp,
-    now: Timestamp,
+    (from, now): (Timestamp, Timestamp),
+    after: i64,
 ) -> Result<Vec<Maintained>, StoreError> {
     let rows = query(TURNED)
         .bind(from.as_millis())
         .bind(now.as_millis())
         .bind(AT_ONCE)
+        .bind(after)
         .fetch_all(db)
         .await?;
     let read = |row: &Row| {

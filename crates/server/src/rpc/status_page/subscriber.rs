@@ -81,11 +81,14 @@ pub(super) async fn remove(
     Ok(RemoveSubscriberResponse::default())
 }
 
+/// How a word is read.
+type Parse<W> = fn(&str) -> Result<W, UnknownWord>;
+
 /// A word that the list is filtered by; none is all.
 fn word<W>(
     field: &str,
     given: Option<String>,
-    (parse, words): (fn(&str) -> Result<W, UnknownWord>, &[&str]),
+    (parse, words): (Parse<W>, &[&str]),
 ) -> Result<Option<W>, Error> {
     let Some(given) = given.filter(|given| !given.is_empty()) else { return Ok(None) };
     parse(&given).map(Some).map_err(|_| {

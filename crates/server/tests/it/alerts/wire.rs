@@ -24,7 +24,7 @@ impl All {
     pub(super) async fn start() -> Self {
         let (target, vendors) = (HttpTarget::start().await, Vendors::start().await);
         target.on("/", Answer::ok("fine"));
-        Self::of(target, vendors, json!({})).await
+        Box::pin(Self::of(target, vendors, json!({}))).await
     }
 
     async fn of(target: HttpTarget, vendors: Vendors, fields: serde_json::Value) -> Self {
@@ -274,7 +274,7 @@ async fn a_degradation_that_lasts_reaches_every_kind() {
     let (target, vendors) = (HttpTarget::start().await, Vendors::start().await);
     let slow = Answer::ok("fine").after(Duration::from_millis(20));
     target.on("/", slow.clone());
-    let all = All::of(target, vendors, json!({ "degradedAt": 1 })).await;
+    let all = Box::pin(All::of(target, vendors, json!({ "degradedAt": 1 }))).await;
     let monitors = [all.story.monitor];
     // The second slow check makes it degraded, and the fourth, two periods later, is when that is
     // told: the clock stands there until everybody has heard of it.
