@@ -21,6 +21,7 @@ mod report;
 mod respond;
 mod robots;
 mod shelf;
+mod signer;
 mod statuspage_v2;
 mod subscribe;
 mod ticket;

@@ -3,7 +3,7 @@
 //! program comes with `cargo xtask setup`; it ends with the test, or with the test's process.
 
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -250,7 +250,7 @@ async fn spawn(
     manners: Manners,
     address: SocketAddr,
 ) -> Option<Started> {
-    let mut process = Command::new(program())
+    let mut process = Command::new(crate::tools::installed("bin/pebble", "Pebble"))
         .args(["-config", "config.json", "-dnsserver", &dns.to_string()])
         .current_dir(folder.path())
         .env("PEBBLE_VA_NOSLEEP", "1")
@@ -281,17 +281,4 @@ async fn spawn(
     };
     let answers = tokio::time::timeout(PATIENCE, answers).await.unwrap_or(false);
     answers.then_some((process, said, reader))
-}
-
-/// Where `cargo xtask setup` put the program.
-fn program() -> PathBuf {
-    #[expect(clippy::disallowed_methods, reason = "where tools are is told to tests alone")]
-    let tools = std::env::var("ALOFT_TOOLS_DIR")
-        .map_or_else(|_| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.tools"), PathBuf::from);
-    let program = tools.join("bin/pebble");
-    assert!(
-        program.exists(),
-        "these tests start Pebble, which is not installed: run `cargo xtask setup`"
-    );
-    program.canonicalize().expect("it is there")
 }

@@ -16,6 +16,8 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
+use crate::tools;
+
 /// Longer than anything here takes on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(2);
 /// How long the browser waits for something to come to pass, in ms: it shall say itself that it did not.
@@ -249,15 +251,8 @@ fn lines(list: &Value) -> Vec<String> {
 
 /// The folder in which `cargo xtask setup` put the packages.
 fn packages() -> PathBuf {
-    #[expect(clippy::disallowed_methods, reason = "where tools are is told to tests alone")]
-    let tools = std::env::var("ALOFT_TOOLS_DIR")
-        .map_or_else(|_| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.tools"), PathBuf::from);
-    let packages = tools.join("browser");
-    assert!(
-        packages.join("node_modules/playwright-core").exists(),
-        "these tests start a browser, which is not installed: run `cargo xtask setup`"
-    );
-    packages.canonicalize().expect("it is there")
+    let package = tools::installed("browser/node_modules/playwright-core", "a browser");
+    package.ancestors().nth(2).expect("it is in two folders").to_owned()
 }
 
 /// Chromium as it is called on this machine.

@@ -9,3 +9,4 @@ pub mod receivers;
 pub mod server;
 pub mod target;
 pub mod tls;
+mod tools;

@@ -2,12 +2,14 @@
 //! the servers of operators do. It reads what it takes back to the test by a parser that is not ours.
 //! The packages come with `cargo xtask setup`; it ends with the test, or with the test's process.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use rules::Secret;
 use serde_json::{Value, json};
+use server::config::{MailAccount, MailServer as MailSettings, MailTls, Settings};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
@@ -15,6 +17,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::target::{Authority, Validity};
+use crate::tools;
 
 /// The account that it wants.
 pub const USER: &str = "aloft@example.com";
@@ -120,6 +123,22 @@ impl MailServer {
         Self { port, authority, folder, stdin, seen, reader, _process: process }
     }
 
+    /// Has a server send its emails here.
+    pub fn set_up(&self, settings: &mut Settings) {
+        settings.servers.has_mail = true;
+        settings.mail = Some(MailSettings {
+            host: "localhost".to_owned(),
+            port: self.port,
+            tls: MailTls::Starttls,
+            account: Some(MailAccount {
+                user: USER.to_owned(),
+                password: Secret::new(PASSWORD.to_owned()),
+            }),
+            from: "Aloft <aloft@example.com>".parse().expect("it is an address"),
+        });
+        settings.extra_ca_file = Some(self.authority_file());
+    }
+
     /// Its port on 127.0.0.1; its certificate is for `localhost` and for that address.
     pub const fn port(&self) -> u16 {
         self.port
@@ -188,15 +207,8 @@ impl Seen {
 
 /// The folder in which `cargo xtask setup` put the packages.
 fn packages() -> PathBuf {
-    #[expect(clippy::disallowed_methods, reason = "where tools are is told to tests alone")]
-    let tools = std::env::var("ALOFT_TOOLS_DIR")
-        .map_or_else(|_| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.tools"), PathBuf::from);
-    let packages = tools.join("mail");
-    assert!(
-        packages.join("node_modules/smtp-server").exists(),
-        "these tests start a mail server, which is not installed: run `cargo xtask setup`"
-    );
-    packages.canonicalize().expect("it is there")
+    let package = tools::installed("mail/node_modules/smtp-server", "a mail server");
+    package.ancestors().nth(2).expect("it is in two folders").to_owned()
 }
 
 async fn port_of(lines: &mut Lines<BufReader<ChildStdout>>) -> u16 {

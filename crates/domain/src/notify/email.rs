@@ -4,6 +4,7 @@
 
 mod html;
 
+pub(super) use html::{BODY, BUTTON, CARD};
 use rules::notification::Email;
 
 use super::answer::{again, refused};

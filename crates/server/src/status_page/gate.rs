@@ -4,7 +4,6 @@
 
 mod link;
 mod session;
-mod signer;
 
 use std::net::IpAddr;
 use std::num::NonZeroU32;
@@ -16,7 +15,7 @@ use rules::{AccessType, DomainName, PageId, Secret, Timestamp};
 
 use self::link::{GOOD_FOR, Link, Used};
 use self::session::Proof;
-use self::signer::Signer;
+use super::signer::Signer;
 use crate::auth::{Tries, network};
 use crate::context::Context;
 

@@ -30,7 +30,7 @@ const FRESH: Duration = Duration::from_secs(5);
 /// For how long it is still shown after that, while it is made anew.
 const MEANWHILE: Duration = Duration::from_secs(10);
 /// The longest that a visitor waits for what is stored, where there is something to show instead.
-const READ_WITHIN: Duration = Duration::from_secs(5);
+pub(super) const READ_WITHIN: Duration = Duration::from_secs(5);
 /// Pages and addresses that are kept at most; the page that was read longest ago goes first.
 const PAGES_MAX: usize = 2_000;
 const ADDRESSES_MAX: usize = 2 * PAGES_MAX;

@@ -5,14 +5,12 @@ use std::fmt;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use hmac::{Hmac, KeyInit as _, Mac as _};
 use rules::{Secret, SubscriberId};
-use sha2::Sha256;
+
+use super::signer::Signer;
 
 /// Bytes of the identifier.
 const ID_BYTES: usize = 8;
-/// Bytes of the signature that are sent: as many as nobody guesses.
-const SIGNATURE_BYTES: usize = 16;
 /// Longest ticket that is looked at, in characters: all of ours are shorter.
 const CHARS_MAX: usize = 64;
 
@@ -29,30 +27,40 @@ pub(crate) enum Purpose {
 
 /// Issues tickets and reads them.
 #[derive(Clone, Debug)]
-pub(crate) struct Tickets(Secret<[u8; 32]>);
+pub(crate) struct Tickets(Signer);
 
-impl fmt::Display for Purpose {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl Purpose {
+    const fn as_str(self) -> &'static str {
+        match self {
             Self::Confirm => "confirm",
             Self::Manage => "manage",
             Self::Unsubscribe => "unsubscribe",
-        })
+        }
+    }
+
+    /// What is signed of a ticket.
+    const fn parts(self, id: &[u8]) -> [&[u8]; 3] {
+        [b"ticket", self.as_str().as_bytes(), id]
+    }
+}
+
+impl fmt::Display for Purpose {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
     }
 }
 
 impl Tickets {
     /// Tickets that are signed with this key.
     pub(crate) const fn new(key: Secret<[u8; 32]>) -> Self {
-        Self(key)
+        Self(Signer::new(key))
     }
 
     /// A ticket of letters, digits, `_` and `-`.
     pub(crate) fn issue(&self, purpose: Purpose, subscriber: SubscriberId) -> String {
         let id = subscriber.bits().to_be_bytes();
-        let signature = self.signed(purpose, id).finalize().into_bytes();
         let mut ticket = id.to_vec();
-        ticket.extend_from_slice(&signature[..SIGNATURE_BYTES]);
+        ticket.extend(self.0.sign(&purpose.parts(&id)));
         URL_SAFE_NO_PAD.encode(ticket)
     }
 
@@ -63,18 +71,8 @@ impl Tickets {
         }
         let bytes = URL_SAFE_NO_PAD.decode(ticket).ok()?;
         let (id, signature) = bytes.split_first_chunk::<ID_BYTES>()?;
-        if signature.len() != SIGNATURE_BYTES {
-            return None;
-        }
-        self.signed(purpose, *id).verify_truncated_left(signature).ok()?;
-        Some(SubscriberId::from_bits(u64::from_be_bytes(*id)))
-    }
-
-    fn signed(&self, purpose: Purpose, id: [u8; ID_BYTES]) -> Hmac<Sha256> {
-        let mut mac = Hmac::new_from_slice(self.0.expose()).expect("any key will do");
-        mac.update(format!("subscriber ticket for {purpose}:").as_bytes());
-        mac.update(&id);
-        mac
+        let is_ours = self.0.holds(&purpose.parts(id), signature);
+        is_ours.then(|| SubscriberId::from_bits(u64::from_be_bytes(*id)))
     }
 }
 
@@ -82,6 +80,7 @@ impl Tickets {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::signer::SIGNATURE_BYTES;
     use super::*;
 
     const ALL: [Purpose; 3] = [Purpose::Confirm, Purpose::Manage, Purpose::Unsubscribe];

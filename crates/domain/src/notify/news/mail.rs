@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use rules::status_page::Language;
 
-use super::super::email::{SUBJECT_MAX, id, subject};
+use super::super::email::{BODY, BUTTON, CARD, SUBJECT_MAX, id, subject};
 use super::super::fit::{Unit, escaped, fit, html, one_line, plain};
 use super::super::message::{ListLinks, Mail};
 use super::super::story::shown_time;
@@ -19,11 +19,6 @@ const NAMES_MAX: usize = 1_000;
 /// All news of one email (ours): Gmail shows the first 102 KB of a message.
 const NEWS_BYTES_MAX: usize = 40_000;
 
-const BODY: &str = "margin:0;padding:16px;background:#f4f5f7;color:#16191d;\
-    font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif";
-const CARD: &str = "max-width:600px;margin:0 auto;padding:24px;background:#ffffff";
-const BUTTON: &str = "display:inline-block;padding:10px 16px;background:#16191d;color:#ffffff;\
-    text-decoration:none;border-radius:4px";
 const SMALL: &str = "margin:16px 0 0;color:#5b6470;font-size:13px";
 
 /// One piece of news in words, nothing escaped yet.

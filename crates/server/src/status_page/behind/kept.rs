@@ -10,12 +10,11 @@ use std::time::Duration;
 use rules::{Timestamp, WorkspaceId};
 use store::{Generation, StoreError};
 
+use super::super::shelf::READ_WITHIN;
 use crate::app::App;
 
 /// Values that are kept at most; the one that was first asked for longest ago goes first.
 const KEPT_MAX: usize = 1_000;
-/// The longest that a visitor waits for what is stored.
-const READ_WITHIN: Duration = Duration::from_secs(5);
 
 /// How long a value is given again without looking.
 #[derive(Clone, Copy, Debug)]

@@ -9,7 +9,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use rules::{DomainName, PageId, Timestamp};
 
-use super::signer::{SIGNATURE_BYTES, Signer};
+use super::super::signer::{SIGNATURE_BYTES, Signer};
 
 /// How long a link is good.
 pub(super) const GOOD_FOR: Duration = Duration::from_mins(15);

@@ -10,8 +10,8 @@ use http::header::COOKIE;
 use http::{HeaderMap, HeaderValue};
 use rules::{DomainName, PageId, Timestamp};
 
+use super::super::signer::Signer;
 use super::Visitor;
-use super::signer::Signer;
 
 /// How long a visitor who was let in is not asked again.
 pub(super) const SESSION: Duration = Duration::from_hours(12);

@@ -6,9 +6,9 @@ use domain::notify::{BotAccount, Servers, TelephoneAccount};
 use rules::notification::{Email, Provider};
 use rules::{ChannelId, MonitorId, ProviderType, Scope, Secret};
 use serde_json::{Value, json};
-use server::config::{MailAccount, MailServer as MailSettings, MailTls, Settings};
+use server::config::Settings;
 use store::{Delivery, DeliveryFilter, Page, Store};
-use testkit::mail::{self, MailServer, TakenMail};
+use testkit::mail::{MailServer, TakenMail};
 use testkit::receivers::{Receiver, TELEGRAM_TOKEN, TELEPHONE_ACCOUNT, TELEPHONE_TOKEN, json_of};
 use testkit::server::{Caller, NOTIFICATIONS, TestServer};
 use testkit::target::{Answer, HttpTarget, Received};
@@ -65,17 +65,7 @@ impl Vendors {
             opsgenie_eu: base(ProviderType::Opsgenie),
             ntfy: base(ProviderType::Ntfy),
         };
-        settings.mail = Some(MailSettings {
-            host: "localhost".to_owned(),
-            port: self.mail.port(),
-            tls: MailTls::Starttls,
-            account: Some(MailAccount {
-                user: mail::USER.to_owned(),
-                password: Secret::new(mail::PASSWORD.to_owned()),
-            }),
-            from: "Aloft <aloft@example.com>".parse().unwrap(),
-        });
-        settings.extra_ca_file = Some(self.mail.authority_file());
+        self.mail.set_up(settings);
     }
 
     /// The account for telephones, which leads to the receiver of this kind.

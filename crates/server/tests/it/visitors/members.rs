@@ -3,10 +3,9 @@
 use std::time::Duration;
 
 use http::{Method, StatusCode};
-use rules::Secret;
 use serde_json::json;
-use server::config::{MailAccount, MailServer as MailSettings, MailTls, Settings};
-use testkit::mail::{self, MailServer, TakenMail};
+use server::config::Settings;
+use testkit::mail::{MailServer, TakenMail};
 use testkit::server::{Reply, TestServer};
 
 use super::{Site, well};
@@ -55,20 +54,9 @@ impl Club {
     }
 }
 
-pub(super) fn sends_mail(settings: &mut Settings, server: &MailServer) {
+pub(super) fn sends_mail(settings: &mut Settings, mail: &MailServer) {
     settings.public_url = Some(PUBLIC_URL.to_owned());
-    settings.servers.has_mail = true;
-    settings.mail = Some(MailSettings {
-        host: "localhost".to_owned(),
-        port: server.port(),
-        tls: MailTls::Starttls,
-        account: Some(MailAccount {
-            user: mail::USER.to_owned(),
-            password: Secret::new(mail::PASSWORD.to_owned()),
-        }),
-        from: "Aloft <aloft@example.com>".parse().unwrap(),
-    });
-    settings.extra_ca_file = Some(server.authority_file());
+    mail.set_up(settings);
 }
 
 fn text(reply: &Reply) -> String {

@@ -1,4 +1,4 @@
-//! Signatures of what visitors bring back: cookies and links. What is signed is decided by who asks.
+//! Signatures of what people bring back: cookies, links and tickets. What is signed is decided by who asks.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -10,13 +10,13 @@ use sha2::Sha256;
 pub(super) const SIGNATURE_BYTES: usize = 32;
 
 /// Signs with one key (HMAC-SHA-256).
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Signer {
     key: Secret<[u8; 32]>,
 }
 
 impl Signer {
-    pub(super) fn new(key: Secret<[u8; 32]>) -> Self {
+    pub(super) const fn new(key: Secret<[u8; 32]>) -> Self {
         Self { key }
     }
 
