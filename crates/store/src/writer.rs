@@ -176,7 +176,7 @@ impl Session {
     /// Begins the transaction of the work at hand, where it has not begun.
     pub(crate) async fn begin(&mut self) -> Result<(), sqlx::Error> {
         if !self.is_begun {
-            let begin = engine::begin(&mut self.db);
+            let begin = engine::begin(&self.db);
             self.control(begin).await?;
             self.is_begun = true;
         }
@@ -219,7 +219,7 @@ impl Session {
     }
 
     async fn transaction(&mut self, tasks: &mut [Box<dyn Task>]) -> Result<(), Undone> {
-        // One alone is undone with its transaction: its savepoint would be two errands for nothing.
+        // One alone is undone with its transaction: its savepoint would be two statements for nothing.
         let is_alone = tasks.len() == 1;
         self.is_begun = false;
         // A line to another machine that is lost is known by a transaction that cannot begin or end.

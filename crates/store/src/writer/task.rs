@@ -18,7 +18,7 @@ pub(crate) enum Begin {
     /// The writer.
     First,
     /// The work, by [`Session::begin`], or nobody where it is one statement: that is a transaction by
-    /// itself, and spares two errands. Where it is not alone, or on another machine, the writer.
+    /// itself, and spares two more. Where it is not alone, or on another machine, the writer.
     ByWork,
 }
 
