@@ -78,6 +78,7 @@ pub(super) fn close(db: Connection) -> Result<(), sqlx::Error> {
 }
 
 /// The error as sqlx would have it.
+#[expect(clippy::needless_pass_by_value, reason = "as `map_err` hands it over")]
 pub(crate) fn said(error: rusqlite::Error) -> sqlx::Error {
     match error.sqlite_error() {
         Some(refused) => {
