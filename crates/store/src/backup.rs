@@ -7,7 +7,7 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::db::{self, Link};
+use crate::db;
 use crate::engine::{DATABASE_FILE, Engine, fold};
 use crate::migrate::{self, MIGRATIONS};
 use crate::{Database, Settings, Store, StoreError, folder, store};
@@ -24,12 +24,12 @@ impl Store {
     /// yet; answers when it is on disk, with its size in bytes. Writing goes on meanwhile.
     pub async fn back_up(&self, file: &Path) -> Result<u64, StoreError> {
         let mut db = self.read().await?;
-        let Link::Sqlite(db) = db.link() else { return Err(StoreError::NotEmbedded) };
+        if !db.is_embedded() {
+            return Err(StoreError::NotEmbedded);
+        }
         make(file).map_err(folder::at(file))?;
-        let copied = sqlx::query("VACUUM INTO $1")
-            .bind(file.to_string_lossy().into_owned())
-            .execute(db)
-            .await;
+        let copy = db::query("VACUUM INTO $1").bind(file.to_string_lossy().into_owned());
+        let copied = copy.execute(&mut db).await;
         if let Err(error) = copied {
             // Half a copy would be taken for a whole one.
             fs::remove_file(file).map_err(folder::at(file))?;

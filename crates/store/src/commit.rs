@@ -62,6 +62,17 @@ impl Store {
         self.tail().note(&batch.results);
         Ok(committed)
     }
+
+    /// Like [`Self::commit`], for who has nothing else to do on its thread: where the database is embedded
+    /// and nobody else writes, the batch is stored there, and the thread waits for the disk.
+    pub async fn commit_here(&self, batch: Arc<Batch>) -> Result<Committed, StoreError> {
+        let shared = Arc::clone(&batch);
+        let committed = self
+            .write_here(move |session| Box::pin(async move { apply(session, &shared).await }))
+            .await?;
+        self.tail().note(&batch.results);
+        Ok(committed)
+    }
 }
 
 async fn apply(session: &mut Session, batch: &Batch) -> Result<Committed, StoreError> {

@@ -1,7 +1,10 @@
 //! One way to ask either engine: a [`Query`] binds a few kinds of values and runs on a
 //! [`Connection`] of whichever engine is behind it. Statements are written so that both read them:
 //! `$1`, `ON CONFLICT`, no function of one engine. Those of the hot path are the exception: they go
-//! past this to [`Link`]. How connections are made stands in `engine`.
+//! past this to [`Link`]. How connections are made stands in `engine`, how the embedded database is
+//! asked without a thread between in `embedded`.
+
+pub(crate) mod embedded;
 
 use std::io;
 use std::time::Duration;
@@ -15,13 +18,16 @@ use sqlx::{
 };
 use sqlx::{SqlSafeStr, SqlStr};
 
+use self::embedded::{Cells, FromCell};
 use crate::StoreError;
 
 /// An answer of PostgreSQL that takes longer than this does not come any more.
 const ANSWER_WITHIN: Duration = Duration::from_mins(1);
 
-/// A connection: the writer's own, or one that a reader has borrowed.
+/// A connection: the writer's own, or one that a reader has borrowed. `Embedded` answers in the thread that
+/// asks, the other ones of SQLite each in a thread of their own.
 pub(crate) enum Connection {
+    Embedded(rusqlite::Connection),
     Sqlite(SqliteConnection),
     SqliteReader(PoolConnection<Sqlite>),
     Postgres(PgConnection),
@@ -30,6 +36,7 @@ pub(crate) enum Connection {
 
 /// A connection as its engine knows it, for what only one engine says.
 pub(crate) enum Link<'c> {
+    Embedded(&'c mut rusqlite::Connection),
     Sqlite(&'c mut SqliteConnection),
     Postgres(&'c mut PgConnection),
 }
@@ -51,17 +58,21 @@ pub(crate) enum Value {
 
 /// A row of an answer.
 pub(crate) enum Row {
+    Embedded(Cells),
     Sqlite(SqliteRow),
     Postgres(PgRow),
 }
 
 /// What can stand in a column, on both engines.
 pub(crate) trait Column<'r>:
-    Decode<'r, Sqlite> + Type<Sqlite> + Decode<'r, Postgres>
+    Decode<'r, Sqlite> + Type<Sqlite> + Decode<'r, Postgres> + FromCell<'r>
 {
 }
 
-impl<'r, T: Decode<'r, Sqlite> + Type<Sqlite> + Decode<'r, Postgres>> Column<'r> for T {}
+impl<'r, T> Column<'r> for T where
+    T: Decode<'r, Sqlite> + Type<Sqlite> + Decode<'r, Postgres> + FromCell<'r>
+{
+}
 
 /// A statement that both engines read, to bind values to and to run.
 pub(crate) fn query(statement: impl SqlSafeStr) -> Query {
@@ -73,10 +84,11 @@ pub(crate) async fn run(
     db: &mut Connection,
     statements: impl SqlSafeStr,
 ) -> Result<(), sqlx::Error> {
-    let statements = sqlx::raw_sql(statements);
+    let statements = statements.into_sql_str();
     match db.link() {
-        Link::Sqlite(db) => statements.execute(db).await.map(|_| ()),
-        Link::Postgres(db) => statements.execute(db).await.map(|_| ()),
+        Link::Embedded(db) => embedded::run(db, statements.as_str()),
+        Link::Sqlite(db) => sqlx::raw_sql(statements).execute(db).await.map(|_| ()),
+        Link::Postgres(db) => sqlx::raw_sql(statements).execute(db).await.map(|_| ()),
     }
 }
 
@@ -84,6 +96,7 @@ impl Connection {
     /// The connection as its engine knows it.
     pub(crate) fn link(&mut self) -> Link<'_> {
         match self {
+            Self::Embedded(db) => Link::Embedded(db),
             Self::Sqlite(db) => Link::Sqlite(db),
             Self::SqliteReader(db) => Link::Sqlite(db),
             Self::Postgres(db) => Link::Postgres(db),
@@ -93,12 +106,13 @@ impl Connection {
 
     /// Whether it is of the embedded database.
     pub(crate) const fn is_embedded(&self) -> bool {
-        matches!(self, Self::Sqlite(_) | Self::SqliteReader(_))
+        matches!(self, Self::Embedded(_) | Self::Sqlite(_) | Self::SqliteReader(_))
     }
 
     /// Ends the connection in order; a borrowed one goes back instead.
     pub(crate) async fn close(self) -> Result<(), StoreError> {
         match self {
+            Self::Embedded(db) => embedded::close(db)?,
             Self::Sqlite(db) => db.close().await?,
             Self::Postgres(db) => db.close().await?,
             Self::SqliteReader(_) | Self::PostgresReader(_) => {}
@@ -108,6 +122,12 @@ impl Connection {
 }
 
 impl Query {
+    /// Makes room for so many values, where they are many.
+    pub(crate) fn with_room(mut self, values: usize) -> Self {
+        self.values.reserve_exact(values);
+        self
+    }
+
     /// Gives the next placeholder its value.
     pub(crate) fn bind(mut self, value: impl Into<Value>) -> Self {
         self.values.push(value.into());
@@ -117,6 +137,7 @@ impl Query {
     /// Runs it, and says how many rows it changed.
     pub(crate) async fn execute(self, db: &mut Connection) -> Result<u64, sqlx::Error> {
         match db.link() {
+            Link::Embedded(db) => embedded::execute(db, self.statement.as_str(), &self.values),
             Link::Sqlite(db) => {
                 let arguments = of_sqlite(self.values)?;
                 let done = sqlx::query_with(self.statement, arguments).execute(db).await?;
@@ -134,6 +155,10 @@ impl Query {
     /// All rows of the answer.
     pub(crate) async fn fetch_all(self, db: &mut Connection) -> Result<Vec<Row>, sqlx::Error> {
         match db.link() {
+            Link::Embedded(db) => {
+                let rows = embedded::fetch(db, self.statement.as_str(), &self.values, usize::MAX)?;
+                Ok(rows.into_iter().map(Row::Embedded).collect())
+            }
             Link::Sqlite(db) => {
                 let arguments = of_sqlite(self.values)?;
                 let rows = sqlx::query_with(self.statement, arguments).fetch_all(db).await?;
@@ -154,6 +179,10 @@ impl Query {
         db: &mut Connection,
     ) -> Result<Option<Row>, sqlx::Error> {
         match db.link() {
+            Link::Embedded(db) => {
+                let rows = embedded::fetch(db, self.statement.as_str(), &self.values, 1)?;
+                Ok(rows.into_iter().next().map(Row::Embedded))
+            }
             Link::Sqlite(db) => {
                 let arguments = of_sqlite(self.values)?;
                 let row = sqlx::query_with(self.statement, arguments).fetch_optional(db).await?;
@@ -186,6 +215,7 @@ impl Row {
     /// The value in a column, counted from 0.
     pub(crate) fn try_get<'r, T: Column<'r>>(&'r self, column: usize) -> Result<T, sqlx::Error> {
         match self {
+            Self::Embedded(row) => row.try_get(column),
             Self::Sqlite(row) => row.try_get(column),
             // Unchecked, because integers have three widths there: all of them are read as `i64`.
             Self::Postgres(row) => row.try_get_unchecked(column),

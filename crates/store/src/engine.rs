@@ -10,7 +10,7 @@ use rules::Secret;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{PgPool, SqlitePool};
 
-use crate::db::{Connection, Link};
+use crate::db::{self, Connection};
 use crate::{Settings, StoreError};
 
 pub(crate) use postgres::{Owner, READER_WAIT};
@@ -52,8 +52,17 @@ impl Engine {
     /// it lives.
     pub(crate) async fn writer(&self) -> Result<Connection, StoreError> {
         match self {
-            Self::Sqlite(folder) => sqlite::writer(folder).await.map(Connection::Sqlite),
+            Self::Sqlite(folder) => sqlite::writer(folder).map(Connection::Embedded),
             Self::Postgres(options) => postgres::writer(options).await.map(Connection::Postgres),
+        }
+    }
+
+    /// A connection that writes and hands over the rows of a table one by one: for carrying all of
+    /// them elsewhere.
+    pub(crate) async fn carrier(&self) -> Result<Connection, StoreError> {
+        match self {
+            Self::Sqlite(folder) => sqlite::carrier(folder).await.map(Connection::Sqlite),
+            Self::Postgres(_) => self.writer().await,
         }
     }
 
@@ -92,19 +101,14 @@ impl Readers {
 }
 
 /// The statement that begins a transaction which will write.
-pub(crate) fn begin(db: &mut Connection) -> &'static str {
-    match db.link() {
-        Link::Sqlite(_) => "BEGIN IMMEDIATE",
-        Link::Postgres(_) => "BEGIN",
-    }
+pub(crate) const fn begin(db: &Connection) -> &'static str {
+    if db.is_embedded() { "BEGIN IMMEDIATE" } else { "BEGIN" }
 }
 
 /// Copies the log into the database and syncs it, where the engine leaves that to its user.
 pub(crate) async fn fold(db: &mut Connection) -> Result<(), sqlx::Error> {
-    match db.link() {
-        Link::Sqlite(db) => {
-            sqlx::raw_sql("PRAGMA wal_checkpoint(TRUNCATE)").execute(db).await.map(|_| ())
-        }
-        Link::Postgres(_) => Ok(()),
+    if db.is_embedded() {
+        db::run(db, "PRAGMA wal_checkpoint(TRUNCATE)").await?;
     }
+    Ok(())
 }

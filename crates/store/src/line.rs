@@ -61,13 +61,11 @@ impl Line {
         self.state.clone()
     }
 
-    /// Waits for `work`; `None` where it is time to look after the line instead.
-    pub(crate) async fn while_quiet<T>(&self, work: impl Future<Output = T>) -> Option<T> {
-        if self.owner.is_none() {
-            return Some(work.await);
-        }
-        let until = self.lost.as_ref().map_or_else(|| Instant::now() + QUIET, |it| it.again_at);
-        tokio::time::timeout_at(until, work).await.ok()
+    /// When it is time to look after the line, unless there is work before; never where it cannot be
+    /// lost.
+    pub(crate) fn quiet(&self) -> Option<Instant> {
+        self.owner.as_ref()?;
+        Some(self.lost.as_ref().map_or_else(|| Instant::now() + QUIET, |it| it.again_at))
     }
 
     /// How long work may stand still: on another machine not for ever.
@@ -151,6 +149,17 @@ impl Patience {
                 .await
                 .ok_or_else(|| format!("the database did not answer in {} s", limit.as_secs())),
         }
+    }
+}
+
+/// Waits for `work`; `None` where the time comes before to look after the line.
+pub(crate) async fn while_quiet<T>(
+    until: Option<Instant>,
+    work: impl Future<Output = T>,
+) -> Option<T> {
+    match until {
+        None => Some(work.await),
+        Some(until) => tokio::time::timeout_at(until, work).await.ok(),
     }
 }
 

@@ -1,10 +1,10 @@
-//! Rows of values for statements that take many at a time, SQLite only: each statement is an errand to
-//! the thread of its connection, and one that is prepared already is had for a few numbers of rows
-//! alone. What the rows are belongs to those who write them.
+//! Rows of values for statements that take many at a time, SQLite only: one statement is a transaction
+//! by itself, and one that is prepared already is had for a few numbers of rows alone. What the rows are
+//! belongs to those who write them.
 
 /// Rows of one statement.
 pub(crate) const SIZES: [usize; 9] = [256, 128, 64, 32, 16, 8, 4, 2, 1];
-/// Rows that cost less than another errand.
+/// Rows that cost less than another statement, and the transaction that two of them need.
 const FILLING_MAX: usize = 24;
 
 /// Rows of one statement, as many as stand at its place in [`SIZES`].

@@ -9,7 +9,7 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 use sqlx::AssertSqlSafe;
 
-use crate::db::{self, Connection, Link, query};
+use crate::db::{self, Connection, query};
 use crate::{StoreError, engine, folder};
 
 /// A step of the schema.
@@ -84,11 +84,8 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
 ];
 
 impl Migration {
-    fn sql(&self, db: &mut Connection) -> &'static str {
-        match db.link() {
-            Link::Sqlite(_) => self.sqlite,
-            Link::Postgres(_) => self.postgres,
-        }
+    const fn sql(&self, db: &Connection) -> &'static str {
+        if db.is_embedded() { self.sqlite } else { self.postgres }
     }
 }
 
@@ -120,11 +117,10 @@ fn newest(migrations: &[Migration]) -> i64 {
 
 /// Versions and checksums of the steps that ran, in order.
 async fn applied(db: &mut Connection) -> Result<Vec<(i64, Vec<u8>)>, StoreError> {
-    let table = match db.link() {
-        Link::Sqlite(_) => "SELECT 1 FROM sqlite_schema WHERE name = 'migrations'",
-        Link::Postgres(_) => {
-            "SELECT 1 FROM pg_tables WHERE schemaname = 'aloft' AND tablename = 'migrations'"
-        }
+    let table = if db.is_embedded() {
+        "SELECT 1 FROM sqlite_schema WHERE name = 'migrations'"
+    } else {
+        "SELECT 1 FROM pg_tables WHERE schemaname = 'aloft' AND tablename = 'migrations'"
     };
     if query(table).fetch_optional(db).await?.is_none() {
         return Ok(Vec::new());
@@ -135,7 +131,7 @@ async fn applied(db: &mut Connection) -> Result<Vec<(i64, Vec<u8>)>, StoreError>
 }
 
 fn refuse_foreign(
-    db: &mut Connection,
+    db: &Connection,
     applied: &[(i64, Vec<u8>)],
     known: &[Migration],
 ) -> Result<(), StoreError> {
@@ -160,13 +156,10 @@ async fn run(
     db: &mut Connection,
     pending: impl Iterator<Item = &Migration>,
 ) -> Result<(), StoreError> {
-    let table = match db.link() {
-        Link::Sqlite(_) => {
-            "CREATE TABLE IF NOT EXISTS migrations (version INTEGER PRIMARY KEY, checksum BLOB NOT NULL) STRICT"
-        }
-        Link::Postgres(_) => {
-            "CREATE TABLE IF NOT EXISTS migrations (version BIGINT PRIMARY KEY, checksum BYTEA NOT NULL)"
-        }
+    let table = if db.is_embedded() {
+        "CREATE TABLE IF NOT EXISTS migrations (version INTEGER PRIMARY KEY, checksum BLOB NOT NULL) STRICT"
+    } else {
+        "CREATE TABLE IF NOT EXISTS migrations (version BIGINT PRIMARY KEY, checksum BYTEA NOT NULL)"
     };
     db::run(db, table).await?;
     for migration in pending {
@@ -183,17 +176,17 @@ async fn run(
 
 /// A consistent copy of the database beside it, for the way back; one of an earlier try is replaced.
 async fn copy_before(db: &mut Connection, folder: &Path, version: i64) -> Result<(), StoreError> {
-    let Link::Sqlite(db) = db.link() else {
+    if !db.is_embedded() {
         tracing::warn!(
             "PostgreSQL's tables go to version {version} without a copy; pg_dump made one if you ran it"
         );
         return Ok(());
-    };
+    }
     let copy = folder.join(format!("{}.before-{version}", engine::DATABASE_FILE));
     if copy.exists() {
         fs::remove_file(&copy).map_err(folder::at(&copy))?;
     }
-    sqlx::query("VACUUM INTO $1").bind(copy.to_string_lossy().into_owned()).execute(db).await?;
+    query("VACUUM INTO $1").bind(copy.to_string_lossy().into_owned()).execute(db).await?;
     fs::set_permissions(&copy, fs::Permissions::from_mode(0o600)).map_err(folder::at(&copy))
 }
 

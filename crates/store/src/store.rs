@@ -263,6 +263,16 @@ impl Store {
         self.inner.writer.write(Begin::ByWork, work).await
     }
 
+    /// Like [`Self::write_at_once`], in the thread that asks where it may be: see
+    /// [`Writer::write_here`].
+    pub(crate) async fn write_here<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: for<'s> FnOnce(&'s mut Session) -> Work<'s, T> + Send + 'static,
+    {
+        self.inner.writer.write_here(Begin::ByWork, work).await
+    }
+
     /// Like [`Self::write`], for work that changes nothing but what this workspace reads.
     pub(crate) async fn write_in<T, F>(
         &self,

@@ -7,11 +7,11 @@ use std::fs;
 use std::path::Path;
 
 use futures_util::stream::BoxStream;
-use futures_util::{StreamExt as _, TryStreamExt as _};
+use futures_util::{StreamExt as _, TryFutureExt as _, TryStreamExt as _, future, stream};
 use sha2::{Digest as _, Sha256};
 use sqlx::AssertSqlSafe;
 
-use crate::db::{self, Connection, Link, Row, Value, query};
+use crate::db::{self, Connection, Link, Row, Value, embedded, query};
 use crate::engine::{DATABASE_FILE, Database, Engine};
 use crate::migrate::{self, MIGRATIONS};
 use crate::{MasterKeySource, Settings, StoreError, folder, store};
@@ -47,10 +47,10 @@ pub async fn transfer(
         fs::metadata(&database).map_err(folder::at(&database))?;
     }
     let (from, to) = (settings(from), settings(to));
-    let mut source = Engine::of(&from)?.writer().await?;
+    let mut source = Engine::of(&from)?.carrier().await?;
     migrate::migrate(&mut source, folder, MIGRATIONS).await?;
     db::run(&mut source, "COMMIT").await?;
-    let mut target = Engine::of(&to)?.writer().await?;
+    let mut target = Engine::of(&to)?.carrier().await?;
     migrate::migrate(&mut target, folder, MIGRATIONS).await?;
 
     let tables = tables(&mut source).await?;
@@ -91,16 +91,17 @@ struct Sum {
 
 /// The tables in the order in which they were made, which puts owners before what they own.
 async fn tables(db: &mut Connection) -> Result<Vec<String>, StoreError> {
-    let statement = match db.link() {
-        Link::Sqlite(_) => format!(
+    let statement = if db.is_embedded() {
+        format!(
             "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' \
              AND name NOT IN {OWN_TABLES} ORDER BY rowid"
-        ),
-        Link::Postgres(_) => format!(
+        )
+    } else {
+        format!(
             "SELECT c.relname::TEXT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
              WHERE n.nspname = 'aloft' AND c.relkind = 'r' AND c.relname NOT IN {OWN_TABLES} \
              ORDER BY c.oid"
-        ),
+        )
     };
     let rows = query(AssertSqlSafe(statement)).fetch_all(db).await?;
     rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
@@ -131,7 +132,7 @@ async fn carry(
 
     let mut read = Sum::default();
     let mut waiting = Vec::with_capacity(ROWS_AT_ONCE);
-    let mut rows = stream(source, select.clone());
+    let mut rows = rows_of(source, select.clone());
     while let Some(row) = rows.try_next().await? {
         let cells = cells(&row, columns.iter().map(|column| column.source))?;
         read.add(&cells);
@@ -144,7 +145,7 @@ async fn carry(
     write(target, &insert, &columns, waiting).await?;
 
     let mut written = Sum::default();
-    let mut rows = stream(target, select);
+    let mut rows = rows_of(target, select);
     while let Some(row) = rows.try_next().await? {
         written.add(&cells(&row, columns.iter().map(|column| column.target))?);
     }
@@ -188,7 +189,9 @@ async fn write(
 
 /// What numbers itself goes on after the highest number.
 async fn count_on(target: &mut Connection, table: &str) -> Result<(), StoreError> {
-    let Link::Postgres(_) = target.link() else { return Ok(()) };
+    if target.is_embedded() {
+        return Ok(());
+    }
     let counted: Option<String> = query(
         "SELECT column_name::TEXT FROM information_schema.columns \
          WHERE table_schema = 'aloft' AND table_name = $1 AND is_identity = 'YES'",
@@ -227,12 +230,11 @@ async fn columns(
 }
 
 async fn kinds(db: &mut Connection, table: &str) -> Result<Vec<(String, Kind)>, StoreError> {
-    let statement = match db.link() {
-        Link::Sqlite(_) => "SELECT name, lower(type) FROM pragma_table_info($1)",
-        Link::Postgres(_) => {
-            "SELECT column_name::TEXT, data_type::TEXT FROM information_schema.columns \
-             WHERE table_schema = 'aloft' AND table_name = $1 ORDER BY ordinal_position"
-        }
+    let statement = if db.is_embedded() {
+        "SELECT name, lower(type) FROM pragma_table_info($1)"
+    } else {
+        "SELECT column_name::TEXT, data_type::TEXT FROM information_schema.columns \
+         WHERE table_schema = 'aloft' AND table_name = $1 ORDER BY ordinal_position"
     };
     let rows = query(statement).bind(table).fetch_all(db).await?;
     rows.iter()
@@ -252,11 +254,20 @@ async fn kinds(db: &mut Connection, table: &str) -> Result<Vec<(String, Kind)>, 
         .collect()
 }
 
-fn stream(db: &mut Connection, statement: String) -> BoxStream<'_, Result<Row, sqlx::Error>> {
-    let statement = sqlx::AssertSqlSafe(statement);
+fn rows_of(db: &mut Connection, statement: String) -> BoxStream<'_, Result<Row, sqlx::Error>> {
     match db.link() {
-        Link::Sqlite(db) => sqlx::query(statement).fetch(db).map_ok(Row::Sqlite).boxed(),
-        Link::Postgres(db) => sqlx::query(statement).fetch(db).map_ok(Row::Postgres).boxed(),
+        // All at once: who carries much asks for a carrier.
+        Link::Embedded(db) => {
+            let rows = future::ready(embedded::fetch(db, &statement, &[], usize::MAX));
+            let rows = rows.map_ok(|rows| stream::iter(rows).map(Row::Embedded).map(Ok));
+            rows.try_flatten_stream().boxed()
+        }
+        Link::Sqlite(db) => {
+            sqlx::query(AssertSqlSafe(statement)).fetch(db).map_ok(Row::Sqlite).boxed()
+        }
+        Link::Postgres(db) => {
+            sqlx::query(AssertSqlSafe(statement)).fetch(db).map_ok(Row::Postgres).boxed()
+        }
     }
 }
 

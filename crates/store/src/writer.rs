@@ -10,10 +10,10 @@ mod thread;
 use std::sync::Arc;
 
 use rules::WorkspaceId;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Mutex, mpsc, oneshot};
 
+use self::task::{Answer, Kept, Pending, Task, Undone};
 pub(crate) use self::task::{Begin, Work};
-use self::task::{Kept, Pending, Task, Undone};
 use crate::StoreError;
 use crate::db::{self, Connection};
 use crate::engine::{self, Owner};
@@ -49,8 +49,12 @@ pub(crate) struct Session {
 #[derive(Clone)]
 pub(crate) struct Writer {
     queue: mpsc::Sender<Message>,
+    session: Shared,
     state: line::State,
 }
+
+/// The session, for whoever writes just now; `None` once it is closed.
+type Shared = Arc<Mutex<Option<Session>>>;
 
 enum Message {
     Task(Box<dyn Task>),
@@ -83,8 +87,9 @@ impl Writer {
             line,
             _lock: lock,
         };
-        thread::start(run(session, waiting), is_embedded)?;
-        Ok(Self { queue, state })
+        let session = Arc::new(Mutex::new(Some(session)));
+        thread::start(run(session.clone(), waiting), is_embedded)?;
+        Ok(Self { queue, session, state })
     }
 
     /// Does `work` in a transaction; the answer comes after the commit.
@@ -93,9 +98,32 @@ impl Writer {
         T: Send + 'static,
         F: for<'s> FnOnce(&'s mut Session) -> Work<'s, T> + Send + 'static,
     {
-        let (reply, answer) = oneshot::channel();
-        let task = Pending { begin, work: Some(work), outcome: None, reply };
+        let (task, answer) = Pending::new(begin, work);
         self.queue.send(Message::Task(Box::new(task))).await.map_err(|_| StoreError::Closed)?;
+        self.answered(answer).await
+    }
+
+    /// Like [`Self::write`], but where the database is embedded and nobody else writes now, the thread
+    /// that asks does the work and waits for the disk: nobody is woken for it.
+    pub(crate) async fn write_here<T, F>(&self, begin: Begin, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: for<'s> FnOnce(&'s mut Session) -> Work<'s, T> + Send + 'static,
+    {
+        let is_idle = self.queue.capacity() == self.queue.max_capacity();
+        if is_idle
+            && let Ok(mut shared) = self.session.try_lock()
+            && let Some(session) = shared.as_mut().filter(|session| session.db.is_embedded())
+        {
+            let (task, answer) = Pending::new(begin, work);
+            session.group(vec![Box::new(task)]).await;
+            drop(shared);
+            return self.answered(answer).await;
+        }
+        self.write(begin, work).await
+    }
+
+    async fn answered<T>(&self, answer: Answer<T>) -> Result<T, StoreError> {
         match answer.await.map_err(|_| StoreError::Closed)? {
             Err(StoreError::NotCommitted { .. } | StoreError::Unconfirmed { .. })
                 if self.state.is_taken_over() =>
@@ -132,11 +160,15 @@ impl Writer {
     }
 }
 
-async fn run(mut session: Session, mut waiting: mpsc::Receiver<Message>) {
+async fn run(shared: Shared, mut waiting: mpsc::Receiver<Message>) {
     let mut messages = Vec::with_capacity(GROUP_MAX);
     loop {
         let waiting_for_work = waiting.recv_many(&mut messages, GROUP_MAX);
-        match session.line.while_quiet(waiting_for_work).await {
+        let quiet_until = shared.lock().await.as_ref().and_then(|session| session.line.quiet());
+        let came = line::while_quiet(quiet_until, waiting_for_work).await;
+        let mut shared = shared.lock().await;
+        let Some(session) = shared.as_mut() else { return };
+        match came {
             None => session.listen().await,
             // Nobody closed the store: what was answered is on disk.
             Some(0) => return,
@@ -153,7 +185,9 @@ async fn run(mut session: Session, mut waiting: mpsc::Receiver<Message>) {
         if !tasks.is_empty() {
             session.group(tasks).await;
         }
-        if let Some(reply) = closing.pop() {
+        if let Some(reply) = closing.pop()
+            && let Some(session) = shared.take()
+        {
             waiting.close();
             let _ = reply.send(session.close().await);
             return;
@@ -176,7 +210,7 @@ impl Session {
     /// Begins the transaction of the work at hand, where it has not begun.
     pub(crate) async fn begin(&mut self) -> Result<(), sqlx::Error> {
         if !self.is_begun {
-            let begin = engine::begin(&mut self.db);
+            let begin = engine::begin(&self.db);
             self.control(begin).await?;
             self.is_begun = true;
         }
@@ -219,7 +253,7 @@ impl Session {
     }
 
     async fn transaction(&mut self, tasks: &mut [Box<dyn Task>]) -> Result<(), Undone> {
-        // One alone is undone with its transaction: its savepoint would be two errands for nothing.
+        // One alone is undone with its transaction: its savepoint would be two statements for nothing.
         let is_alone = tasks.len() == 1;
         self.is_begun = false;
         // A line to another machine that is lost is known by a transaction that cannot begin or end.

@@ -36,19 +36,24 @@ fn is_limit(line: &str) -> bool {
         || !size && speaks_of_text && has_word(line, KILO)
 }
 
-/// The SQL library is named by `store` alone, in code and in manifests.
+/// The libraries that speak SQL.
+const SPEAK_SQL: [&str; 2] = ["sqlx", "rusqlite"];
+
+/// The libraries that speak SQL are named by `store` alone, in code and in manifests.
 pub(super) fn sql(tree: &Tree) -> Vec<Finding> {
     let outside = |file: &File| !file.path.starts_with("crates/store/");
     let mut findings = Vec::new();
     for (file, views) in tree.rust().filter(|(file, _)| outside(file)) {
-        let named = views.code.lines().position(|line| has_word(line, "sqlx"));
+        let names = |line: &str| SPEAK_SQL.iter().any(|library| has_word(line, library));
+        let named = views.code.lines().position(names);
         findings.extend(
             named.map(|at| Finding::line(&file.path, at + 1, "SQL belongs to `crates/store`")),
         );
     }
     let manifest = |file: &&File| file.path.ends_with("/Cargo.toml") && outside(file);
     for file in tree.files.iter().filter(manifest) {
-        let named = file.text.lines().position(|line| line.starts_with("sqlx"));
+        let names = |line: &str| SPEAK_SQL.iter().any(|library| line.starts_with(library));
+        let named = file.text.lines().position(names);
         findings.extend(
             named.map(|at| Finding::line(&file.path, at + 1, "SQL belongs to `crates/store`")),
         );
@@ -123,12 +128,14 @@ mod tests {
         let files = [
             ("crates/store/src/a.rs", "use sqlx::query;"),
             ("crates/server/src/a.rs", "// sqlx is elsewhere\nlet q = sqlx::query();"),
+            ("crates/server/src/b.rs", "use rusqlite::Connection;"),
             ("crates/server/Cargo.toml", "[dependencies]\nsqlx.workspace = true\n"),
             ("Cargo.toml", "sqlx = \"1\"\n"),
         ];
         let found = Tree::found(&files, sql);
         let expected = [
             ("crates/server/src/a.rs".into(), Some(2)),
+            ("crates/server/src/b.rs".into(), Some(1)),
             ("crates/server/Cargo.toml".into(), Some(2)),
         ];
         assert_eq!(found, expected);

@@ -60,6 +60,8 @@ pub(super) struct Judge {
     /// Where second opinions are asked for. Weak: cadence runs until nobody else gives it orders.
     orders: mpsc::WeakSender<Order>,
     pending: Pending,
+    /// How long the last commit took.
+    commit_took: Duration,
 }
 
 impl Judge {
@@ -83,6 +85,7 @@ impl Judge {
             abandon,
             orders,
             pending: Pending::default(),
+            commit_took: Duration::ZERO,
         }
     }
 
@@ -132,7 +135,9 @@ impl Judge {
                         self.hear(report);
                     }
                     // Where nothing is under way, nothing comes that could be stored with it.
-                    if reports.is_quiet() || self.pending.len() >= REPORTS_AT_ONCE {
+                    if reports.is_quiet() {
+                        self.commit_in_quiet().await?;
+                    } else if self.pending.len() >= REPORTS_AT_ONCE {
                         self.commit().await?;
                     }
                 }

@@ -1,14 +1,17 @@
 //! SQLite inside: how it is opened for the writer and for the readers.
 
+use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
+use rusqlite::{Connection, OpenFlags};
+use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions};
 use sqlx::{ConnectOptions, SqliteConnection, SqlitePool};
 
+use crate::db::embedded;
 use crate::{StoreError, folder};
 
 /// The database's file in the data folder.
@@ -27,28 +30,40 @@ const READER_CACHE_KIB: u32 = 2 * 1024;
 const CHECKPOINT_PAGES: u32 = 2_000;
 /// The log's file is cut back to this when it grew beyond it.
 const LOG_BYTES: u32 = 32 * 1024 * 1024;
+/// Statements that a connection keeps prepared.
+const STATEMENTS_KEPT: usize = 64;
+const WRITE_AHEAD: &str = "PRAGMA journal_mode = WAL";
 
 pub(crate) fn database_path(folder: &Path) -> PathBuf {
     folder.join(DATABASE_FILE)
 }
 
 /// The one connection that writes; makes the database's file where there is none.
-pub(crate) async fn writer(folder: &Path) -> Result<SqliteConnection, StoreError> {
+pub(crate) fn writer(folder: &Path) -> Result<Connection, StoreError> {
     let path = database_path(folder);
     let is_new = make(&path).map_err(folder::at(&path))?;
-    let mut options = options(folder)
-        .synchronous(SqliteSynchronous::Full)
-        .foreign_keys(true)
-        .pragma("cache_size", format!("-{WRITER_CACHE_KIB}"))
-        .pragma("wal_autocheckpoint", CHECKPOINT_PAGES.to_string())
-        .pragma("journal_size_limit", LOG_BYTES.to_string())
-        .thread_name(|_| "store-writer".to_owned());
-    if is_new {
-        // How an empty file was before need not be on disk: spares the first start three waits.
-        options = options.journal_mode(SqliteJournalMode::Memory);
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let db = Connection::open_with_flags(path, flags).map_err(embedded::said)?;
+    db.busy_timeout(BUSY).map_err(embedded::said)?;
+    db.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
+    let mut pragmas = String::new();
+    for (name, value) in of_writers(is_new).into_iter().chain(of_all()) {
+        writeln!(pragmas, "PRAGMA {name} = {value};").expect("a String takes everything");
     }
+    embedded::run(&db, &pragmas)?;
+    embedded::run(&db, WRITE_AHEAD)?;
+    Ok(db)
+}
+
+/// Like [`writer`], by a thread of its own that hands over rows as they are asked for.
+pub(crate) async fn carrier(folder: &Path) -> Result<SqliteConnection, StoreError> {
+    let path = database_path(folder);
+    let is_new = make(&path).map_err(folder::at(&path))?;
+    let options = of_writers(is_new)
+        .into_iter()
+        .fold(options(folder), |options, (name, value)| options.pragma(name, value));
     let mut db = options.connect().await?;
-    sqlx::raw_sql("PRAGMA journal_mode = WAL").execute(&mut db).await?;
+    sqlx::raw_sql(WRITE_AHEAD).execute(&mut db).await?;
     Ok(db)
 }
 
@@ -79,12 +94,30 @@ fn make(path: &Path) -> io::Result<bool> {
     }
 }
 
+/// How connections that write are set up, in this order.
+fn of_writers(is_new: bool) -> Vec<(&'static str, String)> {
+    // How an empty file was before need not be on disk: spares the first start three waits.
+    let before = is_new.then(|| ("journal_mode", "MEMORY".to_owned()));
+    let always = [
+        ("synchronous", "FULL".to_owned()),
+        ("foreign_keys", "ON".to_owned()),
+        ("cache_size", format!("-{WRITER_CACHE_KIB}")),
+        ("wal_autocheckpoint", CHECKPOINT_PAGES.to_string()),
+        ("journal_size_limit", LOG_BYTES.to_string()),
+    ];
+    before.into_iter().chain(always).collect()
+}
+
+/// How all connections are set up.
+fn of_all() -> [(&'static str, String); 2] {
+    [("temp_store", "memory".to_owned()), ("trusted_schema", "OFF".to_owned())]
+}
+
 fn options(folder: &Path) -> SqliteConnectOptions {
-    SqliteConnectOptions::new()
+    let options = SqliteConnectOptions::new()
         .filename(database_path(folder))
         .busy_timeout(BUSY)
-        .statement_cache_capacity(64)
-        .pragma("temp_store", "memory")
-        .pragma("trusted_schema", "OFF")
-        .disable_statement_logging()
+        .statement_cache_capacity(STATEMENTS_KEPT)
+        .disable_statement_logging();
+    of_all().into_iter().fold(options, |options, (name, value)| options.pragma(name, value))
 }

@@ -6,11 +6,10 @@ use std::fmt::Write as _;
 use std::sync::LazyLock;
 
 use domain::check::{Evidence, Outcome};
-use sqlx::sqlite::SqliteArguments;
-use sqlx::{Arguments, PgConnection, SqliteConnection};
+use sqlx::PgConnection;
 
 use super::{COLUMN, row_of};
-use crate::db::Link;
+use crate::db::{Connection, Link, Query, query};
 use crate::many::{self, Chunk};
 use crate::results::ResultRow;
 use crate::vault::Place;
@@ -76,7 +75,7 @@ pub(crate) async fn insert(
         return Ok(());
     }
     match session.db.link() {
-        Link::Sqlite(db) => upsert_sqlite(db, &sealed).await,
+        Link::Embedded(_) | Link::Sqlite(_) => upsert_sqlite(&mut session.db, &sealed).await,
         Link::Postgres(db) => insert_postgres(db, &sealed).await,
     }
 }
@@ -111,25 +110,22 @@ fn seal(session: &Session, (row, evidence): &Kept<'_>) -> Result<Sealed, StoreEr
     })
 }
 
-async fn upsert_sqlite(db: &mut SqliteConnection, rows: &[Sealed]) -> Result<(), StoreError> {
+async fn upsert_sqlite(db: &mut Connection, rows: &[Sealed]) -> Result<(), StoreError> {
     for Chunk { place, rows } in many::chunks(rows) {
-        let mut arguments = SqliteArguments::default();
-        for row in rows {
-            bind(&mut arguments, row).map_err(sqlx::Error::Encode)?;
-        }
-        sqlx::query_with(UPSERTS[place].as_str(), arguments).execute(&mut *db).await?;
+        rows.fold(query(UPSERTS[place].as_str()), bind).execute(db).await?;
     }
     Ok(())
 }
 
-fn bind(arguments: &mut SqliteArguments, row: &Sealed) -> Result<(), sqlx::error::BoxDynError> {
-    arguments.add(row.monitor)?;
-    arguments.add(row.slot)?;
-    arguments.add(row.region)?;
-    arguments.add(row.trigger)?;
-    arguments.add(row.revision)?;
-    arguments.add(row.outcome)?;
-    arguments.add(row.envelope.clone())
+fn bind(upsert: Query, row: &Sealed) -> Query {
+    upsert
+        .bind(row.monitor)
+        .bind(row.slot)
+        .bind(row.region)
+        .bind(row.trigger)
+        .bind(row.revision)
+        .bind(row.outcome)
+        .bind(row.envelope.as_slice())
 }
 
 async fn insert_postgres(db: &mut PgConnection, rows: &[Sealed]) -> Result<(), StoreError> {

@@ -7,7 +7,7 @@ use sqlx::AssertSqlSafe;
 use super::Kept;
 use super::row::{COLUMNS, phases_of_hex};
 use crate::StoreError;
-use crate::db::{Connection, Link, query};
+use crate::db::{Connection, query};
 
 /// Results of one slice: some hundred KiB while it is read, some milliseconds to take away.
 const SLICE_ROWS: i64 = 2_000;
@@ -87,9 +87,10 @@ pub(super) async fn read(
     slice: Slice,
     monitors: Monitors,
 ) -> Result<Vec<(i64, Kept)>, StoreError> {
-    match db.link() {
-        Link::Sqlite(_) => read_texts(db, slice, monitors).await,
-        Link::Postgres(_) => read_rows(db, slice, monitors).await,
+    if db.is_embedded() {
+        read_texts(db, slice, monitors).await
+    } else {
+        read_rows(db, slice, monitors).await
     }
 }
 

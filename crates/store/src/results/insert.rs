@@ -4,11 +4,10 @@
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
-use sqlx::sqlite::SqliteArguments;
-use sqlx::{Arguments, PgConnection, SqliteConnection};
+use sqlx::PgConnection;
 
 use super::{ResultRow, pack};
-use crate::db::{Connection, Link};
+use crate::db::{Connection, Link, Query, query};
 use crate::many::{self, Chunk};
 use crate::{StoreError, codes};
 
@@ -47,7 +46,7 @@ pub(crate) async fn insert(
 ) -> Result<u64, StoreError> {
     rows.sort_unstable_by_key(|row| (row.result.identity.slot, row.monitor));
     match db.link() {
-        Link::Sqlite(db) => insert_sqlite(db, rows).await,
+        Link::Embedded(_) | Link::Sqlite(_) => insert_sqlite(db, rows).await,
         Link::Postgres(db) => insert_postgres(db, rows).await,
     }
 }
@@ -57,16 +56,11 @@ pub(crate) fn is_one_statement(rows: usize) -> bool {
     many::is_one(rows)
 }
 
-async fn insert_sqlite(
-    db: &mut SqliteConnection,
-    rows: &[ResultRow<'_>],
-) -> Result<u64, StoreError> {
+async fn insert_sqlite(db: &mut Connection, rows: &[ResultRow<'_>]) -> Result<u64, StoreError> {
     let mut stored = 0;
     for Chunk { place, rows } in many::chunks(rows) {
-        let arguments = arguments(rows, many::SIZES[place])?;
-        let statement = INSERTS[place].as_str();
-        let done = sqlx::query_with(statement, arguments).execute(&mut *db).await?;
-        stored += done.rows_affected();
+        let insert = query(INSERTS[place].as_str()).with_room(many::SIZES[place] * COLUMNS);
+        stored += rows.fold(insert, bind).execute(db).await?;
     }
     Ok(stored)
 }
@@ -102,34 +96,20 @@ fn finished_after(row: &ResultRow<'_>) -> i64 {
     row.result.finished_at.as_millis() - row.result.identity.slot.as_millis()
 }
 
-fn arguments<'r>(
-    rows: impl Iterator<Item = &'r ResultRow<'r>>,
-    count: usize,
-) -> Result<SqliteArguments, StoreError> {
-    let mut arguments = SqliteArguments::default();
-    arguments.reserve(count * COLUMNS, 0);
-    for row in rows {
-        bind(&mut arguments, row).map_err(sqlx::Error::Encode)?;
-    }
-    Ok(arguments)
-}
-
-fn bind(
-    arguments: &mut SqliteArguments,
-    row: &ResultRow<'_>,
-) -> Result<(), sqlx::error::BoxDynError> {
+fn bind(insert: Query, row: &ResultRow<'_>) -> Query {
     let result = row.result;
     let identity = &result.identity;
-    arguments.add(identity.slot.as_millis())?;
-    arguments.add(row.monitor)?;
-    arguments.add(codes::of_region(identity.region))?;
-    arguments.add(codes::of_trigger(identity.trigger))?;
-    arguments.add(i64::from(identity.revision))?;
-    arguments.add(codes::of_outcome(result.outcome))?;
-    arguments.add(finished_after(row))?;
-    arguments.add(i64::from(result.latency_us))?;
-    arguments.add(result.status.map(i64::from))?;
-    arguments.add(i64::from(result.attempts))?;
-    arguments.add(row.probe)?;
-    arguments.add(pack::phases(&result.phases))
+    insert
+        .bind(identity.slot.as_millis())
+        .bind(row.monitor)
+        .bind(codes::of_region(identity.region))
+        .bind(codes::of_trigger(identity.trigger))
+        .bind(i64::from(identity.revision))
+        .bind(codes::of_outcome(result.outcome))
+        .bind(finished_after(row))
+        .bind(i64::from(result.latency_us))
+        .bind(result.status.map(i64::from))
+        .bind(i64::from(result.attempts))
+        .bind(row.probe)
+        .bind(pack::phases(&result.phases))
 }

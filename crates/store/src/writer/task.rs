@@ -18,7 +18,7 @@ pub(crate) enum Begin {
     /// The writer.
     First,
     /// The work, by [`Session::begin`], or nobody where it is one statement: that is a transaction by
-    /// itself, and spares two errands. Where it is not alone, or on another machine, the writer.
+    /// itself, and spares two more. Where it is not alone, or on another machine, the writer.
     ByWork,
 }
 
@@ -51,10 +51,21 @@ pub(super) enum Kept {
 }
 
 pub(super) struct Pending<T, F> {
-    pub(super) begin: Begin,
-    pub(super) work: Option<F>,
-    pub(super) outcome: Option<Result<T, StoreError>>,
-    pub(super) reply: oneshot::Sender<Result<T, StoreError>>,
+    begin: Begin,
+    work: Option<F>,
+    outcome: Option<Result<T, StoreError>>,
+    reply: oneshot::Sender<Result<T, StoreError>>,
+}
+
+/// Where the answer of a piece of work comes.
+pub(super) type Answer<T> = oneshot::Receiver<Result<T, StoreError>>;
+
+impl<T, F> Pending<T, F> {
+    /// The work, and where its answer will come.
+    pub(super) fn new(begin: Begin, work: F) -> (Self, Answer<T>) {
+        let (reply, answer) = oneshot::channel();
+        (Self { begin, work: Some(work), outcome: None, reply }, answer)
+    }
 }
 
 impl<T, F> Task for Pending<T, F>

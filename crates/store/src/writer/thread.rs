@@ -1,6 +1,5 @@
-//! Where the writer runs. The embedded database needs nobody's clock or sockets, so its writer has a thread
-//! of its own: each errand to the connection and back wakes it for less than a worker of the runtime
-//! is woken for, and it is woken as well where all of these are at work.
+//! Where the writer runs. The embedded database is asked in the thread that asks (`db::embedded`), and
+//! waits for the disk there: its writer has a thread of its own, which has nothing else to do.
 
 use std::thread::Builder;
 

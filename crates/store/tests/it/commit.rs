@@ -5,7 +5,7 @@ use std::sync::Arc;
 use domain::cadence::Missed;
 use domain::judge::{ClosedAs, IncidentChange, Transition, Why};
 use rules::{IncidentId, MonitorStatus, Region};
-use store::{Batch, StatusChange};
+use store::{Batch, StatusChange, StoreError};
 
 use crate::harness::{a_history, a_result, for_each_engine, instant, monitor_id};
 
@@ -53,6 +53,37 @@ async fn a_batch_whose_incident_cannot_open_leaves_nothing() {
         assert_eq!(home.store.results().count().await.unwrap(), 1);
         assert_eq!(history().await, Some(a_history(MonitorStatus::Error, 10)));
         assert_eq!(incidents.open(home.workspace).await.unwrap().len(), 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn who_stores_a_batch_itself_stores_it_like_the_writer() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        let batch = |slot| {
+            let results = vec![a_result(monitor, Region::FlyAms, slot)];
+            Arc::new(Batch { results, ..Batch::default() })
+        };
+        let stored = async || home.store.results().count().await.unwrap();
+        let alone = home.store.commit_here(batch(10)).await.unwrap();
+        assert_eq!((alone.stored, stored().await), (1, 1));
+        let (_, here, _, again) = tokio::join!(
+            home.store.commit(batch(20)),
+            home.store.commit_here(batch(30)),
+            home.store.commit(batch(40)),
+            home.store.commit_here(batch(30)),
+        );
+        assert_eq!(here.unwrap().stored + again.unwrap().stored, 1);
+        assert_eq!(stored().await, 4);
+
+        home.execute("ALTER TABLE results RENAME TO elsewhere").await;
+        home.store.commit_here(batch(50)).await.unwrap_err();
+        home.execute("ALTER TABLE elsewhere RENAME TO results").await;
+        assert_eq!(home.store.commit_here(batch(50)).await.unwrap().stored, 1);
+        home.store.clone().close().await.unwrap();
+        let late = home.store.commit_here(batch(60)).await;
+        assert!(matches!(late, Err(StoreError::Closed)));
     })
     .await;
 }

@@ -14,6 +14,18 @@ use super::Judge;
 /// Between a commit that failed and the next try.
 const COMMIT_AGAIN: Duration = Duration::from_secs(1);
 
+/// While commits take longer than this, the thread that checks run on does not wait for them.
+const QUICK: Duration = Duration::from_millis(5);
+
+/// Who stores a batch.
+#[derive(Clone, Copy)]
+enum By {
+    /// The store's writer, on its thread.
+    Writer,
+    /// The judge, on this one.
+    Judge,
+}
+
 /// The store takes nothing any more, and these results were not in it.
 pub(super) struct StoreEnded {
     pub(super) lost: usize,
@@ -23,16 +35,28 @@ impl Judge {
     /// Commits what is pending, however often it takes: nothing else is heard until it is stored, or
     /// the store has ended and never will.
     pub(super) async fn commit(&mut self) -> Result<(), StoreEnded> {
+        self.commit_by(By::Writer).await
+    }
+
+    /// Like [`Self::commit`], while no check is under way: on this thread as long as commits are quick.
+    /// Nobody waits here meanwhile, and to wake the writer and to be woken takes as long as to store.
+    pub(super) async fn commit_in_quiet(&mut self) -> Result<(), StoreEnded> {
+        let by = if self.commit_took < QUICK { By::Judge } else { By::Writer };
+        self.commit_by(by).await
+    }
+
+    async fn commit_by(&mut self, by: By) -> Result<(), StoreEnded> {
         if self.pending.is_empty() {
             return Ok(());
         }
         let batch = Arc::new(self.pending.batch());
         let begun = Instant::now();
-        let stored = self.abandon.run_until_cancelled(self.store_all(&batch)).await;
+        let stored = self.abandon.run_until_cancelled(self.store_all(&batch, by)).await;
         let Some(Ok(committed)) = stored else {
             return Err(StoreEnded { lost: batch.results.len() });
         };
-        self.metrics.commit_seconds.observe(begun.elapsed().as_secs_f64());
+        self.commit_took = begun.elapsed();
+        self.metrics.commit_seconds.observe(self.commit_took.as_secs_f64());
         let dropped = committed.duplicates + committed.ownerless;
         self.metrics.results_committed.inc_by(ran(&batch.results).saturating_sub(dropped));
         self.note_joined().await;
@@ -55,23 +79,27 @@ impl Judge {
     }
 
     /// Stores a batch, and what is told of probes with it, however often it takes.
-    async fn store_all(&self, batch: &Arc<Batch>) -> Result<Committed, StoreError> {
+    async fn store_all(&self, batch: &Arc<Batch>, mut by: By) -> Result<Committed, StoreError> {
         loop {
-            match self.store_once(batch).await {
+            match self.store_once(batch, by).await {
                 Err(ended @ (StoreError::Closed | StoreError::TakenOver)) => return Err(ended),
                 Err(why) => error!("results could not be stored, trying again: {why}"),
                 Ok(committed) => return Ok(committed),
             }
             self.metrics.commits_failed.inc();
+            by = By::Writer;
             tokio::time::sleep(COMMIT_AGAIN).await;
         }
     }
 
-    async fn store_once(&self, batch: &Arc<Batch>) -> Result<Committed, StoreError> {
+    async fn store_once(&self, batch: &Arc<Batch>, by: By) -> Result<Committed, StoreError> {
         if !self.pending.notes().is_empty() {
             self.store.audit().note_probes(self.pending.notes().to_vec()).await?;
         }
-        self.store.commit(batch.clone()).await
+        match by {
+            By::Writer => self.store.commit(batch.clone()).await,
+            By::Judge => self.store.commit_here(batch.clone()).await,
+        }
     }
 }
 

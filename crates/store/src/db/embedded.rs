@@ -1,0 +1,281 @@
+//! SQLite, asked in the thread that asks: the writer's way, whose thread has nothing else to do
+//! meanwhile. A statement is a call here, and with sqlx an errand to another thread and back
+//! (docs/decisions/0020-writer.md). Errors are sqlx's, so that nobody has to know who was asked.
+
+use std::borrow::Cow;
+use std::error::Error;
+use std::fmt;
+
+use rusqlite::types::{ToSql, ToSqlOutput, Value as Cell, ValueRef};
+use rusqlite::{CachedStatement, Connection, ffi};
+use sqlx::error::{DatabaseError, ErrorKind};
+
+use super::Value;
+
+/// A row of an answer.
+pub(crate) struct Cells(Box<[Cell]>);
+
+/// What can stand in a cell.
+pub(crate) trait FromCell<'r>: Sized {
+    /// What stands there; `None` where it is something else.
+    fn read(cell: &'r Cell) -> Option<Self>;
+}
+
+/// A refusal of SQLite.
+#[derive(Debug)]
+struct Refusal {
+    /// SQLite's extended result code.
+    code: i32,
+    message: String,
+}
+
+/// Runs a statement to its end, and says how many rows it changed.
+pub(super) fn execute(
+    db: &Connection,
+    statement: &str,
+    values: &[Value],
+) -> Result<u64, sqlx::Error> {
+    let run = || {
+        let mut statement = bound(db, statement, values)?;
+        let mut rows = statement.raw_query();
+        while rows.next()?.is_some() {}
+        Ok(db.changes())
+    };
+    run().map_err(said)
+}
+
+/// The rows of an answer, the first ones up to a limit.
+pub(crate) fn fetch(
+    db: &Connection,
+    statement: &str,
+    values: &[Value],
+    limit: usize,
+) -> Result<Vec<Cells>, sqlx::Error> {
+    let run = || {
+        let mut statement = bound(db, statement, values)?;
+        let columns = statement.column_count();
+        let mut rows = statement.raw_query();
+        let mut cells = Vec::new();
+        while cells.len() < limit
+            && let Some(row) = rows.next()?
+        {
+            let row: rusqlite::Result<_> = (0..columns).map(|column| row.get(column)).collect();
+            cells.push(Cells(row?));
+        }
+        Ok(cells)
+    };
+    run().map_err(said)
+}
+
+/// Runs statements without values, separated by semicolons.
+pub(crate) fn run(db: &Connection, statements: &str) -> Result<(), sqlx::Error> {
+    db.execute_batch(statements).map_err(said)
+}
+
+/// Ends the connection in order.
+pub(super) fn close(db: Connection) -> Result<(), sqlx::Error> {
+    db.close().map_err(|(_, error)| said(error))
+}
+
+/// The error as sqlx would have it.
+#[expect(clippy::needless_pass_by_value, reason = "as `map_err` hands it over")]
+pub(crate) fn said(error: rusqlite::Error) -> sqlx::Error {
+    match error.sqlite_error() {
+        Some(refused) => {
+            let (code, message) = (refused.extended_code, error.to_string());
+            sqlx::Error::Database(Box::new(Refusal { code, message }))
+        }
+        None => sqlx::Error::Protocol(error.to_string()),
+    }
+}
+
+/// The statement, prepared once and kept, with its values.
+fn bound<'c>(
+    db: &'c Connection,
+    statement: &str,
+    values: &[Value],
+) -> rusqlite::Result<CachedStatement<'c>> {
+    let mut statement = db.prepare_cached(statement)?;
+    for place in 1..=statement.parameter_count() {
+        // SQLite counts `$2` by where it stands first, and we by its number; `?` has no name.
+        let number = statement.parameter_name(place).and_then(|name| name.get(1..)?.parse().ok());
+        let number = number.unwrap_or(place);
+        let value = values.get(number.wrapping_sub(1));
+        let value = value.ok_or(rusqlite::Error::InvalidParameterCount(values.len(), number))?;
+        statement.raw_bind_parameter(place, value)?;
+    }
+    Ok(statement)
+}
+
+impl Cells {
+    /// The value in a column, counted from 0.
+    pub(super) fn try_get<'r, T: FromCell<'r>>(&'r self, column: usize) -> Result<T, sqlx::Error> {
+        let len = self.0.len();
+        let cell = self.0.get(column);
+        let cell = cell.ok_or(sqlx::Error::ColumnIndexOutOfBounds { index: column, len })?;
+        T::read(cell).ok_or_else(|| sqlx::Error::ColumnDecode {
+            index: column.to_string(),
+            source: format!("it holds {}", cell.data_type()).into(),
+        })
+    }
+}
+
+impl ToSql for Value {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        let value = match self {
+            Self::Integer(value) => value.map(ValueRef::Integer),
+            Self::Text(value) => value.as_ref().map(|text| ValueRef::Text(text.as_bytes())),
+            Self::Bytes(value) => value.as_deref().map(ValueRef::Blob),
+            Self::Boolean(value) => Some(ValueRef::Integer(i64::from(*value))),
+        };
+        Ok(ToSqlOutput::Borrowed(value.unwrap_or(ValueRef::Null)))
+    }
+}
+
+impl FromCell<'_> for i64 {
+    fn read(cell: &Cell) -> Option<Self> {
+        if let Cell::Integer(value) = cell { Some(*value) } else { None }
+    }
+}
+
+impl FromCell<'_> for bool {
+    fn read(cell: &Cell) -> Option<Self> {
+        i64::read(cell).map(|value| value != 0)
+    }
+}
+
+impl<'r> FromCell<'r> for &'r str {
+    fn read(cell: &'r Cell) -> Option<Self> {
+        if let Cell::Text(text) = cell { Some(text) } else { None }
+    }
+}
+
+impl FromCell<'_> for String {
+    fn read(cell: &Cell) -> Option<Self> {
+        <&str>::read(cell).map(ToOwned::to_owned)
+    }
+}
+
+impl<'r> FromCell<'r> for &'r [u8] {
+    fn read(cell: &'r Cell) -> Option<Self> {
+        if let Cell::Blob(bytes) = cell { Some(bytes) } else { None }
+    }
+}
+
+impl FromCell<'_> for Vec<u8> {
+    fn read(cell: &Cell) -> Option<Self> {
+        <&[u8]>::read(cell).map(ToOwned::to_owned)
+    }
+}
+
+impl<'r, T: FromCell<'r>> FromCell<'r> for Option<T> {
+    fn read(cell: &'r Cell) -> Option<Self> {
+        if matches!(cell, Cell::Null) { Some(None) } else { T::read(cell).map(Some) }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "(code: {}) {}", self.code, self.message)
+    }
+}
+
+impl Error for Refusal {}
+
+impl DatabaseError for Refusal {
+    fn message(&self) -> &str {
+        &self.message
+    }
+
+    fn code(&self) -> Option<Cow<'_, str>> {
+        Some(self.code.to_string().into())
+    }
+
+    fn as_error(&self) -> &(dyn Error + Send + Sync + 'static) {
+        self
+    }
+
+    fn as_error_mut(&mut self) -> &mut (dyn Error + Send + Sync + 'static) {
+        self
+    }
+
+    fn into_error(self: Box<Self>) -> Box<dyn Error + Send + Sync + 'static> {
+        self
+    }
+
+    fn kind(&self) -> ErrorKind {
+        match self.code {
+            ffi::SQLITE_CONSTRAINT_UNIQUE | ffi::SQLITE_CONSTRAINT_PRIMARYKEY => {
+                ErrorKind::UniqueViolation
+            }
+            ffi::SQLITE_CONSTRAINT_FOREIGNKEY => ErrorKind::ForeignKeyViolation,
+            ffi::SQLITE_CONSTRAINT_NOTNULL => ErrorKind::NotNullViolation,
+            ffi::SQLITE_CONSTRAINT_CHECK => ErrorKind::CheckViolation,
+            _ => ErrorKind::Other,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn database() -> Connection {
+        let db = Connection::open_in_memory().unwrap();
+        run(&db, "CREATE TABLE a (x INTEGER PRIMARY KEY, y TEXT, z BLOB) STRICT").unwrap();
+        db
+    }
+
+    #[test]
+    fn values_stand_where_their_numbers_say_however_often_and_in_whichever_order() {
+        let db = database();
+        let insert = "INSERT INTO a (y, x, z) VALUES ($2, $1, CAST($2 AS BLOB))";
+        let changed = execute(&db, insert, &[7.into(), "seven".into()]).unwrap();
+        assert_eq!(changed, 1);
+        let insert = "INSERT INTO a (x, y, z) VALUES (?, ?, ?) ON CONFLICT DO NOTHING";
+        let values = [8.into(), Value::Text(None), Value::Bytes(Some(vec![8]))];
+        assert_eq!(execute(&db, insert, &values).unwrap(), 1);
+        assert_eq!(execute(&db, insert, &values).unwrap(), 0, "it is there");
+
+        let rows = fetch(&db, "SELECT x, y, z FROM a ORDER BY x", &[], usize::MAX).unwrap();
+        let read: Vec<(i64, Option<&str>, Vec<u8>)> = rows
+            .iter()
+            .map(|row| (row.try_get(0).unwrap(), row.try_get(1).unwrap(), row.try_get(2).unwrap()))
+            .collect();
+        assert_eq!(read, [(7, Some("seven"), b"seven".to_vec()), (8, None, vec![8])]);
+        assert!(rows[1].try_get::<i64>(1).is_err(), "nothing is no number");
+        assert!(rows[1].try_get::<&str>(0).is_err(), "a number is no text");
+        assert!(rows[1].try_get::<i64>(3).is_err(), "there is no such column");
+        assert_eq!(fetch(&db, "SELECT x FROM a", &[], 1).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn a_statement_without_all_of_its_values_is_refused() {
+        let db = database();
+        assert!(execute(&db, "INSERT INTO a (x, y) VALUES ($1, $2)", &[1.into()]).is_err());
+    }
+
+    #[test]
+    fn refusals_are_of_the_kinds_that_sqlx_knows() {
+        let db = database();
+        let child = "PRAGMA foreign_keys = ON; \
+             CREATE TABLE b (a INTEGER NOT NULL CHECK (a < 9) REFERENCES a (x)) STRICT; \
+             INSERT INTO a (x) VALUES (1)";
+        run(&db, child).unwrap();
+        let refusal = |statement| {
+            let error = execute(&db, statement, &[]).unwrap_err();
+            (error.as_database_error().unwrap().kind(), error.to_string())
+        };
+        let (kind, message) = refusal("INSERT INTO a (x) VALUES (1)");
+        assert!(matches!(kind, ErrorKind::UniqueViolation), "{message}");
+        assert!(message.contains("(code: 1555) UNIQUE constraint failed: a.x"), "{message}");
+        let (kind, message) = refusal("INSERT INTO b (a) VALUES (2)");
+        assert!(matches!(kind, ErrorKind::ForeignKeyViolation), "{message}");
+        let (kind, message) = refusal("INSERT INTO b (a) VALUES (NULL)");
+        assert!(matches!(kind, ErrorKind::NotNullViolation), "{message}");
+        let (kind, message) = refusal("INSERT INTO b (a) VALUES (10)");
+        assert!(matches!(kind, ErrorKind::CheckViolation), "{message}");
+        let (kind, message) = refusal("NONSENSE");
+        assert!(matches!(kind, ErrorKind::Other), "{message}");
+    }
+}
