@@ -1,17 +1,18 @@
 //! What the pipeline writes: results, missed slots, verdicts and incidents of one batch in one
-//! transaction. When it is answered it is on disk; memory is changed after that (design §2).
+//! transaction. When it is answered it is committed, and on the disk itself where it decides anything
+//! (`writer::disk`); memory is changed after that (design §2).
 
 use std::sync::Arc;
 
 use domain::cadence::Missed;
-use domain::check::CheckResult;
+use domain::check::{CheckResult, Outcome};
 use domain::judge::{History, IncidentChange, Transition};
 use domain::notify::Grounds;
 use rules::{MonitorId, MonitorStatus};
 
 use crate::db::{Connection, query};
 use crate::results::ResultRow;
-use crate::writer::Session;
+use crate::writer::{Durable, Session};
 use crate::{Store, StoreError, evidence, incidents, judge_states, missed, outbox, results};
 
 /// What is stored together or not at all.
@@ -49,6 +50,17 @@ impl Batch {
         let others = missed.is_empty() && histories.is_empty() && transitions.is_empty();
         others && results.iter().all(|result| result.evidence.is_none())
     }
+
+    /// When it is to be on the disk: checks that found nothing can wait for the next sync.
+    fn durable(&self) -> Durable {
+        let Self { results, missed, histories, transitions, grounds: _ } = self;
+        let others = missed.is_empty() && histories.is_empty() && transitions.is_empty();
+        if others && results.iter().all(|result| result.outcome == Outcome::Success) {
+            Durable::Soon
+        } else {
+            Durable::AtOnce
+        }
+    }
 }
 
 impl Store {
@@ -57,7 +69,9 @@ impl Store {
     pub async fn commit(&self, batch: Arc<Batch>) -> Result<Committed, StoreError> {
         let shared = Arc::clone(&batch);
         let committed = self
-            .write_at_once(move |session| Box::pin(async move { apply(session, &shared).await }))
+            .write_at_once(batch.durable(), move |session| {
+                Box::pin(async move { apply(session, &shared).await })
+            })
             .await?;
         self.tail().note(&batch.results);
         Ok(committed)
@@ -68,7 +82,9 @@ impl Store {
     pub async fn commit_here(&self, batch: Arc<Batch>) -> Result<Committed, StoreError> {
         let shared = Arc::clone(&batch);
         let committed = self
-            .write_here(move |session| Box::pin(async move { apply(session, &shared).await }))
+            .write_here(batch.durable(), move |session| {
+                Box::pin(async move { apply(session, &shared).await })
+            })
             .await?;
         self.tail().note(&batch.results);
         Ok(committed)

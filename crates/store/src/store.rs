@@ -16,7 +16,7 @@ use crate::history::{self, HistoryStore, Tail};
 use crate::migrate::{self, MIGRATIONS};
 use crate::outbox::{Listener, Memory, Outbox};
 use crate::vault::{MasterKeySource, Place, Vault};
-use crate::writer::{Begin, Session, Work, Writer};
+use crate::writer::{Begin, Durable, Session, Work, Writer};
 use crate::{
     Audit, Certificates, Channels, Components, EvidenceStore, Groups, Incidents, JudgeStates, Keys,
     Logs, Maintenances, Missed, Monitors, Pages, ReportTemplates, Reports, Results, Retention,
@@ -255,22 +255,26 @@ impl Store {
     }
 
     /// Like [`Self::write`], for work that begins its transaction itself, or is one statement.
-    pub(crate) async fn write_at_once<T, F>(&self, work: F) -> Result<T, StoreError>
+    pub(crate) async fn write_at_once<T, F>(
+        &self,
+        durable: Durable,
+        work: F,
+    ) -> Result<T, StoreError>
     where
         T: Send + 'static,
         F: for<'s> FnOnce(&'s mut Session) -> Work<'s, T> + Send + 'static,
     {
-        self.inner.writer.write(Begin::ByWork, work).await
+        self.inner.writer.write(Begin::ByWork(durable), work).await
     }
 
     /// Like [`Self::write_at_once`], in the thread that asks where it may be: see
     /// [`Writer::write_here`].
-    pub(crate) async fn write_here<T, F>(&self, work: F) -> Result<T, StoreError>
+    pub(crate) async fn write_here<T, F>(&self, durable: Durable, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
         F: for<'s> FnOnce(&'s mut Session) -> Work<'s, T> + Send + 'static,
     {
-        self.inner.writer.write_here(Begin::ByWork, work).await
+        self.inner.writer.write_here(Begin::ByWork(durable), work).await
     }
 
     /// Like [`Self::write`], for work that changes nothing but what this workspace reads.

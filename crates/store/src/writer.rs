@@ -4,6 +4,7 @@
 //! What a piece of work is stands in `task`, what becomes of a lost connection in `line`; what is written
 //! belongs to the aggregates.
 
+mod disk;
 mod task;
 mod thread;
 
@@ -11,7 +12,10 @@ use std::sync::Arc;
 
 use rules::WorkspaceId;
 use tokio::sync::{Mutex, mpsc, oneshot};
+use tokio::time::Instant;
 
+use self::disk::Disk;
+pub(crate) use self::disk::Durable;
 use self::task::{Answer, Kept, Pending, Task, Undone};
 pub(crate) use self::task::{Begin, Work};
 use crate::StoreError;
@@ -40,6 +44,7 @@ pub(crate) struct Session {
     generations: Arc<Generations>,
     /// Whether the transaction of the work at hand has begun.
     is_begun: bool,
+    disk: Disk,
     line: Line,
     /// Let go after the connection, which is why it stands last.
     _lock: FolderLock,
@@ -84,6 +89,7 @@ impl Writer {
             touched,
             generations,
             is_begun,
+            disk: Disk::default(),
             line,
             _lock: lock,
         };
@@ -257,8 +263,13 @@ impl Session {
         let is_alone = tasks.len() == 1;
         self.is_begun = false;
         // A line to another machine that is lost is known by a transaction that cannot begin or end.
-        let by_work = is_alone && self.db.is_embedded();
-        if !(by_work && tasks.iter().all(|task| task.begin() == Begin::ByWork)) {
+        let is_embedded = self.db.is_embedded();
+        let due = self.disk.due(tasks.iter().map(|task| task.begin().durable()), Instant::now());
+        if is_embedded && let Some(statement) = self.disk.turned(due) {
+            self.control(statement).await?;
+        }
+        let is_by_work = |task: &Box<dyn Task>| matches!(task.begin(), Begin::ByWork(_));
+        if !(is_alone && is_embedded && tasks.iter().all(is_by_work)) {
             self.begin().await?;
         }
         let mut touched = Touched::NOTHING;
@@ -298,6 +309,7 @@ impl Session {
             })?;
             self.generations.end();
         }
+        self.disk.committed(due, Instant::now());
         self.numbers.keep();
         self.outbox.keep();
         Ok(())

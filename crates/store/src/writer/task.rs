@@ -7,6 +7,7 @@ use std::pin::Pin;
 use tokio::sync::oneshot;
 
 use super::Session;
+use super::disk::Durable;
 use crate::StoreError;
 
 /// The future of a piece of work.
@@ -19,7 +20,17 @@ pub(crate) enum Begin {
     First,
     /// The work, by [`Session::begin`], or nobody where it is one statement: that is a transaction by
     /// itself, and spares two more. Where it is not alone, or on another machine, the writer.
-    ByWork,
+    ByWork(Durable),
+}
+
+impl Begin {
+    /// When what the work wrote is to be on the disk.
+    pub(super) fn durable(self) -> Durable {
+        match self {
+            Self::First => Durable::AtOnce,
+            Self::ByWork(durable) => durable,
+        }
+    }
 }
 
 /// A piece of work whose types are forgotten.
