@@ -5,6 +5,7 @@
 
 use std::io;
 use std::thread;
+use std::time::Duration;
 
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::mpsc;
@@ -12,6 +13,9 @@ use tokio::task::JoinHandle;
 
 /// More threads than cores gain nothing, and more than these nobody needed yet.
 const THREADS_MAX: usize = 8;
+/// There is always a timer that ends sooner than a check's: where none is, the runtime wakes its own
+/// thread, which is awake, for every check that begins.
+const SOON: Duration = Duration::from_secs(1);
 
 /// A thread with a runtime of its own.
 pub(super) struct Thread {
@@ -48,7 +52,9 @@ fn start_one(number: usize) -> io::Result<Thread> {
     let handle = runtime.handle().clone();
     let (until_dropped, mut dropped) = mpsc::channel(1);
     thread::Builder::new().name(format!("checks-{number}")).spawn(move || {
-        runtime.block_on(dropped.recv());
+        runtime.block_on(async move {
+            while tokio::time::timeout(SOON, dropped.recv()).await.is_err() {}
+        });
     })?;
     Ok(Thread { handle, alive: Alive { _until_dropped: until_dropped } })
 }
