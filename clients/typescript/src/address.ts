@@ -1,0 +1,41 @@
+// Where the service is: the base of its RPC, and `/v1` beside it.
+
+import { environment } from "./environment.js";
+import { invalid } from "./errors.js";
+
+/** Where the service is looked for when nobody said: a server on this machine. */
+export const DEFAULT_BASE_URL = "http://127.0.0.1:8080/rpc";
+
+/** Addresses without a slash at their end. */
+export interface Address {
+  /** What the paths of methods follow, such as `https://up.example/rpc`. */
+  readonly rpc: string;
+  /** What `/v1` follows: the same without `/rpc`, where it ends so. */
+  readonly host: string;
+}
+
+/** The address that holds: what was given, or the environment's, or that of this machine. */
+export function addressOf(baseUrl: string | undefined): Address {
+  if (baseUrl !== undefined) {
+    return parse(baseUrl, "baseUrl");
+  }
+  const variable = environment("SERVICE_API_URL");
+  return parse(variable ?? DEFAULT_BASE_URL, "SERVICE_API_URL");
+}
+
+function parse(given: string, name: string): Address {
+  let url: URL | undefined;
+  try {
+    url = new URL(given);
+  } catch {
+    // Told below, with the form that an address has.
+  }
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    throw invalid(`\`${name}\` must be an http or https address such as ${DEFAULT_BASE_URL} (given: \`${given}\`)`);
+  }
+  if (url.username !== "" || url.password !== "") {
+    throw invalid(`\`${name}\` must not hold credentials; the API key goes into \`apiKey\``);
+  }
+  const rpc = (url.origin + url.pathname).replace(/\/+$/, "");
+  return { rpc, host: rpc.replace(/\/rpc$/, "") };
+}

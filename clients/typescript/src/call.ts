@@ -1,0 +1,107 @@
+// A call with all its tries: time, headers and repetitions are the same whichever way it goes, over `fetch`
+// (`wire.ts`) or a transport (`over-transport.ts`).
+
+import { Deadline } from "./deadline.js";
+import { ServiceError } from "./errors.js";
+import { headersOf, IDEMPOTENCY_HEADER, randomKey } from "./headers.js";
+import { CREATES, is, type Method, ONCE, repetition, WAITS } from "./method.js";
+import { type CallOptions, type Retry, retryOf, type Settings, timeOf } from "./options.js";
+import { checked, written } from "./request.js";
+import { mayHelp, pauseOf } from "./retry.js";
+import { send } from "./wire.js";
+
+/** Time for a call where nobody said otherwise, in milliseconds. */
+const TIMEOUT_MS = 60_000;
+/** The same of calls that wait for checks. */
+const TIMEOUT_WAITING_MS = 150_000;
+
+/** Calls a method of the RPC. Answers the JSON of the answer. */
+export async function call(
+  settings: Settings,
+  method: Method,
+  request: unknown,
+  options: CallOptions,
+): Promise<object> {
+  const message = checked(method, request);
+  const headers = headersOf(settings.apiKey, options.headers);
+  if (repetition(method) === CREATES) {
+    headers[IDEMPOTENCY_HEADER] = options.idempotencyKey ?? headers[IDEMPOTENCY_HEADER] ?? randomKey();
+  }
+  const attempt = settings.transport === undefined ? overFetch : overTransport;
+  const traits = { name: method.path, isSafe: repetition(method) !== ONCE, waits: is(method, WAITS) };
+  const made = attempt(settings, method, message, headers);
+  return (await tried(settings, traits, options, made)) ?? {};
+}
+
+/** What the tries of a call depend on. */
+export interface Traits {
+  /** What is called, for errors. */
+  readonly name: string;
+  /** Whether it may be made twice. */
+  readonly isSafe: boolean;
+  /** Whether it waits for checks. */
+  readonly waits: boolean;
+}
+
+/** One try. */
+export type Attempt = (deadline: Deadline) => Promise<object | undefined>;
+
+/** Makes a call until it succeeds, another try would not help, or its time is over. */
+export async function tried(
+  settings: Settings,
+  { name, isSafe, waits }: Traits,
+  options: CallOptions,
+  attempt: Attempt,
+): Promise<object | undefined> {
+  const timeoutMs = timeOf(options.timeoutMs) ?? settings.timeoutMs ?? (waits ? TIMEOUT_WAITING_MS : TIMEOUT_MS);
+  const retry: Retry = retryOf(options.retry) ?? settings.retry;
+  const deadline = new Deadline(name, timeoutMs, options.signal);
+  try {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await deadline.race(attempt(deadline));
+      } catch (error) {
+        await again(error, isSafe, tries, retry, deadline);
+      }
+    }
+  } finally {
+    deadline.stop();
+  }
+}
+
+/** Waits for the next try, or throws the error where there is none. */
+async function again(error: unknown, isSafe: boolean, tries: number, retry: Retry, deadline: Deadline): Promise<void> {
+  if (deadline.signal.aborted || tries >= retry.attempts) {
+    throw error;
+  }
+  if (!(error instanceof ServiceError) || !mayHelp(error, isSafe)) {
+    throw error;
+  }
+  const pause = pauseOf(error, tries, retry);
+  if (pause === undefined || pause >= (deadline.remainingMs ?? Infinity)) {
+    throw error;
+  }
+  await deadline.pause(pause);
+}
+
+function overFetch(settings: Settings, method: Method, message: object, headers: Record<string, string>): Attempt {
+  const url = `${settings.address.rpc}/${method.path}`;
+  const body = written(method, message);
+  headers["content-type"] = "application/json";
+  headers["connect-protocol-version"] = "1";
+  return (deadline) => {
+    const remaining = deadline.remainingMs;
+    if (remaining !== undefined) {
+      headers["connect-timeout-ms"] = String(remaining);
+    }
+    return send(settings.fetch, { verb: "POST", url, headers, body, signal: deadline.signal, method: method.path });
+  };
+}
+
+/** What a transport needs is many times this library, and loaded only for who gives one. */
+function overTransport(settings: Settings, method: Method, message: object, headers: Record<string, string>): Attempt {
+  return async (deadline) => {
+    const { unary } = await import("./over-transport.js");
+    return unary(settings.transport!, method.path, message, headers, deadline);
+  };
+}

@@ -1,0 +1,85 @@
+// The end of a call before its time: by its time-out or by who made it.
+
+import { ServiceError } from "./errors.js";
+
+/** Longest time that timers take; more is no limit. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
+
+/** How long a call may take, with all its tries. Must be stopped when the call is over. */
+export class Deadline {
+  readonly #controller = new AbortController();
+  readonly #method: string;
+  readonly #timeoutMs: number;
+  readonly #outer: AbortSignal | undefined;
+  readonly #endsAt: number;
+  readonly #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(method: string, timeoutMs: number, outer: AbortSignal | undefined) {
+    this.#method = method;
+    this.#timeoutMs = timeoutMs > 0 && timeoutMs <= TIMER_MS_MAX ? timeoutMs : Infinity;
+    this.#endsAt = Date.now() + this.#timeoutMs;
+    this.#outer = outer;
+    if (outer?.aborted) {
+      this.#cancel();
+      return;
+    }
+    outer?.addEventListener("abort", this.#cancel);
+    if (this.#timeoutMs !== Infinity) {
+      this.#timer = setTimeout(this.#expire, this.#timeoutMs);
+    }
+  }
+
+  /** Fires when the call must end; its reason is the error that the call fails with. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** What is left, in whole milliseconds; undefined without a limit. */
+  get remainingMs(): number | undefined {
+    return this.#timeoutMs === Infinity ? undefined : Math.max(1, Math.ceil(this.#endsAt - Date.now()));
+  }
+
+  /** What `work` comes to, or the end of the call, whichever is first. */
+  race<T>(work: Promise<T>): Promise<T> {
+    const signal = this.#controller.signal;
+    return new Promise((resolve, reject) => {
+      const end = () => reject(signal.reason);
+      if (signal.aborted) {
+        end();
+      } else {
+        signal.addEventListener("abort", end, { once: true });
+      }
+      work.then(resolve, reject);
+    });
+  }
+
+  /** Waits. */
+  async pause(ms: number): Promise<void> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    try {
+      await this.race(new Promise<void>((resolve) => (timer = setTimeout(resolve, ms))));
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** The call is over. */
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#outer?.removeEventListener("abort", this.#cancel);
+  }
+
+  readonly #cancel = () => {
+    const cause: unknown = this.#outer?.reason;
+    this.#end(new ServiceError("the call was ended by its signal", { code: "canceled", method: this.#method, cause }));
+  };
+
+  readonly #expire = () => {
+    const message = `the call did not come to its end within ${this.#timeoutMs} ms; \`timeoutMs\` gives it longer`;
+    this.#end(new ServiceError(message, { code: "deadline_exceeded", method: this.#method }));
+  };
+
+  #end(error: ServiceError): void {
+    this.#controller.abort(error);
+  }
+}

@@ -1,0 +1,71 @@
+// What a list answers: the first page to who awaits it, all pages to who iterates.
+
+import { ServiceError } from "./errors.js";
+
+/**
+ * Pages of a list. As a promise it is the first page; as an async iterable it is all of them, each asked for
+ * when the one before is used up. Nothing is sent before either, and the first page is asked for once.
+ */
+export interface Pages<Page> extends Promise<Page>, AsyncIterable<Page> {}
+
+/** The fields of requests and answers that lead from page to page. */
+interface Turning {
+  readonly pageToken?: unknown;
+  readonly offset?: unknown;
+  readonly nextPageToken?: unknown;
+}
+
+/** Pages that `ask` gets: the first with `request` as it is, the others with their token in it. */
+export function pagesOf(request: object, ask: (request: object) => Promise<object>): Pages<object> {
+  return new Asked(request, ask);
+}
+
+class Asked implements Pages<object> {
+  readonly [Symbol.toStringTag] = "Pages";
+  readonly #request: object;
+  readonly #ask: (request: object) => Promise<object>;
+  #first: Promise<object> | undefined;
+
+  constructor(request: object, ask: (request: object) => Promise<object>) {
+    this.#request = request;
+    this.#ask = ask;
+  }
+
+  then<Kept = object, Lost = never>(
+    kept?: ((page: object) => Kept | PromiseLike<Kept>) | null,
+    lost?: ((error: unknown) => Lost | PromiseLike<Lost>) | null,
+  ): Promise<Kept | Lost> {
+    return this.#page().then(kept, lost);
+  }
+
+  catch<Lost = never>(lost?: ((error: unknown) => Lost | PromiseLike<Lost>) | null): Promise<object | Lost> {
+    return this.#page().catch(lost);
+  }
+
+  finally(then?: (() => void) | null): Promise<object> {
+    return this.#page().finally(then);
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<object, void, undefined> {
+    // The token stands for the place that an offset led to.
+    const { offset: _, ...rest } = this.#request as Turning;
+    let page = await this.#page();
+    let token: unknown;
+    for (;;) {
+      yield page;
+      const next = (page as Turning).nextPageToken;
+      if (!next) {
+        return;
+      }
+      if (next === token) {
+        throw new ServiceError("the service gave out the same page twice", { code: "internal" });
+      }
+      token = next;
+      page = await this.#ask({ ...rest, pageToken: next });
+    }
+  }
+
+  #page(): Promise<object> {
+    return (this.#first ??= this.#ask(this.#request));
+  }
+}

@@ -1,0 +1,71 @@
+// Requests before they are sent: fields that the contract does not have are refused by name, where a
+// server would only be asked in vain, and masks are written as JSON writes them.
+
+import { invalid, type ServiceError, type Violation } from "./errors.js";
+import type { Method, Shape } from "./method.js";
+
+/** A request as it is sent; throws what is wrong with it. */
+export function checked(method: Method, given: unknown): object {
+  if (typeof given !== "object" || given === null || Array.isArray(given)) {
+    throw refused(method, [{ field: "request", path: "request", description: "must be an object" }]);
+  }
+  const violations: Violation[] = [];
+  walk(given, method.request, "", violations);
+  if (violations.length > 0) {
+    throw refused(method, violations);
+  }
+  const mask = (given as { updateMask?: unknown }).updateMask;
+  return Array.isArray(mask) ? { ...given, updateMask: mask.join(",") } : given;
+}
+
+/** The JSON of a request; throws where there is none, as of a bigint. */
+export function written(method: Method, request: object): string {
+  try {
+    return JSON.stringify(request);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw invalid(`the request of ${method.path} cannot be written as JSON: ${why}`, [], cause);
+  }
+}
+
+function walk(given: object, shape: Shape, path: string, violations: Violation[]): void {
+  for (const [name, value] of Object.entries(given)) {
+    if (value === undefined) {
+      continue;
+    }
+    const field = Object.hasOwn(shape, name) ? shape[name] : undefined;
+    if (field === undefined) {
+      const where = path + name;
+      violations.push({ field: where, path: where, description: `is no field here; ${wayOut(name, shape)}` });
+    } else if (field !== 1 && typeof value === "object" && value !== null) {
+      inside(value, field, path + name, violations);
+    }
+  }
+}
+
+function inside(value: object, shape: Shape, path: string, violations: Violation[]): void {
+  if (!Array.isArray(value)) {
+    walk(value, shape, `${path}.`, violations);
+    return;
+  }
+  value.forEach((element: unknown, index) => {
+    if (typeof element === "object" && element !== null) {
+      walk(element, shape, `${path}[${index}].`, violations);
+    }
+  });
+}
+
+function wayOut(name: string, shape: Shape): string {
+  const plain = (name: string) => name.replaceAll("_", "").toLowerCase();
+  const known = Object.keys(shape);
+  const meant = known.find((other) => plain(other) === plain(name));
+  if (meant !== undefined) {
+    return `\`${meant}\` is`;
+  }
+  return known.length === 0 ? "there are none" : `known are ${known.join(", ")}`;
+}
+
+function refused(method: Method, violations: Violation[]): ServiceError {
+  const said = violations.map(({ path, description }) => `\`${path}\` ${description}`).join("; ");
+  return invalid(`${said} (${method.path})`, violations);
+}

@@ -1,0 +1,65 @@
+// One try of a call over `fetch`: Connect's unary protocol with JSON, and the plain requests of `/v1`. What
+// is sent and what comes back is the caller's JSON as it is, so nothing is converted on the way.
+// Protocol: <https://connectrpc.com/docs/protocol#unary-request>
+
+import { ServiceError } from "./errors.js";
+import type { Fetch } from "./options.js";
+import { type Answer, objectOf, refusal } from "./refusal.js";
+
+/** One request. */
+export interface Sent {
+  readonly verb: "DELETE" | "GET" | "POST";
+  readonly url: string;
+  readonly headers: Record<string, string>;
+  readonly body?: string;
+  readonly signal: AbortSignal;
+  /** What is called, for errors. */
+  readonly method: string;
+}
+
+/** Sends a request and reads its answer: an object, or undefined of 204. Throws what went wrong. */
+export async function send(fetch: Fetch | undefined, sent: Sent): Promise<object | undefined> {
+  const answer = await exchange(fetch ?? globalThis.fetch, sent);
+  if (answer.status === 204) {
+    return undefined;
+  }
+  const body = answer.status === 200 ? objectOf(answer.text) : undefined;
+  if (body === undefined) {
+    throw refusal(answer, sent.method, sent.url);
+  }
+  return body;
+}
+
+async function exchange(fetch: Fetch | undefined, sent: Sent): Promise<Answer> {
+  if (fetch === undefined) {
+    throw new ServiceError("there is no global `fetch` here; give the option `fetch`", { code: "failed_precondition" });
+  }
+  const { verb, headers, body, signal } = sent;
+  let begun = false;
+  try {
+    // A redirect would take the key to where it leads.
+    const init: RequestInit = { method: verb, headers, signal, redirect: "manual" };
+    const response = await fetch(sent.url, body === undefined ? init : { ...init, body });
+    begun = true;
+    return { status: response.status, headers: response.headers, text: await response.text() };
+  } catch (cause) {
+    throw signal.aborted ? signal.reason : failure(cause, begun, sent);
+  }
+}
+
+/** Why there is no answer. */
+function failure(cause: unknown, begun: boolean, sent: Sent): ServiceError {
+  const what = begun ? `the answer of ${sent.url} broke off` : `cannot reach ${sent.url}`;
+  return new ServiceError(`${what}: ${deepest(cause)}`, { code: "unavailable", method: sent.method, cause });
+}
+
+/** The cause that says most: runtimes put it behind “fetch failed”. */
+function deepest(cause: unknown): string {
+  let [at, said] = [cause, "no reason was given"];
+  for (let depth = 0; depth < 5 && at instanceof Error; depth += 1) {
+    const { code } = at as { code?: unknown };
+    said = at.message || (typeof code === "string" ? code : at.name);
+    at = at.cause;
+  }
+  return said;
+}
