@@ -70,7 +70,7 @@ fn header(proto: &str) -> String {
 }
 
 /// Names below `proto` of all files there, sorted, with `/`.
-fn sources(proto: &Path) -> Result<Vec<String>> {
+pub(crate) fn sources(proto: &Path) -> Result<Vec<String>> {
     let mut found = Vec::new();
     let mut folders = vec![proto.to_path_buf()];
     while let Some(folder) = folders.pop() {
