@@ -17,6 +17,7 @@ pub mod monitor;
 pub mod notification;
 mod place;
 mod reader;
+mod reason;
 pub mod report;
 pub mod status_page;
 pub mod tables;
@@ -32,6 +33,7 @@ pub use id::{
 };
 pub use place::Place;
 pub use reader::Reader;
+pub use reason::Reason;
 pub use secret::Secret;
 pub use time::Timestamp;
 pub use violation::{Violation, Violations};

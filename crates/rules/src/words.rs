@@ -15,12 +15,12 @@ pub struct UnknownWord {
     pub known: String,
 }
 
-/// Declares an enumeration of words: `ALL`, `WORDS`, `as_str`, `parse`, text and serde forms.
+/// Declares an enumeration of words: `ALL`, `WORDS`, `as_str`, `meaning`, `parse`, text and serde forms.
 macro_rules! words {
-    ($($(#[$doc:meta])* $name:ident ($noun:literal) { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)+ })+) => {$(
+    ($($(#[$doc:meta])* $name:ident ($noun:literal) { $($(#[doc = $meaning:literal])+ $variant:ident = $word:literal,)+ })+) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum $name { $($(#[$variant_doc])* $variant,)+ }
+        pub enum $name { $($(#[doc = $meaning])+ $variant,)+ }
 
         impl $name {
             /// Every value, in the specification's order.
@@ -31,6 +31,11 @@ macro_rules! words {
             /// The word as the specification writes it.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $word,)+ }
+            }
+
+            /// What the word means, in a sentence.
+            pub const fn meaning(self) -> &'static str {
+                match self { $(Self::$variant => concat!($($meaning),+).trim_ascii_start(),)+ }
             }
 
             /// The value that `word` names.
@@ -383,6 +388,15 @@ mod tests {
         for region in Region::ALL {
             assert!(region.as_str().starts_with(region.group().as_str()), "{region}");
         }
+    }
+
+    #[test]
+    fn a_word_says_what_it_means() {
+        assert_eq!(Periodicity::OneMinute.meaning(), "Every minute.");
+        assert_eq!(
+            MonitorStatus::Unknown.meaning(),
+            "Not known: inactive, or no region has a vote."
+        );
     }
 
     #[test]

@@ -11,6 +11,7 @@ use axum::extract::Request;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{any, delete, get};
 use http::StatusCode;
+use rules::Reason;
 
 pub(crate) use self::problem::Problem;
 use crate::app::App;
@@ -38,11 +39,11 @@ pub(crate) fn routes(app: &App) -> Router {
 
 async fn unknown_path(request: Request) -> Problem {
     let detail = format!("there is no `{}`; see /v1/openapi.json", request.uri().path());
-    Problem::new(StatusCode::NOT_FOUND, "NOT_FOUND", detail)
+    Problem::new(StatusCode::NOT_FOUND, Reason::NotFound, detail)
 }
 
 async fn wrong_method(request: Request) -> Problem {
     let (method, path) = (request.method(), request.uri().path());
     let detail = format!("{method} is not for `{path}`; see /v1/openapi.json");
-    Problem::new(StatusCode::METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED", detail)
+    Problem::new(StatusCode::METHOD_NOT_ALLOWED, Reason::Verb, detail)
 }

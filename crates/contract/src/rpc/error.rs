@@ -18,88 +18,13 @@ use crate::generated::google::rpc::{BadRequest, ErrorInfo, RequestInfo, RetryInf
 pub use connectrpc::ConnectError as Error;
 /// The code of an error, which is its HTTP status too.
 pub use connectrpc::ErrorCode as Code;
+/// Why a call failed, in a word that does not change.
+pub use rules::Reason;
 
 /// Who defined the reasons: `google.rpc.ErrorInfo.domain`.
 const DOMAIN: &str = "aloft";
 /// Longest part of a caller's own text that a message repeats, in characters.
 const GIVEN_SHOWN: usize = 128;
-
-/// Why a call failed, in a word that does not change: `google.rpc.ErrorInfo.reason`, and the
-/// reason of a problem of `/v1`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reason {
-    /// The call has no key.
-    KeyMissing,
-    /// The key is none that this service issued, or it is damaged.
-    KeyUnknown,
-    /// The key's time is over.
-    KeyExpired,
-    /// The key was revoked.
-    KeyRevoked,
-    /// The key may only read (spec §7).
-    KeyReadOnly,
-    /// Too many calls in a short time.
-    RateLimited,
-    /// A field breaks a rule; the violations say which.
-    InvalidArgument,
-    /// The body is not what its content type says.
-    MalformedMessage,
-    /// There is no such thing in the caller's workspace.
-    NotFound,
-    /// There is one already.
-    AlreadyExists,
-    /// The monitor is of another kind than the method; the message names the right one.
-    MonitorTypeMismatch,
-    /// Somebody else changed it at the same time; reading it again and repeating helps.
-    Conflict,
-    /// It does not stand as it would have to for that; the message says how it stands.
-    FailedPrecondition,
-    /// The request is larger than allowed.
-    TooLarge,
-    /// The request did not come to its end in time.
-    TooSlow,
-    /// The content type is none that is spoken here.
-    MediaType,
-    /// The verb of HTTP does not call this method.
-    Verb,
-    /// There is no such method.
-    UnknownMethod,
-    /// The caller's time for the call is over, or the caller went away.
-    Abandoned,
-    /// Something that it needs does not answer now; trying again may help.
-    Unavailable,
-    /// A fault of the service.
-    Internal,
-}
-
-impl Reason {
-    /// The word on the wire.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::KeyMissing => "KEY_MISSING",
-            Self::KeyUnknown => "KEY_UNKNOWN",
-            Self::KeyExpired => "KEY_EXPIRED",
-            Self::KeyRevoked => "KEY_REVOKED",
-            Self::KeyReadOnly => "KEY_READ_ONLY",
-            Self::RateLimited => "RATE_LIMITED",
-            Self::InvalidArgument => "INVALID_ARGUMENT",
-            Self::MalformedMessage => "MALFORMED_MESSAGE",
-            Self::NotFound => "NOT_FOUND",
-            Self::AlreadyExists => "ALREADY_EXISTS",
-            Self::MonitorTypeMismatch => "MONITOR_TYPE_MISMATCH",
-            Self::Conflict => "CONFLICT",
-            Self::FailedPrecondition => "FAILED_PRECONDITION",
-            Self::TooLarge => "TOO_LARGE",
-            Self::TooSlow => "TOO_SLOW",
-            Self::MediaType => "UNSUPPORTED_MEDIA_TYPE",
-            Self::Verb => "METHOD_NOT_ALLOWED",
-            Self::UnknownMethod => "UNKNOWN_METHOD",
-            Self::Abandoned => "ABANDONED",
-            Self::Unavailable => "UNAVAILABLE",
-            Self::Internal => "INTERNAL",
-        }
-    }
-}
 
 /// A field that broke a rule, as a client reads it from an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -316,6 +241,7 @@ fn detail<M: Message>(error: &Error, name: &str) -> Option<M> {
 mod tests {
     use rules::Violation;
 
+    use super::super::refused::{not_allowed, unspoken};
     use super::*;
 
     #[test]
@@ -368,6 +294,45 @@ mod tests {
         let ours = with_reason(unauthenticated(Reason::KeyExpired, "expired"));
         assert_eq!(reason(&ours).as_deref(), Some("KEY_EXPIRED"));
         assert_eq!(ours.details.len(), 1);
+    }
+
+    // issue 8, point 3: "errors with every reason"
+    #[test]
+    fn every_reason_is_said_with_its_code_and_its_status() {
+        let odd = Violations(vec![Violation::unseen("id", "is odd")]);
+        let of_keys =
+            [Reason::KeyMissing, Reason::KeyUnknown, Reason::KeyExpired, Reason::KeyRevoked];
+        let mut errors: Vec<Error> = of_keys.map(|reason| unauthenticated(reason, "no")).into();
+        errors.extend([
+            permission_denied("no"),
+            not_found("monitor", "mon_1"),
+            already_exists("taken"),
+            taken(&odd),
+            conflict("changed"),
+            failed_precondition("no dead letter"),
+            invalid(&odd),
+            invalid_because(Reason::MonitorTypeMismatch, &odd),
+            resource_exhausted("slower", Duration::from_secs(1)),
+            too_large(1),
+            too_slow(Duration::from_secs(1)),
+            unknown_method("/a/B"),
+            unavailable("later"),
+            internal(),
+            with_reason(Error::invalid_argument("no JSON")),
+            with_reason(Error::deadline_exceeded("over")),
+            unspoken(),
+            not_allowed(&http::Method::PUT, &http::HeaderMap::new()),
+        ]);
+        let mut said = Vec::new();
+        for error in errors {
+            let word = reason(&error).unwrap();
+            let known = Reason::parse(&word).unwrap();
+            assert_eq!(error.code.as_str(), known.code(), "{word}");
+            assert_eq!(error.http_status().as_u16(), known.status(), "{word}");
+            said.push(known);
+        }
+        let unsaid: Vec<_> = Reason::ALL.iter().filter(|known| !said.contains(known)).collect();
+        assert!(unsaid.is_empty(), "{unsaid:?} is said by nothing here");
     }
 
     #[test]

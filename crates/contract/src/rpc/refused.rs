@@ -39,11 +39,7 @@ pub fn refused(verb: &Method, answered: Answered<'_>) -> Option<Error> {
     let Answered { status, headers, trailers, body } = answered;
     let error = match status {
         StatusCode::METHOD_NOT_ALLOWED => not_allowed(verb, headers),
-        StatusCode::UNSUPPORTED_MEDIA_TYPE => {
-            let message = format!("this content type is not spoken here; send {SPOKEN}");
-            reasoned(Code::InvalidArgument, Reason::MediaType, message)
-                .with_http_status(StatusCode::UNSUPPORTED_MEDIA_TYPE)
-        }
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => unspoken(),
         StatusCode::OK => {
             let error = of_headers(headers).or_else(|| of_headers(trailers?));
             with_reason(error.or_else(|| of_web(body)).or_else(|| of_stream(body))?)
@@ -59,7 +55,13 @@ pub fn refused(verb: &Method, answered: Answered<'_>) -> Option<Error> {
     Some(error)
 }
 
-fn not_allowed(verb: &Method, headers: &HeaderMap) -> Error {
+pub(super) fn unspoken() -> Error {
+    let message = format!("this content type is not spoken here; send {SPOKEN}");
+    reasoned(Code::InvalidArgument, Reason::MediaType, message)
+        .with_http_status(StatusCode::UNSUPPORTED_MEDIA_TYPE)
+}
+
+pub(super) fn not_allowed(verb: &Method, headers: &HeaderMap) -> Error {
     let allowed = headers.get(http::header::ALLOW).and_then(|allow| allow.to_str().ok());
     let message = format!("{verb} does not call this method; use {}", allowed.unwrap_or("POST"));
     reasoned(Code::InvalidArgument, Reason::Verb, message)

@@ -6,6 +6,7 @@ use axum::response::{IntoResponse, Response};
 use contract::rpc;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap};
 use http::{HeaderValue, StatusCode};
+use rules::Reason;
 use serde::Serialize;
 
 /// One error.
@@ -23,17 +24,13 @@ struct Body {
     title: &'static str,
     status: u16,
     detail: String,
-    reason: String,
+    reason: Reason,
     request_id: String,
 }
 
 impl Problem {
     /// An error with this status, stable reason, and words for people.
-    pub(crate) fn new(
-        status: StatusCode,
-        reason: impl Into<String>,
-        detail: impl Into<String>,
-    ) -> Self {
+    pub(crate) fn new(status: StatusCode, reason: Reason, detail: impl Into<String>) -> Self {
         let title = status.canonical_reason().unwrap_or("Error");
         Self {
             status,
@@ -43,7 +40,7 @@ impl Problem {
                 title,
                 status: status.as_u16(),
                 detail: detail.into(),
-                reason: reason.into(),
+                reason,
                 request_id: String::new(),
             },
         }
@@ -66,7 +63,8 @@ impl Problem {
 
 impl From<rpc::Error> for Problem {
     fn from(error: rpc::Error) -> Self {
-        let reason = rpc::reason(&error).unwrap_or_else(|| "INTERNAL".to_owned());
+        let reason = rpc::reason(&error).and_then(|word| Reason::parse(&word).ok());
+        let reason = reason.unwrap_or(Reason::Internal);
         let detail = error.message.clone().unwrap_or_default();
         let status = error.http_status();
         Self { headers: error.response_headers().clone(), ..Self::new(status, reason, detail) }

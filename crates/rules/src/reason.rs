@@ -1,0 +1,124 @@
+//! Why a call fails, in words that do not change: errors of the RPC carry them, and so do the problems of
+//! `/v1`. The one list of them; making errors of them belongs to `contract`.
+
+words! {
+    /// Why a call failed: `google.rpc.ErrorInfo.reason`, and the reason of a problem of `/v1`.
+    Reason ("reason") {
+        /// The call has no key.
+        KeyMissing = "KEY_MISSING",
+        /// The key is none that this service issued, or it is damaged.
+        KeyUnknown = "KEY_UNKNOWN",
+        /// The key's time is over.
+        KeyExpired = "KEY_EXPIRED",
+        /// The key was revoked.
+        KeyRevoked = "KEY_REVOKED",
+        /// The key may only read.
+        KeyReadOnly = "KEY_READ_ONLY",
+        /// Too many calls in a short time.
+        RateLimited = "RATE_LIMITED",
+        /// A field breaks a rule; the violations say which.
+        InvalidArgument = "INVALID_ARGUMENT",
+        /// The body is not what its content type says, or has a field that there is not.
+        MalformedMessage = "MALFORMED_MESSAGE",
+        /// There is no such thing in the caller's workspace.
+        NotFound = "NOT_FOUND",
+        /// There is one already.
+        AlreadyExists = "ALREADY_EXISTS",
+        /// The monitor is of another kind than the method; the message names the right one.
+        MonitorTypeMismatch = "MONITOR_TYPE_MISMATCH",
+        /// Somebody else changed it at the same time.
+        Conflict = "CONFLICT",
+        /// It does not stand as it would have to for that; the message says how it stands.
+        FailedPrecondition = "FAILED_PRECONDITION",
+        /// The request is larger than allowed.
+        TooLarge = "TOO_LARGE",
+        /// The request did not come to its end in time.
+        TooSlow = "TOO_SLOW",
+        /// The content type is none that is spoken here.
+        MediaType = "UNSUPPORTED_MEDIA_TYPE",
+        /// The verb of HTTP does not call this method.
+        Verb = "METHOD_NOT_ALLOWED",
+        /// There is no such method.
+        UnknownMethod = "UNKNOWN_METHOD",
+        /// The caller's time for the call is over, or the caller went away.
+        Abandoned = "ABANDONED",
+        /// Something that it needs does not answer now.
+        Unavailable = "UNAVAILABLE",
+        /// A fault of the service.
+        Internal = "INTERNAL",
+    }
+}
+
+impl Reason {
+    /// The code of the RPC that goes with the reason, as Connect writes it.
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::KeyMissing | Self::KeyUnknown | Self::KeyExpired | Self::KeyRevoked => {
+                "unauthenticated"
+            }
+            Self::KeyReadOnly => "permission_denied",
+            Self::RateLimited | Self::TooLarge => "resource_exhausted",
+            Self::InvalidArgument
+            | Self::MalformedMessage
+            | Self::MonitorTypeMismatch
+            | Self::MediaType
+            | Self::Verb => "invalid_argument",
+            Self::NotFound => "not_found",
+            Self::AlreadyExists => "already_exists",
+            Self::Conflict => "aborted",
+            Self::FailedPrecondition => "failed_precondition",
+            Self::TooSlow | Self::Abandoned => "deadline_exceeded",
+            Self::UnknownMethod => "unimplemented",
+            Self::Unavailable => "unavailable",
+            Self::Internal => "internal",
+        }
+    }
+
+    /// The status of HTTP that goes with the reason, over Connect and under `/v1`.
+    pub const fn status(self) -> u16 {
+        match self {
+            Self::KeyMissing | Self::KeyUnknown | Self::KeyExpired | Self::KeyRevoked => 401,
+            Self::KeyReadOnly => 403,
+            Self::RateLimited => 429,
+            Self::TooLarge => 413,
+            Self::InvalidArgument
+            | Self::MalformedMessage
+            | Self::MonitorTypeMismatch
+            | Self::FailedPrecondition => 400,
+            Self::MediaType => 415,
+            Self::Verb => 405,
+            Self::NotFound | Self::UnknownMethod => 404,
+            Self::AlreadyExists | Self::Conflict => 409,
+            Self::TooSlow => 408,
+            Self::Abandoned => 504,
+            Self::Unavailable => 503,
+            Self::Internal => 500,
+        }
+    }
+
+    /// What the caller can do, as a sentence.
+    pub const fn help(self) -> &'static str {
+        match self {
+            Self::KeyMissing => "Send an API key in the header `x-service-key`.",
+            Self::KeyUnknown => "Check that the key was copied whole, and which server it is of.",
+            Self::KeyExpired | Self::KeyRevoked => "Issue a new key.",
+            Self::KeyReadOnly => "Call with a key of the scope `write`.",
+            Self::RateLimited => "Wait as long as `Retry-After` says, and repeat.",
+            Self::InvalidArgument => "Mend the fields that the violations name.",
+            Self::MalformedMessage => "Mend the body: the message names the field or the place.",
+            Self::NotFound => "Check the id, and whose workspace the key is of.",
+            Self::AlreadyExists => "Take another value, or use the one that is there.",
+            Self::MonitorTypeMismatch => "Call the method of the monitor's kind.",
+            Self::Conflict => "Read it again, and repeat.",
+            Self::FailedPrecondition => "Bring it into the state that the message asks for.",
+            Self::TooLarge => "Send less at a time; repeating does not help.",
+            Self::TooSlow => "Repeat over a better line, or send less.",
+            Self::MediaType => "Send `application/json` or `application/proto`.",
+            Self::Verb => "Use the verb that `Allow` and the message name.",
+            Self::UnknownMethod => "Check the spelling of service and method.",
+            Self::Abandoned => "Give the call more time.",
+            Self::Unavailable => "Repeat after a moment.",
+            Self::Internal => "Report it to the operator with the `x-request-id` of the answer.",
+        }
+    }
+}
