@@ -6,7 +6,7 @@
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct Incident {
-    /// `inc_…`.
+    /// Identifier of the incident, `inc_…`.
     ///
     /// Field 1: `id`
     #[serde(
@@ -14,7 +14,7 @@ pub struct Incident {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub id: ::buffa::alloc::string::String,
-    /// `mon_…`, also where the monitor is deleted.
+    /// Identifier of the monitor, `mon_…`, also where the monitor is deleted.
     ///
     /// Field 2: `monitor_id`
     #[serde(
@@ -32,7 +32,7 @@ pub struct Incident {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub monitor_name: ::buffa::alloc::string::String,
-    /// `open` or `closed`.
+    /// Whether it goes on: `open` or `closed`.
     ///
     /// Field 4: `state`
     #[serde(
@@ -511,7 +511,7 @@ pub const __PERSON_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::typ
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct TimelineEntry {
-    /// When.
+    /// When it happened.
     ///
     /// Field 1: `at`
     #[serde(
@@ -808,7 +808,7 @@ pub const __TIMELINE_ENTRY_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::bu
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct Told {
-    /// `dlv_…`: the delivery, with its attempts in the delivery log.
+    /// Identifier of the delivery, `dlv_…`, which has its attempts.
     ///
     /// Field 1: `delivery_id`
     #[serde(
@@ -1019,7 +1019,7 @@ pub const __TOLD_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct RegionEvidence {
-    /// For example `fly-ams`.
+    /// The region, for example `fly-ams`.
     ///
     /// Field 1: `region`
     #[serde(
@@ -1711,7 +1711,7 @@ pub const __LIST_INCIDENTS_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAnyEnt
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct GetIncidentRequest {
-    /// `inc_…`. Required.
+    /// Identifier of the incident, `inc_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -2023,7 +2023,7 @@ pub const __GET_INCIDENT_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAnyEntry
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct AcknowledgeIncidentRequest {
-    /// `inc_…`. Required.
+    /// Identifier of the incident, `inc_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -2259,7 +2259,7 @@ pub const __ACKNOWLEDGE_INCIDENT_RESPONSE_JSON_ANY: ::buffa::type_registry::Json
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct ResolveIncidentRequest {
-    /// `inc_…`. Required.
+    /// Identifier of the incident, `inc_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -2495,7 +2495,7 @@ pub const __RESOLVE_INCIDENT_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAnyE
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct CommentIncidentRequest {
-    /// `inc_…`. Required.
+    /// Identifier of the incident, `inc_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -2503,7 +2503,7 @@ pub struct CommentIncidentRequest {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub id: ::buffa::alloc::string::String,
-    /// 1 to 4096 characters. Required.
+    /// What is written: 1 to 4096 characters. Required.
     ///
     /// Field 2: `text`
     #[serde(rename = "text", skip_serializing_if = "::core::option::Option::is_none")]
@@ -2769,11 +2769,11 @@ pub mod __buffa {
         /// An incident of a monitor.
         #[derive(Clone, Debug, Default)]
         pub struct IncidentView<'a> {
-            /// `inc_…`.
+            /// Identifier of the incident, `inc_…`.
             ///
             /// Field 1: `id`
             pub id: &'a str,
-            /// `mon_…`, also where the monitor is deleted.
+            /// Identifier of the monitor, `mon_…`, also where the monitor is deleted.
             ///
             /// Field 2: `monitor_id`
             pub monitor_id: &'a str,
@@ -2781,7 +2781,7 @@ pub mod __buffa {
             ///
             /// Field 3: `monitor_name`
             pub monitor_name: &'a str,
-            /// `open` or `closed`.
+            /// Whether it goes on: `open` or `closed`.
             ///
             /// Field 4: `state`
             pub state: &'a str,
@@ -3327,14 +3327,14 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// `inc_…`.
+            /// Identifier of the incident, `inc_…`.
             ///
             /// Field 1: `id`
             #[must_use]
             pub fn id(&self) -> &'_ str {
                 self.0.reborrow().id
             }
-            /// `mon_…`, also where the monitor is deleted.
+            /// Identifier of the monitor, `mon_…`, also where the monitor is deleted.
             ///
             /// Field 2: `monitor_id`
             #[must_use]
@@ -3348,7 +3348,7 @@ pub mod __buffa {
             pub fn monitor_name(&self) -> &'_ str {
                 self.0.reborrow().monitor_name
             }
-            /// `open` or `closed`.
+            /// Whether it goes on: `open` or `closed`.
             ///
             /// Field 4: `state`
             #[must_use]
@@ -3723,7 +3723,7 @@ pub mod __buffa {
         /// One thing that happened in an incident.
         #[derive(Clone, Debug, Default)]
         pub struct TimelineEntryView<'a> {
-            /// When.
+            /// When it happened.
             ///
             /// Field 1: `at`
             pub at: ::buffa::MessageFieldView<
@@ -4194,7 +4194,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// When.
+            /// When it happened.
             ///
             /// Field 1: `at`
             #[must_use]
@@ -4288,7 +4288,7 @@ pub mod __buffa {
         /// What a channel was told of an incident.
         #[derive(Clone, Debug, Default)]
         pub struct ToldView<'a> {
-            /// `dlv_…`: the delivery, with its attempts in the delivery log.
+            /// Identifier of the delivery, `dlv_…`, which has its attempts.
             ///
             /// Field 1: `delivery_id`
             pub delivery_id: &'a str,
@@ -4593,7 +4593,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// `dlv_…`: the delivery, with its attempts in the delivery log.
+            /// Identifier of the delivery, `dlv_…`, which has its attempts.
             ///
             /// Field 1: `delivery_id`
             #[must_use]
@@ -4663,7 +4663,7 @@ pub mod __buffa {
         /// What a region saw when it began to fail.
         #[derive(Clone, Debug, Default)]
         pub struct RegionEvidenceView<'a> {
-            /// For example `fly-ams`.
+            /// The region, for example `fly-ams`.
             ///
             /// Field 1: `region`
             pub region: &'a str,
@@ -5021,7 +5021,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// For example `fly-ams`.
+            /// The region, for example `fly-ams`.
             ///
             /// Field 1: `region`
             #[must_use]
@@ -5985,7 +5985,7 @@ pub mod __buffa {
         /// Which incident to read.
         #[derive(Clone, Debug, Default)]
         pub struct GetIncidentRequestView<'a> {
-            /// `inc_…`. Required.
+            /// Identifier of the incident, `inc_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -6204,7 +6204,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// `inc_…`. Required.
+            /// Identifier of the incident, `inc_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -6678,7 +6678,7 @@ pub mod __buffa {
         /// Which incident to take up.
         #[derive(Clone, Debug, Default)]
         pub struct AcknowledgeIncidentRequestView<'a> {
-            /// `inc_…`. Required.
+            /// Identifier of the incident, `inc_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -6901,7 +6901,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// `inc_…`. Required.
+            /// Identifier of the incident, `inc_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -7263,7 +7263,7 @@ pub mod __buffa {
         /// Which incident is over.
         #[derive(Clone, Debug, Default)]
         pub struct ResolveIncidentRequestView<'a> {
-            /// `inc_…`. Required.
+            /// Identifier of the incident, `inc_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -7482,7 +7482,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// `inc_…`. Required.
+            /// Identifier of the incident, `inc_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -7842,11 +7842,11 @@ pub mod __buffa {
         /// What to write into which incident's timeline.
         #[derive(Clone, Debug, Default)]
         pub struct CommentIncidentRequestView<'a> {
-            /// `inc_…`. Required.
+            /// Identifier of the incident, `inc_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
-            /// 1 to 4096 characters. Required.
+            /// What is written: 1 to 4096 characters. Required.
             ///
             /// Field 2: `text`
             pub text: ::core::option::Option<&'a str>,
@@ -8082,14 +8082,14 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// `inc_…`. Required.
+            /// Identifier of the incident, `inc_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]
             pub fn id(&self) -> &'_ str {
                 self.0.reborrow().id
             }
-            /// 1 to 4096 characters. Required.
+            /// What is written: 1 to 4096 characters. Required.
             ///
             /// Field 2: `text`
             #[must_use]

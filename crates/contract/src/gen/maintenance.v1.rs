@@ -6,17 +6,18 @@
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct Maintenance {
-    /// Output: `mnt_…`. In an update it says which maintenance is meant.
+    /// Output: identifier of the maintenance, `mnt_…`. In an update it says which maintenance is
+    /// meant.
     ///
     /// Field 1: `id`
     #[serde(rename = "id", skip_serializing_if = "::core::option::Option::is_none")]
     pub id: ::core::option::Option<::buffa::alloc::string::String>,
-    /// One line, 1 to 256 characters. Required.
+    /// What visitors read first: one line, 1 to 256 characters. Required.
     ///
     /// Field 2: `title`
     #[serde(rename = "title", skip_serializing_if = "::core::option::Option::is_none")]
     pub title: ::core::option::Option<::buffa::alloc::string::String>,
-    /// Up to 4096 characters.
+    /// What is done, and what it means for people: up to 4096 characters.
     ///
     /// Field 3: `description`
     #[serde(
@@ -66,7 +67,8 @@ pub struct Maintenance {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub recurrence: ::core::option::Option<::buffa::alloc::string::String>,
-    /// Monitors, `mon_…`: a set, answered in the order of ids. This or `component_ids` names one.
+    /// Monitors that it covers, `mon_…`: a set, answered in the order of ids. This or `component_ids`
+    /// names one.
     ///
     /// Field 8: `monitor_ids`
     #[serde(
@@ -75,8 +77,8 @@ pub struct Maintenance {
         deserialize_with = "::buffa::json_helpers::null_as_default"
     )]
     pub monitor_ids: ::buffa::alloc::vec::Vec<::buffa::alloc::string::String>,
-    /// Components of status pages, `cmp_…`, with the monitors that they show: a set, answered in the
-    /// order of ids.
+    /// Components of status pages that it covers, `cmp_…`, with the monitors that they show: a set,
+    /// answered in the order of ids.
     ///
     /// Field 9: `component_ids`
     #[serde(
@@ -85,7 +87,8 @@ pub struct Maintenance {
         deserialize_with = "::buffa::json_helpers::null_as_default"
     )]
     pub component_ids: ::buffa::alloc::vec::Vec<::buffa::alloc::string::String>,
-    /// Output: `scheduled` (a window is to come, and none is on), `active` (one is on) or `over`.
+    /// Output: how it stands: `scheduled` (a window is to come, and none is on), `active` (one is on)
+    /// or `over`.
     ///
     /// Field 10: `status`
     #[serde(rename = "status", skip_serializing_if = "::core::option::Option::is_none")]
@@ -108,7 +111,7 @@ pub struct Maintenance {
         skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
     )]
     pub next_window: ::buffa::MessageField<Window, ::buffa::Inline<Window>>,
-    /// Output.
+    /// Output: when it was created.
     ///
     /// Field 13: `created_at`
     #[serde(
@@ -120,7 +123,7 @@ pub struct Maintenance {
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
-    /// Output.
+    /// Output: when it was last changed.
     ///
     /// Field 14: `updated_at`
     #[serde(
@@ -709,7 +712,7 @@ pub const __WINDOW_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::typ
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct CreateMaintenanceRequest {
-    /// Its outputs are ignored. Required.
+    /// What to create; its outputs are ignored. Required.
     ///
     /// Field 1: `maintenance`
     #[serde(
@@ -961,7 +964,7 @@ pub const __CREATE_MAINTENANCE_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAn
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct GetMaintenanceRequest {
-    /// `mnt_…`. Required.
+    /// Identifier of the maintenance, `mnt_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -1891,7 +1894,7 @@ pub const __UPDATE_MAINTENANCE_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAn
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct EndMaintenanceRequest {
-    /// `mnt_…`. Required.
+    /// Identifier of the maintenance, `mnt_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -2127,7 +2130,7 @@ pub const __END_MAINTENANCE_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAnyEn
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct DeleteMaintenanceRequest {
-    /// `mnt_…`. Required.
+    /// Identifier of the maintenance, `mnt_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -2338,15 +2341,16 @@ pub mod __buffa {
         /// A planned maintenance.
         #[derive(Clone, Debug, Default)]
         pub struct MaintenanceView<'a> {
-            /// Output: `mnt_…`. In an update it says which maintenance is meant.
+            /// Output: identifier of the maintenance, `mnt_…`. In an update it says which maintenance is
+            /// meant.
             ///
             /// Field 1: `id`
             pub id: ::core::option::Option<&'a str>,
-            /// One line, 1 to 256 characters. Required.
+            /// What visitors read first: one line, 1 to 256 characters. Required.
             ///
             /// Field 2: `title`
             pub title: ::core::option::Option<&'a str>,
-            /// Up to 4096 characters.
+            /// What is done, and what it means for people: up to 4096 characters.
             ///
             /// Field 3: `description`
             pub description: ::core::option::Option<&'a str>,
@@ -2373,16 +2377,18 @@ pub mod __buffa {
             ///
             /// Field 7: `recurrence`
             pub recurrence: ::core::option::Option<&'a str>,
-            /// Monitors, `mon_…`: a set, answered in the order of ids. This or `component_ids` names one.
+            /// Monitors that it covers, `mon_…`: a set, answered in the order of ids. This or `component_ids`
+            /// names one.
             ///
             /// Field 8: `monitor_ids`
             pub monitor_ids: ::buffa::RepeatedView<'a, &'a str>,
-            /// Components of status pages, `cmp_…`, with the monitors that they show: a set, answered in the
-            /// order of ids.
+            /// Components of status pages that it covers, `cmp_…`, with the monitors that they show: a set,
+            /// answered in the order of ids.
             ///
             /// Field 9: `component_ids`
             pub component_ids: ::buffa::RepeatedView<'a, &'a str>,
-            /// Output: `scheduled` (a window is to come, and none is on), `active` (one is on) or `over`.
+            /// Output: how it stands: `scheduled` (a window is to come, and none is on), `active` (one is on)
+            /// or `over`.
             ///
             /// Field 10: `status`
             pub status: ::core::option::Option<&'a str>,
@@ -2398,13 +2404,13 @@ pub mod __buffa {
             pub next_window: ::buffa::MessageFieldView<
                 super::super::__buffa::view::WindowView<'a>,
             >,
-            /// Output.
+            /// Output: when it was created.
             ///
             /// Field 13: `created_at`
             pub created_at: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
-            /// Output.
+            /// Output: when it was last changed.
             ///
             /// Field 14: `updated_at`
             pub updated_at: ::buffa::MessageFieldView<
@@ -3063,21 +3069,22 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Output: `mnt_…`. In an update it says which maintenance is meant.
+            /// Output: identifier of the maintenance, `mnt_…`. In an update it says which maintenance is
+            /// meant.
             ///
             /// Field 1: `id`
             #[must_use]
             pub fn id(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().id
             }
-            /// One line, 1 to 256 characters. Required.
+            /// What visitors read first: one line, 1 to 256 characters. Required.
             ///
             /// Field 2: `title`
             #[must_use]
             pub fn title(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().title
             }
-            /// Up to 4096 characters.
+            /// What is done, and what it means for people: up to 4096 characters.
             ///
             /// Field 3: `description`
             #[must_use]
@@ -3121,22 +3128,24 @@ pub mod __buffa {
             pub fn recurrence(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().recurrence
             }
-            /// Monitors, `mon_…`: a set, answered in the order of ids. This or `component_ids` names one.
+            /// Monitors that it covers, `mon_…`: a set, answered in the order of ids. This or `component_ids`
+            /// names one.
             ///
             /// Field 8: `monitor_ids`
             #[must_use]
             pub fn monitor_ids(&self) -> &::buffa::RepeatedView<'_, &'_ str> {
                 &self.0.reborrow().monitor_ids
             }
-            /// Components of status pages, `cmp_…`, with the monitors that they show: a set, answered in the
-            /// order of ids.
+            /// Components of status pages that it covers, `cmp_…`, with the monitors that they show: a set,
+            /// answered in the order of ids.
             ///
             /// Field 9: `component_ids`
             #[must_use]
             pub fn component_ids(&self) -> &::buffa::RepeatedView<'_, &'_ str> {
                 &self.0.reborrow().component_ids
             }
-            /// Output: `scheduled` (a window is to come, and none is on), `active` (one is on) or `over`.
+            /// Output: how it stands: `scheduled` (a window is to come, and none is on), `active` (one is on)
+            /// or `over`.
             ///
             /// Field 10: `status`
             #[must_use]
@@ -3165,7 +3174,7 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().next_window
             }
-            /// Output.
+            /// Output: when it was created.
             ///
             /// Field 13: `created_at`
             #[must_use]
@@ -3176,7 +3185,7 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().created_at
             }
-            /// Output.
+            /// Output: when it was last changed.
             ///
             /// Field 14: `updated_at`
             #[must_use]
@@ -3590,7 +3599,7 @@ pub mod __buffa {
         /// A new maintenance.
         #[derive(Clone, Debug, Default)]
         pub struct CreateMaintenanceRequestView<'a> {
-            /// Its outputs are ignored. Required.
+            /// What to create; its outputs are ignored. Required.
             ///
             /// Field 1: `maintenance`
             pub maintenance: ::buffa::MessageFieldView<
@@ -3854,7 +3863,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Its outputs are ignored. Required.
+            /// What to create; its outputs are ignored. Required.
             ///
             /// Field 1: `maintenance`
             #[must_use]
@@ -4222,7 +4231,7 @@ pub mod __buffa {
         /// Which maintenance to read.
         #[derive(Clone, Debug, Default)]
         pub struct GetMaintenanceRequestView<'a> {
-            /// `mnt_…`. Required.
+            /// Identifier of the maintenance, `mnt_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -4441,7 +4450,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// `mnt_…`. Required.
+            /// Identifier of the maintenance, `mnt_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -6266,7 +6275,7 @@ pub mod __buffa {
         /// Which maintenance to end.
         #[derive(Clone, Debug, Default)]
         pub struct EndMaintenanceRequestView<'a> {
-            /// `mnt_…`. Required.
+            /// Identifier of the maintenance, `mnt_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -6485,7 +6494,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// `mnt_…`. Required.
+            /// Identifier of the maintenance, `mnt_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -6843,7 +6852,7 @@ pub mod __buffa {
         /// Which maintenance to delete.
         #[derive(Clone, Debug, Default)]
         pub struct DeleteMaintenanceRequestView<'a> {
-            /// `mnt_…`. Required.
+            /// Identifier of the maintenance, `mnt_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -7064,7 +7073,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// `mnt_…`. Required.
+            /// Identifier of the maintenance, `mnt_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]

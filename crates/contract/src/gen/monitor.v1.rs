@@ -142,7 +142,7 @@ pub const __HEADER_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::typ
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct StatusCodeAssertion {
-    /// 100 to 599. Required.
+    /// Status code to compare with, 100 to 599. Required.
     ///
     /// Field 1: `target`
     #[serde(
@@ -151,7 +151,7 @@ pub struct StatusCodeAssertion {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub target: ::core::option::Option<i32>,
-    /// One of `eq`, `neq`, `gt`, `gte`, `lt`, `lte`. Required.
+    /// How they are compared: one of `eq`, `neq`, `gt`, `gte`, `lt`, `lte`. Required.
     ///
     /// Field 2: `comparator`
     #[serde(
@@ -290,8 +290,8 @@ pub struct BodyAssertion {
     /// Field 1: `target`
     #[serde(rename = "target", skip_serializing_if = "::core::option::Option::is_none")]
     pub target: ::core::option::Option<::buffa::alloc::string::String>,
-    /// One of `contains`, `not_contains`, `eq`, `neq`, `empty`, `not_empty`, `gt`, `gte`, `lt`,
-    /// `lte`. Required.
+    /// How they are compared: one of `contains`, `not_contains`, `eq`, `neq`, `empty`, `not_empty`,
+    /// `gt`, `gte`, `lt`, `lte`. Required.
     ///
     /// Field 2: `comparator`
     #[serde(
@@ -436,8 +436,8 @@ pub struct HeaderAssertion {
     /// Field 2: `target`
     #[serde(rename = "target", skip_serializing_if = "::core::option::Option::is_none")]
     pub target: ::core::option::Option<::buffa::alloc::string::String>,
-    /// One of `contains`, `not_contains`, `eq`, `neq`, `empty`, `not_empty`, `gt`, `gte`, `lt`,
-    /// `lte`. Required.
+    /// How they are compared: one of `contains`, `not_contains`, `eq`, `neq`, `empty`, `not_empty`,
+    /// `gt`, `gte`, `lt`, `lte`. Required.
     ///
     /// Field 3: `comparator`
     #[serde(
@@ -590,7 +590,7 @@ pub const __HEADER_ASSERTION_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct RecordAssertion {
-    /// One of `A`, `AAAA`, `CNAME`, `MX`, `TXT`. Required.
+    /// Type of the records: one of `A`, `AAAA`, `CNAME`, `MX`, `TXT`. Required.
     ///
     /// Field 1: `record`
     #[serde(rename = "record", skip_serializing_if = "::core::option::Option::is_none")]
@@ -601,7 +601,7 @@ pub struct RecordAssertion {
     /// Field 2: `target`
     #[serde(rename = "target", skip_serializing_if = "::core::option::Option::is_none")]
     pub target: ::core::option::Option<::buffa::alloc::string::String>,
-    /// One of `eq`, `neq`, `contains`, `not_contains`. Required.
+    /// How they are compared: one of `eq`, `neq`, `contains`, `not_contains`. Required.
     ///
     /// Field 3: `comparator`
     #[serde(
@@ -754,23 +754,24 @@ pub const __RECORD_ASSERTION_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct HttpMonitor {
-    /// Output: `mon_…`. In an update it says which monitor is meant.
+    /// Output: identifier of the monitor, `mon_…`. In an update it says which monitor is meant.
     ///
     /// Field 1: `id`
     #[serde(rename = "id", skip_serializing_if = "::core::option::Option::is_none")]
     pub id: ::core::option::Option<::buffa::alloc::string::String>,
-    /// 1 to 256 characters. Required.
+    /// Name of the monitor, as people read it: 1 to 256 characters. Required.
     ///
     /// Field 2: `name`
     #[serde(rename = "name", skip_serializing_if = "::core::option::Option::is_none")]
     pub name: ::core::option::Option<::buffa::alloc::string::String>,
-    /// http or https address, 1 to 2048 characters. Credentials in it are sent as Basic authorisation,
-    /// and are left out of answers to read-only keys. Required.
+    /// What is requested: an http or https address, 1 to 2048 characters. Credentials in it are sent
+    /// as Basic authorisation, and are left out of answers to read-only keys. Required.
     ///
     /// Field 3: `url`
     #[serde(rename = "url", skip_serializing_if = "::core::option::Option::is_none")]
     pub url: ::core::option::Option<::buffa::alloc::string::String>,
-    /// One of `30s`, `1m`, `5m`, `10m`, `30m`, `1h`. Required.
+    /// How often it is checked in each of its regions: one of `30s`, `1m`, `5m`, `10m`, `30m`, `1h`.
+    /// Required.
     ///
     /// Field 4: `periodicity`
     #[serde(
@@ -778,12 +779,13 @@ pub struct HttpMonitor {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub periodicity: ::core::option::Option<::buffa::alloc::string::String>,
-    /// One of `GET`, `POST`, `HEAD`, `PUT`, `PATCH`, `DELETE`, `OPTIONS`. Default `GET`.
+    /// Method of the request: one of `GET`, `POST`, `HEAD`, `PUT`, `PATCH`, `DELETE`, `OPTIONS`.
+    /// Default `GET`.
     ///
     /// Field 5: `method`
     #[serde(rename = "method", skip_serializing_if = "::core::option::Option::is_none")]
     pub method: ::core::option::Option<::buffa::alloc::string::String>,
-    /// Body of the request, sent for POST, PUT and PATCH. Default empty.
+    /// Body of the request, sent for POST, PUT and PATCH: up to 65536 characters. Default empty.
     ///
     /// Field 6: `body`
     #[serde(rename = "body", skip_serializing_if = "::core::option::Option::is_none")]
@@ -837,7 +839,7 @@ pub struct HttpMonitor {
     /// Field 12: `public`
     #[serde(rename = "public", skip_serializing_if = "::core::option::Option::is_none")]
     pub public: ::core::option::Option<bool>,
-    /// Up to 1024 characters.
+    /// What it watches, for people: up to 1024 characters.
     ///
     /// Field 13: `description`
     #[serde(
@@ -854,7 +856,7 @@ pub struct HttpMonitor {
         deserialize_with = "::buffa::json_helpers::null_as_default"
     )]
     pub regions: ::buffa::alloc::vec::Vec<::buffa::alloc::string::String>,
-    /// Up to 20 headers, sent in this order.
+    /// Headers of the request: up to 20, sent in this order.
     ///
     /// Field 15: `headers`
     #[serde(
@@ -862,7 +864,8 @@ pub struct HttpMonitor {
         deserialize_with = "::buffa::json_helpers::null_as_default"
     )]
     pub headers: ::buffa::alloc::vec::Vec<Header>,
-    /// Up to 10, all of which must hold. Empty: the final answer must be 2xx.
+    /// Conditions on the status code: up to 10, all of which must hold. Empty: the final answer must
+    /// be 2xx.
     ///
     /// Field 16: `status_code_assertions`
     #[serde(
@@ -871,7 +874,7 @@ pub struct HttpMonitor {
         deserialize_with = "::buffa::json_helpers::null_as_default"
     )]
     pub status_code_assertions: ::buffa::alloc::vec::Vec<StatusCodeAssertion>,
-    /// Up to 10, all of which must hold.
+    /// Conditions on the body: up to 10, all of which must hold.
     ///
     /// Field 17: `body_assertions`
     #[serde(
@@ -880,7 +883,7 @@ pub struct HttpMonitor {
         deserialize_with = "::buffa::json_helpers::null_as_default"
     )]
     pub body_assertions: ::buffa::alloc::vec::Vec<BodyAssertion>,
-    /// Up to 10, all of which must hold.
+    /// Conditions on the headers of the answer: up to 10, all of which must hold.
     ///
     /// Field 18: `header_assertions`
     #[serde(
@@ -889,7 +892,8 @@ pub struct HttpMonitor {
         deserialize_with = "::buffa::json_helpers::null_as_default"
     )]
     pub header_assertions: ::buffa::alloc::vec::Vec<HeaderAssertion>,
-    /// Output: `active`, `degraded`, `error` or `unknown`.
+    /// Output: how it is: `active`, `degraded`, `error`, or `unknown` while it is paused or nothing is
+    /// known yet.
     ///
     /// Field 30: `status`
     #[serde(rename = "status", skip_serializing_if = "::core::option::Option::is_none")]
@@ -1510,23 +1514,24 @@ pub const __HTTP_MONITOR_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buff
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct TcpMonitor {
-    /// Output: `mon_…`. In an update it says which monitor is meant.
+    /// Output: identifier of the monitor, `mon_…`. In an update it says which monitor is meant.
     ///
     /// Field 1: `id`
     #[serde(rename = "id", skip_serializing_if = "::core::option::Option::is_none")]
     pub id: ::core::option::Option<::buffa::alloc::string::String>,
-    /// 1 to 256 characters. Required.
+    /// Name of the monitor, as people read it: 1 to 256 characters. Required.
     ///
     /// Field 2: `name`
     #[serde(rename = "name", skip_serializing_if = "::core::option::Option::is_none")]
     pub name: ::core::option::Option<::buffa::alloc::string::String>,
-    /// `host:port` with a name, an IPv4 address or an IPv6 address in brackets; 1 to 2048
-    /// characters. Required.
+    /// What is connected to: `host:port` with a name, an IPv4 address or an IPv6 address in brackets;
+    /// 1 to 2048 characters. Required.
     ///
     /// Field 3: `uri`
     #[serde(rename = "uri", skip_serializing_if = "::core::option::Option::is_none")]
     pub uri: ::core::option::Option<::buffa::alloc::string::String>,
-    /// One of `30s`, `1m`, `5m`, `10m`, `30m`, `1h`. Required.
+    /// How often it is checked in each of its regions: one of `30s`, `1m`, `5m`, `10m`, `30m`, `1h`.
+    /// Required.
     ///
     /// Field 4: `periodicity`
     #[serde(
@@ -1573,7 +1578,7 @@ pub struct TcpMonitor {
     /// Field 9: `public`
     #[serde(rename = "public", skip_serializing_if = "::core::option::Option::is_none")]
     pub public: ::core::option::Option<bool>,
-    /// Up to 1024 characters.
+    /// What it watches, for people: up to 1024 characters.
     ///
     /// Field 10: `description`
     #[serde(
@@ -1590,7 +1595,8 @@ pub struct TcpMonitor {
         deserialize_with = "::buffa::json_helpers::null_as_default"
     )]
     pub regions: ::buffa::alloc::vec::Vec<::buffa::alloc::string::String>,
-    /// Output: `active`, `degraded`, `error` or `unknown`.
+    /// Output: how it is: `active`, `degraded`, `error`, or `unknown` while it is paused or nothing is
+    /// known yet.
     ///
     /// Field 30: `status`
     #[serde(rename = "status", skip_serializing_if = "::core::option::Option::is_none")]
@@ -2038,22 +2044,23 @@ pub const __TCP_MONITOR_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct DnsMonitor {
-    /// Output: `mon_…`. In an update it says which monitor is meant.
+    /// Output: identifier of the monitor, `mon_…`. In an update it says which monitor is meant.
     ///
     /// Field 1: `id`
     #[serde(rename = "id", skip_serializing_if = "::core::option::Option::is_none")]
     pub id: ::core::option::Option<::buffa::alloc::string::String>,
-    /// 1 to 256 characters. Required.
+    /// Name of the monitor, as people read it: 1 to 256 characters. Required.
     ///
     /// Field 2: `name`
     #[serde(rename = "name", skip_serializing_if = "::core::option::Option::is_none")]
     pub name: ::core::option::Option<::buffa::alloc::string::String>,
-    /// The domain name, 1 to 253 characters. Required.
+    /// The domain name that is looked up, 1 to 253 characters. Required.
     ///
     /// Field 3: `uri`
     #[serde(rename = "uri", skip_serializing_if = "::core::option::Option::is_none")]
     pub uri: ::core::option::Option<::buffa::alloc::string::String>,
-    /// One of `30s`, `1m`, `5m`, `10m`, `30m`, `1h`. Required.
+    /// How often it is checked in each of its regions: one of `30s`, `1m`, `5m`, `10m`, `30m`, `1h`.
+    /// Required.
     ///
     /// Field 4: `periodicity`
     #[serde(
@@ -2100,7 +2107,7 @@ pub struct DnsMonitor {
     /// Field 9: `public`
     #[serde(rename = "public", skip_serializing_if = "::core::option::Option::is_none")]
     pub public: ::core::option::Option<bool>,
-    /// Up to 1024 characters.
+    /// What it watches, for people: up to 1024 characters.
     ///
     /// Field 10: `description`
     #[serde(
@@ -2117,7 +2124,8 @@ pub struct DnsMonitor {
         deserialize_with = "::buffa::json_helpers::null_as_default"
     )]
     pub regions: ::buffa::alloc::vec::Vec<::buffa::alloc::string::String>,
-    /// Up to 10, all of which must hold. Empty: an address record must come back.
+    /// Conditions on the records: up to 10, all of which must hold. Empty: an address record must come
+    /// back.
     ///
     /// Field 12: `record_assertions`
     #[serde(
@@ -2126,7 +2134,8 @@ pub struct DnsMonitor {
         deserialize_with = "::buffa::json_helpers::null_as_default"
     )]
     pub record_assertions: ::buffa::alloc::vec::Vec<RecordAssertion>,
-    /// Output: `active`, `degraded`, `error` or `unknown`.
+    /// Output: how it is: `active`, `degraded`, `error`, or `unknown` while it is paused or nothing is
+    /// known yet.
     ///
     /// Field 30: `status`
     #[serde(rename = "status", skip_serializing_if = "::core::option::Option::is_none")]
@@ -2927,7 +2936,7 @@ pub mod monitor {
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct CreateHttpMonitorRequest {
-    /// Its outputs are ignored. Required.
+    /// What to create; its outputs are ignored. Required.
     ///
     /// Field 1: `monitor`
     #[serde(
@@ -3179,7 +3188,7 @@ pub const __CREATE_HTTP_MONITOR_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonA
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct CreateTcpMonitorRequest {
-    /// Its outputs are ignored. Required.
+    /// What to create; its outputs are ignored. Required.
     ///
     /// Field 1: `monitor`
     #[serde(
@@ -3431,7 +3440,7 @@ pub const __CREATE_TCP_MONITOR_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAn
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct CreateDnsMonitorRequest {
-    /// Its outputs are ignored. Required.
+    /// What to create; its outputs are ignored. Required.
     ///
     /// Field 1: `monitor`
     #[serde(
@@ -4564,7 +4573,7 @@ pub const __UPDATE_DNS_MONITOR_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAn
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct GetMonitorRequest {
-    /// `mon_…`. Required.
+    /// Identifier of the monitor, `mon_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -4996,7 +5005,7 @@ pub struct ListMonitorsResponse {
         deserialize_with = "::buffa::json_helpers::null_as_default"
     )]
     pub dns_monitors: ::buffa::alloc::vec::Vec<DnsMonitor>,
-    /// Monitors of all kinds in the workspace.
+    /// How many monitors there are of all kinds in the workspace.
     ///
     /// Field 4: `total_size`
     #[serde(
@@ -5225,7 +5234,7 @@ pub const __LIST_MONITORS_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAnyEntr
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct DeleteMonitorRequest {
-    /// `mon_…`. Required.
+    /// Identifier of the monitor, `mon_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -5421,7 +5430,7 @@ pub const __DELETE_MONITOR_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAnyEnt
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct TriggerMonitorRequest {
-    /// `mon_…`. Required.
+    /// Identifier of the monitor, `mon_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -5898,7 +5907,7 @@ pub struct CheckResult {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub served_by: ::buffa::alloc::string::String,
-    /// `success`, `degraded` or `failure`.
+    /// What it came to: `success`, `degraded` or `failure`.
     ///
     /// Field 3: `outcome`
     #[serde(
@@ -6219,7 +6228,7 @@ pub const __CHECK_RESULT_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buff
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct GetMonitorStatusRequest {
-    /// `mon_…`. Required.
+    /// Identifier of the monitor, `mon_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -6329,7 +6338,7 @@ pub const __GET_MONITOR_STATUS_REQUEST_JSON_ANY: ::buffa::type_registry::JsonAny
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct GetMonitorStatusResponse {
-    /// `mon_…`.
+    /// Identifier of the monitor, `mon_…`.
     ///
     /// Field 1: `id`
     #[serde(
@@ -6337,7 +6346,7 @@ pub struct GetMonitorStatusResponse {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub id: ::buffa::alloc::string::String,
-    /// `active`, `degraded`, `error` or `unknown`.
+    /// How it is: `active`, `degraded`, `error` or `unknown`.
     ///
     /// Field 2: `status`
     #[serde(
@@ -6373,6 +6382,18 @@ pub struct GetMonitorStatusResponse {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub incident_id: ::buffa::alloc::string::String,
+    /// Until when it is under maintenance, and its alerts wait; absent while it is not.
+    ///
+    /// Field 6: `maintenance_until`
+    #[serde(
+        rename = "maintenanceUntil",
+        alias = "maintenance_until",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub maintenance_until: ::buffa::MessageField<
+        ::buffa_types::google::protobuf::Timestamp,
+        ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+    >,
 }
 impl ::core::fmt::Debug for GetMonitorStatusResponse {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
@@ -6382,6 +6403,7 @@ impl ::core::fmt::Debug for GetMonitorStatusResponse {
             .field("since", &self.since)
             .field("regions", &self.regions)
             .field("incident_id", &self.incident_id)
+            .field("maintenance_until", &self.maintenance_until)
             .finish()
     }
 }
@@ -6437,6 +6459,14 @@ impl ::buffa::Message for GetMonitorStatusResponse {
         if !self.incident_id.is_empty() {
             size += 1u64 + ::buffa::types::string_encoded_len(&self.incident_id) as u64;
         }
+        if self.maintenance_until.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.maintenance_until.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
         ::buffa::saturate_size(size)
     }
     fn write_to(
@@ -6470,6 +6500,14 @@ impl ::buffa::Message for GetMonitorStatusResponse {
         }
         if !self.incident_id.is_empty() {
             ::buffa::types::put_string_field(5u32, &self.incident_id, buf);
+        }
+        if self.maintenance_until.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                6u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.maintenance_until.write_to(__cache, buf);
         }
     }
     fn merge_field(
@@ -6527,6 +6565,17 @@ impl ::buffa::Message for GetMonitorStatusResponse {
                 )?;
                 ::buffa::types::merge_string(&mut self.incident_id, buf)?;
             }
+            6u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.maintenance_until.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
             _ => {
                 ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
             }
@@ -6539,6 +6588,7 @@ impl ::buffa::Message for GetMonitorStatusResponse {
         self.since = ::buffa::MessageField::none();
         self.regions.clear();
         self.incident_id.clear();
+        self.maintenance_until = ::buffa::MessageField::none();
     }
 }
 impl ::buffa::json_helpers::ProtoElemJson for GetMonitorStatusResponse {
@@ -6566,7 +6616,7 @@ pub const __GET_MONITOR_STATUS_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAn
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct RegionStatus {
-    /// For example `fly-ams`.
+    /// The region, for example `fly-ams`.
     ///
     /// Field 1: `region`
     #[serde(
@@ -6794,7 +6844,7 @@ pub const __REGION_STATUS_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buf
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct GetMonitorSummaryRequest {
-    /// `mon_…`. Required.
+    /// Identifier of the monitor, `mon_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -6802,7 +6852,7 @@ pub struct GetMonitorSummaryRequest {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub id: ::buffa::alloc::string::String,
-    /// One of `1d`, `7d`, `14d`, `30d`, `90d`, up to now. Default `1d`.
+    /// How far back from now: one of `1d`, `7d`, `14d`, `30d`, `90d`. Default `1d`.
     ///
     /// Field 2: `window`
     #[serde(rename = "window", skip_serializing_if = "::core::option::Option::is_none")]
@@ -6956,7 +7006,7 @@ pub const __GET_MONITOR_SUMMARY_REQUEST_JSON_ANY: ::buffa::type_registry::JsonAn
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct GetMonitorSummaryResponse {
-    /// `mon_…`.
+    /// Identifier of the monitor, `mon_…`.
     ///
     /// Field 1: `id`
     #[serde(
@@ -7683,7 +7733,7 @@ pub const __SUMMARY_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::ty
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct RegionSummary {
-    /// For example `fly-ams`.
+    /// The region, for example `fly-ams`.
     ///
     /// Field 1: `region`
     #[serde(
@@ -7832,7 +7882,7 @@ pub const __REGION_SUMMARY_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::bu
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct ListResponseLogsRequest {
-    /// `mon_…`. Required.
+    /// Identifier of the monitor, `mon_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -8333,7 +8383,7 @@ pub struct ResponseLog {
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
-    /// For example `fly-ams`.
+    /// The region, for example `fly-ams`.
     ///
     /// Field 3: `region`
     #[serde(
@@ -8350,7 +8400,7 @@ pub struct ResponseLog {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub served_by: ::buffa::alloc::string::String,
-    /// `scheduled`, `opinion` or `manual`.
+    /// Why it ran: `scheduled`, `opinion` or `manual`.
     ///
     /// Field 5: `trigger`
     #[serde(
@@ -8358,7 +8408,7 @@ pub struct ResponseLog {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub trigger: ::buffa::alloc::string::String,
-    /// `success`, `degraded`, `failure` or `skipped`.
+    /// What it came to: `success`, `degraded`, `failure` or `skipped`.
     ///
     /// Field 6: `outcome`
     #[serde(
@@ -8711,7 +8761,7 @@ pub const __RESPONSE_LOG_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buff
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct GetResponseLogRequest {
-    /// `mon_…`. Required.
+    /// Identifier of the monitor, `mon_…`. Required.
     ///
     /// Field 1: `monitor_id`
     #[serde(
@@ -11006,11 +11056,11 @@ pub mod __buffa {
         /// A condition on the status code of the final answer.
         #[derive(Clone, Debug, Default)]
         pub struct StatusCodeAssertionView<'a> {
-            /// 100 to 599. Required.
+            /// Status code to compare with, 100 to 599. Required.
             ///
             /// Field 1: `target`
             pub target: ::core::option::Option<i32>,
-            /// One of `eq`, `neq`, `gt`, `gte`, `lt`, `lte`. Required.
+            /// How they are compared: one of `eq`, `neq`, `gt`, `gte`, `lt`, `lte`. Required.
             ///
             /// Field 2: `comparator`
             pub comparator: ::core::option::Option<&'a str>,
@@ -11250,14 +11300,14 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// 100 to 599. Required.
+            /// Status code to compare with, 100 to 599. Required.
             ///
             /// Field 1: `target`
             #[must_use]
             pub fn target(&self) -> ::core::option::Option<i32> {
                 self.0.reborrow().target
             }
-            /// One of `eq`, `neq`, `gt`, `gte`, `lt`, `lte`. Required.
+            /// How they are compared: one of `eq`, `neq`, `gt`, `gte`, `lt`, `lte`. Required.
             ///
             /// Field 2: `comparator`
             #[must_use]
@@ -11304,8 +11354,8 @@ pub mod __buffa {
             ///
             /// Field 1: `target`
             pub target: ::core::option::Option<&'a str>,
-            /// One of `contains`, `not_contains`, `eq`, `neq`, `empty`, `not_empty`, `gt`, `gte`, `lt`,
-            /// `lte`. Required.
+            /// How they are compared: one of `contains`, `not_contains`, `eq`, `neq`, `empty`, `not_empty`,
+            /// `gt`, `gte`, `lt`, `lte`. Required.
             ///
             /// Field 2: `comparator`
             pub comparator: ::core::option::Option<&'a str>,
@@ -11548,8 +11598,8 @@ pub mod __buffa {
             pub fn target(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().target
             }
-            /// One of `contains`, `not_contains`, `eq`, `neq`, `empty`, `not_empty`, `gt`, `gte`, `lt`,
-            /// `lte`. Required.
+            /// How they are compared: one of `contains`, `not_contains`, `eq`, `neq`, `empty`, `not_empty`,
+            /// `gt`, `gte`, `lt`, `lte`. Required.
             ///
             /// Field 2: `comparator`
             #[must_use]
@@ -11598,8 +11648,8 @@ pub mod __buffa {
             ///
             /// Field 2: `target`
             pub target: ::core::option::Option<&'a str>,
-            /// One of `contains`, `not_contains`, `eq`, `neq`, `empty`, `not_empty`, `gt`, `gte`, `lt`,
-            /// `lte`. Required.
+            /// How they are compared: one of `contains`, `not_contains`, `eq`, `neq`, `empty`, `not_empty`,
+            /// `gt`, `gte`, `lt`, `lte`. Required.
             ///
             /// Field 3: `comparator`
             pub comparator: ::core::option::Option<&'a str>,
@@ -11866,8 +11916,8 @@ pub mod __buffa {
             pub fn target(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().target
             }
-            /// One of `contains`, `not_contains`, `eq`, `neq`, `empty`, `not_empty`, `gt`, `gte`, `lt`,
-            /// `lte`. Required.
+            /// How they are compared: one of `contains`, `not_contains`, `eq`, `neq`, `empty`, `not_empty`,
+            /// `gt`, `gte`, `lt`, `lte`. Required.
             ///
             /// Field 3: `comparator`
             #[must_use]
@@ -11908,7 +11958,7 @@ pub mod __buffa {
         /// A condition on the DNS records of a type.
         #[derive(Clone, Debug, Default)]
         pub struct RecordAssertionView<'a> {
-            /// One of `A`, `AAAA`, `CNAME`, `MX`, `TXT`. Required.
+            /// Type of the records: one of `A`, `AAAA`, `CNAME`, `MX`, `TXT`. Required.
             ///
             /// Field 1: `record`
             pub record: ::core::option::Option<&'a str>,
@@ -11917,7 +11967,7 @@ pub mod __buffa {
             ///
             /// Field 2: `target`
             pub target: ::core::option::Option<&'a str>,
-            /// One of `eq`, `neq`, `contains`, `not_contains`. Required.
+            /// How they are compared: one of `eq`, `neq`, `contains`, `not_contains`. Required.
             ///
             /// Field 3: `comparator`
             pub comparator: ::core::option::Option<&'a str>,
@@ -12170,7 +12220,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// One of `A`, `AAAA`, `CNAME`, `MX`, `TXT`. Required.
+            /// Type of the records: one of `A`, `AAAA`, `CNAME`, `MX`, `TXT`. Required.
             ///
             /// Field 1: `record`
             #[must_use]
@@ -12185,7 +12235,7 @@ pub mod __buffa {
             pub fn target(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().target
             }
-            /// One of `eq`, `neq`, `contains`, `not_contains`. Required.
+            /// How they are compared: one of `eq`, `neq`, `contains`, `not_contains`. Required.
             ///
             /// Field 3: `comparator`
             #[must_use]
@@ -12226,28 +12276,30 @@ pub mod __buffa {
         /// A monitor that sends HTTP requests.
         #[derive(Clone, Debug, Default)]
         pub struct HttpMonitorView<'a> {
-            /// Output: `mon_…`. In an update it says which monitor is meant.
+            /// Output: identifier of the monitor, `mon_…`. In an update it says which monitor is meant.
             ///
             /// Field 1: `id`
             pub id: ::core::option::Option<&'a str>,
-            /// 1 to 256 characters. Required.
+            /// Name of the monitor, as people read it: 1 to 256 characters. Required.
             ///
             /// Field 2: `name`
             pub name: ::core::option::Option<&'a str>,
-            /// http or https address, 1 to 2048 characters. Credentials in it are sent as Basic authorisation,
-            /// and are left out of answers to read-only keys. Required.
+            /// What is requested: an http or https address, 1 to 2048 characters. Credentials in it are sent
+            /// as Basic authorisation, and are left out of answers to read-only keys. Required.
             ///
             /// Field 3: `url`
             pub url: ::core::option::Option<&'a str>,
-            /// One of `30s`, `1m`, `5m`, `10m`, `30m`, `1h`. Required.
+            /// How often it is checked in each of its regions: one of `30s`, `1m`, `5m`, `10m`, `30m`, `1h`.
+            /// Required.
             ///
             /// Field 4: `periodicity`
             pub periodicity: ::core::option::Option<&'a str>,
-            /// One of `GET`, `POST`, `HEAD`, `PUT`, `PATCH`, `DELETE`, `OPTIONS`. Default `GET`.
+            /// Method of the request: one of `GET`, `POST`, `HEAD`, `PUT`, `PATCH`, `DELETE`, `OPTIONS`.
+            /// Default `GET`.
             ///
             /// Field 5: `method`
             pub method: ::core::option::Option<&'a str>,
-            /// Body of the request, sent for POST, PUT and PATCH. Default empty.
+            /// Body of the request, sent for POST, PUT and PATCH: up to 65536 characters. Default empty.
             ///
             /// Field 6: `body`
             pub body: ::core::option::Option<&'a str>,
@@ -12277,7 +12329,7 @@ pub mod __buffa {
             ///
             /// Field 12: `public`
             pub public: ::core::option::Option<bool>,
-            /// Up to 1024 characters.
+            /// What it watches, for people: up to 1024 characters.
             ///
             /// Field 13: `description`
             pub description: ::core::option::Option<&'a str>,
@@ -12286,35 +12338,37 @@ pub mod __buffa {
             ///
             /// Field 14: `regions`
             pub regions: ::buffa::RepeatedView<'a, &'a str>,
-            /// Up to 20 headers, sent in this order.
+            /// Headers of the request: up to 20, sent in this order.
             ///
             /// Field 15: `headers`
             pub headers: ::buffa::RepeatedView<
                 'a,
                 super::super::__buffa::view::HeaderView<'a>,
             >,
-            /// Up to 10, all of which must hold. Empty: the final answer must be 2xx.
+            /// Conditions on the status code: up to 10, all of which must hold. Empty: the final answer must
+            /// be 2xx.
             ///
             /// Field 16: `status_code_assertions`
             pub status_code_assertions: ::buffa::RepeatedView<
                 'a,
                 super::super::__buffa::view::StatusCodeAssertionView<'a>,
             >,
-            /// Up to 10, all of which must hold.
+            /// Conditions on the body: up to 10, all of which must hold.
             ///
             /// Field 17: `body_assertions`
             pub body_assertions: ::buffa::RepeatedView<
                 'a,
                 super::super::__buffa::view::BodyAssertionView<'a>,
             >,
-            /// Up to 10, all of which must hold.
+            /// Conditions on the headers of the answer: up to 10, all of which must hold.
             ///
             /// Field 18: `header_assertions`
             pub header_assertions: ::buffa::RepeatedView<
                 'a,
                 super::super::__buffa::view::HeaderAssertionView<'a>,
             >,
-            /// Output: `active`, `degraded`, `error` or `unknown`.
+            /// Output: how it is: `active`, `degraded`, `error`, or `unknown` while it is paused or nothing is
+            /// known yet.
             ///
             /// Field 30: `status`
             pub status: ::core::option::Option<&'a str>,
@@ -13152,43 +13206,45 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Output: `mon_…`. In an update it says which monitor is meant.
+            /// Output: identifier of the monitor, `mon_…`. In an update it says which monitor is meant.
             ///
             /// Field 1: `id`
             #[must_use]
             pub fn id(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().id
             }
-            /// 1 to 256 characters. Required.
+            /// Name of the monitor, as people read it: 1 to 256 characters. Required.
             ///
             /// Field 2: `name`
             #[must_use]
             pub fn name(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().name
             }
-            /// http or https address, 1 to 2048 characters. Credentials in it are sent as Basic authorisation,
-            /// and are left out of answers to read-only keys. Required.
+            /// What is requested: an http or https address, 1 to 2048 characters. Credentials in it are sent
+            /// as Basic authorisation, and are left out of answers to read-only keys. Required.
             ///
             /// Field 3: `url`
             #[must_use]
             pub fn url(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().url
             }
-            /// One of `30s`, `1m`, `5m`, `10m`, `30m`, `1h`. Required.
+            /// How often it is checked in each of its regions: one of `30s`, `1m`, `5m`, `10m`, `30m`, `1h`.
+            /// Required.
             ///
             /// Field 4: `periodicity`
             #[must_use]
             pub fn periodicity(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().periodicity
             }
-            /// One of `GET`, `POST`, `HEAD`, `PUT`, `PATCH`, `DELETE`, `OPTIONS`. Default `GET`.
+            /// Method of the request: one of `GET`, `POST`, `HEAD`, `PUT`, `PATCH`, `DELETE`, `OPTIONS`.
+            /// Default `GET`.
             ///
             /// Field 5: `method`
             #[must_use]
             pub fn method(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().method
             }
-            /// Body of the request, sent for POST, PUT and PATCH. Default empty.
+            /// Body of the request, sent for POST, PUT and PATCH: up to 65536 characters. Default empty.
             ///
             /// Field 6: `body`
             #[must_use]
@@ -13239,7 +13295,7 @@ pub mod __buffa {
             pub fn public(&self) -> ::core::option::Option<bool> {
                 self.0.reborrow().public
             }
-            /// Up to 1024 characters.
+            /// What it watches, for people: up to 1024 characters.
             ///
             /// Field 13: `description`
             #[must_use]
@@ -13254,7 +13310,7 @@ pub mod __buffa {
             pub fn regions(&self) -> &::buffa::RepeatedView<'_, &'_ str> {
                 &self.0.reborrow().regions
             }
-            /// Up to 20 headers, sent in this order.
+            /// Headers of the request: up to 20, sent in this order.
             ///
             /// Field 15: `headers`
             #[must_use]
@@ -13266,7 +13322,8 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().headers
             }
-            /// Up to 10, all of which must hold. Empty: the final answer must be 2xx.
+            /// Conditions on the status code: up to 10, all of which must hold. Empty: the final answer must
+            /// be 2xx.
             ///
             /// Field 16: `status_code_assertions`
             #[must_use]
@@ -13278,7 +13335,7 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().status_code_assertions
             }
-            /// Up to 10, all of which must hold.
+            /// Conditions on the body: up to 10, all of which must hold.
             ///
             /// Field 17: `body_assertions`
             #[must_use]
@@ -13290,7 +13347,7 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().body_assertions
             }
-            /// Up to 10, all of which must hold.
+            /// Conditions on the headers of the answer: up to 10, all of which must hold.
             ///
             /// Field 18: `header_assertions`
             #[must_use]
@@ -13302,7 +13359,8 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().header_assertions
             }
-            /// Output: `active`, `degraded`, `error` or `unknown`.
+            /// Output: how it is: `active`, `degraded`, `error`, or `unknown` while it is paused or nothing is
+            /// known yet.
             ///
             /// Field 30: `status`
             #[must_use]
@@ -13380,20 +13438,21 @@ pub mod __buffa {
         /// A monitor that opens TCP connections.
         #[derive(Clone, Debug, Default)]
         pub struct TcpMonitorView<'a> {
-            /// Output: `mon_…`. In an update it says which monitor is meant.
+            /// Output: identifier of the monitor, `mon_…`. In an update it says which monitor is meant.
             ///
             /// Field 1: `id`
             pub id: ::core::option::Option<&'a str>,
-            /// 1 to 256 characters. Required.
+            /// Name of the monitor, as people read it: 1 to 256 characters. Required.
             ///
             /// Field 2: `name`
             pub name: ::core::option::Option<&'a str>,
-            /// `host:port` with a name, an IPv4 address or an IPv6 address in brackets; 1 to 2048
-            /// characters. Required.
+            /// What is connected to: `host:port` with a name, an IPv4 address or an IPv6 address in brackets;
+            /// 1 to 2048 characters. Required.
             ///
             /// Field 3: `uri`
             pub uri: ::core::option::Option<&'a str>,
-            /// One of `30s`, `1m`, `5m`, `10m`, `30m`, `1h`. Required.
+            /// How often it is checked in each of its regions: one of `30s`, `1m`, `5m`, `10m`, `30m`, `1h`.
+            /// Required.
             ///
             /// Field 4: `periodicity`
             pub periodicity: ::core::option::Option<&'a str>,
@@ -13418,7 +13477,7 @@ pub mod __buffa {
             ///
             /// Field 9: `public`
             pub public: ::core::option::Option<bool>,
-            /// Up to 1024 characters.
+            /// What it watches, for people: up to 1024 characters.
             ///
             /// Field 10: `description`
             pub description: ::core::option::Option<&'a str>,
@@ -13427,7 +13486,8 @@ pub mod __buffa {
             ///
             /// Field 11: `regions`
             pub regions: ::buffa::RepeatedView<'a, &'a str>,
-            /// Output: `active`, `degraded`, `error` or `unknown`.
+            /// Output: how it is: `active`, `degraded`, `error`, or `unknown` while it is paused or nothing is
+            /// known yet.
             ///
             /// Field 30: `status`
             pub status: ::core::option::Option<&'a str>,
@@ -14026,29 +14086,30 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Output: `mon_…`. In an update it says which monitor is meant.
+            /// Output: identifier of the monitor, `mon_…`. In an update it says which monitor is meant.
             ///
             /// Field 1: `id`
             #[must_use]
             pub fn id(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().id
             }
-            /// 1 to 256 characters. Required.
+            /// Name of the monitor, as people read it: 1 to 256 characters. Required.
             ///
             /// Field 2: `name`
             #[must_use]
             pub fn name(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().name
             }
-            /// `host:port` with a name, an IPv4 address or an IPv6 address in brackets; 1 to 2048
-            /// characters. Required.
+            /// What is connected to: `host:port` with a name, an IPv4 address or an IPv6 address in brackets;
+            /// 1 to 2048 characters. Required.
             ///
             /// Field 3: `uri`
             #[must_use]
             pub fn uri(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().uri
             }
-            /// One of `30s`, `1m`, `5m`, `10m`, `30m`, `1h`. Required.
+            /// How often it is checked in each of its regions: one of `30s`, `1m`, `5m`, `10m`, `30m`, `1h`.
+            /// Required.
             ///
             /// Field 4: `periodicity`
             #[must_use]
@@ -14091,7 +14152,7 @@ pub mod __buffa {
             pub fn public(&self) -> ::core::option::Option<bool> {
                 self.0.reborrow().public
             }
-            /// Up to 1024 characters.
+            /// What it watches, for people: up to 1024 characters.
             ///
             /// Field 10: `description`
             #[must_use]
@@ -14106,7 +14167,8 @@ pub mod __buffa {
             pub fn regions(&self) -> &::buffa::RepeatedView<'_, &'_ str> {
                 &self.0.reborrow().regions
             }
-            /// Output: `active`, `degraded`, `error` or `unknown`.
+            /// Output: how it is: `active`, `degraded`, `error`, or `unknown` while it is paused or nothing is
+            /// known yet.
             ///
             /// Field 30: `status`
             #[must_use]
@@ -14184,19 +14246,20 @@ pub mod __buffa {
         /// A monitor that resolves a domain name.
         #[derive(Clone, Debug, Default)]
         pub struct DnsMonitorView<'a> {
-            /// Output: `mon_…`. In an update it says which monitor is meant.
+            /// Output: identifier of the monitor, `mon_…`. In an update it says which monitor is meant.
             ///
             /// Field 1: `id`
             pub id: ::core::option::Option<&'a str>,
-            /// 1 to 256 characters. Required.
+            /// Name of the monitor, as people read it: 1 to 256 characters. Required.
             ///
             /// Field 2: `name`
             pub name: ::core::option::Option<&'a str>,
-            /// The domain name, 1 to 253 characters. Required.
+            /// The domain name that is looked up, 1 to 253 characters. Required.
             ///
             /// Field 3: `uri`
             pub uri: ::core::option::Option<&'a str>,
-            /// One of `30s`, `1m`, `5m`, `10m`, `30m`, `1h`. Required.
+            /// How often it is checked in each of its regions: one of `30s`, `1m`, `5m`, `10m`, `30m`, `1h`.
+            /// Required.
             ///
             /// Field 4: `periodicity`
             pub periodicity: ::core::option::Option<&'a str>,
@@ -14221,7 +14284,7 @@ pub mod __buffa {
             ///
             /// Field 9: `public`
             pub public: ::core::option::Option<bool>,
-            /// Up to 1024 characters.
+            /// What it watches, for people: up to 1024 characters.
             ///
             /// Field 10: `description`
             pub description: ::core::option::Option<&'a str>,
@@ -14230,14 +14293,16 @@ pub mod __buffa {
             ///
             /// Field 11: `regions`
             pub regions: ::buffa::RepeatedView<'a, &'a str>,
-            /// Up to 10, all of which must hold. Empty: an address record must come back.
+            /// Conditions on the records: up to 10, all of which must hold. Empty: an address record must come
+            /// back.
             ///
             /// Field 12: `record_assertions`
             pub record_assertions: ::buffa::RepeatedView<
                 'a,
                 super::super::__buffa::view::RecordAssertionView<'a>,
             >,
-            /// Output: `active`, `degraded`, `error` or `unknown`.
+            /// Output: how it is: `active`, `degraded`, `error`, or `unknown` while it is paused or nothing is
+            /// known yet.
             ///
             /// Field 30: `status`
             pub status: ::core::option::Option<&'a str>,
@@ -14880,28 +14945,29 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Output: `mon_…`. In an update it says which monitor is meant.
+            /// Output: identifier of the monitor, `mon_…`. In an update it says which monitor is meant.
             ///
             /// Field 1: `id`
             #[must_use]
             pub fn id(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().id
             }
-            /// 1 to 256 characters. Required.
+            /// Name of the monitor, as people read it: 1 to 256 characters. Required.
             ///
             /// Field 2: `name`
             #[must_use]
             pub fn name(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().name
             }
-            /// The domain name, 1 to 253 characters. Required.
+            /// The domain name that is looked up, 1 to 253 characters. Required.
             ///
             /// Field 3: `uri`
             #[must_use]
             pub fn uri(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().uri
             }
-            /// One of `30s`, `1m`, `5m`, `10m`, `30m`, `1h`. Required.
+            /// How often it is checked in each of its regions: one of `30s`, `1m`, `5m`, `10m`, `30m`, `1h`.
+            /// Required.
             ///
             /// Field 4: `periodicity`
             #[must_use]
@@ -14944,7 +15010,7 @@ pub mod __buffa {
             pub fn public(&self) -> ::core::option::Option<bool> {
                 self.0.reborrow().public
             }
-            /// Up to 1024 characters.
+            /// What it watches, for people: up to 1024 characters.
             ///
             /// Field 10: `description`
             #[must_use]
@@ -14959,7 +15025,8 @@ pub mod __buffa {
             pub fn regions(&self) -> &::buffa::RepeatedView<'_, &'_ str> {
                 &self.0.reborrow().regions
             }
-            /// Up to 10, all of which must hold. Empty: an address record must come back.
+            /// Conditions on the records: up to 10, all of which must hold. Empty: an address record must come
+            /// back.
             ///
             /// Field 12: `record_assertions`
             #[must_use]
@@ -14971,7 +15038,8 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().record_assertions
             }
-            /// Output: `active`, `degraded`, `error` or `unknown`.
+            /// Output: how it is: `active`, `degraded`, `error`, or `unknown` while it is paused or nothing is
+            /// known yet.
             ///
             /// Field 30: `status`
             #[must_use]
@@ -15483,7 +15551,7 @@ pub mod __buffa {
         /// The arguments of a new HTTP monitor.
         #[derive(Clone, Debug, Default)]
         pub struct CreateHttpMonitorRequestView<'a> {
-            /// Its outputs are ignored. Required.
+            /// What to create; its outputs are ignored. Required.
             ///
             /// Field 1: `monitor`
             pub monitor: ::buffa::MessageFieldView<
@@ -15744,7 +15812,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Its outputs are ignored. Required.
+            /// What to create; its outputs are ignored. Required.
             ///
             /// Field 1: `monitor`
             #[must_use]
@@ -16109,7 +16177,7 @@ pub mod __buffa {
         /// The arguments of a new TCP monitor.
         #[derive(Clone, Debug, Default)]
         pub struct CreateTcpMonitorRequestView<'a> {
-            /// Its outputs are ignored. Required.
+            /// What to create; its outputs are ignored. Required.
             ///
             /// Field 1: `monitor`
             pub monitor: ::buffa::MessageFieldView<
@@ -16370,7 +16438,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Its outputs are ignored. Required.
+            /// What to create; its outputs are ignored. Required.
             ///
             /// Field 1: `monitor`
             #[must_use]
@@ -16733,7 +16801,7 @@ pub mod __buffa {
         /// The arguments of a new DNS monitor.
         #[derive(Clone, Debug, Default)]
         pub struct CreateDnsMonitorRequestView<'a> {
-            /// Its outputs are ignored. Required.
+            /// What to create; its outputs are ignored. Required.
             ///
             /// Field 1: `monitor`
             pub monitor: ::buffa::MessageFieldView<
@@ -16994,7 +17062,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Its outputs are ignored. Required.
+            /// What to create; its outputs are ignored. Required.
             ///
             /// Field 1: `monitor`
             #[must_use]
@@ -19460,7 +19528,7 @@ pub mod __buffa {
         /// Which monitor to read.
         #[derive(Clone, Debug, Default)]
         pub struct GetMonitorRequestView<'a> {
-            /// `mon_…`. Required.
+            /// Identifier of the monitor, `mon_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -19679,7 +19747,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// `mon_…`. Required.
+            /// Identifier of the monitor, `mon_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -20373,7 +20441,7 @@ pub mod __buffa {
                 'a,
                 super::super::__buffa::view::DnsMonitorView<'a>,
             >,
-            /// Monitors of all kinds in the workspace.
+            /// How many monitors there are of all kinds in the workspace.
             ///
             /// Field 4: `total_size`
             pub total_size: i32,
@@ -20790,7 +20858,7 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().dns_monitors
             }
-            /// Monitors of all kinds in the workspace.
+            /// How many monitors there are of all kinds in the workspace.
             ///
             /// Field 4: `total_size`
             #[must_use]
@@ -20841,7 +20909,7 @@ pub mod __buffa {
         /// Which monitor to delete.
         #[derive(Clone, Debug, Default)]
         pub struct DeleteMonitorRequestView<'a> {
-            /// `mon_…`. Required.
+            /// Identifier of the monitor, `mon_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -21060,7 +21128,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// `mon_…`. Required.
+            /// Identifier of the monitor, `mon_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -21342,7 +21410,7 @@ pub mod __buffa {
         /// Which monitor to check now.
         #[derive(Clone, Debug, Default)]
         pub struct TriggerMonitorRequestView<'a> {
-            /// `mon_…`. Required.
+            /// Identifier of the monitor, `mon_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -21561,7 +21629,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// `mon_…`. Required.
+            /// Identifier of the monitor, `mon_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -22304,7 +22372,7 @@ pub mod __buffa {
             ///
             /// Field 2: `served_by`
             pub served_by: &'a str,
-            /// `success`, `degraded` or `failure`.
+            /// What it came to: `success`, `degraded` or `failure`.
             ///
             /// Field 3: `outcome`
             pub outcome: &'a str,
@@ -22804,7 +22872,7 @@ pub mod __buffa {
             pub fn served_by(&self) -> &'_ str {
                 self.0.reborrow().served_by
             }
-            /// `success`, `degraded` or `failure`.
+            /// What it came to: `success`, `degraded` or `failure`.
             ///
             /// Field 3: `outcome`
             #[must_use]
@@ -22895,7 +22963,7 @@ pub mod __buffa {
         /// Which monitor's status to read.
         #[derive(Clone, Debug, Default)]
         pub struct GetMonitorStatusRequestView<'a> {
-            /// `mon_…`. Required.
+            /// Identifier of the monitor, `mon_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -23116,7 +23184,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// `mon_…`. Required.
+            /// Identifier of the monitor, `mon_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -23163,11 +23231,11 @@ pub mod __buffa {
         /// How a monitor is doing.
         #[derive(Clone, Debug, Default)]
         pub struct GetMonitorStatusResponseView<'a> {
-            /// `mon_…`.
+            /// Identifier of the monitor, `mon_…`.
             ///
             /// Field 1: `id`
             pub id: &'a str,
-            /// `active`, `degraded`, `error` or `unknown`.
+            /// How it is: `active`, `degraded`, `error` or `unknown`.
             ///
             /// Field 2: `status`
             pub status: &'a str,
@@ -23188,6 +23256,12 @@ pub mod __buffa {
             ///
             /// Field 5: `incident_id`
             pub incident_id: &'a str,
+            /// Until when it is under maintenance, and its alerts wait; absent while it is not.
+            ///
+            /// Field 6: `maintenance_until`
+            pub maintenance_until: ::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
+            >,
         }
         impl<'a> ::buffa::MessageView<'a> for GetMonitorStatusResponseView<'a> {
             type Owned = super::super::GetMonitorStatusResponse;
@@ -23271,6 +23345,31 @@ pub mod __buffa {
                         )?;
                         view.incident_id = ::buffa::types::borrow_str(&mut cur)?;
                     }
+                    6u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        match view.maintenance_until.as_mut() {
+                            Some(existing) => {
+                                ::buffa::MessageView::merge_into_view(
+                                    existing,
+                                    sub,
+                                    __sub_ctx,
+                                )?
+                            }
+                            None => {
+                                view.maintenance_until = ::buffa::MessageFieldView::set(
+                                    <::buffa_types::google::protobuf::__buffa::view::TimestampView as ::buffa::MessageView>::decode_view_ctx(
+                                        sub,
+                                        __sub_ctx,
+                                    )?,
+                                );
+                            }
+                        }
+                    }
                     4u32 => {
                         ::buffa::encoding::check_wire_type(
                             tag,
@@ -23334,6 +23433,15 @@ pub mod __buffa {
                         .map(|v| v.to_owned_from_source(__buffa_src))
                         .collect::<::core::result::Result<_, ::buffa::DecodeError>>()?,
                     incident_id: self.incident_id.to_string(),
+                    maintenance_until: match self.maintenance_until.as_option() {
+                        Some(v) => {
+                            ::buffa::MessageField::<
+                                ::buffa_types::google::protobuf::Timestamp,
+                                ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+                            >::some(v.to_owned_from_source(__buffa_src)?)
+                        }
+                        None => ::buffa::MessageField::none(),
+                    },
                     ..::core::default::Default::default()
                 })
             }
@@ -23374,6 +23482,14 @@ pub mod __buffa {
                             + ::buffa::types::string_encoded_len(&self.incident_id)
                                 as u64;
                 }
+                if self.maintenance_until.is_set() {
+                    let __slot = __cache.reserve();
+                    let inner_size = self.maintenance_until.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
                 ::buffa::saturate_size(size)
             }
             #[allow(clippy::needless_borrow)]
@@ -23408,6 +23524,14 @@ pub mod __buffa {
                 }
                 if !self.incident_id.is_empty() {
                     ::buffa::types::put_string_field(5u32, &self.incident_id, buf);
+                }
+                if self.maintenance_until.is_set() {
+                    ::buffa::types::put_len_delimited_header(
+                        6u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    self.maintenance_until.write_to(__cache, buf);
                 }
             }
         }
@@ -23445,6 +23569,14 @@ pub mod __buffa {
                 }
                 if !::buffa::json_helpers::skip_if::is_empty_str(self.incident_id) {
                     __map.serialize_entry("incidentId", self.incident_id)?;
+                }
+                {
+                    if let ::core::option::Option::Some(__v) = self
+                        .maintenance_until
+                        .as_option()
+                    {
+                        __map.serialize_entry("maintenanceUntil", __v)?;
+                    }
                 }
                 __map.end()
             }
@@ -23543,14 +23675,14 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// `mon_…`.
+            /// Identifier of the monitor, `mon_…`.
             ///
             /// Field 1: `id`
             #[must_use]
             pub fn id(&self) -> &'_ str {
                 self.0.reborrow().id
             }
-            /// `active`, `degraded`, `error` or `unknown`.
+            /// How it is: `active`, `degraded`, `error` or `unknown`.
             ///
             /// Field 2: `status`
             #[must_use]
@@ -23586,6 +23718,17 @@ pub mod __buffa {
             #[must_use]
             pub fn incident_id(&self) -> &'_ str {
                 self.0.reborrow().incident_id
+            }
+            /// Until when it is under maintenance, and its alerts wait; absent while it is not.
+            ///
+            /// Field 6: `maintenance_until`
+            #[must_use]
+            pub fn maintenance_until(
+                &self,
+            ) -> &::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'_>,
+            > {
+                &self.0.reborrow().maintenance_until
             }
         }
         impl ::core::convert::From<
@@ -23627,7 +23770,7 @@ pub mod __buffa {
         /// How a monitor is doing in one region.
         #[derive(Clone, Debug, Default)]
         pub struct RegionStatusView<'a> {
-            /// For example `fly-ams`.
+            /// The region, for example `fly-ams`.
             ///
             /// Field 1: `region`
             pub region: &'a str,
@@ -23982,7 +24125,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// For example `fly-ams`.
+            /// The region, for example `fly-ams`.
             ///
             /// Field 1: `region`
             #[must_use]
@@ -24056,11 +24199,11 @@ pub mod __buffa {
         /// Which monitor to sum up, and over which time.
         #[derive(Clone, Debug, Default)]
         pub struct GetMonitorSummaryRequestView<'a> {
-            /// `mon_…`. Required.
+            /// Identifier of the monitor, `mon_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
-            /// One of `1d`, `7d`, `14d`, `30d`, `90d`, up to now. Default `1d`.
+            /// How far back from now: one of `1d`, `7d`, `14d`, `30d`, `90d`. Default `1d`.
             ///
             /// Field 2: `window`
             pub window: ::core::option::Option<&'a str>,
@@ -24323,14 +24466,14 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// `mon_…`. Required.
+            /// Identifier of the monitor, `mon_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]
             pub fn id(&self) -> &'_ str {
                 self.0.reborrow().id
             }
-            /// One of `1d`, `7d`, `14d`, `30d`, `90d`, up to now. Default `1d`.
+            /// How far back from now: one of `1d`, `7d`, `14d`, `30d`, `90d`. Default `1d`.
             ///
             /// Field 2: `window`
             #[must_use]
@@ -24384,7 +24527,7 @@ pub mod __buffa {
         /// How a monitor did.
         #[derive(Clone, Debug, Default)]
         pub struct GetMonitorSummaryResponseView<'a> {
-            /// `mon_…`.
+            /// Identifier of the monitor, `mon_…`.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -24893,7 +25036,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// `mon_…`.
+            /// Identifier of the monitor, `mon_…`.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -25659,7 +25802,7 @@ pub mod __buffa {
         /// What the scheduled checks from one region came to.
         #[derive(Clone, Debug, Default)]
         pub struct RegionSummaryView<'a> {
-            /// For example `fly-ams`.
+            /// The region, for example `fly-ams`.
             ///
             /// Field 1: `region`
             pub region: &'a str,
@@ -25941,7 +26084,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// For example `fly-ams`.
+            /// The region, for example `fly-ams`.
             ///
             /// Field 1: `region`
             #[must_use]
@@ -25993,7 +26136,7 @@ pub mod __buffa {
         /// Which checks to list.
         #[derive(Clone, Debug, Default)]
         pub struct ListResponseLogsRequestView<'a> {
-            /// `mon_…`. Required.
+            /// Identifier of the monitor, `mon_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -26458,7 +26601,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// `mon_…`. Required.
+            /// Identifier of the monitor, `mon_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -26907,7 +27050,7 @@ pub mod __buffa {
             pub slot: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
-            /// For example `fly-ams`.
+            /// The region, for example `fly-ams`.
             ///
             /// Field 3: `region`
             pub region: &'a str,
@@ -26915,11 +27058,11 @@ pub mod __buffa {
             ///
             /// Field 4: `served_by`
             pub served_by: &'a str,
-            /// `scheduled`, `opinion` or `manual`.
+            /// Why it ran: `scheduled`, `opinion` or `manual`.
             ///
             /// Field 5: `trigger`
             pub trigger: &'a str,
-            /// `success`, `degraded`, `failure` or `skipped`.
+            /// What it came to: `success`, `degraded`, `failure` or `skipped`.
             ///
             /// Field 6: `outcome`
             pub outcome: &'a str,
@@ -27489,7 +27632,7 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().slot
             }
-            /// For example `fly-ams`.
+            /// The region, for example `fly-ams`.
             ///
             /// Field 3: `region`
             #[must_use]
@@ -27503,14 +27646,14 @@ pub mod __buffa {
             pub fn served_by(&self) -> &'_ str {
                 self.0.reborrow().served_by
             }
-            /// `scheduled`, `opinion` or `manual`.
+            /// Why it ran: `scheduled`, `opinion` or `manual`.
             ///
             /// Field 5: `trigger`
             #[must_use]
             pub fn trigger(&self) -> &'_ str {
                 self.0.reborrow().trigger
             }
-            /// `success`, `degraded`, `failure` or `skipped`.
+            /// What it came to: `success`, `degraded`, `failure` or `skipped`.
             ///
             /// Field 6: `outcome`
             #[must_use]
@@ -27594,7 +27737,7 @@ pub mod __buffa {
         /// Which check to read.
         #[derive(Clone, Debug, Default)]
         pub struct GetResponseLogRequestView<'a> {
-            /// `mon_…`. Required.
+            /// Identifier of the monitor, `mon_…`. Required.
             ///
             /// Field 1: `monitor_id`
             pub monitor_id: &'a str,
@@ -27837,7 +27980,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// `mon_…`. Required.
+            /// Identifier of the monitor, `mon_…`. Required.
             ///
             /// Field 1: `monitor_id`
             #[must_use]

@@ -7,18 +7,19 @@
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct Notification {
-    /// Output: `chn_…`. In an update it says which channel is meant.
+    /// Output: identifier of the channel, `chn_…`. In an update it says which channel is meant.
     ///
     /// Field 1: `id`
     #[serde(rename = "id", skip_serializing_if = "::core::option::Option::is_none")]
     pub id: ::core::option::Option<::buffa::alloc::string::String>,
-    /// Up to 256 characters, of one line.
+    /// Name of the channel, as people read it: one line of up to 256 characters.
     ///
     /// Field 2: `name`
     #[serde(rename = "name", skip_serializing_if = "::core::option::Option::is_none")]
     pub name: ::core::option::Option<::buffa::alloc::string::String>,
-    /// One of `discord`, `email`, `slack`, `pagerduty`, `opsgenie`, `webhook`, `telegram`, `sms`,
-    /// `whatsapp`, `google_chat`, `grafana_oncall`, `ntfy`. Required.
+    /// Kind of the channel, whose block is given too: one of `discord`, `email`, `slack`, `pagerduty`,
+    /// `opsgenie`, `webhook`, `telegram`, `sms`, `whatsapp`, `google_chat`, `grafana_oncall`, `ntfy`.
+    /// Required.
     ///
     /// Field 3: `provider_type`
     #[serde(
@@ -2792,7 +2793,7 @@ pub const __WARNING_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::ty
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct CreateNotificationRequest {
-    /// Its outputs are ignored. Required.
+    /// What to create; its outputs are ignored. Required.
     ///
     /// Field 1: `notification`
     #[serde(
@@ -3083,7 +3084,7 @@ pub const __CREATE_NOTIFICATION_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonA
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct GetNotificationRequest {
-    /// `chn_…`. Required.
+    /// Identifier of the channel, `chn_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -4040,7 +4041,7 @@ pub const __UPDATE_NOTIFICATION_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonA
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct DeleteNotificationRequest {
-    /// `chn_…`. Required.
+    /// Identifier of the channel, `chn_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -4236,7 +4237,7 @@ pub const __DELETE_NOTIFICATION_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonA
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct TestNotificationRequest {
-    /// `chn_…` of a saved channel, which is tested as it is stored.
+    /// Identifier of a saved channel, `chn_…`, which is tested as it is stored.
     ///
     /// Field 1: `id`
     #[serde(rename = "id", skip_serializing_if = "::core::option::Option::is_none")]
@@ -4593,7 +4594,7 @@ pub const __TEST_NOTIFICATION_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAny
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct Delivery {
-    /// `dlv_…`; later ones are greater.
+    /// Identifier of the delivery, `dlv_…`; later ones are greater.
     ///
     /// Field 1: `id`
     #[serde(
@@ -4653,8 +4654,8 @@ pub struct Delivery {
         with = "::buffa::json_helpers::int32"
     )]
     pub reminder: i32,
-    /// `waiting`, `accepted`, `dead` (tried no more; see ReplayDelivery) or `cancelled` (it was over
-    /// before it was told, or its channel was deleted).
+    /// What became of it: `waiting`, `accepted`, `dead` (tried no more; see ReplayDelivery) or
+    /// `cancelled` (it was over before it was told, or its channel was deleted).
     ///
     /// Field 8: `state`
     #[serde(
@@ -5747,7 +5748,7 @@ pub const __LIST_DELIVERIES_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAnyEn
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct GetDeliveryRequest {
-    /// `dlv_…`. Required.
+    /// Identifier of the delivery, `dlv_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -5981,7 +5982,7 @@ pub const __GET_DELIVERY_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAnyEntry
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct ReplayDeliveryRequest {
-    /// `dlv_…`. Required.
+    /// Identifier of the delivery, `dlv_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -6217,7 +6218,7 @@ pub const __REPLAY_DELIVERY_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAnyEn
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct SigningSecret {
-    /// `sgn_…`.
+    /// Identifier of the secret, `sgn_…`.
     ///
     /// Field 1: `id`
     #[serde(
@@ -6908,16 +6909,17 @@ pub mod __buffa {
         /// names. Secrets and credentials in URLs are left out of answers to read-only keys.
         #[derive(Clone, Debug, Default)]
         pub struct NotificationView<'a> {
-            /// Output: `chn_…`. In an update it says which channel is meant.
+            /// Output: identifier of the channel, `chn_…`. In an update it says which channel is meant.
             ///
             /// Field 1: `id`
             pub id: ::core::option::Option<&'a str>,
-            /// Up to 256 characters, of one line.
+            /// Name of the channel, as people read it: one line of up to 256 characters.
             ///
             /// Field 2: `name`
             pub name: ::core::option::Option<&'a str>,
-            /// One of `discord`, `email`, `slack`, `pagerduty`, `opsgenie`, `webhook`, `telegram`, `sms`,
-            /// `whatsapp`, `google_chat`, `grafana_oncall`, `ntfy`. Required.
+            /// Kind of the channel, whose block is given too: one of `discord`, `email`, `slack`, `pagerduty`,
+            /// `opsgenie`, `webhook`, `telegram`, `sms`, `whatsapp`, `google_chat`, `grafana_oncall`, `ntfy`.
+            /// Required.
             ///
             /// Field 3: `provider_type`
             pub provider_type: ::core::option::Option<&'a str>,
@@ -8178,22 +8180,23 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Output: `chn_…`. In an update it says which channel is meant.
+            /// Output: identifier of the channel, `chn_…`. In an update it says which channel is meant.
             ///
             /// Field 1: `id`
             #[must_use]
             pub fn id(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().id
             }
-            /// Up to 256 characters, of one line.
+            /// Name of the channel, as people read it: one line of up to 256 characters.
             ///
             /// Field 2: `name`
             #[must_use]
             pub fn name(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().name
             }
-            /// One of `discord`, `email`, `slack`, `pagerduty`, `opsgenie`, `webhook`, `telegram`, `sms`,
-            /// `whatsapp`, `google_chat`, `grafana_oncall`, `ntfy`. Required.
+            /// Kind of the channel, whose block is given too: one of `discord`, `email`, `slack`, `pagerduty`,
+            /// `opsgenie`, `webhook`, `telegram`, `sms`, `whatsapp`, `google_chat`, `grafana_oncall`, `ntfy`.
+            /// Required.
             ///
             /// Field 3: `provider_type`
             #[must_use]
@@ -12509,7 +12512,7 @@ pub mod __buffa {
         /// The arguments of a new channel.
         #[derive(Clone, Debug, Default)]
         pub struct CreateNotificationRequestView<'a> {
-            /// Its outputs are ignored. Required.
+            /// What to create; its outputs are ignored. Required.
             ///
             /// Field 1: `notification`
             pub notification: ::buffa::MessageFieldView<
@@ -12775,7 +12778,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Its outputs are ignored. Required.
+            /// What to create; its outputs are ignored. Required.
             ///
             /// Field 1: `notification`
             #[must_use]
@@ -13208,7 +13211,7 @@ pub mod __buffa {
         /// Which channel to read.
         #[derive(Clone, Debug, Default)]
         pub struct GetNotificationRequestView<'a> {
-            /// `chn_…`. Required.
+            /// Identifier of the channel, `chn_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -13427,7 +13430,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// `chn_…`. Required.
+            /// Identifier of the channel, `chn_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -15336,7 +15339,7 @@ pub mod __buffa {
         /// Which channel to delete.
         #[derive(Clone, Debug, Default)]
         pub struct DeleteNotificationRequestView<'a> {
-            /// `chn_…`. Required.
+            /// Identifier of the channel, `chn_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -15559,7 +15562,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// `chn_…`. Required.
+            /// Identifier of the channel, `chn_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -15850,7 +15853,7 @@ pub mod __buffa {
         /// Which channel to test: exactly one of both.
         #[derive(Clone, Debug, Default)]
         pub struct TestNotificationRequestView<'a> {
-            /// `chn_…` of a saved channel, which is tested as it is stored.
+            /// Identifier of a saved channel, `chn_…`, which is tested as it is stored.
             ///
             /// Field 1: `id`
             pub id: ::core::option::Option<&'a str>,
@@ -16135,7 +16138,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// `chn_…` of a saved channel, which is tested as it is stored.
+            /// Identifier of a saved channel, `chn_…`, which is tested as it is stored.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -16584,7 +16587,7 @@ pub mod __buffa {
         /// One event for one channel, and what became of it.
         #[derive(Clone, Debug, Default)]
         pub struct DeliveryView<'a> {
-            /// `dlv_…`; later ones are greater.
+            /// Identifier of the delivery, `dlv_…`; later ones are greater.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -16612,8 +16615,8 @@ pub mod __buffa {
             ///
             /// Field 7: `reminder`
             pub reminder: i32,
-            /// `waiting`, `accepted`, `dead` (tried no more; see ReplayDelivery) or `cancelled` (it was over
-            /// before it was told, or its channel was deleted).
+            /// What became of it: `waiting`, `accepted`, `dead` (tried no more; see ReplayDelivery) or
+            /// `cancelled` (it was over before it was told, or its channel was deleted).
             ///
             /// Field 8: `state`
             pub state: &'a str,
@@ -17242,7 +17245,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// `dlv_…`; later ones are greater.
+            /// Identifier of the delivery, `dlv_…`; later ones are greater.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -17291,8 +17294,8 @@ pub mod __buffa {
             pub fn reminder(&self) -> i32 {
                 self.0.reborrow().reminder
             }
-            /// `waiting`, `accepted`, `dead` (tried no more; see ReplayDelivery) or `cancelled` (it was over
-            /// before it was told, or its channel was deleted).
+            /// What became of it: `waiting`, `accepted`, `dead` (tried no more; see ReplayDelivery) or
+            /// `cancelled` (it was over before it was told, or its channel was deleted).
             ///
             /// Field 8: `state`
             #[must_use]
@@ -18606,7 +18609,7 @@ pub mod __buffa {
         /// Which delivery to read.
         #[derive(Clone, Debug, Default)]
         pub struct GetDeliveryRequestView<'a> {
-            /// `dlv_…`. Required.
+            /// Identifier of the delivery, `dlv_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -18825,7 +18828,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// `dlv_…`. Required.
+            /// Identifier of the delivery, `dlv_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -19173,7 +19176,7 @@ pub mod __buffa {
         /// Which dead letter to try again.
         #[derive(Clone, Debug, Default)]
         pub struct ReplayDeliveryRequestView<'a> {
-            /// `dlv_…`. Required.
+            /// Identifier of the delivery, `dlv_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -19392,7 +19395,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// `dlv_…`. Required.
+            /// Identifier of the delivery, `dlv_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -19748,7 +19751,7 @@ pub mod __buffa {
         /// What people may know of a signing secret.
         #[derive(Clone, Debug, Default)]
         pub struct SigningSecretView<'a> {
-            /// `sgn_…`.
+            /// Identifier of the secret, `sgn_…`.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -20095,7 +20098,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// `sgn_…`.
+            /// Identifier of the secret, `sgn_…`.
             ///
             /// Field 1: `id`
             #[must_use]

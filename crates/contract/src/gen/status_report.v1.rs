@@ -6,7 +6,7 @@
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct StatusReport {
-    /// Output: `rpt_…`. In an update it says which report is meant.
+    /// Output: identifier of the report, `rpt_…`. In an update it says which report is meant.
     ///
     /// Field 1: `id`
     #[serde(rename = "id", skip_serializing_if = "::core::option::Option::is_none")]
@@ -20,7 +20,7 @@ pub struct StatusReport {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub page_id: ::core::option::Option<::buffa::alloc::string::String>,
-    /// One line, 1 to 256 characters. Required, where no template says it.
+    /// What visitors read first: one line, 1 to 256 characters. Required, where no template says it.
     ///
     /// Field 3: `title`
     #[serde(rename = "title", skip_serializing_if = "::core::option::Option::is_none")]
@@ -34,12 +34,12 @@ pub struct StatusReport {
         deserialize_with = "::buffa::json_helpers::null_as_default"
     )]
     pub components: ::buffa::alloc::vec::Vec<ComponentImpact>,
-    /// Output: the latest update's.
+    /// Output: status of its latest update.
     ///
     /// Field 5: `status`
     #[serde(rename = "status", skip_serializing_if = "::core::option::Option::is_none")]
     pub status: ::core::option::Option<::buffa::alloc::string::String>,
-    /// Output: by their times, newest first.
+    /// Output: its updates by their times, newest first.
     ///
     /// Field 6: `updates`
     #[serde(
@@ -71,7 +71,7 @@ pub struct StatusReport {
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
-    /// Output.
+    /// Output: when it was created.
     ///
     /// Field 9: `created_at`
     #[serde(
@@ -83,7 +83,7 @@ pub struct StatusReport {
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
-    /// Output.
+    /// Output: when it was last changed.
     ///
     /// Field 10: `updated_at`
     #[serde(
@@ -432,7 +432,7 @@ pub const __STATUS_REPORT_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buf
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct ComponentImpact {
-    /// `cmp_…`. Required.
+    /// Identifier of the component, `cmp_…`. Required.
     ///
     /// Field 1: `component_id`
     #[serde(
@@ -441,7 +441,7 @@ pub struct ComponentImpact {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub component_id: ::core::option::Option<::buffa::alloc::string::String>,
-    /// `degraded` (slow or partly failing) or `down`. Required.
+    /// How it is meanwhile: `degraded` (slow or partly failing) or `down`. Required.
     ///
     /// Field 2: `impact`
     #[serde(rename = "impact", skip_serializing_if = "::core::option::Option::is_none")]
@@ -573,12 +573,13 @@ pub const __COMPONENT_IMPACT_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct StatusReportUpdate {
-    /// Output: `upd_…`. In an edit it says which update is meant.
+    /// Output: identifier of the update, `upd_…`. In an edit it says which update is meant.
     ///
     /// Field 1: `id`
     #[serde(rename = "id", skip_serializing_if = "::core::option::Option::is_none")]
     pub id: ::core::option::Option<::buffa::alloc::string::String>,
-    /// `investigating`, `identified`, `monitoring` or `resolved`. Required, where no template says it.
+    /// How far people have come: `investigating`, `identified`, `monitoring` or `resolved`. Required,
+    /// where no template says it.
     ///
     /// Field 2: `status`
     #[serde(rename = "status", skip_serializing_if = "::core::option::Option::is_none")]
@@ -617,7 +618,7 @@ pub struct StatusReportUpdate {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub notified: ::core::option::Option<bool>,
-    /// Output.
+    /// Output: when it was created.
     ///
     /// Field 7: `created_at`
     #[serde(
@@ -629,7 +630,7 @@ pub struct StatusReportUpdate {
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
-    /// Output.
+    /// Output: when it was last changed.
     ///
     /// Field 8: `updated_at`
     #[serde(
@@ -918,7 +919,7 @@ pub const __STATUS_REPORT_UPDATE_JSON_ANY: ::buffa::type_registry::JsonAnyEntry 
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct ReportTemplate {
-    /// Output: `tpl_…`. In an update it says which template is meant.
+    /// Output: identifier of the template, `tpl_…`. In an update it says which template is meant.
     ///
     /// Field 1: `id`
     #[serde(rename = "id", skip_serializing_if = "::core::option::Option::is_none")]
@@ -951,7 +952,7 @@ pub struct ReportTemplate {
         deserialize_with = "::buffa::json_helpers::null_as_default"
     )]
     pub components: ::buffa::alloc::vec::Vec<ComponentImpact>,
-    /// Output.
+    /// Output: when it was created.
     ///
     /// Field 7: `created_at`
     #[serde(
@@ -963,7 +964,7 @@ pub struct ReportTemplate {
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
-    /// Output.
+    /// Output: when it was last changed.
     ///
     /// Field 8: `updated_at`
     #[serde(
@@ -1242,7 +1243,7 @@ pub const __REPORT_TEMPLATE_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::b
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct CreateStatusReportRequest {
-    /// Its outputs are ignored. Required.
+    /// What to create; its outputs are ignored. Required.
     ///
     /// Field 1: `status_report`
     #[serde(
@@ -1593,7 +1594,7 @@ pub const __CREATE_STATUS_REPORT_RESPONSE_JSON_ANY: ::buffa::type_registry::Json
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct GetStatusReportRequest {
-    /// `rpt_…`. Required.
+    /// Identifier of the report, `rpt_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -2534,7 +2535,7 @@ pub const __UPDATE_STATUS_REPORT_RESPONSE_JSON_ANY: ::buffa::type_registry::Json
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct DeleteStatusReportRequest {
-    /// `rpt_…`. Required.
+    /// Identifier of the report, `rpt_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -2738,7 +2739,7 @@ pub struct AddStatusReportUpdateRequest {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub id: ::buffa::alloc::string::String,
-    /// Its outputs are ignored. Required.
+    /// What to add; its outputs are ignored. Required.
     ///
     /// Field 2: `update`
     #[serde(
@@ -3335,7 +3336,7 @@ pub const __EDIT_STATUS_REPORT_UPDATE_RESPONSE_JSON_ANY: ::buffa::type_registry:
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct DeleteStatusReportUpdateRequest {
-    /// `upd_…`. Required.
+    /// Identifier of the update, `upd_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -3575,7 +3576,7 @@ pub const __DELETE_STATUS_REPORT_UPDATE_RESPONSE_JSON_ANY: ::buffa::type_registr
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct CreateReportTemplateRequest {
-    /// Its outputs are ignored. Required.
+    /// What to create; its outputs are ignored. Required.
     ///
     /// Field 1: `template`
     #[serde(
@@ -4469,7 +4470,7 @@ pub const __UPDATE_REPORT_TEMPLATE_RESPONSE_JSON_ANY: ::buffa::type_registry::Js
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct DeleteReportTemplateRequest {
-    /// `tpl_…`. Required.
+    /// Identifier of the template, `tpl_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -4680,7 +4681,7 @@ pub mod __buffa {
         /// A status report.
         #[derive(Clone, Debug, Default)]
         pub struct StatusReportView<'a> {
-            /// Output: `rpt_…`. In an update it says which report is meant.
+            /// Output: identifier of the report, `rpt_…`. In an update it says which report is meant.
             ///
             /// Field 1: `id`
             pub id: ::core::option::Option<&'a str>,
@@ -4688,7 +4689,7 @@ pub mod __buffa {
             ///
             /// Field 2: `page_id`
             pub page_id: ::core::option::Option<&'a str>,
-            /// One line, 1 to 256 characters. Required, where no template says it.
+            /// What visitors read first: one line, 1 to 256 characters. Required, where no template says it.
             ///
             /// Field 3: `title`
             pub title: ::core::option::Option<&'a str>,
@@ -4700,11 +4701,11 @@ pub mod __buffa {
                 'a,
                 super::super::__buffa::view::ComponentImpactView<'a>,
             >,
-            /// Output: the latest update's.
+            /// Output: status of its latest update.
             ///
             /// Field 5: `status`
             pub status: ::core::option::Option<&'a str>,
-            /// Output: by their times, newest first.
+            /// Output: its updates by their times, newest first.
             ///
             /// Field 6: `updates`
             pub updates: ::buffa::RepeatedView<
@@ -4723,13 +4724,13 @@ pub mod __buffa {
             pub resolved_at: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
-            /// Output.
+            /// Output: when it was created.
             ///
             /// Field 9: `created_at`
             pub created_at: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
-            /// Output.
+            /// Output: when it was last changed.
             ///
             /// Field 10: `updated_at`
             pub updated_at: ::buffa::MessageFieldView<
@@ -5319,7 +5320,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Output: `rpt_…`. In an update it says which report is meant.
+            /// Output: identifier of the report, `rpt_…`. In an update it says which report is meant.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -5333,7 +5334,7 @@ pub mod __buffa {
             pub fn page_id(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().page_id
             }
-            /// One line, 1 to 256 characters. Required, where no template says it.
+            /// What visitors read first: one line, 1 to 256 characters. Required, where no template says it.
             ///
             /// Field 3: `title`
             #[must_use]
@@ -5353,14 +5354,14 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().components
             }
-            /// Output: the latest update's.
+            /// Output: status of its latest update.
             ///
             /// Field 5: `status`
             #[must_use]
             pub fn status(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().status
             }
-            /// Output: by their times, newest first.
+            /// Output: its updates by their times, newest first.
             ///
             /// Field 6: `updates`
             #[must_use]
@@ -5394,7 +5395,7 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().resolved_at
             }
-            /// Output.
+            /// Output: when it was created.
             ///
             /// Field 9: `created_at`
             #[must_use]
@@ -5405,7 +5406,7 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().created_at
             }
-            /// Output.
+            /// Output: when it was last changed.
             ///
             /// Field 10: `updated_at`
             #[must_use]
@@ -5450,11 +5451,11 @@ pub mod __buffa {
         /// What is said of one component.
         #[derive(Clone, Debug, Default)]
         pub struct ComponentImpactView<'a> {
-            /// `cmp_…`. Required.
+            /// Identifier of the component, `cmp_…`. Required.
             ///
             /// Field 1: `component_id`
             pub component_id: ::core::option::Option<&'a str>,
-            /// `degraded` (slow or partly failing) or `down`. Required.
+            /// How it is meanwhile: `degraded` (slow or partly failing) or `down`. Required.
             ///
             /// Field 2: `impact`
             pub impact: ::core::option::Option<&'a str>,
@@ -5690,14 +5691,14 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// `cmp_…`. Required.
+            /// Identifier of the component, `cmp_…`. Required.
             ///
             /// Field 1: `component_id`
             #[must_use]
             pub fn component_id(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().component_id
             }
-            /// `degraded` (slow or partly failing) or `down`. Required.
+            /// How it is meanwhile: `degraded` (slow or partly failing) or `down`. Required.
             ///
             /// Field 2: `impact`
             #[must_use]
@@ -5738,11 +5739,12 @@ pub mod __buffa {
         /// An update of a report.
         #[derive(Clone, Debug, Default)]
         pub struct StatusReportUpdateView<'a> {
-            /// Output: `upd_…`. In an edit it says which update is meant.
+            /// Output: identifier of the update, `upd_…`. In an edit it says which update is meant.
             ///
             /// Field 1: `id`
             pub id: ::core::option::Option<&'a str>,
-            /// `investigating`, `identified`, `monitoring` or `resolved`. Required, where no template says it.
+            /// How far people have come: `investigating`, `identified`, `monitoring` or `resolved`. Required,
+            /// where no template says it.
             ///
             /// Field 2: `status`
             pub status: ::core::option::Option<&'a str>,
@@ -5769,13 +5771,13 @@ pub mod __buffa {
             ///
             /// Field 6: `notified`
             pub notified: ::core::option::Option<bool>,
-            /// Output.
+            /// Output: when it was created.
             ///
             /// Field 7: `created_at`
             pub created_at: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
-            /// Output.
+            /// Output: when it was last changed.
             ///
             /// Field 8: `updated_at`
             pub updated_at: ::buffa::MessageFieldView<
@@ -6262,14 +6264,15 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Output: `upd_…`. In an edit it says which update is meant.
+            /// Output: identifier of the update, `upd_…`. In an edit it says which update is meant.
             ///
             /// Field 1: `id`
             #[must_use]
             pub fn id(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().id
             }
-            /// `investigating`, `identified`, `monitoring` or `resolved`. Required, where no template says it.
+            /// How far people have come: `investigating`, `identified`, `monitoring` or `resolved`. Required,
+            /// where no template says it.
             ///
             /// Field 2: `status`
             #[must_use]
@@ -6315,7 +6318,7 @@ pub mod __buffa {
             pub fn notified(&self) -> ::core::option::Option<bool> {
                 self.0.reborrow().notified
             }
-            /// Output.
+            /// Output: when it was created.
             ///
             /// Field 7: `created_at`
             #[must_use]
@@ -6326,7 +6329,7 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().created_at
             }
-            /// Output.
+            /// Output: when it was last changed.
             ///
             /// Field 8: `updated_at`
             #[must_use]
@@ -6371,7 +6374,7 @@ pub mod __buffa {
         /// A template: what a report may begin with.
         #[derive(Clone, Debug, Default)]
         pub struct ReportTemplateView<'a> {
-            /// Output: `tpl_…`. In an update it says which template is meant.
+            /// Output: identifier of the template, `tpl_…`. In an update it says which template is meant.
             ///
             /// Field 1: `id`
             pub id: ::core::option::Option<&'a str>,
@@ -6398,13 +6401,13 @@ pub mod __buffa {
                 'a,
                 super::super::__buffa::view::ComponentImpactView<'a>,
             >,
-            /// Output.
+            /// Output: when it was created.
             ///
             /// Field 7: `created_at`
             pub created_at: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
-            /// Output.
+            /// Output: when it was last changed.
             ///
             /// Field 8: `updated_at`
             pub updated_at: ::buffa::MessageFieldView<
@@ -6853,7 +6856,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Output: `tpl_…`. In an update it says which template is meant.
+            /// Output: identifier of the template, `tpl_…`. In an update it says which template is meant.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -6900,7 +6903,7 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().components
             }
-            /// Output.
+            /// Output: when it was created.
             ///
             /// Field 7: `created_at`
             #[must_use]
@@ -6911,7 +6914,7 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().created_at
             }
-            /// Output.
+            /// Output: when it was last changed.
             ///
             /// Field 8: `updated_at`
             #[must_use]
@@ -6956,7 +6959,7 @@ pub mod __buffa {
         /// A new report.
         #[derive(Clone, Debug, Default)]
         pub struct CreateStatusReportRequestView<'a> {
-            /// Its outputs are ignored. Required.
+            /// What to create; its outputs are ignored. Required.
             ///
             /// Field 1: `status_report`
             pub status_report: ::buffa::MessageFieldView<
@@ -7325,7 +7328,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Its outputs are ignored. Required.
+            /// What to create; its outputs are ignored. Required.
             ///
             /// Field 1: `status_report`
             #[must_use]
@@ -7718,7 +7721,7 @@ pub mod __buffa {
         /// Which report to read.
         #[derive(Clone, Debug, Default)]
         pub struct GetStatusReportRequestView<'a> {
-            /// `rpt_…`. Required.
+            /// Identifier of the report, `rpt_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -7937,7 +7940,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// `rpt_…`. Required.
+            /// Identifier of the report, `rpt_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -9770,7 +9773,7 @@ pub mod __buffa {
         /// Which report to delete.
         #[derive(Clone, Debug, Default)]
         pub struct DeleteStatusReportRequestView<'a> {
-            /// `rpt_…`. Required.
+            /// Identifier of the report, `rpt_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -9993,7 +9996,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// `rpt_…`. Required.
+            /// Identifier of the report, `rpt_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -10288,7 +10291,7 @@ pub mod __buffa {
             ///
             /// Field 1: `id`
             pub id: &'a str,
-            /// Its outputs are ignored. Required.
+            /// What to add; its outputs are ignored. Required.
             ///
             /// Field 2: `update`
             pub update: ::buffa::MessageFieldView<
@@ -10598,7 +10601,7 @@ pub mod __buffa {
             pub fn id(&self) -> &'_ str {
                 self.0.reborrow().id
             }
-            /// Its outputs are ignored. Required.
+            /// What to add; its outputs are ignored. Required.
             ///
             /// Field 2: `update`
             #[must_use]
@@ -11687,7 +11690,7 @@ pub mod __buffa {
         /// Which update to delete.
         #[derive(Clone, Debug, Default)]
         pub struct DeleteStatusReportUpdateRequestView<'a> {
-            /// `upd_…`. Required.
+            /// Identifier of the update, `upd_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -11912,7 +11915,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// `upd_…`. Required.
+            /// Identifier of the update, `upd_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -12278,7 +12281,7 @@ pub mod __buffa {
         /// A new template.
         #[derive(Clone, Debug, Default)]
         pub struct CreateReportTemplateRequestView<'a> {
-            /// Its outputs are ignored. Required.
+            /// What to create; its outputs are ignored. Required.
             ///
             /// Field 1: `template`
             pub template: ::buffa::MessageFieldView<
@@ -12542,7 +12545,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Its outputs are ignored. Required.
+            /// What to create; its outputs are ignored. Required.
             ///
             /// Field 1: `template`
             #[must_use]
@@ -14325,7 +14328,7 @@ pub mod __buffa {
         /// Which template to delete.
         #[derive(Clone, Debug, Default)]
         pub struct DeleteReportTemplateRequestView<'a> {
-            /// `tpl_…`. Required.
+            /// Identifier of the template, `tpl_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -14548,7 +14551,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// `tpl_…`. Required.
+            /// Identifier of the template, `tpl_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]
