@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use anyhow::{Result, bail};
 
-use crate::{codegen, instructions, provider, setup, shell, tidy};
+use crate::{codegen, instructions, provider, reference, setup, shell, tidy};
 
 /// A check's name as printed, and what runs it.
 type Check = (&'static str, fn() -> Result<()>);
@@ -15,6 +15,7 @@ const ALL: &[Check] = &[
     ("format", format),
     ("lints", lint),
     ("generated code", || codegen::run(true)),
+    ("reference", || reference::run(true)),
     ("documentation", provider::check_docs),
     ("contract", proto),
     ("tidy", tidy::run),

@@ -10,6 +10,7 @@ mod codegen;
 mod fuzz;
 mod instructions;
 mod provider;
+mod reference;
 mod setup;
 mod shell;
 mod test;
@@ -39,14 +40,15 @@ usage: cargo xtask <command>
                      [--into FOLDER] [--built] [--target TRIPLE]
   provider docs [--check]
                      write the provider's documentation from its schemas, or compare it
+  docs [--check]     write the reference from the contract, the tables and the scenarios, or compare it
   tidy               the house rules that no compiler knows
   fmt                check the formatting
   lint               clippy on everything, warnings are errors
   codegen [--check]  write the code that comes from `proto/`, or compare it
   proto              lint the contract, and compare it with that of the last release
   licences           licences, bans and sources of all dependencies
-  checks             fmt, lint, codegen --check, provider docs --check, proto, tidy, licences and
-                     instructions, in this order
+  checks             fmt, lint, codegen --check, docs --check, provider docs --check, proto, tidy,
+                     licences and instructions, in this order
   ci                 checks, then test";
 
 fn main() -> ExitCode {
@@ -75,6 +77,8 @@ fn run() -> Result<()> {
         ("tidy", []) => tidy::run(),
         ("codegen", []) => codegen::run(false),
         ("codegen", ["--check"]) => codegen::run(true),
+        ("docs", []) => reference::run(false),
+        ("docs", ["--check"]) => reference::run(true),
         ("fmt", []) => checks::format(),
         ("lint", []) => checks::lint(),
         ("proto", []) => checks::proto(),

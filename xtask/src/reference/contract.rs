@@ -1,0 +1,264 @@
+//! What `proto/` says, with its comments: services, methods, messages and fields, in the names of JSON. What a
+//! comment means is read in `comment`.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use protox::prost_reflect::prost_types::field_descriptor_proto::{Label, Type};
+use protox::prost_reflect::prost_types::method_options::IdempotencyLevel;
+use protox::prost_reflect::prost_types::{
+    DescriptorProto, FieldDescriptorProto, FileDescriptorProto, MethodDescriptorProto,
+    ServiceDescriptorProto,
+};
+
+/// Packages that are described for reflection only, or by others.
+const NOT_OURS: [&str; 2] = ["google.", "grpc."];
+/// Numbers of the fields by which source positions are known: `syntax`, messages, services, and the fields and
+/// methods within them.
+const SYNTAX: i32 = 12;
+const MESSAGE: i32 = 4;
+const SERVICE: i32 = 6;
+const MEMBER: i32 = 2;
+
+/// All of the contract that is ours.
+#[derive(Debug)]
+pub(super) struct Contract {
+    /// In the order of their packages.
+    pub(super) services: Vec<Service>,
+    /// Messages by their full names, such as `monitor.v1.HttpMonitor`.
+    pub(super) messages: BTreeMap<String, Message>,
+}
+
+/// A service.
+#[derive(Debug)]
+pub(super) struct Service {
+    /// Such as `monitor.v1`.
+    pub(super) package: String,
+    /// Such as `MonitorService`.
+    pub(super) name: String,
+    /// What stands at the top of its file.
+    pub(super) about: String,
+    pub(super) comment: String,
+    pub(super) methods: Vec<Method>,
+}
+
+/// A method.
+#[derive(Debug)]
+pub(super) struct Method {
+    /// Such as `monitor.v1.MonitorService`.
+    pub(super) service: String,
+    /// Such as `GetMonitor`.
+    pub(super) name: String,
+    pub(super) comment: String,
+    pub(super) level: Level,
+    /// Full name of the request's message.
+    pub(super) request: String,
+    /// Full name of the answer's message.
+    pub(super) answer: String,
+}
+
+/// What a repetition of a method does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Level {
+    /// Nothing, as the method itself: a read key may call it.
+    Reads,
+    /// Nothing more.
+    Repeatable,
+    /// It again.
+    Once,
+}
+
+/// A message.
+#[derive(Debug)]
+pub(super) struct Message {
+    /// Such as `monitor.v1.HttpMonitor`.
+    pub(super) full: String,
+    pub(super) comment: String,
+    pub(super) fields: Vec<Field>,
+}
+
+/// A field of a message.
+#[derive(Debug)]
+pub(super) struct Field {
+    /// As the tables write it, such as `degraded_at`.
+    pub(super) name: String,
+    /// As JSON writes it, such as `degradedAt`.
+    pub(super) json: String,
+    pub(super) comment: String,
+    pub(super) kind: Kind,
+    pub(super) repeated: bool,
+}
+
+/// What a field holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Text,
+    Number,
+    Flag,
+    Time,
+    Mask,
+    /// A message by its full name.
+    Object(String),
+}
+
+impl Contract {
+    /// Reads `proto/` below the workspace.
+    pub(super) fn read(workspace: &Path) -> Result<Self> {
+        let proto = workspace.join("proto");
+        let sources = crate::codegen::sources(&proto)?;
+        let mut compiler = protox::Compiler::new([&proto])?;
+        compiler.include_imports(true).include_source_info(true).open_files(&sources)?;
+        let mut contract = Self { services: Vec::new(), messages: BTreeMap::new() };
+        for file in compiler.file_descriptor_set().file {
+            if !NOT_OURS.iter().any(|package| file.package().starts_with(package)) {
+                contract.add(&file)?;
+            }
+        }
+        contract.services.sort_by(|a, b| a.package.cmp(&b.package));
+        Ok(contract)
+    }
+
+    /// Every method of every service.
+    pub(super) fn methods(&self) -> impl Iterator<Item = &Method> {
+        self.services.iter().flat_map(|service| &service.methods)
+    }
+
+    /// The message of this full name.
+    pub(super) fn message(&self, full: &str) -> &Message {
+        &self.messages[full]
+    }
+
+    fn add(&mut self, file: &FileDescriptorProto) -> Result<()> {
+        let comments = Comments::of(file);
+        for (at, message) in (0..).zip(&file.message_type) {
+            let message = read_message(file.package(), message, &comments, at)?;
+            self.messages.insert(message.full.clone(), message);
+        }
+        for (at, service) in (0..).zip(&file.service) {
+            self.services.push(read_service(file.package(), service, &comments, at));
+        }
+        Ok(())
+    }
+}
+
+impl Message {
+    /// The name without the package.
+    pub(super) fn name(&self) -> &str {
+        self.full.rsplit('.').next().unwrap_or(&self.full)
+    }
+
+    /// The package.
+    pub(super) fn package(&self) -> &str {
+        package_of(&self.full)
+    }
+}
+
+impl Method {
+    /// What it is called by: `monitor.v1.MonitorService/GetMonitor`.
+    pub(super) fn path(&self) -> String {
+        format!("{}/{}", self.service, self.name)
+    }
+
+    /// The package of its service.
+    pub(super) fn package(&self) -> &str {
+        package_of(&self.service)
+    }
+}
+
+/// The package of a full name.
+pub(super) fn package_of(full: &str) -> &str {
+    full.rsplit_once('.').map_or("", |(package, _)| package)
+}
+
+/// Comments of a file by the place that they stand at.
+struct Comments(BTreeMap<Vec<i32>, String>);
+
+impl Comments {
+    fn of(file: &FileDescriptorProto) -> Self {
+        let locations = file.source_code_info.iter().flat_map(|info| &info.location);
+        let said = locations.filter_map(|location| {
+            let detached = location.leading_detached_comments.first();
+            let comment = location.leading_comments.as_ref().or(detached)?;
+            Some((location.path.clone(), unindented(comment)))
+        });
+        Self(said.collect())
+    }
+
+    fn at(&self, path: &[i32]) -> String {
+        self.0.get(path).cloned().unwrap_or_default()
+    }
+}
+
+/// A comment without the space after its slashes.
+fn unindented(comment: &str) -> String {
+    let lines = comment.lines().map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end());
+    lines.collect::<Vec<_>>().join("\n").trim().to_owned()
+}
+
+fn read_service(
+    package: &str,
+    service: &ServiceDescriptorProto,
+    comments: &Comments,
+    at: i32,
+) -> Service {
+    let full = format!("{package}.{}", service.name());
+    let method = |(index, method): (i32, &MethodDescriptorProto)| Method {
+        service: full.clone(),
+        name: method.name().to_owned(),
+        comment: comments.at(&[SERVICE, at, MEMBER, index]),
+        level: match method.options.as_ref().map(|options| options.idempotency_level()) {
+            Some(IdempotencyLevel::NoSideEffects) => Level::Reads,
+            Some(IdempotencyLevel::Idempotent) => Level::Repeatable,
+            Some(IdempotencyLevel::IdempotencyUnknown) | None => Level::Once,
+        },
+        request: method.input_type().trim_start_matches('.').to_owned(),
+        answer: method.output_type().trim_start_matches('.').to_owned(),
+    };
+    Service {
+        package: package.to_owned(),
+        name: service.name().to_owned(),
+        about: comments.at(&[SYNTAX]),
+        comment: comments.at(&[SERVICE, at]),
+        methods: (0..).zip(&service.method).map(method).collect(),
+    }
+}
+
+fn read_message(
+    package: &str,
+    message: &DescriptorProto,
+    comments: &Comments,
+    at: i32,
+) -> Result<Message> {
+    let full = format!("{package}.{}", message.name());
+    if !message.nested_type.is_empty() {
+        bail!("{full} has messages inside, which the reference cannot show");
+    }
+    let fields = (0..).zip(&message.field).map(|(index, field)| {
+        let comment = comments.at(&[MESSAGE, at, MEMBER, index]);
+        read_field(field, comment).with_context(|| format!("{full}.{}", field.name()))
+    });
+    let fields = fields.collect::<Result<_>>()?;
+    Ok(Message { comment: comments.at(&[MESSAGE, at]), fields, full })
+}
+
+fn read_field(field: &FieldDescriptorProto, comment: String) -> Result<Field> {
+    let kind = match field.r#type() {
+        Type::String => Kind::Text,
+        Type::Int32 => Kind::Number,
+        Type::Bool => Kind::Flag,
+        Type::Message => match field.type_name().trim_start_matches('.') {
+            "google.protobuf.Timestamp" => Kind::Time,
+            "google.protobuf.FieldMask" => Kind::Mask,
+            other => Kind::Object(other.to_owned()),
+        },
+        other => bail!("a field of the type {other:?}, which the reference cannot show"),
+    };
+    Ok(Field {
+        name: field.name().to_owned(),
+        json: field.json_name().to_owned(),
+        comment,
+        kind,
+        repeated: field.label() == Label::Repeated,
+    })
+}

@@ -1,0 +1,50 @@
+//! Examples in print: the same request as curl, as TypeScript and, where there is one, as Terraform; and
+//! what is answered.
+
+mod literal;
+mod terraform;
+
+use serde_json::Value;
+
+use super::contract::Method;
+use super::prose::camel;
+use super::scenario::Example;
+
+pub(super) use literal::{Form, shortened, written};
+pub(super) use terraform::{Terraform, page_of};
+
+/// Most names that an example takes out of an answer.
+const NAMES_MAX: usize = 3;
+
+/// A call with curl.
+pub(super) fn curl(method: &Method, example: &Example) -> String {
+    let body = written(&example.request, Form::Json, 0).replace('\'', r"'\''");
+    format!(
+        "curl \"$SERVICE_API_URL/{}\" \\\n  -H \"x-service-key: $SERVICE_API_KEY\" \\\n  \
+         -H \"content-type: application/json\" \\\n  -d '{body}'\n",
+        method.path()
+    )
+}
+
+/// The same with the client.
+pub(super) fn typescript(method: &Method, example: &Example, answered: &[&str]) -> String {
+    let request = written(&example.request, Form::TypeScript, 0);
+    let (package, service) = method.service.rsplit_once('.').unwrap_or(("", &method.service));
+    let mut name = method.name.clone();
+    name[..1].make_ascii_lowercase();
+    let call = format!("await client.{}.{service}.{name}({request});\n", camel(package));
+    let looked_at = example.looked_at.iter().map(String::as_str);
+    let mut names: Vec<&str> = looked_at.filter(|name| answered.contains(name)).collect();
+    if names.is_empty() {
+        names = answered.iter().copied().take(NAMES_MAX).collect();
+    }
+    if names.is_empty() {
+        return call;
+    }
+    format!("const {{ {} }} = {call}", names.join(", "))
+}
+
+/// What was answered, shortened.
+pub(super) fn answer(value: &Value) -> String {
+    written(&shortened(value), Form::Json, 0) + "\n"
+}

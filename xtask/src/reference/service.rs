@@ -1,0 +1,273 @@
+//! The page of a service: its methods, each with fields, errors and examples, and the objects that they take
+//! and answer.
+
+mod errors;
+mod fields;
+
+use std::collections::BTreeSet;
+
+use anyhow::Result;
+
+use super::Book;
+use super::comment::{capitalised, of_method, paragraphs, referred};
+use super::contract::{Field, Kind, Level, Message, Method, Service};
+use super::example::{self, Terraform};
+use super::prose::{anchor, table};
+
+/// What the service's comment says of all methods and the page says of each.
+const SAID_OF_EACH: &str = "A read-only key";
+/// What every page's examples in TypeScript begin with.
+const SET_UP: &str = "\
+import { createServiceClient } from \"@aloft/client\";
+
+const client = createServiceClient();
+";
+
+/// A service on its page.
+pub(super) struct Page<'a> {
+    book: &'a Book,
+    service: &'a Service,
+    /// Objects that a request may have in it, by their full names.
+    inputs: BTreeSet<&'a str>,
+}
+
+impl<'a> Page<'a> {
+    pub(super) fn new(book: &'a Book, service: &'a Service) -> Self {
+        let mut inputs = BTreeSet::new();
+        for method in book.contract.methods() {
+            reach(book, &method.request, &mut inputs);
+        }
+        Self { book, service, inputs }
+    }
+
+    /// The page on which a method stands.
+    pub(super) fn of(book: &'a Book, method: &Method) -> Self {
+        let mut services = book.contract.services.iter();
+        let own = services.find(|service| service.package == method.package());
+        Self::new(book, own.expect("a method is one of a service"))
+    }
+
+    /// The service's package.
+    pub(super) fn package(&self) -> &str {
+        &self.service.package
+    }
+
+    /// What the service is about, in a word.
+    pub(super) fn title(&self) -> &str {
+        self.service.about.split(':').next().unwrap_or_default()
+    }
+
+    /// What it is about, in a sentence.
+    pub(super) fn sentence(&self) -> String {
+        let first = paragraphs(&self.service.about).into_iter().next().unwrap_or_default();
+        let said = first.split_once(": ").map_or(first.as_str(), |(_, said)| said);
+        capitalised(said)
+    }
+
+    /// The whole page.
+    pub(super) fn text(&self) -> Result<String> {
+        let mut text = self.opening();
+        for method in &self.service.methods {
+            text += &self.method(method)?;
+        }
+        let objects = self.objects();
+        if !objects.is_empty() {
+            text += "\n## Objects\n";
+        }
+        for object in objects {
+            text += &self.object(object)?;
+        }
+        Ok(text)
+    }
+
+    fn opening(&self) -> String {
+        let Service { package, name, comment, methods, .. } = self.service;
+        let client = super::prose::camel(package);
+        let mut text = format!(
+            "# {}\n\n{}\n\nThe service is `{package}.{name}`; in TypeScript `client.{client}.{name}`.\n",
+            self.title(),
+            self.sentence(),
+        );
+        for paragraph in paragraphs(comment).iter().filter(|it| !it.starts_with(SAID_OF_EACH)) {
+            text += &format!("\n{}\n", self.said(paragraph));
+        }
+        text += &format!(
+            "\nExamples find the server's address in `SERVICE_API_URL` and a key in `SERVICE_API_KEY`, as in \
+             [Calling the service](calling.md); those in TypeScript begin with:\n\n```ts\n{SET_UP}```\n"
+        );
+        let rows: Vec<_> = methods.iter().map(|method| self.row(method)).collect();
+        text += &format!("\n{}", table(&["Method", "What it does", "Scope"], &rows));
+        let objects: Vec<_> = self.objects().iter().map(|it| self.link(it)).collect();
+        if !objects.is_empty() {
+            text += &format!("\nObjects: {}.\n", objects.join(", "));
+        }
+        text
+    }
+
+    fn row(&self, method: &Method) -> Vec<String> {
+        let said = of_method(&method.comment);
+        let first = said.paragraphs.first().map_or("", String::as_str);
+        let sentence =
+            first.split_once(". ").map_or(first.trim_end_matches('.'), |(first, _)| first);
+        let sentence = sentence.split_once("; see ").map_or(sentence, |(own, _)| own);
+        let link = format!("[{}](#{})", method.name, anchor(&method.name));
+        vec![link, format!("{}.", self.said(sentence)), format!("`{}`", scope(method))]
+    }
+
+    fn method(&self, method: &Method) -> Result<String> {
+        let contract = &self.book.contract;
+        let said = of_method(&method.comment);
+        let mut text = format!("\n## {}\n", method.name);
+        for paragraph in &said.paragraphs {
+            text += &format!("\n{}\n", self.said(paragraph));
+        }
+        text += &format!(
+            "\n`POST /rpc/{}`\n\nScope [`{}`](authentication.md#scopes). {}\n",
+            method.path(),
+            scope(method),
+            self.repeating(method),
+        );
+        text += &self.message(
+            "Request",
+            "Takes nothing: send `{}`.",
+            contract.message(&method.request),
+            true,
+        )?;
+        text += &self.message(
+            "Answer",
+            "Answers an empty object.",
+            contract.message(&method.answer),
+            false,
+        )?;
+        text += &self.errors(method);
+        text += &self.examples(method)?;
+        Ok(text)
+    }
+
+    /// What a repetition of a call does.
+    fn repeating(&self, method: &Method) -> &'static str {
+        match method.level {
+            Level::Reads => {
+                "It only reads: repeat it as you like, also with [GET](calling.md#reading-with-get)."
+            }
+            Level::Repeatable => "A repetition changes nothing more.",
+            Level::Once if self.takes_key(&method.comment) => {
+                "Safe to repeat with an [`Idempotency-Key`](calling.md#idempotency)."
+            }
+            Level::Once => "Each call does it again.",
+        }
+    }
+
+    /// Whether a method or one that it refers to takes the header.
+    pub(super) fn takes_key(&self, comment: &str) -> bool {
+        let other = || referred(comment).and_then(|name| self.find(name));
+        comment.contains("Idempotency-Key") || other().is_some_and(|it| self.takes_key(&it.comment))
+    }
+
+    fn find(&self, name: &str) -> Option<&'a Method> {
+        self.service.methods.iter().find(|method| method.name == name)
+    }
+
+    fn message(
+        &self,
+        title: &str,
+        nothing: &str,
+        message: &Message,
+        input: bool,
+    ) -> Result<String> {
+        if message.fields.is_empty() {
+            return Ok(format!("\n**{title}.** {nothing}\n"));
+        }
+        Ok(format!("\n**{title}**\n\n{}", self.fields(message, input)?))
+    }
+
+    fn examples(&self, method: &Method) -> Result<String> {
+        let path = method.path();
+        let Some(example) = self.book.examples.of(&path) else { return Ok(String::new()) };
+        let message = self.book.contract.message(&method.answer);
+        let answered: Vec<&str> = message.fields.iter().map(|field| field.json.as_str()).collect();
+        let mut text = format!(
+            "\n**curl**\n\n```sh\n{}```\n\n**TypeScript**\n\n```ts\n{}```\n",
+            example::curl(method, example),
+            example::typescript(method, example, &answered),
+        );
+        if let Some(terraform) = Terraform::of(&method.name) {
+            let (name, page) = example::page_of(terraform);
+            let block = terraform.written(example, &self.book.examples)?;
+            text += &format!(
+                "\n**Terraform**: [{name}](../terraform/{page})\n\n```terraform\n{block}```\n"
+            );
+        }
+        if let Some(answer) =
+            self.book.answers.get(&path).filter(|it| **it != serde_json::json!({}))
+        {
+            text += &format!("\n**Answers**\n\n```json\n{}```\n", example::answer(answer));
+        }
+        Ok(text)
+    }
+
+    fn object(&self, message: &Message) -> Result<String> {
+        let mut text = format!("\n### {}\n", message.name());
+        for paragraph in paragraphs(&message.comment) {
+            text += &format!("\n{}\n", self.said(&paragraph));
+        }
+        let input = self.inputs.contains(message.full.as_str());
+        Ok(text + "\n" + &self.fields(message, input)?)
+    }
+
+    /// The objects of this page, in the order in which methods name them.
+    fn objects(&self) -> Vec<&'a Message> {
+        let mut found: Vec<&'a Message> = Vec::new();
+        for method in &self.service.methods {
+            for full in [&method.request, &method.answer] {
+                self.collect(self.book.contract.message(full), &mut found);
+            }
+        }
+        found
+    }
+
+    fn collect(&self, message: &'a Message, found: &mut Vec<&'a Message>) {
+        for object in message.fields.iter().filter_map(object) {
+            let inner = self.book.contract.message(object);
+            if inner.package() == self.service.package
+                && !found.iter().any(|it| it.full == inner.full)
+            {
+                found.push(inner);
+                self.collect(inner, found);
+            }
+        }
+    }
+
+    fn link(&self, message: &Message) -> String {
+        self.book.prose().object(&self.service.package, &message.full)
+    }
+
+    fn said(&self, text: &str) -> String {
+        self.book.prose().text(&self.service.package, text)
+    }
+}
+
+/// The scope that a method needs: exactly those without side effects are for read keys (§5.5).
+fn scope(method: &Method) -> &'static str {
+    match method.level {
+        Level::Reads => rules::Scope::Read.as_str(),
+        Level::Repeatable | Level::Once => rules::Scope::Write.as_str(),
+    }
+}
+
+/// The message that a field holds.
+fn object(field: &Field) -> Option<&str> {
+    match &field.kind {
+        Kind::Object(full) => Some(full),
+        Kind::Text | Kind::Number | Kind::Flag | Kind::Time | Kind::Mask => None,
+    }
+}
+
+/// All objects that a message holds, however deep.
+fn reach<'a>(book: &'a Book, message: &str, found: &mut BTreeSet<&'a str>) {
+    for object in book.contract.message(message).fields.iter().filter_map(object) {
+        if found.insert(object) {
+            reach(book, object, found);
+        }
+    }
+}

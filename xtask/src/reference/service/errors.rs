@@ -1,0 +1,66 @@
+//! What a method refuses: codes, their reasons, and when.
+
+use rules::Reason;
+
+use super::Page;
+use crate::reference::comment::{Clause, capitalised, of_method, referred};
+use crate::reference::contract::Method;
+use crate::reference::prose::{codes, table};
+
+/// Deepest chain of methods that refer to another for their errors.
+const DEPTH_MAX: usize = 4;
+
+impl Page<'_> {
+    /// The errors that are a method's own, beside those of every call.
+    pub(super) fn errors(&self, method: &Method) -> String {
+        let mut known: Vec<(String, String)> = Vec::new();
+        self.gather(method, DEPTH_MAX, &mut known);
+        if known.is_empty() {
+            return "\n**Errors.** Only those of [every call](errors.md#of-every-call).\n"
+                .to_owned();
+        }
+        let rows: Vec<_> = known.iter().map(|(code, when)| self.refusal(code, when)).collect();
+        let table = table(&["Code", "Reason", "When"], &rows);
+        format!("\n**Errors**, beside those of [every call](errors.md#of-every-call)\n\n{table}")
+    }
+
+    fn gather(&self, method: &Method, depth: usize, known: &mut Vec<(String, String)>) {
+        let said = of_method(&method.comment);
+        let other = |name: &str| self.find(name).filter(|_| depth > 0);
+        let mut referred_to = Vec::new();
+        for clause in said.errors {
+            match clause {
+                Clause::Code { code, when } if known.iter().all(|(it, _)| *it != code) => {
+                    known.push((code, when));
+                }
+                Clause::Code { .. } => {}
+                Clause::As(name) => referred_to.extend(other(&name)),
+            }
+        }
+        if known.is_empty() && referred_to.is_empty() {
+            referred_to.extend(referred(&method.comment).and_then(other));
+        }
+        for method in referred_to {
+            self.gather(method, depth - 1, known);
+        }
+    }
+
+    fn refusal(&self, code: &str, when: &str) -> Vec<String> {
+        let usual = Reason::ALL.iter().find(|reason| reason.as_str().to_lowercase() == usual(code));
+        let named = Reason::ALL.iter().filter(|reason| when.contains(reason.as_str()));
+        let reasons = codes(usual.into_iter().chain(named).map(|reason| reason.as_str()));
+        let meaning = usual.map_or("", |reason| reason.meaning());
+        let more = if when.is_empty() { String::new() } else { format!("{}.", capitalised(when)) };
+        let status = usual.map_or_else(String::new, |reason| format!(" ({})", reason.status()));
+        vec![
+            format!("`{code}`{status}"),
+            reasons,
+            format!("{meaning} {}", self.said(&more)).trim().to_owned(),
+        ]
+    }
+}
+
+/// The reason that goes with a code where no other is named.
+fn usual(code: &str) -> &str {
+    if code == "aborted" { "conflict" } else { code }
+}

@@ -1,0 +1,86 @@
+//! The fields of a message as a table: name in JSON, type, whether it is given, and what it is.
+
+use anyhow::{Result, bail};
+use rules::field::{Presence, Shape};
+
+use super::Page;
+use crate::reference::comment::{Given, of_field};
+use crate::reference::contract::{Field, Kind, Message};
+use crate::reference::prose::table;
+use crate::reference::tables::{self, Entry};
+
+impl Page<'_> {
+    /// All fields of a message; what callers write says who gives it.
+    pub(super) fn fields(&self, message: &Message, input: bool) -> Result<String> {
+        let mut rows = Vec::new();
+        for field in &message.fields {
+            let mut row = self.field(message, field)?;
+            if !input {
+                row.remove(2);
+            }
+            rows.push(row);
+        }
+        let head: &[&str] = if input {
+            &["Field", "Type", "Given", "What it is"]
+        } else {
+            &["Field", "Type", "What it is"]
+        };
+        Ok(table(head, &rows))
+    }
+
+    fn field(&self, message: &Message, field: &Field) -> Result<Vec<String>> {
+        let said = of_field(&field.comment);
+        let entry = tables::entry(&message.full, &field.name);
+        let of_table = match entry {
+            Some(Entry::Field(entry)) => tables::given(entry),
+            Some(Entry::Block(_)) | None => Given::Unsaid,
+        };
+        let given = match (&said.given, &of_table) {
+            (said, Given::Unsaid) => said.clone(),
+            (Given::Unsaid, table) => table.clone(),
+            (said, table) if said == table => table.clone(),
+            (said, table) => {
+                let name = &field.name;
+                bail!("{}.{name}: its comment says {said:?} and its table {table:?}", message.full)
+            }
+        };
+        if said.text.is_empty() {
+            bail!("{}.{}: its comment does not say what it is", message.full, field.name);
+        }
+        let mut text = self.said(&said.text);
+        if let Some(entry) = entry.filter(|_| given != Given::Output) {
+            text += &tables::lacking(entry, &text);
+        }
+        // Under conditions that its sentence names.
+        let conditional = text.contains("Required, where");
+        let given = match given {
+            Given::Required if conditional => String::new(),
+            Given::Required => "required".to_owned(),
+            Given::Default(value) => format!("default `{value}`"),
+            Given::Output => "output".to_owned(),
+            Given::Unsaid => String::new(),
+        };
+        Ok(vec![format!("`{}`", field.json), self.kind(field, entry), given, text])
+    }
+
+    fn kind(&self, field: &Field, entry: Option<Entry>) -> String {
+        let one = match &field.kind {
+            Kind::Text => "string".to_owned(),
+            Kind::Number => "number".to_owned(),
+            Kind::Flag => "boolean".to_owned(),
+            Kind::Time => "[time](calling.md#times)".to_owned(),
+            Kind::Mask => "[mask](calling.md#update-masks)".to_owned(),
+            Kind::Object(full) => self.book.prose().object(&self.service.package, full),
+        };
+        let is_set = |shape: Shape| matches!(shape, Shape::SetOf(_) | Shape::SetOfIds(_));
+        match entry {
+            Some(Entry::Field(entry))
+                if is_set(entry.shape) && entry.presence != Presence::Output =>
+            {
+                format!("set of {one}")
+            }
+            Some(_) | None if field.repeated => format!("list of {one}"),
+            Some(_) | None => one,
+        }
+    }
+}
