@@ -35,7 +35,7 @@ export interface Method {
 export type Methods = Readonly<Record<string, readonly [traits: number, request: Shape]>>;
 
 /** How a method may be repeated: one of the first four. */
-export function repetition(method: Method): number {
+export function repetition(method: Pick<Method, "traits">): number {
   return method.traits & REPETITION;
 }
 

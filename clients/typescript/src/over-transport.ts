@@ -1,17 +1,22 @@
-// One try of a call over a transport of connect-es: messages of protobuf-es between the caller's JSON and
-// the wire. Loaded with the first such call only, because it brings protobuf-es and the descriptors along.
+// One try of a call over a transport of connect-es. Loaded with the first such call only, because it brings
+// protobuf-es along.
 
-import { createFileRegistry, type DescMethodUnary, type FileRegistry, fromBinary, fromJson, type JsonValue, toJson } from "@bufbuild/protobuf";
-import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
-import { ConnectError, type Transport } from "@connectrpc/connect";
+import type { Transport } from "@connectrpc/connect";
 
 import type { Deadline } from "./deadline.js";
-import { bytesOf, type Detail, said } from "./details.js";
+import { methodOf } from "./descriptors.js";
+import { type Detail, said } from "./details.js";
 import { ERROR_CODES, invalid, ServiceError } from "./errors.js";
-import { DESCRIPTORS } from "./gen/descriptors.js";
+import { initOf, jsonOf } from "./messages.js";
 import { retryAfterOf, withAdvice } from "./refusal.js";
 
-let registry: FileRegistry | undefined;
+/** What is read of a ConnectError, of whichever copy of connect-es in a program. */
+interface Refused {
+  readonly code: number;
+  readonly rawMessage: string;
+  readonly metadata: Headers;
+  readonly details: readonly object[];
+}
 
 /** Makes one try. Answers the JSON of the answer; throws what went wrong. */
 export async function unary(
@@ -21,46 +26,42 @@ export async function unary(
   headers: Record<string, string>,
   deadline: Deadline,
 ): Promise<object> {
-  const method = find(path);
-  const message = parsed(method, request, path);
-  try {
-    const { signal, remainingMs } = deadline;
-    const answer = await transport.unary(method, signal, remainingMs, headers, message);
-    // Lists, totals and empty texts are there, as in the service's own JSON.
-    return toJson(method.output, answer.message, { alwaysEmitImplicit: true }) as object;
-  } catch (error) {
-    throw deadline.signal.aborted ? deadline.signal.reason : told(ConnectError.from(error), path);
-  }
-}
-
-function find(path: string): DescMethodUnary {
-  registry ??= createFileRegistry(fromBinary(FileDescriptorSetSchema, bytesOf(DESCRIPTORS)));
-  const [service = "", name] = path.split("/");
-  const method = registry.getService(service)?.methods.find((method) => method.name === name);
-  if (method?.methodKind !== "unary") {
+  const method = methodOf(path);
+  if (method === undefined) {
     throw new ServiceError(`the contract has no method ${path}`, { code: "internal", method: path });
   }
-  return method as DescMethodUnary;
-}
-
-function parsed(method: DescMethodUnary, request: object, path: string) {
+  let message: object;
   try {
-    // What stands for nothing in JSON, such as `undefined`, is not there; dates are texts.
-    return fromJson(method.input, JSON.parse(JSON.stringify(request)) as JsonValue);
+    // What JSON leaves out is left out here too, and dates are texts.
+    message = initOf(method.input, JSON.parse(JSON.stringify(request)) as object);
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw invalid(`${why} (${path})`, [], cause);
+    throw invalid(cause instanceof Error ? cause.message : String(cause), [], cause);
+  }
+  try {
+    const { signal, remainingMs } = deadline;
+    const answer = await transport.unary(method, signal, remainingMs, headers, message as Record<string, unknown>);
+    return jsonOf(method.output, answer.message);
+  } catch (error) {
+    throw deadline.signal.aborted ? deadline.signal.reason : told(error, path);
   }
 }
 
-function told(error: ConnectError, path: string): ServiceError {
-  const details = said(error.details.filter((detail): detail is Detail & { value: Uint8Array } => "type" in detail));
+function told(error: unknown, path: string): ServiceError {
+  if (!isRefused(error)) {
+    const why = error instanceof Error ? error.message : String(error);
+    return new ServiceError(`the transport failed: ${why}`, { code: "unknown", method: path, cause: error });
+  }
+  const details = said(error.details.filter((detail): detail is Detail => "type" in detail && "value" in detail));
   return new ServiceError(withAdvice(error.rawMessage, details.reason), {
     retryAfterMs: retryAfterOf(error.metadata),
     requestId: error.metadata.get("x-request-id") ?? undefined,
     ...details,
     code: ERROR_CODES[error.code - 1] ?? "unknown",
     method: path,
-    cause: error.cause ?? error,
+    cause: error,
   });
+}
+
+function isRefused(error: unknown): error is Refused {
+  return error instanceof Error && error.name === "ConnectError" && "rawMessage" in error;
 }
