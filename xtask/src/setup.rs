@@ -1,6 +1,8 @@
 //! Installs what tests and checks need beside Rust, each at one pinned version, under one folder
 //! (see [`shell::tools`]). Present tools cost nothing: a stamp beside them tells the version.
 
+mod client;
+
 use std::fs;
 
 use anyhow::{Context, Result, bail};
@@ -99,6 +101,24 @@ const CHROMIUM: Installer = Installer {
     package: "chromium",
     by_hand: "install Chromium as `chromium` (https://www.chromium.org/) and put it on the PATH",
 };
+/// Proxies whose configuration a guide shows: they say themselves whether they take it. Debian keeps the
+/// first off the path of most users.
+const NGINX: Installer = Installer {
+    program: "/usr/sbin/nginx",
+    package: "nginx",
+    by_hand: "install nginx as /usr/sbin/nginx (https://nginx.org/)",
+};
+const CADDY: Installer = Installer {
+    program: "caddy",
+    package: "caddy",
+    by_hand: "install Caddy 2 (https://caddyserver.com/) and put it on the PATH",
+};
+/// Looks at the units that a guide shows.
+const SYSTEMD: Installer = Installer {
+    program: "systemd-analyze",
+    package: "systemd",
+    by_hand: "install systemd's `systemd-analyze` and put it on the PATH",
+};
 /// What reads emails back, with it.
 const POSTAL_MIME: &str = "postal-mime@2.4.3";
 /// Licences, bans and sources of dependencies.
@@ -129,6 +149,7 @@ pub(crate) fn for_all() -> Result<()> {
 
 /// What the tests call.
 pub(crate) fn for_tests() -> Result<()> {
+    let _alone = alone()?;
     present(&CURL).context("`curl` is missing")?;
     present(&POSTGRESQL).context("PostgreSQL is missing")?;
     ready(&GRPCURL)?;
@@ -137,6 +158,11 @@ pub(crate) fn for_tests() -> Result<()> {
     ready(&PEBBLE)?;
     present(&CHROMIUM).context("`chromium` is missing")?;
     ready(&PLAYWRIGHT)?;
+    for installer in [NGINX, CADDY, SYSTEMD] {
+        present(&installer).with_context(|| format!("`{}` is missing", installer.program))?;
+    }
+    client::TOOLS.iter().try_for_each(ready)?;
+    client::ready().context("the TypeScript client cannot be made ready")?;
     terraform()?;
     wire()
 }
@@ -174,6 +200,15 @@ fn wire() -> Result<()> {
     let mut command = shell::command("go")?;
     command.args(["mod", "download"]).current_dir(shell::workspace().join(WIRE));
     shell::finish(&mut command)
+}
+
+/// Waits until nobody else installs here: two runs of the tests may begin at once.
+fn alone() -> Result<fs::File> {
+    fs::create_dir_all(shell::tools()).context("cannot make the folder of the tools")?;
+    let lock = fs::File::create(shell::tools().join("setup.lock"));
+    let lock = lock.context("cannot make the lock of the set-up")?;
+    lock.lock().context("cannot wait for another set-up")?;
+    Ok(lock)
 }
 
 fn ready(tool: &Tool) -> Result<()> {
@@ -319,7 +354,8 @@ mod tests {
         };
         assert!(!shell::found(unknown.program));
         assert!(shell::found("cargo") || shell::found("sh"));
-        for tool in [GRPCURL, BUF, SMTP_SERVER, PEBBLE, PLAYWRIGHT, CARGO_DENY] {
+        let tools = [GRPCURL, BUF, SMTP_SERVER, PEBBLE, PLAYWRIGHT, CARGO_DENY];
+        for tool in tools.iter().chain(&client::TOOLS) {
             assert!(tool.version.split('.').count() == 3, "{} is not pinned", tool.name);
             assert!(tool.needs.by_hand.starts_with("install "), "{} says no way out", tool.name);
         }

@@ -1,0 +1,172 @@
+// Servers that are down, slow, cut off, or not the server at all: what the client makes of each, and how
+// often it asks again (issue 8, point 2). Nothing is done twice that was not meant to be.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { createServiceClient, isServiceError } from "@aloft/client";
+
+import {
+  badServer,
+  cutOff,
+  json,
+  nobody,
+  page,
+  refusal,
+  reset,
+  silence,
+  stuck,
+  truncated,
+} from "./support/bad-server.mjs";
+
+/** Three tries without a pause between them. */
+const THRICE = { attempts: 3, firstPauseMs: 0 };
+const KEY = "aloft_key";
+
+/** A read, a change that may be made twice, a create with its key, and one that must not be made twice. */
+const CALLS = {
+  read: (client, options) => client.monitor.v1.MonitorService.getMonitor({ id: "mon_1" }, options),
+  change: (client, options) => client.monitor.v1.MonitorService.deleteMonitor({ id: "mon_1" }, options),
+  create: (client, options) =>
+    client.monitor.v1.MonitorService.createTcpMonitor(
+      { monitor: { name: "Database", uri: "db.example.com:5432", periodicity: "1m" } },
+      options,
+    ),
+  trigger: (client, options) => client.monitor.v1.MonitorService.triggerMonitor({ id: "mon_1" }, options),
+};
+
+/** The error that a call must fail with. */
+async function errorOf(call) {
+  const error = await Promise.resolve(call).then(
+    (answer) => assert.fail(`it was answered: ${JSON.stringify(answer)}`),
+    (error) => error,
+  );
+  assert.ok(isServiceError(error), `not an error of the client: ${error?.stack ?? error}`);
+  return error;
+}
+
+test("what a bad server does is read as what it is, and asked again where that is safe", async (t) => {
+  const thrice = { read: 3, change: 3, create: 3, trigger: 1 };
+  const always = { read: 3, change: 3, create: 3, trigger: 3 };
+  const once = { read: 1, change: 1, create: 1, trigger: 1 };
+  for (const [name, answer, code, tries] of [
+    ["resets the connection", reset, "unavailable", thrice],
+    ["breaks off in the middle", truncated, "unavailable", thrice],
+    ["is a proxy without its server", page(502), "unavailable", thrice],
+    ["is a proxy whose server is away", page(503), "unavailable", thrice],
+    ["is a proxy whose server is slow", page(504), "unavailable", thrice],
+    ["cannot now", refusal(503, "unavailable", "UNAVAILABLE"), "unavailable", thrice],
+    ["meets others", refusal(409, "aborted", "CONFLICT"), "aborted", thrice],
+    ["has too many callers", refusal(429, "resource_exhausted", "RATE_LIMITED"), "resource_exhausted", always],
+    ["is a proxy with too many callers", page(429), "resource_exhausted", always],
+    ["answers a page with 200", page(200), "internal", once],
+    ["answers half a text", cutOff, "internal", once],
+    ["answers a text that is no object", json(200, "hello"), "internal", once],
+    ["fails", refusal(500, "internal", "INTERNAL"), "internal", once],
+    ["is a proxy that wants a password", page(401), "unauthenticated", once],
+    ["is a proxy that lets nobody in", page(403), "permission_denied", once],
+    ["is another server", page(404), "unimplemented", once],
+    ["is a proxy that takes less", page(413), "resource_exhausted", once],
+    ["sends elsewhere", page(302, { location: "https://elsewhere.example/" }), "unknown", once],
+    ["is a teapot", page(418), "unknown", once],
+    ["finds nothing", refusal(404, "not_found", "NOT_FOUND"), "not_found", once],
+    ["takes no such message", refusal(413, "resource_exhausted", "TOO_LARGE"), "resource_exhausted", once],
+  ]) {
+    for (const kind of Object.keys(CALLS)) {
+      await t.test(`one that ${name}: ${kind}`, async (t) => {
+        const server = await badServer(t, answer);
+        const client = createServiceClient({ apiKey: KEY, baseUrl: server.baseUrl, retry: THRICE });
+        const error = await errorOf(CALLS[kind](client));
+        assert.equal(error.code, code, error.message);
+        assert.equal(server.asked.length, tries[kind]);
+      });
+    }
+  }
+});
+
+test("nobody listens: everything is asked again, for nothing was sent", async () => {
+  const baseUrl = await nobody();
+  for (const kind of Object.keys(CALLS)) {
+    let asked = 0;
+    const counting = (...args) => ((asked += 1), fetch(...args));
+    const client = createServiceClient({ apiKey: KEY, baseUrl, retry: THRICE, fetch: counting });
+    const error = await errorOf(CALLS[kind](client));
+    assert.deepEqual([kind, error.code, error.status, asked], [kind, "unavailable", undefined, 3]);
+    assert.match(error.message, /127\.0\.0\.1/u);
+  }
+});
+
+test("a server that recovers is no error", async (t) => {
+  for (const answer of [reset, truncated, page(502), refusal(429, "resource_exhausted", "RATE_LIMITED")]) {
+    const server = await badServer(t, answer, answer, json(200, { monitor: { http: { id: "mon_1" } } }));
+    const client = createServiceClient({ apiKey: KEY, baseUrl: server.baseUrl, retry: THRICE });
+    const { monitor } = await CALLS.read(client);
+    assert.deepEqual([monitor.http.id, server.asked.length], ["mon_1", 3]);
+  }
+});
+
+test("who says that nothing was done is asked again, whatever the call", async (t) => {
+  const later = refusal(503, "unavailable", "UNAVAILABLE", { "retry-after": "0" });
+  const server = await badServer(t, later, json(200, { results: [] }));
+  const client = createServiceClient({ apiKey: KEY, baseUrl: server.baseUrl, retry: THRICE });
+  assert.deepEqual((await CALLS.trigger(client)).results, []);
+  assert.equal(server.asked.length, 2);
+});
+
+test("without retries everything is asked once", async (t) => {
+  const server = await badServer(t, page(502));
+  const without = createServiceClient({ apiKey: KEY, baseUrl: server.baseUrl, retry: false });
+  await errorOf(CALLS.read(without));
+  assert.equal(server.asked.length, 1);
+  const client = createServiceClient({ apiKey: KEY, baseUrl: server.baseUrl, retry: THRICE });
+  await errorOf(CALLS.read(client, { retry: false }));
+  assert.equal(server.asked.length, 2);
+  await errorOf(CALLS.read(without, { retry: { attempts: 2, firstPauseMs: 0 } }));
+  assert.equal(server.asked.length, 4);
+});
+
+test("who is silent, or stays silent in the middle, is waited for as long as the call may take", async (t) => {
+  for (const answer of [silence, stuck]) {
+    const server = await badServer(t, answer);
+    const client = createServiceClient({ apiKey: KEY, baseUrl: server.baseUrl, timeoutMs: 100 });
+    const error = await errorOf(CALLS.read(client));
+    assert.deepEqual([error.code, server.asked.length], ["deadline_exceeded", 1]);
+    assert.match(error.message, /100 ms/u);
+  }
+});
+
+test("an answer may know more than the client", async (t) => {
+  const newer = { monitor: { http: { id: "mon_1", colour: "blue" } }, forecast: { rain: true } };
+  const server = await badServer(t, json(200, newer));
+  const client = createServiceClient({ apiKey: KEY, baseUrl: server.baseUrl });
+  assert.equal((await CALLS.read(client)).monitor.http.id, "mon_1");
+  const unheard = refusal(400, "invalid_argument", "MOON_IS_FULL");
+  const refusing = await badServer(t, unheard);
+  const error = await errorOf(CALLS.read(createServiceClient({ apiKey: KEY, baseUrl: refusing.baseUrl })));
+  assert.deepEqual([error.code, error.reason, error.violations], ["invalid_argument", "MOON_IS_FULL", []]);
+});
+
+test("a page in the server's place is told with what may be wrong", async (t) => {
+  const server = await badServer(t, page(200));
+  const error = await errorOf(CALLS.read(createServiceClient({ apiKey: KEY, baseUrl: server.origin })));
+  assert.match(error.message, /baseUrl/u);
+  const moved = await badServer(t, page(301, { location: "https://elsewhere.example/rpc" }));
+  const told = await errorOf(CALLS.read(createServiceClient({ apiKey: KEY, baseUrl: moved.baseUrl })));
+  assert.match(told.message, /https:\/\/elsewhere\.example\/rpc/u);
+  assert.equal(moved.asked.length, 1);
+});
+
+test("the endpoints of /v1 meet bad servers the same way", async (t) => {
+  for (const [answer, code, tries] of [
+    [reset, "unavailable", 3],
+    [page(502), "unavailable", 3],
+    [page(404), "unimplemented", 1],
+    [page(429), "resource_exhausted", 3],
+    [page(200), "internal", 1],
+  ]) {
+    const server = await badServer(t, answer);
+    const client = createServiceClient({ apiKey: KEY, baseUrl: server.baseUrl, retry: THRICE });
+    const error = await errorOf(client.whoami());
+    assert.deepEqual([error.code, server.asked.length], [code, tries], error.message);
+    assert.equal(server.asked[0].path, "/v1/whoami");
+  }
+});

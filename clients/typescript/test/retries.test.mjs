@@ -1,0 +1,118 @@
+// How long the client waits between tries, and for what (issue 8, point 1): full jitter, Retry-After, and the
+// time that a call has. Timers are held, so nothing here waits.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { createServiceClient } from "@aloft/client";
+
+import { badServer, json, page, refusal, reset } from "./support/bad-server.mjs";
+import { holdTimers } from "./support/timers.mjs";
+
+const FOUND = json(200, { monitor: { http: { id: "mon_1" } } });
+const read = (client, options) => client.monitor.v1.MonitorService.getMonitor({ id: "mon_1" }, options);
+
+function clientOf(server, options) {
+  return createServiceClient({ apiKey: "aloft_key", baseUrl: server.baseUrl, timeoutMs: 0, ...options });
+}
+
+test("pauses are random up to a bound that doubles, and has an end", async (t) => {
+  const timers = holdTimers(t);
+  t.mock.method(Math, "random", () => 0.5);
+  const server = await badServer(t, page(502), reset, page(504), page(503), FOUND);
+  const client = clientOf(server, { retry: { attempts: 5, firstPauseMs: 1_000, longestPauseMs: 3_000 } });
+  const answer = Promise.resolve(read(client));
+  for (const expected of [500, 1_000, 1_500, 1_500]) {
+    const pause = await timers.next();
+    assert.equal(pause.delay, expected);
+    pause.fire();
+  }
+  assert.equal((await answer).monitor.http.id, "mon_1");
+  assert.deepEqual([server.asked.length, timers.count], [5, 0]);
+});
+
+test("a storm of 429 is waited out as the server says, with a little jitter on top", async (t) => {
+  const timers = holdTimers(t);
+  t.mock.method(Math, "random", () => 0.5);
+  const busy = (seconds) => refusal(429, "resource_exhausted", "RATE_LIMITED", { "retry-after": seconds });
+  const server = await badServer(t, busy("7"), busy("1"), page(429, { "retry-after": "30" }), FOUND);
+  const client = clientOf(server, { retry: { attempts: 4, firstPauseMs: 100, longestPauseMs: 100 } });
+  const answer = Promise.resolve(read(client));
+  for (const [tries, expected] of [[1, 7_050], [2, 1_050], [3, 30_050]]) {
+    const pause = await timers.next();
+    assert.deepEqual([server.asked.length, pause.delay], [tries, expected]);
+    pause.fire();
+  }
+  assert.equal((await answer).monitor.http.id, "mon_1");
+  assert.equal(server.asked.length, 4);
+});
+
+test("a storm that does not end is an error that says when to come back", async (t) => {
+  const timers = holdTimers(t);
+  const busy = refusal(429, "resource_exhausted", "RATE_LIMITED", { "retry-after": "7" });
+  const server = await badServer(t, busy);
+  const failed = assert.rejects(Promise.resolve(read(clientOf(server, { retry: { attempts: 3 } }))), {
+    code: "resource_exhausted", reason: "RATE_LIMITED", status: 429, retryAfterMs: 7_000,
+  });
+  for (let tries = 1; tries < 3; tries += 1) (await timers.next()).fire();
+  await failed;
+  assert.deepEqual([server.asked.length, timers.count], [3, 0]);
+});
+
+test("what the call has no time to wait for is told at once", async (t) => {
+  const timers = holdTimers(t);
+  const busy = refusal(429, "resource_exhausted", "RATE_LIMITED", { "retry-after": "7" });
+  const server = await badServer(t, busy);
+  const error = { code: "resource_exhausted", retryAfterMs: 7_000 };
+  await assert.rejects(Promise.resolve(read(clientOf(server, { timeoutMs: 5_000 }))), error);
+  assert.deepEqual([server.asked.length, timers.count], [1, 0]);
+});
+
+test("a Retry-After of an hour is nobody's to wait for", async (t) => {
+  const timers = holdTimers(t);
+  const server = await badServer(t, refusal(503, "unavailable", "UNAVAILABLE", { "retry-after": "3600" }));
+  await assert.rejects(Promise.resolve(read(clientOf(server))), { code: "unavailable", retryAfterMs: 3_600_000 });
+  assert.deepEqual([server.asked.length, timers.count], [1, 0]);
+});
+
+test("the time of a call ends its pauses too", async (t) => {
+  const timers = holdTimers(t);
+  t.mock.method(Math, "random", () => 0);
+  const server = await badServer(t, page(502));
+  const client = clientOf(server, { timeoutMs: 90_000, retry: { attempts: 4, firstPauseMs: 100 } });
+  const failed = assert.rejects(Promise.resolve(read(client)), { code: "deadline_exceeded" });
+  await timers.next((delay) => delay < 90_000);
+  (await timers.next((delay) => delay === 90_000)).fire();
+  await failed;
+  assert.deepEqual([server.asked.length, timers.count], [1, 0]);
+});
+
+test("who ends a call in a pause is answered at once", async (t) => {
+  const timers = holdTimers(t);
+  const server = await badServer(t, page(502));
+  const ending = new AbortController();
+  const call = read(clientOf(server), { signal: ending.signal });
+  const failed = assert.rejects(Promise.resolve(call), { code: "canceled" });
+  await timers.next();
+  ending.abort();
+  await failed;
+  assert.deepEqual([server.asked.length, timers.count], [1, 0]);
+});
+
+test("all tries of a create have one idempotency key, and another create has another", async (t) => {
+  const made = json(200, { monitor: { id: "mon_1" } });
+  const server = await badServer(t, reset, page(502), made, made, made);
+  const client = clientOf(server, { retry: { attempts: 3, firstPauseMs: 0 } });
+  const monitor = { name: "Database", uri: "db.example.com:5432", periodicity: "1m" };
+  const { createTcpMonitor } = client.monitor.v1.MonitorService;
+  await createTcpMonitor({ monitor });
+  await createTcpMonitor({ monitor });
+  await createTcpMonitor({ monitor }, { idempotencyKey: "deploy-42" });
+  const keys = server.asked.map(({ headers }) => headers["idempotency-key"]);
+  assert.equal(new Set(keys.slice(0, 3)).size, 1);
+  assert.ok(keys.every((key) => key?.length > 0) && keys[3] !== keys[0], keys.join(" "));
+  assert.equal(keys[4], "deploy-42");
+  assert.ok(keys[0].length >= 16 && keys[0].length <= 256, keys[0]);
+  const reading = await badServer(t, FOUND);
+  await read(clientOf(reading));
+  assert.equal(reading.asked[0].headers["idempotency-key"], undefined);
+});

@@ -1,0 +1,33 @@
+// What monitors check and channels tell: a site and a receiver on loopback, each until its test ends.
+import { once } from "node:events";
+import { createServer } from "node:http";
+
+/**
+ * A server that answers every path with `status`, `/status/418` with 418, and never at `/silent`; `received`
+ * has what came, and `next()` is what comes next.
+ */
+export async function site(t, status) {
+  const received = [];
+  const waiting = [];
+  const server = createServer(async (request, response) => {
+    const chunks = await request.toArray();
+    const body = Buffer.concat(chunks).toString("utf8");
+    const message = { method: request.method, path: request.url, headers: request.headers, body };
+    received.push(message);
+    waiting.shift()?.(message);
+    if (request.url.startsWith("/silent")) return;
+    const asked = /^\/status\/(\d{3})$/u.exec(request.url)?.[1];
+    response.writeHead(asked ? Number(asked) : status).end();
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return {
+    url: `http://127.0.0.1:${server.address().port}`,
+    received,
+    next: () => new Promise((resolve) => waiting.push(resolve)),
+  };
+}

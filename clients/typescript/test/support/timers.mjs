@@ -1,0 +1,40 @@
+// Holds the timers that the client sets, so that no test waits for the clock: each is there to be looked at,
+// and goes off when the test says so. Everybody else's timers go on as ever.
+
+/** Where the client's own code lies. */
+const CLIENT = /\/clients\/typescript\/dist\//u;
+
+/** The line of the stack that says who called the held function. */
+function caller() {
+  const lines = new Error().stack.split("\n").slice(3);
+  return lines.find((line) => !line.includes("node:internal/test_runner"));
+}
+
+/** Holds timers until the end of the test. */
+export function holdTimers(t) {
+  const { setTimeout: set, clearTimeout: clear } = globalThis;
+  const held = new Map();
+  const waiting = [];
+  t.mock.method(globalThis, "setTimeout", function setTimeout(callback, delay, ...args) {
+    if (!CLIENT.test(caller())) return set(callback, delay, ...args);
+    const timer = { delay, fire: () => held.delete(timer) && callback(...args), unref: () => timer };
+    held.set(timer, timer);
+    for (const wanted of waiting.splice(0)) wanted();
+    return timer;
+  });
+  t.mock.method(globalThis, "clearTimeout", (timer) => (held.delete(timer) ? undefined : clear(timer)));
+  return {
+    /** The first timer that is held and has such a delay, as soon as there is one. */
+    async next(isMeant = () => true) {
+      for (;;) {
+        const found = [...held.values()].find(({ delay }) => isMeant(delay));
+        if (found) return found;
+        await new Promise((resolve) => waiting.push(resolve));
+      }
+    },
+    /** How many are held. */
+    get count() {
+      return held.size;
+    },
+  };
+}

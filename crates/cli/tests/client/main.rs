@@ -1,0 +1,161 @@
+//! The TypeScript client against real servers: its tests run in Node.js, one group after the other, with
+//! addresses and keys of servers that are started here. What they prove stands in
+//! `clients/typescript/test/`; whether the scenarios are whole is told by `scenarios`.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests, which clippy takes for the product's")]
+
+mod build;
+#[path = "../it/process.rs"]
+#[expect(dead_code, reason = "the tests of the binary use more of it")]
+mod process;
+mod scenarios;
+
+use std::collections::BTreeSet;
+use std::process::{Command, Stdio};
+
+use serde_json::{Map, Value, json};
+
+use self::scenarios::Scenario;
+use crate::process::{Home, Server};
+
+/// The folder of the client.
+const CLIENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../clients/typescript");
+/// Longest that one file of tests may take in Node.js, in ms: it shall say itself what hangs.
+const NODE_TIMEOUT_MS: u32 = 300_000;
+/// Every kind of key that tests ask for; see `clients/scenarios/README.md`.
+const KEYS: [&str; 7] = ["write", "read", "other", "unknown", "expired", "revoked", "spare"];
+/// Where nobody answers questions for names: what checks look up is no matter of the machine's network.
+const NO_NAMESERVER: [&str; 2] = ["--nameservers", "127.0.0.1:1"];
+
+/// A server with workspaces and keys, and what Node.js is told of them.
+struct Stage {
+    home: Home,
+    server: Server,
+    /// Of a server that never issued anything to this one.
+    elsewhere: String,
+}
+
+impl Stage {
+    fn set(flags: &[&str]) -> Self {
+        let (_elsewhere, stranger) = Home::with_key();
+        let home = Home::new();
+        let flags = [&NO_NAMESERVER[..], &["--allow-private-networks"], flags].concat();
+        let server = home.serve_with(&flags);
+        Self { home, server, elsewhere: stranger }
+    }
+
+    /// A new workspace with these keys, by their kinds.
+    fn workspace(&self, slug: &str, kinds: &BTreeSet<&str>) -> Value {
+        self.make_workspace(slug);
+        let key = |kind: &&str| ((*kind).to_owned(), Value::from(self.key(slug, kind)));
+        let keys: Map<String, Value> = kinds.iter().map(key).collect();
+        let host = format!("http://{}", self.server.address);
+        json!({ "baseUrl": format!("{host}/rpc"), "host": host, "keys": keys })
+    }
+
+    fn key(&self, slug: &str, kind: &str) -> String {
+        match kind {
+            "write" => self.make_key(slug, &["--scope", "write"]).1,
+            "read" | "spare" => self.make_key(slug, &["--scope", "read"]).1,
+            "expired" => self.make_key(slug, &["--scope", "read", "--expires", "1s"]).1,
+            "revoked" => {
+                let (id, key) = self.make_key(slug, &["--scope", "read"]);
+                assert_eq!(self.home.run(&["keys", "revoke", &id]).code, Some(0));
+                key
+            }
+            "other" => {
+                let other = format!("{slug}-other");
+                self.make_workspace(&other);
+                self.make_key(&other, &["--scope", "write"]).1
+            }
+            "unknown" => self.elsewhere.clone(),
+            kind => panic!("there is no kind of key `{kind}`"),
+        }
+    }
+
+    fn make_workspace(&self, slug: &str) {
+        let made = self.home.run(&["workspaces", "create", "--slug", slug, "--name", slug]);
+        assert_eq!(made.code, Some(0), "{}", made.err);
+    }
+
+    /// Identifier and text of a new key.
+    fn make_key(&self, slug: &str, flags: &[&str]) -> (String, String) {
+        let command = ["keys", "create", "--workspace", slug, "--name", "client test"];
+        let made = self.home.json(&[&command, flags].concat());
+        let text = |field: &str| made[field].as_str().unwrap().to_owned();
+        (text("id"), text("key"))
+    }
+}
+
+/// Runs files of tests in Node.js; panics with all that they said where one fails.
+fn node(files: &[&str], told: &Value) {
+    build::assert_new();
+    let output = Command::new("node")
+        .args(["--test", "--test-reporter=spec", &format!("--test-timeout={NODE_TIMEOUT_MS}")])
+        .args(files.iter().map(|file| format!("test/{file}")))
+        .current_dir(CLIENT)
+        .env("ALOFT_CLIENT_TESTS", told.to_string())
+        // What the developer has set must not decide a test.
+        .env_remove("SERVICE_API_KEY")
+        .env_remove("SERVICE_API_URL")
+        .env_remove("NODE_OPTIONS")
+        .stdin(Stdio::null())
+        .output()
+        .expect("these tests start Node.js: run `cargo xtask setup`");
+    let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{files:?} ended with {}:\n{said}", output.status);
+    println!("{said}");
+}
+
+/// Runs files of tests with one server, which has a workspace with every kind of key.
+fn node_with_server(files: &[&str]) {
+    let stage = Stage::set(&[]);
+    node(files, &json!({ "server": stage.workspace("client", &BTreeSet::from(KEYS)) }));
+}
+
+#[test]
+fn every_scenario_holds_through_the_client() {
+    // issue 8, point 2: every method of every service, every error class
+    let scenarios = Scenario::all();
+    let plain = Stage::set(&[]);
+    let (mut told, mut others) = (Map::new(), Vec::new());
+    for scenario in &scenarios {
+        let keys = scenario.keys();
+        let settings = scenario.flags();
+        let given = if settings.is_empty() {
+            plain.workspace(&scenario.name, &keys)
+        } else {
+            let flags: Vec<&str> = settings.iter().map(String::as_str).collect();
+            others.push(Stage::set(&flags));
+            others.last().unwrap().workspace(&scenario.name, &keys)
+        };
+        told.insert(scenario.name.clone(), given);
+    }
+    node(&["patterns.test.mjs", "scenarios.test.mjs"], &Value::Object(told));
+}
+
+#[test]
+fn key_and_address_come_from_option_environment_or_nowhere() {
+    // spec: §5.3, §5.4
+    node_with_server(&["settings.test.mjs"]);
+}
+
+#[test]
+fn calls_end_page_and_repeat_as_they_should() {
+    node_with_server(&["calls.test.mjs", "errors.test.mjs"]);
+}
+
+#[test]
+fn bad_servers_do_the_client_no_harm() {
+    node(&["faults.test.mjs", "retries.test.mjs"], &json!({}));
+}
+
+#[test]
+fn webhooks_of_the_server_are_verified() {
+    node_with_server(&["webhooks.test.mjs"]);
+}
+
+#[test]
+fn the_package_runs_wherever_it_is_installed() {
+    node_with_server(&["package.test.mjs"]);
+}
