@@ -1,19 +1,28 @@
-// Builds `dist`: ES modules and CommonJS, each with its own types beside it.
+// Builds `dist`: ES modules and CommonJS, each with its own types beside it. What is there stays until all of
+// it is built, for who runs it meanwhile.
 
 import { execFileSync } from "node:child_process";
-import { rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const tsc = createRequire(import.meta.url).resolve("typescript/package.json").replace(/package\.json$/, "bin/tsc");
+const tsc = join(dirname(createRequire(import.meta.url).resolve("typescript/package.json")), "bin/tsc");
 
-rmSync(join(root, "dist"), { recursive: true, force: true });
-for (const [project, folder, type] of [
-  ["tsconfig.json", "esm", "module"],
-  ["tsconfig.cjs.json", "cjs", "commonjs"],
-]) {
-  execFileSync(process.execPath, [tsc, "--project", join(root, project)], { stdio: "inherit" });
-  writeFileSync(join(root, "dist", folder, "package.json"), `${JSON.stringify({ type, sideEffects: false })}\n`);
+mkdirSync(join(root, "build"), { recursive: true });
+const made = mkdtempSync(join(root, "build", "dist-"));
+try {
+  for (const [project, folder, type] of [
+    ["tsconfig.json", "esm", "module"],
+    ["tsconfig.cjs.json", "cjs", "commonjs"],
+  ]) {
+    const out = join(made, folder);
+    execFileSync(process.execPath, [tsc, "--project", join(root, project), "--outDir", out], { stdio: "inherit" });
+    writeFileSync(join(out, "package.json"), `${JSON.stringify({ type, sideEffects: false })}\n`);
+  }
+  rmSync(join(root, "dist"), { recursive: true, force: true });
+  renameSync(made, join(root, "dist"));
+} finally {
+  rmSync(made, { recursive: true, force: true });
 }

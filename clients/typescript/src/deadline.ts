@@ -12,6 +12,8 @@ export class Deadline {
   readonly #timeoutMs: number;
   readonly #outer: AbortSignal | undefined;
   readonly #endsAt: number;
+  /** Fails what is raced: a listener of the signal would take longer than all else here. */
+  #fail: ((error: unknown) => void) | undefined;
   readonly #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(method: string, timeoutMs: number, outer: AbortSignal | undefined) {
@@ -39,15 +41,12 @@ export class Deadline {
     return this.#timeoutMs === Infinity ? undefined : Math.max(1, Math.ceil(this.#endsAt - Date.now()));
   }
 
-  /** What `work` comes to, or the end of the call, whichever is first. */
+  /** What `work` comes to, or the end of the call, whichever is first. One race at a time. */
   race<T>(work: Promise<T>): Promise<T> {
-    const signal = this.#controller.signal;
     return new Promise((resolve, reject) => {
-      const end = () => reject(signal.reason);
-      if (signal.aborted) {
-        end();
-      } else {
-        signal.addEventListener("abort", end, { once: true });
+      this.#fail = reject;
+      if (this.signal.aborted) {
+        reject(this.signal.reason);
       }
       work.then(resolve, reject);
     });
@@ -81,5 +80,6 @@ export class Deadline {
 
   #end(error: ServiceError): void {
     this.#controller.abort(error);
+    this.#fail?.(error);
   }
 }
