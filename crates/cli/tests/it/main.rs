@@ -14,6 +14,7 @@ mod keys;
 mod monitors;
 mod pages;
 mod process;
+mod reference;
 mod reports;
 mod serve;
 mod target;

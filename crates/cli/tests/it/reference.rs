@@ -1,0 +1,114 @@
+//! The reference as its readers use it: each example is taken from its page as it is printed, run in the order of
+//! its scenario against a real server, and what it answers is held against the scenario (decision 0038).
+//! What the pages are made of is `cargo xtask docs`'s.
+
+mod answers;
+mod blocks;
+mod pattern;
+mod player;
+mod program;
+mod stage;
+
+use std::fs;
+use std::path::Path;
+
+use contract::rpc::methods;
+use serde_json::{Value, json};
+
+use self::answers::Answers;
+use self::blocks::{Block, Pages};
+use self::player::{Example, play};
+use self::program::Program;
+use self::stage::Stage;
+
+/// The scenarios that examples are taken from.
+const SCENARIOS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../clients/scenarios");
+/// An error that a page shows on purpose, and the page.
+const SHOWN_ERROR: (&str, &str) = ("errors.md", "not_found");
+
+/// Every scenario that has an example.
+fn scenarios() -> Vec<Value> {
+    let entries = fs::read_dir(SCENARIOS).unwrap().map(|entry| entry.unwrap().path());
+    let mut paths: Vec<_> =
+        entries.filter(|path| path.extension().is_some_and(|ending| ending == "json")).collect();
+    paths.sort();
+    let read = |path: &Path| -> Value {
+        serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
+    };
+    let mut found: Vec<Value> = paths.iter().map(|path| read(path)).collect();
+    let is_example = |step: &Value| step["example"] == true;
+    found.retain(|scenario| scenario["steps"].as_array().unwrap().iter().any(is_example));
+    found
+}
+
+#[test]
+fn every_method_has_an_example_in_curl_and_in_typescript() {
+    // issue 8, point 3: "per method a runnable example as curl, TypeScript and, where it applies, Terraform"
+    let pages = Pages::read();
+    for method in methods() {
+        for language in ["sh", "ts"] {
+            let block = pages.of_method(&method.path[1..], language);
+            assert!(block.is_some(), "{} has no block of `{language}`", method.path);
+        }
+    }
+}
+
+#[test]
+fn every_printed_call_with_curl_answers_as_its_scenario_says() {
+    let stage = Stage::set();
+    let pages = Pages::read();
+    let mut answers = Answers::default();
+    for scenario in scenarios() {
+        let workspace = stage.workspace(scenario["name"].as_str().unwrap());
+        play(&stage, &workspace, &scenario, &mut |example: &Example<'_>| {
+            let block = pages.of_method(example.call, "sh").expect("the page has the example");
+            let command =
+                example.filled(&block.text, |raw| Value::from(example.value(raw)).to_string());
+            let answer = stage.shell(&command, &workspace, example.key);
+            answers.keep(&stage, example.call, &answer);
+            answer
+        });
+    }
+    answers.finish();
+}
+
+#[test]
+fn every_printed_call_in_typescript_has_right_types_and_answers_as_its_scenario_says() {
+    let stage = Stage::set();
+    let pages = Pages::read();
+    let scenarios = scenarios();
+    let mut program = Program::compile(&pages, &scenarios);
+    for scenario in &scenarios {
+        let workspace = stage.workspace(scenario["name"].as_str().unwrap());
+        play(&stage, &workspace, scenario, &mut |example: &Example<'_>| {
+            let key = workspace.key(example.key).expect("an example has a key");
+            program.ask(&json!({
+                "run": example.call, "saved": example.saved, "key": key, "url": stage.url(),
+            }))
+        });
+    }
+    let workspace = stage.workspace("pages");
+    let key = workspace.key("write").expect("it may write");
+    let id = workspace.spare.as_str();
+    for page in program.modules() {
+        let asked =
+            json!({ "run": page, "saved": {}, "key": key, "url": stage.url(), "keyId": id });
+        let answer = program.ask(&asked);
+        assert_eq!(answer, json!({}), "{page}");
+    }
+}
+
+#[test]
+fn every_call_that_a_page_shows_beside_the_methods_answers() {
+    let stage = Stage::set();
+    let workspace = stage.workspace("pages");
+    let mut shown = 0;
+    for Block { page, text, .. } in Pages::read().beside_methods("sh") {
+        let answer = stage.shell(&text, &workspace, "write");
+        let expected = if page == SHOWN_ERROR.0 { json!(SHOWN_ERROR.1) } else { Value::Null };
+        assert_eq!(answer["code"], expected, "{page}: {text}: {answer}");
+        assert!(answer["reason"].is_null(), "{page}: {text}: {answer}");
+        shown += 1;
+    }
+    assert!(shown > 5, "{shown} blocks were found");
+}

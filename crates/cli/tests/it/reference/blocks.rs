@@ -1,0 +1,82 @@
+//! The blocks of code on the pages of the reference, as they are printed.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+/// Where the pages lie.
+const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference");
+
+/// A fenced block.
+#[derive(Clone, Debug)]
+pub(super) struct Block {
+    /// Such as `monitor.v1.md`.
+    pub(super) page: String,
+    /// The headline that it stands below.
+    section: String,
+    /// Such as `sh`.
+    language: String,
+    pub(super) text: String,
+}
+
+/// All pages.
+pub(super) struct Pages(Vec<Block>);
+
+impl Pages {
+    pub(super) fn read() -> Self {
+        let mut pages = BTreeMap::new();
+        for entry in fs::read_dir(FOLDER).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_some_and(|ending| ending == "md") {
+                let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+                pages.insert(name, fs::read_to_string(&path).unwrap());
+            }
+        }
+        Self(pages.iter().flat_map(|(page, text)| blocks(page, text)).collect())
+    }
+
+    /// The block of a method in this language.
+    pub(super) fn of_method(&self, path: &str, language: &str) -> Option<&Block> {
+        let (service, method) = path.split_once('/')?;
+        let page = format!("{}.md", service.rsplit_once('.')?.0);
+        let mut own = self.0.iter().filter(|block| block.page == page && block.section == method);
+        own.find(|block| block.language == language)
+    }
+
+    /// What stands at the top of every page of a service: the same on each.
+    pub(super) fn set_up(&self) -> &str {
+        let own = self.0.iter().filter(|it| it.page.contains(".v1.") && it.section.is_empty());
+        let mut texts: Vec<&str> = own.map(|block| block.text.as_str()).collect();
+        texts.dedup();
+        let [text] = *texts else { panic!("pages begin with {texts:?}") };
+        text
+    }
+
+    /// Blocks of this language on pages that are of no service.
+    pub(super) fn beside_methods(&self, language: &str) -> Vec<Block> {
+        let of_service = |block: &Block| block.page.contains(".v1.");
+        // Settings of the operator's own shell; the tests of guides have what is like it.
+        let of_operator = |block: &Block| block.text.contains("export ");
+        let own = self.0.iter().filter(|block| block.language == language && !of_service(block));
+        own.filter(|block| !of_operator(block)).cloned().collect()
+    }
+}
+
+fn blocks(page: &str, text: &str) -> Vec<Block> {
+    let mut found = Vec::new();
+    let mut section = String::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        if let Some(language) = line.strip_prefix("```") {
+            let inside: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
+            found.push(Block {
+                page: page.to_owned(),
+                section: section.clone(),
+                language: language.to_owned(),
+                text: inside.join("\n") + "\n",
+            });
+        } else if let Some(title) = line.strip_prefix("## ") {
+            title.clone_into(&mut section);
+        }
+    }
+    found
+}

@@ -1,0 +1,134 @@
+//! What must hold of an answer, as scenarios write it (`clients/scenarios/README.md`).
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+/// What was saved, by its names.
+pub(super) type Saved = BTreeMap<String, String>;
+
+/// Where a value is not as its pattern says; `None` where it is.
+pub(super) fn difference(value: &Value, pattern: &Value, path: &str) -> Option<String> {
+    let wrong = || Some(format!("{path} is {value} and not {pattern}"));
+    match pattern {
+        Value::Array(items) => {
+            let Some(values) = value.as_array().filter(|it| it.len() == items.len()) else {
+                return wrong();
+            };
+            let mut pairs = values.iter().zip(items).enumerate();
+            pairs.find_map(|(at, (value, item))| difference(value, item, &format!("{path}[{at}]")))
+        }
+        Value::Object(fields) if fields.keys().any(|name| name.starts_with('$')) => {
+            let all = fields.iter().all(|(name, pattern)| holds(value, name, pattern));
+            if all { None } else { wrong() }
+        }
+        Value::Object(fields) => {
+            if !value.is_object() {
+                return wrong();
+            }
+            let mut each = fields.iter();
+            each.find_map(|(name, item)| difference(&value[name], item, &format!("{path}.{name}")))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
+            if value == pattern {
+                None
+            } else {
+                wrong()
+            }
+        }
+    }
+}
+
+fn holds(value: &Value, name: &str, pattern: &Value) -> bool {
+    match name {
+        "$matches" => jsonschema::is_valid(&json!({ "type": "string", "pattern": pattern }), value),
+        "$type" => kind(value) == pattern,
+        "$length" => {
+            let length = value.as_array().map(Vec::len);
+            let length = length.or_else(|| value.as_str().map(|it| it.chars().count()));
+            length.is_some_and(|it| pattern == it)
+        }
+        "$has" => {
+            let items = value.as_array().into_iter().flatten();
+            items.into_iter().any(|item| difference(item, pattern, "it").is_none())
+        }
+        "$set" => {
+            let sorted = |list: &Value| {
+                let mut items: Vec<_> =
+                    list.as_array().unwrap().iter().map(Value::to_string).collect();
+                items.sort();
+                items
+            };
+            value.is_array() && sorted(value) == sorted(pattern)
+        }
+        "$absent" => value.is_null(),
+        name => panic!("there is no pattern {name}"),
+    }
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+/// A value with what its names stand for.
+pub(super) fn filled(value: &Value, saved: &Saved) -> Value {
+    match value {
+        Value::String(text) => Value::from(filled_text(text, saved)),
+        Value::Array(items) => items.iter().map(|item| filled(item, saved)).collect(),
+        Value::Object(fields) => match fields.get("$repeat").and_then(Value::as_array) {
+            Some(repeat) => {
+                let count = usize::try_from(repeat[1].as_u64().unwrap()).unwrap();
+                Value::from(repeat[0].as_str().unwrap().repeat(count))
+            }
+            None => {
+                let fields =
+                    fields.iter().map(|(name, value)| (name.clone(), filled(value, saved)));
+                Value::Object(fields.collect::<Map<_, _>>())
+            }
+        },
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+    }
+}
+
+fn filled_text(text: &str, saved: &Saved) -> String {
+    let mut parts = text.split("${");
+    let mut result = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (name, rest) = part.split_once('}').unwrap();
+        result =
+            result + saved.get(name).unwrap_or_else(|| panic!("nothing saved `{name}`")) + rest;
+    }
+    result
+}
+
+/// What stands at a path such as `logs.0.id`.
+pub(super) fn at(value: &Value, path: &str) -> String {
+    let found = value.pointer(&format!("/{}", path.replace('.', "/")));
+    let text = found.and_then(Value::as_str);
+    text.unwrap_or_else(|| panic!("there is no {path} in {value}")).to_owned()
+}
+
+#[test]
+fn patterns_hold_what_they_say_and_nothing_else() {
+    let value = json!({ "id": "mon_1", "list": [{ "n": 1 }, { "n": 2 }], "on": true });
+    for (pattern, fits) in [
+        (r#"{"id":{"$matches":"^mon_"},"list":[{"n":1},{"n":2}]}"#, true),
+        (r#"{"list":[{"n":1}]}"#, false),
+        (r#"{"list":{"$has":{"n":2},"$length":2}}"#, true),
+        (r#"{"list":{"$has":{"n":3}}}"#, false),
+        (r#"{"list":{"$set":[{"n":2},{"n":1}]}}"#, true),
+        (r#"{"off":{"$absent":true},"on":{"$type":"boolean"}}"#, true),
+        (r#"{"on":{"$absent":true}}"#, false),
+        (r#"{"on":false}"#, false),
+    ] {
+        let pattern = serde_json::from_str(pattern).unwrap();
+        assert_eq!(difference(&value, &pattern, "it").is_none(), fits, "{pattern}");
+    }
+}
