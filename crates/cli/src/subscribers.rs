@@ -118,7 +118,7 @@ async fn list(which: Which, manner: &Manner) -> Result<()> {
         output::print(serde_json::to_value(&part)?);
         return Ok(());
     }
-    let head = ["SUBSCRIBER", "PAGE", "STATE", "SINCE", "TOPICS", "WHERE"].map(str::to_owned);
+    let head = ["SUBSCRIBER", "PAGE", "STATE", "SINCE", "TOPICS", "WHERE", "NOT TOLD"].map(str::to_owned);
     let rows: Vec<_> = std::iter::once(head).chain(part.subscribers.iter().map(line)).collect();
     output::say(&output::table(&rows));
     let (shown, all) = (part.subscribers.len(), part.total_size);
@@ -166,7 +166,7 @@ async fn remove(id: String, manner: &Manner) -> Result<()> {
 }
 
 /// A subscriber as a line of a table.
-fn line(subscriber: &Subscriber) -> [String; 6] {
+fn line(subscriber: &Subscriber) -> [String; 7] {
     let since = subscriber.confirmed_at.as_option().map(moment).unwrap_or_default();
     let place = subscriber.email.clone().or_else(|| subscriber.kind.clone());
     [
@@ -176,6 +176,7 @@ fn line(subscriber: &Subscriber) -> [String; 6] {
         since,
         subscriber.topics.join(" "),
         text(place),
+        text(subscriber.not_told_because.clone()),
     ]
 }
 

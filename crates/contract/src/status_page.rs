@@ -3,7 +3,7 @@
 
 use rules::Secret;
 use rules::status_page::{
-    Component, ComponentDraft, ComponentGroup, Destination, GroupDraft, PageDraft, StatusPage,
+    Component, ComponentDraft, ComponentGroup, Destination, GroupDraft, NotTold, PageDraft, StatusPage,
     Subscriber, SubscriberDraft,
 };
 
@@ -121,8 +121,13 @@ pub fn shown_group(group: &ComponentGroup) -> wire::ComponentGroup {
     }
 }
 
-/// A subscriber as an answer. The URL of a webhook is a secret: a read key gets none.
-pub fn shown_subscriber(subscriber: &Subscriber, secrets: Secrets) -> wire::Subscriber {
+/// A subscriber as an answer, with why it is told nothing where that is so. The URL of a webhook is a
+/// secret: a read key gets none.
+pub fn shown_subscriber(
+    subscriber: &Subscriber,
+    not_told: Option<NotTold>,
+    secrets: Secrets,
+) -> wire::Subscriber {
     let settings = &subscriber.settings;
     let (email, webhook_url) = match &settings.destination {
         Destination::Email(address) => (Some(address.clone()), None),
@@ -142,6 +147,7 @@ pub fn shown_subscriber(subscriber: &Subscriber, secrets: Secrets) -> wire::Subs
         state: Some(subscriber.state().to_string()),
         created_at: instant(subscriber.created_at),
         confirmed_at: subscriber.confirmed_at.map(instant).unwrap_or_default(),
+        not_told_because: not_told.map(|why| why.to_string()),
     }
 }
 

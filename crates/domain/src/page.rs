@@ -1,10 +1,12 @@
 //! page: what visitors of a status page are shown, made of what is stored, ahead of the visitor.
 //! Decides states, the one sentence on top, bars of days and what counts as old knowledge; words in
-//! the visitor's language, HTML and JSON belong to the server, and who may look to its gate.
+//! the visitor's language, HTML and JSON belong to the server, and who may look to its gate; who
+//! hears of it is decided here.
 
 mod course;
 mod day;
 mod facts;
+mod hearing;
 mod month;
 mod past;
 mod project;
@@ -19,6 +21,7 @@ mod tests;
 pub use course::{CoursePoint, PERCENTILES, Range, course};
 pub use day::{Day, days, uptime_of};
 pub use facts::{ComponentFacts, Facts, IncidentFacts, MaintenanceFacts, MonitorFacts};
+pub use hearing::{may_subscribe, not_told};
 pub use month::Month;
 pub use past::{MonthView, PastFacts};
 pub use project::project;

@@ -100,8 +100,12 @@ pub const REPORT_AT_MIN: Timestamp = Timestamp::from_millis(946_684_800_000);
 pub const REPORT_UPDATES_MAX: u32 = 200;
 /// Most templates of one workspace (ours).
 pub const REPORT_TEMPLATES_MAX: u32 = 200;
-/// Most subscribers of one status page (ours).
+/// Most subscribers of one status page, those aside that visitors asked for and nobody confirmed (ours).
 pub const SUBSCRIBERS_MAX: u32 = 10_000;
+/// Most addresses that visitors asked for at one page and nobody confirmed yet (ours).
+pub const SUBSCRIBERS_PENDING_MAX: u32 = 2_000;
+/// Most of them that somebody of one network asked for (ours).
+pub const SUBSCRIBERS_PENDING_PER_NETWORK: u32 = 20;
 /// Most components that one subscriber names (ours).
 pub const SUBSCRIBER_COMPONENTS_MAX: usize = 1_000;
 /// Times an hour that somebody of one network may ask for emails (ours).

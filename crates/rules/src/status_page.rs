@@ -12,8 +12,8 @@ pub(crate) use component::{fixed, reference};
 pub use group::{ComponentGroup, GroupDraft, GroupSettings};
 pub use page::{PageDraft, PageSettings, StatusPage};
 pub use subscriber::{
-    Components, Destination, Language, Subscriber, SubscriberDraft, SubscriberKind,
-    SubscriberSettings, SubscriberState, Topic,
+    Admission, Components, Destination, Language, NotTold, Subscriber, SubscriberDraft,
+    SubscriberKind, SubscriberSettings, SubscriberState, Topic,
 };
 
 /// What a `page_id` must be, as the end of a sentence.

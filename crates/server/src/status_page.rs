@@ -233,7 +233,7 @@ fn details(wanted: fn(String) -> Wanted) -> MethodRouter<App> {
 
 fn question(purpose: Purpose) -> MethodRouter<App> {
     get(move |State(app): State<App>, address: PageAddress, ticket: Named, headers: HeaderMap| {
-        subscribe::question(app, address, (purpose, ticket), headers)
+        subscribe::holder::question(app, address, (purpose, ticket), headers)
     })
 }
 
@@ -244,7 +244,7 @@ fn ticket(purpose: Purpose) -> MethodRouter<App> {
               ticket: Named,
               headers: HeaderMap,
               body: Bytes| {
-            subscribe::act(app, address, (purpose, ticket), headers, body)
+            subscribe::holder::act(app, address, (purpose, ticket), headers, body)
         },
     )
 }

@@ -83,7 +83,7 @@ pub use shown::Shown;
 pub use signing_secrets::{Rotated, SigningSecret, SigningSecrets};
 pub use store::{Settings, Store};
 pub use subscribers::{
-    Asked, Begins, NewSubscriber, Receiving, SubscriberFilter, Subscribers, Wanted,
+    Asked, Begins, NewSubscriber, Receiving, SubscriberFilter, Subscribers, Visit, Wanted,
 };
 pub use transfer::{Transferred, transfer};
 pub use vault::MasterKeySource;

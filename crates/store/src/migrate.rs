@@ -81,6 +81,11 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/sqlite/0012_page_indexing.sql"),
         postgres: include_str!("../migrations/postgres/0012_page_indexing.sql"),
     },
+    Migration {
+        version: 13,
+        sqlite: include_str!("../migrations/sqlite/0013_subscriber_access.sql"),
+        postgres: include_str!("../migrations/postgres/0013_subscriber_access.sql"),
+    },
 ];
 
 impl Migration {

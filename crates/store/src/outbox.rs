@@ -20,7 +20,7 @@ use domain::notify::{Content, Event, Holds};
 use rules::{ChannelId, DeliveryId, MonitorId, ProviderType, Timestamp, WorkspaceId};
 use tokio::sync::mpsc::UnboundedReceiver;
 
-use crate::Store;
+use crate::{Store, StoreError};
 
 pub use addressee::{Addressee, Follows};
 pub(crate) use announce::{Maintained, note_maintenance, note_report};
@@ -250,5 +250,15 @@ impl Outbox<'_> {
     /// lost while nobody listens: listen first, then ask [`Outbox::waiting`].
     pub fn listen(&self) -> UnboundedReceiver<Woken> {
         self.store.outbox_listener().listen()
+    }
+
+    /// Tells somebody nothing of what waits for them, because they may not hear of it any more.
+    pub async fn leave(&self, addressee: Addressee, now: Timestamp) -> Result<(), StoreError> {
+        self.store
+            .write(move |session| {
+                session.touches_nothing();
+                Box::pin(async move { telling::leave(&mut session.db, addressee, now).await })
+            })
+            .await
     }
 }

@@ -98,6 +98,16 @@ pub(crate) async fn by_domain(
     row.map(|row| columns::read(vault, &row)).transpose()
 }
 
+/// The page with this identifier, whosever it is.
+pub(crate) async fn by_id(
+    db: &mut Connection,
+    vault: &Vault,
+    id: PageId,
+) -> Result<Option<StatusPage>, StoreError> {
+    let row = query(select!("WHERE id = $1")).bind(id.to_string()).fetch_optional(db).await?;
+    row.map(|row| columns::read(vault, &row)).transpose()
+}
+
 /// Whether the workspace has this page.
 pub(crate) async fn is_there(
     db: &mut Connection,

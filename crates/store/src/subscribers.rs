@@ -1,27 +1,32 @@
-//! Subscribers of status pages as they are read: one, a part of a list, or one with all that a letter
-//! to it needs. Adding and ending them stands in `change`, what visitors do in `visit`, whom time itself
-//! brings news in `herald`. What they are told is the outbox's.
+//! Subscribers of status pages as they are read, each with its page: one, or a part of a list. Adding
+//! and ending them stands in `change`, what visitors do in `visit`, how many wait for an answer in
+//! `pending`, whom time itself brings news in `herald`. What they are told is the outbox's.
 
 mod change;
+mod digests;
 mod herald;
+mod pending;
 mod visit;
 
+use std::collections::HashMap;
+
+use domain::page::not_told;
 use rules::status_page::{
-    Components, Destination, Language, Subscriber, SubscriberKind, SubscriberSettings,
-    SubscriberState, Topic,
+    Admission, Components, Destination, Language, NotTold, StatusPage, Subscriber, SubscriberKind,
+    SubscriberSettings, SubscriberState, Topic,
 };
 use rules::{ComponentId, PageId, Secret, SubscriberId, WorkspaceId};
-use sha2::{Digest as _, Sha256};
 use sqlx::AssertSqlSafe;
 
 use crate::db::{Connection, Query, Row, Value, query};
 use crate::row::{Listed, counted, id, instant, maybe_instant};
 use crate::vault::{Place, Vault};
-use crate::{Page, Store, StoreError};
+use crate::{Page, Store, StoreError, pages};
 
 pub(crate) use change::delete_with_page;
 pub use change::{Begins, NewSubscriber};
-pub use visit::{Asked, Wanted};
+pub(crate) use digests::mark_of;
+pub use visit::{Asked, Visit, Wanted};
 
 /// The handle of the subscribers.
 #[derive(Clone, Copy, Debug)]
@@ -40,22 +45,20 @@ pub struct SubscriberFilter {
     pub state: Option<SubscriberState>,
 }
 
-/// A subscriber with its page, as it is now.
+/// A subscriber with its page, as both are now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Receiving {
     /// The subscriber.
     pub subscriber: Subscriber,
-    /// The slug of its page.
-    pub slug: String,
-    /// The title of its page.
-    pub title: String,
-    /// Whether the page is shown.
-    pub published: bool,
+    /// Its page.
+    pub page: StatusPage,
+    /// Why it is told nothing of the page; `None` where it is.
+    pub not_told: Option<NotTold>,
 }
 
 const COLUMNS: &str = "SELECT s.id, s.workspace_id, s.page_id, s.kind, s.sealed, s.language, \
     s.hears_reports, s.hears_maintenance, s.hears_incidents, s.all_components, s.created_at, \
-    s.confirmed_at, p.slug, p.title, p.published FROM subscribers s JOIN pages p ON p.id = s.page_id";
+    s.confirmed_at, s.by_owner, s.let_in FROM subscribers s";
 
 impl Subscribers<'_> {
     /// The subscriber with this identifier in the workspace.
@@ -83,7 +86,7 @@ impl Subscribers<'_> {
         workspace: WorkspaceId,
         filter: SubscriberFilter,
         page: Page<SubscriberId>,
-    ) -> Result<Listed<Subscriber>, StoreError> {
+    ) -> Result<Listed<Receiving>, StoreError> {
         let mut db = self.store.read().await?;
         let total = "SELECT COUNT(*) FROM subscribers s";
         let total: Option<i64> = listed(total, workspace, filter, "").scalar(&mut db).await?;
@@ -93,9 +96,14 @@ impl Subscribers<'_> {
             page.limit, page.offset
         );
         let rows = listed(COLUMNS, workspace, filter, &part).fetch_all(&mut db).await?;
-        let mut found = Vec::with_capacity(rows.len());
+        let (mut found, mut pages) = (Vec::with_capacity(rows.len()), HashMap::new());
         for row in &rows {
-            found.push(read(&mut db, self.store.vault(), row).await?.subscriber);
+            let subscriber = read(&mut db, self.store.vault(), row).await?;
+            let page_id = subscriber.settings.page_id;
+            if !pages.contains_key(&page_id) {
+                pages.insert(page_id, page_of(&mut db, self.store.vault(), page_id).await?);
+            }
+            found.push(receiving(self.store.vault(), subscriber, pages[&page_id].clone()));
         }
         Ok(Listed { rows: found, total: counted(total) })
     }
@@ -131,20 +139,56 @@ async fn one(
         .bind(id.to_string())
         .fetch_optional(db)
         .await?;
-    match row {
-        Some(row) => read(db, vault, &row).await.map(Some),
-        None => Ok(None),
+    let Some(row) = row else { return Ok(None) };
+    let subscriber = read(db, vault, &row).await?;
+    let page = page_of(db, vault, subscriber.settings.page_id).await?;
+    Ok(Some(receiving(vault, subscriber, page)))
+}
+
+/// The page of a subscriber, which goes with its page.
+async fn page_of(db: &mut Connection, vault: &Vault, id: PageId) -> Result<StatusPage, StoreError> {
+    pages::by_id(db, vault, id).await?.ok_or_else(|| StoreError::not_found("status page", &id))
+}
+
+fn receiving(vault: &Vault, subscriber: Subscriber, page: StatusPage) -> Receiving {
+    let mark = mark_of(vault, &page);
+    let who = (&subscriber.settings.destination, &subscriber.admission);
+    let closed = not_told(&page, mark.as_deref(), who);
+    let not_told = closed.or(match subscriber.state() {
+        SubscriberState::Pending => Some(NotTold::Pending),
+        SubscriberState::Active => None,
+    });
+    Receiving { subscriber, page, not_told }
+}
+
+/// Where a subscriber is told, whose address is sealed under its identifier.
+pub(crate) fn destination(
+    vault: &Vault,
+    id: &str,
+    kind: SubscriberKind,
+    sealed: &[u8],
+) -> Result<Destination, StoreError> {
+    let sealed: String = vault.open(sealed_in(id), sealed)?;
+    Ok(match kind {
+        SubscriberKind::Email => Destination::Email(sealed),
+        SubscriberKind::Webhook => Destination::Webhook(Secret::new(sealed)),
+    })
+}
+
+/// What shows that a subscriber may know what its page tells, out of its two columns.
+pub(crate) fn admission(by_owner: bool, let_in: Option<&[u8]>) -> Admission {
+    match (by_owner, let_in) {
+        (true, _) => Admission::Owner,
+        (false, Some(mark)) => Admission::Password(mark.to_vec()),
+        (false, None) => Admission::Visitor,
     }
 }
 
-async fn read(db: &mut Connection, vault: &Vault, row: &Row) -> Result<Receiving, StoreError> {
+async fn read(db: &mut Connection, vault: &Vault, row: &Row) -> Result<Subscriber, StoreError> {
     let subscriber_id: SubscriberId = id(row, 0, SubscriberId::parse)?;
     let text = subscriber_id.to_string();
-    let sealed: String = vault.open(sealed_in(&text), row.try_get(4)?)?;
-    let destination = match id(row, 3, SubscriberKind::parse)? {
-        SubscriberKind::Email => Destination::Email(sealed),
-        SubscriberKind::Webhook => Destination::Webhook(Secret::new(sealed)),
-    };
+    let kind = id(row, 3, SubscriberKind::parse)?;
+    let destination = destination(vault, &text, kind, row.try_get(4)?)?;
     let hears = [
         (Topic::Reports, row.try_get(6)?),
         (Topic::Maintenance, row.try_get(7)?),
@@ -162,17 +206,13 @@ async fn read(db: &mut Connection, vault: &Vault, row: &Row) -> Result<Receiving
         scope,
         topics: hears.into_iter().filter(|(_, hears)| *hears).map(|(topic, _)| topic).collect(),
     };
-    Ok(Receiving {
-        subscriber: Subscriber {
-            id: subscriber_id,
-            workspace: id(row, 1, WorkspaceId::parse)?,
-            settings,
-            created_at: instant(row, 10)?,
-            confirmed_at: maybe_instant(row, 11)?,
-        },
-        slug: row.try_get(12)?,
-        title: row.try_get(13)?,
-        published: row.try_get(14)?,
+    Ok(Subscriber {
+        id: subscriber_id,
+        workspace: id(row, 1, WorkspaceId::parse)?,
+        settings,
+        created_at: instant(row, 10)?,
+        confirmed_at: maybe_instant(row, 11)?,
+        admission: admission(row.try_get(12)?, row.try_get(13)?),
     })
 }
 
@@ -189,15 +229,4 @@ async fn components(db: &mut Connection, subscriber: &str) -> Result<Vec<Compone
 /// Where the address of a subscriber is sealed.
 const fn sealed_in(id: &str) -> Place<'_> {
     Place { column: "subscribers.sealed", row: id }
-}
-
-/// What is the same for two subscribers with one address, and says nothing of it without the key.
-fn digest(vault: &Vault, destination: &Destination) -> Vec<u8> {
-    let digest = Sha256::new()
-        .chain_update(b"aloft subscriber")
-        .chain_update(vault.sessions().expose())
-        .chain_update(destination.kind().as_str())
-        .chain_update([0])
-        .chain_update(destination.normal());
-    digest.finalize().to_vec()
 }

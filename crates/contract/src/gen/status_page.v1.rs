@@ -6,12 +6,12 @@
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct StatusPage {
-    /// Output: `page_…`. In an update it says which page is meant.
+    /// Output: identifier of the status page, `page_…`. In an update it says which page is meant.
     ///
     /// Field 1: `id`
     #[serde(rename = "id", skip_serializing_if = "::core::option::Option::is_none")]
     pub id: ::core::option::Option<::buffa::alloc::string::String>,
-    /// 1 to 256 characters. Required.
+    /// Title of the page: 1 to 256 characters. Required.
     ///
     /// Field 2: `title`
     #[serde(rename = "title", skip_serializing_if = "::core::option::Option::is_none")]
@@ -22,7 +22,7 @@ pub struct StatusPage {
     /// Field 3: `slug`
     #[serde(rename = "slug", skip_serializing_if = "::core::option::Option::is_none")]
     pub slug: ::core::option::Option<::buffa::alloc::string::String>,
-    /// Up to 1024 characters.
+    /// What the page is about: up to 1024 characters.
     ///
     /// Field 4: `description`
     #[serde(
@@ -63,7 +63,7 @@ pub struct StatusPage {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub custom_domain: ::core::option::Option<::buffa::alloc::string::String>,
-    /// One of `public`, `password`, `email-domain`. Absent: as `public`.
+    /// Who may read the page: one of `public`, `password`, `email-domain`. Absent: as `public`.
     ///
     /// Field 9: `access_type`
     #[serde(
@@ -72,8 +72,8 @@ pub struct StatusPage {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub access_type: ::core::option::Option<::buffa::alloc::string::String>,
-    /// 1 to 256 characters; required when `access_type` is `password`. A secret: left out of answers to
-    /// read-only keys.
+    /// Password of the page, 1 to 256 characters; required when `access_type` is `password`. A secret:
+    /// left out of answers to read-only keys.
     ///
     /// Field 10: `password`
     #[serde(
@@ -99,7 +99,7 @@ pub struct StatusPage {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub published: ::core::option::Option<bool>,
-    /// Output: `system`, `light` or `dark`; see SetStatusPageTheme.
+    /// Output: its colours: `system`, `light` or `dark`; see SetStatusPageTheme.
     ///
     /// Field 31: `theme`
     #[serde(rename = "theme", skip_serializing_if = "::core::option::Option::is_none")]
@@ -548,7 +548,7 @@ pub const __STATUS_PAGE_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct Component {
-    /// Output: `cmp_…`. In an update it says which component is meant.
+    /// Output: identifier of the component, `cmp_…`. In an update it says which component is meant.
     ///
     /// Field 1: `id`
     #[serde(rename = "id", skip_serializing_if = "::core::option::Option::is_none")]
@@ -577,12 +577,12 @@ pub struct Component {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub monitor_id: ::core::option::Option<::buffa::alloc::string::String>,
-    /// Up to 256 characters. Absent: the monitor's.
+    /// Name on the page: up to 256 characters. Absent: the monitor's.
     ///
     /// Field 5: `name`
     #[serde(rename = "name", skip_serializing_if = "::core::option::Option::is_none")]
     pub name: ::core::option::Option<::buffa::alloc::string::String>,
-    /// Up to 1024 characters.
+    /// What it is, for visitors: up to 1024 characters.
     ///
     /// Field 6: `description`
     #[serde(
@@ -955,7 +955,7 @@ pub const __COMPONENT_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct ComponentGroup {
-    /// Output: `grp_…`. In an update it says which group is meant.
+    /// Output: identifier of the component group, `grp_…`. In an update it says which group is meant.
     ///
     /// Field 1: `id`
     #[serde(rename = "id", skip_serializing_if = "::core::option::Option::is_none")]
@@ -969,7 +969,7 @@ pub struct ComponentGroup {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub page_id: ::core::option::Option<::buffa::alloc::string::String>,
-    /// 1 to 256 characters. Required.
+    /// Name of the group: 1 to 256 characters. Required.
     ///
     /// Field 3: `name`
     #[serde(rename = "name", skip_serializing_if = "::core::option::Option::is_none")]
@@ -1199,7 +1199,7 @@ pub const __COMPONENT_GROUP_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::b
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct CreateStatusPageRequest {
-    /// Its outputs are ignored. Required.
+    /// What to create; its outputs are ignored. Required.
     ///
     /// Field 1: `status_page`
     #[serde(
@@ -1453,7 +1453,7 @@ pub const __CREATE_STATUS_PAGE_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAn
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct GetStatusPageRequest {
-    /// `page_…`. Required.
+    /// Identifier of the status page, `page_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -2617,7 +2617,7 @@ pub const __UPDATE_STATUS_PAGE_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAn
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct DeleteStatusPageRequest {
-    /// `page_…`. Required.
+    /// Identifier of the status page, `page_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -2813,7 +2813,7 @@ pub const __DELETE_STATUS_PAGE_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAn
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct PublishStatusPageRequest {
-    /// `page_…`. Required.
+    /// Identifier of the status page, `page_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -3050,7 +3050,7 @@ pub const __PUBLISH_STATUS_PAGE_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonA
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct UnpublishStatusPageRequest {
-    /// `page_…`. Required.
+    /// Identifier of the status page, `page_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -3287,7 +3287,7 @@ pub const __UNPUBLISH_STATUS_PAGE_RESPONSE_JSON_ANY: ::buffa::type_registry::Jso
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct SetStatusPageThemeRequest {
-    /// `page_…`. Required.
+    /// Identifier of the status page, `page_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -3295,7 +3295,7 @@ pub struct SetStatusPageThemeRequest {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub id: ::buffa::alloc::string::String,
-    /// One of `system`, `light`, `dark`. Required.
+    /// The colours: one of `system`, `light`, `dark`. Required.
     ///
     /// Field 2: `theme`
     #[serde(
@@ -3549,7 +3549,7 @@ pub const __SET_STATUS_PAGE_THEME_RESPONSE_JSON_ANY: ::buffa::type_registry::Jso
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct SetStatusPageIndexingRequest {
-    /// `page_…`. Required.
+    /// Identifier of the status page, `page_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -3814,7 +3814,7 @@ pub const __SET_STATUS_PAGE_INDEXING_RESPONSE_JSON_ANY: ::buffa::type_registry::
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct CreateComponentRequest {
-    /// Its outputs are ignored. Required.
+    /// What to create; its outputs are ignored. Required.
     ///
     /// Field 1: `component`
     #[serde(
@@ -4066,7 +4066,7 @@ pub const __CREATE_COMPONENT_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAnyE
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct GetComponentRequest {
-    /// `cmp_…`. Required.
+    /// Identifier of the component, `cmp_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -5001,7 +5001,7 @@ pub const __UPDATE_COMPONENT_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAnyE
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct DeleteComponentRequest {
-    /// `cmp_…`. Required.
+    /// Identifier of the component, `cmp_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -5197,7 +5197,7 @@ pub const __DELETE_COMPONENT_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAnyE
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct CreateComponentGroupRequest {
-    /// Its outputs are ignored. Required.
+    /// What to create; its outputs are ignored. Required.
     ///
     /// Field 1: `component_group`
     #[serde(
@@ -5457,7 +5457,7 @@ pub const __CREATE_COMPONENT_GROUP_RESPONSE_JSON_ANY: ::buffa::type_registry::Js
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct GetComponentGroupRequest {
-    /// `grp_…`. Required.
+    /// Identifier of the component group, `grp_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -6405,7 +6405,7 @@ pub const __UPDATE_COMPONENT_GROUP_RESPONSE_JSON_ANY: ::buffa::type_registry::Js
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct DeleteComponentGroupRequest {
-    /// `grp_…`. Required.
+    /// Identifier of the component group, `grp_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -6601,7 +6601,7 @@ pub const __DELETE_COMPONENT_GROUP_RESPONSE_JSON_ANY: ::buffa::type_registry::Js
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct GetStatusPageOverviewRequest {
-    /// `page_…`. Required.
+    /// Identifier of the status page, `page_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -6840,7 +6840,7 @@ pub const __GET_STATUS_PAGE_OVERVIEW_RESPONSE_JSON_ANY: ::buffa::type_registry::
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct StatusPageOverview {
-    /// `page_…`.
+    /// Identifier of the status page, `page_…`.
     ///
     /// Field 1: `page_id`
     #[serde(
@@ -7214,7 +7214,7 @@ pub const __STATUS_PAGE_OVERVIEW_JSON_ANY: ::buffa::type_registry::JsonAnyEntry 
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct ComponentOverview {
-    /// `cmp_…`.
+    /// Identifier of the component, `cmp_…`.
     ///
     /// Field 1: `id`
     #[serde(
@@ -7597,7 +7597,7 @@ pub const __COMPONENT_OVERVIEW_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = 
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct IncidentOverview {
-    /// `inc_…`.
+    /// Identifier of the incident, `inc_…`.
     ///
     /// Field 1: `id`
     #[serde(
@@ -7819,7 +7819,7 @@ pub const __INCIDENT_OVERVIEW_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = :
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct ReportOverview {
-    /// `rpt_…`.
+    /// Identifier of the report, `rpt_…`.
     ///
     /// Field 1: `id`
     #[serde(
@@ -8087,7 +8087,7 @@ pub const __REPORT_OVERVIEW_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::b
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct MaintenanceOverview {
-    /// `mnt_…`; a maintenance that repeats has several windows.
+    /// Identifier of the maintenance, `mnt_…`; a maintenance that repeats has several windows.
     ///
     /// Field 1: `id`
     #[serde(
@@ -8382,7 +8382,7 @@ pub const __MAINTENANCE_OVERVIEW_JSON_ANY: ::buffa::type_registry::JsonAnyEntry 
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct GetComponentSummaryRequest {
-    /// `cmp_…`. Required.
+    /// Identifier of the component, `cmp_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -8520,7 +8520,7 @@ pub const __GET_COMPONENT_SUMMARY_REQUEST_JSON_ANY: ::buffa::type_registry::Json
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct GetComponentSummaryResponse {
-    /// `cmp_…`.
+    /// Identifier of the component, `cmp_…`.
     ///
     /// Field 1: `id`
     #[serde(
@@ -9002,7 +9002,7 @@ pub const __COMPONENT_DAY_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buf
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct Subscriber {
-    /// Output: `sub_…`.
+    /// Output: identifier of the subscriber, `sub_…`.
     ///
     /// Field 1: `id`
     #[serde(rename = "id", skip_serializing_if = "::core::option::Option::is_none")]
@@ -9057,12 +9057,13 @@ pub struct Subscriber {
         deserialize_with = "::buffa::json_helpers::null_as_default"
     )]
     pub topics: ::buffa::alloc::vec::Vec<::buffa::alloc::string::String>,
-    /// Output: `email` or `webhook`.
+    /// Output: how it is told: `email` or `webhook`.
     ///
     /// Field 30: `kind`
     #[serde(rename = "kind", skip_serializing_if = "::core::option::Option::is_none")]
     pub kind: ::core::option::Option<::buffa::alloc::string::String>,
-    /// Output: `pending` until who has the address said yes, then `active`.
+    /// Output: whether it is told anything: `pending` until who has the address said yes, then
+    /// `active`.
     ///
     /// Field 31: `state`
     #[serde(rename = "state", skip_serializing_if = "::core::option::Option::is_none")]
@@ -9091,6 +9092,18 @@ pub struct Subscriber {
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
+    /// Output: why it is told nothing at the moment, where that is so: `pending` until who has the address
+    /// said yes; `page_hidden` while the page is; `other_domain` where the page is for members and the
+    /// address is at none of their domains; `password` where it asked before the page had this password.
+    /// It is told again when that has changed.
+    ///
+    /// Field 34: `not_told_because`
+    #[serde(
+        rename = "notToldBecause",
+        alias = "not_told_because",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub not_told_because: ::core::option::Option<::buffa::alloc::string::String>,
 }
 impl ::core::fmt::Debug for Subscriber {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
@@ -9106,6 +9119,7 @@ impl ::core::fmt::Debug for Subscriber {
             .field("state", &self.state)
             .field("created_at", &self.created_at)
             .field("confirmed_at", &self.confirmed_at)
+            .field("not_told_because", &self.not_told_because)
             .finish()
     }
 }
@@ -9179,6 +9193,9 @@ impl ::buffa::Message for Subscriber {
                 += 2u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                     + inner_size as u64;
         }
+        if let Some(ref v) = self.not_told_because {
+            size += 2u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
         ::buffa::saturate_size(size)
     }
     fn write_to(
@@ -9230,6 +9247,9 @@ impl ::buffa::Message for Subscriber {
                 buf,
             );
             self.confirmed_at.write_to(__cache, buf);
+        }
+        if let Some(ref v) = self.not_told_because {
+            ::buffa::types::put_string_field(34u32, v, buf);
         }
     }
     fn merge_field(
@@ -9361,6 +9381,18 @@ impl ::buffa::Message for Subscriber {
                     ctx,
                 )?;
             }
+            34u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self
+                        .not_told_because
+                        .get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
             _ => {
                 ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
             }
@@ -9379,6 +9411,7 @@ impl ::buffa::Message for Subscriber {
         self.state = ::core::option::Option::None;
         self.created_at = ::buffa::MessageField::none();
         self.confirmed_at = ::buffa::MessageField::none();
+        self.not_told_because = ::core::option::Option::None;
     }
 }
 impl ::buffa::json_helpers::ProtoElemJson for Subscriber {
@@ -9827,7 +9860,7 @@ pub const __LIST_SUBSCRIBERS_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAnyE
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct AddSubscriberRequest {
-    /// Its outputs are ignored. Required.
+    /// What to add; its outputs are ignored. Required.
     ///
     /// Field 1: `subscriber`
     #[serde(
@@ -10102,7 +10135,7 @@ pub const __ADD_SUBSCRIBER_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAnyEnt
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct RemoveSubscriberRequest {
-    /// `sub_…`. Required.
+    /// Identifier of the subscriber, `sub_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -10313,11 +10346,11 @@ pub mod __buffa {
         /// A status page.
         #[derive(Clone, Debug, Default)]
         pub struct StatusPageView<'a> {
-            /// Output: `page_…`. In an update it says which page is meant.
+            /// Output: identifier of the status page, `page_…`. In an update it says which page is meant.
             ///
             /// Field 1: `id`
             pub id: ::core::option::Option<&'a str>,
-            /// 1 to 256 characters. Required.
+            /// Title of the page: 1 to 256 characters. Required.
             ///
             /// Field 2: `title`
             pub title: ::core::option::Option<&'a str>,
@@ -10326,7 +10359,7 @@ pub mod __buffa {
             ///
             /// Field 3: `slug`
             pub slug: ::core::option::Option<&'a str>,
-            /// Up to 1024 characters.
+            /// What the page is about: up to 1024 characters.
             ///
             /// Field 4: `description`
             pub description: ::core::option::Option<&'a str>,
@@ -10347,12 +10380,12 @@ pub mod __buffa {
             ///
             /// Field 8: `custom_domain`
             pub custom_domain: ::core::option::Option<&'a str>,
-            /// One of `public`, `password`, `email-domain`. Absent: as `public`.
+            /// Who may read the page: one of `public`, `password`, `email-domain`. Absent: as `public`.
             ///
             /// Field 9: `access_type`
             pub access_type: ::core::option::Option<&'a str>,
-            /// 1 to 256 characters; required when `access_type` is `password`. A secret: left out of answers to
-            /// read-only keys.
+            /// Password of the page, 1 to 256 characters; required when `access_type` is `password`. A secret:
+            /// left out of answers to read-only keys.
             ///
             /// Field 10: `password`
             pub password: ::core::option::Option<&'a str>,
@@ -10365,7 +10398,7 @@ pub mod __buffa {
             ///
             /// Field 30: `published`
             pub published: ::core::option::Option<bool>,
-            /// Output: `system`, `light` or `dark`; see SetStatusPageTheme.
+            /// Output: its colours: `system`, `light` or `dark`; see SetStatusPageTheme.
             ///
             /// Field 31: `theme`
             pub theme: ::core::option::Option<&'a str>,
@@ -10941,14 +10974,14 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Output: `page_…`. In an update it says which page is meant.
+            /// Output: identifier of the status page, `page_…`. In an update it says which page is meant.
             ///
             /// Field 1: `id`
             #[must_use]
             pub fn id(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().id
             }
-            /// 1 to 256 characters. Required.
+            /// Title of the page: 1 to 256 characters. Required.
             ///
             /// Field 2: `title`
             #[must_use]
@@ -10963,7 +10996,7 @@ pub mod __buffa {
             pub fn slug(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().slug
             }
-            /// Up to 1024 characters.
+            /// What the page is about: up to 1024 characters.
             ///
             /// Field 4: `description`
             #[must_use]
@@ -10999,15 +11032,15 @@ pub mod __buffa {
             pub fn custom_domain(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().custom_domain
             }
-            /// One of `public`, `password`, `email-domain`. Absent: as `public`.
+            /// Who may read the page: one of `public`, `password`, `email-domain`. Absent: as `public`.
             ///
             /// Field 9: `access_type`
             #[must_use]
             pub fn access_type(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().access_type
             }
-            /// 1 to 256 characters; required when `access_type` is `password`. A secret: left out of answers to
-            /// read-only keys.
+            /// Password of the page, 1 to 256 characters; required when `access_type` is `password`. A secret:
+            /// left out of answers to read-only keys.
             ///
             /// Field 10: `password`
             #[must_use]
@@ -11029,7 +11062,7 @@ pub mod __buffa {
             pub fn published(&self) -> ::core::option::Option<bool> {
                 self.0.reborrow().published
             }
-            /// Output: `system`, `light` or `dark`; see SetStatusPageTheme.
+            /// Output: its colours: `system`, `light` or `dark`; see SetStatusPageTheme.
             ///
             /// Field 31: `theme`
             #[must_use]
@@ -11100,7 +11133,7 @@ pub mod __buffa {
         /// A line of a status page.
         #[derive(Clone, Debug, Default)]
         pub struct ComponentView<'a> {
-            /// Output: `cmp_…`. In an update it says which component is meant.
+            /// Output: identifier of the component, `cmp_…`. In an update it says which component is meant.
             ///
             /// Field 1: `id`
             pub id: ::core::option::Option<&'a str>,
@@ -11117,11 +11150,11 @@ pub mod __buffa {
             ///
             /// Field 4: `monitor_id`
             pub monitor_id: ::core::option::Option<&'a str>,
-            /// Up to 256 characters. Absent: the monitor's.
+            /// Name on the page: up to 256 characters. Absent: the monitor's.
             ///
             /// Field 5: `name`
             pub name: ::core::option::Option<&'a str>,
-            /// Up to 1024 characters.
+            /// What it is, for visitors: up to 1024 characters.
             ///
             /// Field 6: `description`
             pub description: ::core::option::Option<&'a str>,
@@ -11616,7 +11649,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Output: `cmp_…`. In an update it says which component is meant.
+            /// Output: identifier of the component, `cmp_…`. In an update it says which component is meant.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -11645,14 +11678,14 @@ pub mod __buffa {
             pub fn monitor_id(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().monitor_id
             }
-            /// Up to 256 characters. Absent: the monitor's.
+            /// Name on the page: up to 256 characters. Absent: the monitor's.
             ///
             /// Field 5: `name`
             #[must_use]
             pub fn name(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().name
             }
-            /// Up to 1024 characters.
+            /// What it is, for visitors: up to 1024 characters.
             ///
             /// Field 6: `description`
             #[must_use]
@@ -11736,7 +11769,7 @@ pub mod __buffa {
         /// Components of a status page that stand together.
         #[derive(Clone, Debug, Default)]
         pub struct ComponentGroupView<'a> {
-            /// Output: `grp_…`. In an update it says which group is meant.
+            /// Output: identifier of the component group, `grp_…`. In an update it says which group is meant.
             ///
             /// Field 1: `id`
             pub id: ::core::option::Option<&'a str>,
@@ -11744,7 +11777,7 @@ pub mod __buffa {
             ///
             /// Field 2: `page_id`
             pub page_id: ::core::option::Option<&'a str>,
-            /// 1 to 256 characters. Required.
+            /// Name of the group: 1 to 256 characters. Required.
             ///
             /// Field 3: `name`
             pub name: ::core::option::Option<&'a str>,
@@ -12125,7 +12158,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Output: `grp_…`. In an update it says which group is meant.
+            /// Output: identifier of the component group, `grp_…`. In an update it says which group is meant.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -12139,7 +12172,7 @@ pub mod __buffa {
             pub fn page_id(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().page_id
             }
-            /// 1 to 256 characters. Required.
+            /// Name of the group: 1 to 256 characters. Required.
             ///
             /// Field 3: `name`
             #[must_use]
@@ -12202,7 +12235,7 @@ pub mod __buffa {
         /// The arguments of a new status page.
         #[derive(Clone, Debug, Default)]
         pub struct CreateStatusPageRequestView<'a> {
-            /// Its outputs are ignored. Required.
+            /// What to create; its outputs are ignored. Required.
             ///
             /// Field 1: `status_page`
             pub status_page: ::buffa::MessageFieldView<
@@ -12466,7 +12499,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Its outputs are ignored. Required.
+            /// What to create; its outputs are ignored. Required.
             ///
             /// Field 1: `status_page`
             #[must_use]
@@ -12832,7 +12865,7 @@ pub mod __buffa {
         /// Which status page to read.
         #[derive(Clone, Debug, Default)]
         pub struct GetStatusPageRequestView<'a> {
-            /// `page_…`. Required.
+            /// Identifier of the status page, `page_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -13051,7 +13084,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// `page_…`. Required.
+            /// Identifier of the status page, `page_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -15359,7 +15392,7 @@ pub mod __buffa {
         /// Which status page to delete.
         #[derive(Clone, Debug, Default)]
         pub struct DeleteStatusPageRequestView<'a> {
-            /// `page_…`. Required.
+            /// Identifier of the status page, `page_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -15580,7 +15613,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// `page_…`. Required.
+            /// Identifier of the status page, `page_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -15869,7 +15902,7 @@ pub mod __buffa {
         /// Which status page to show to visitors.
         #[derive(Clone, Debug, Default)]
         pub struct PublishStatusPageRequestView<'a> {
-            /// `page_…`. Required.
+            /// Identifier of the status page, `page_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -16090,7 +16123,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// `page_…`. Required.
+            /// Identifier of the status page, `page_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -16454,7 +16487,7 @@ pub mod __buffa {
         /// Which status page to hide from visitors.
         #[derive(Clone, Debug, Default)]
         pub struct UnpublishStatusPageRequestView<'a> {
-            /// `page_…`. Required.
+            /// Identifier of the status page, `page_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -16677,7 +16710,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// `page_…`. Required.
+            /// Identifier of the status page, `page_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -17041,11 +17074,11 @@ pub mod __buffa {
         /// Which colours a status page gets.
         #[derive(Clone, Debug, Default)]
         pub struct SetStatusPageThemeRequestView<'a> {
-            /// `page_…`. Required.
+            /// Identifier of the status page, `page_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
-            /// One of `system`, `light`, `dark`. Required.
+            /// The colours: one of `system`, `light`, `dark`. Required.
             ///
             /// Field 2: `theme`
             pub theme: &'a str,
@@ -17286,14 +17319,14 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// `page_…`. Required.
+            /// Identifier of the status page, `page_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]
             pub fn id(&self) -> &'_ str {
                 self.0.reborrow().id
             }
-            /// One of `system`, `light`, `dark`. Required.
+            /// The colours: one of `system`, `light`, `dark`. Required.
             ///
             /// Field 2: `theme`
             #[must_use]
@@ -17657,7 +17690,7 @@ pub mod __buffa {
         /// Whether search engines may list a status page.
         #[derive(Clone, Debug, Default)]
         pub struct SetStatusPageIndexingRequestView<'a> {
-            /// `page_…`. Required.
+            /// Identifier of the status page, `page_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -17905,7 +17938,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// `page_…`. Required.
+            /// Identifier of the status page, `page_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -18278,7 +18311,7 @@ pub mod __buffa {
         /// The arguments of a new component.
         #[derive(Clone, Debug, Default)]
         pub struct CreateComponentRequestView<'a> {
-            /// Its outputs are ignored. Required.
+            /// What to create; its outputs are ignored. Required.
             ///
             /// Field 1: `component`
             pub component: ::buffa::MessageFieldView<
@@ -18538,7 +18571,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Its outputs are ignored. Required.
+            /// What to create; its outputs are ignored. Required.
             ///
             /// Field 1: `component`
             #[must_use]
@@ -18902,7 +18935,7 @@ pub mod __buffa {
         /// Which component to read.
         #[derive(Clone, Debug, Default)]
         pub struct GetComponentRequestView<'a> {
-            /// `cmp_…`. Required.
+            /// Identifier of the component, `cmp_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -19142,7 +19175,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// `cmp_…`. Required.
+            /// Identifier of the component, `cmp_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -20927,7 +20960,7 @@ pub mod __buffa {
         /// Which component to delete.
         #[derive(Clone, Debug, Default)]
         pub struct DeleteComponentRequestView<'a> {
-            /// `cmp_…`. Required.
+            /// Identifier of the component, `cmp_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -21146,7 +21179,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// `cmp_…`. Required.
+            /// Identifier of the component, `cmp_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -21435,7 +21468,7 @@ pub mod __buffa {
         /// The arguments of a new component group.
         #[derive(Clone, Debug, Default)]
         pub struct CreateComponentGroupRequestView<'a> {
-            /// Its outputs are ignored. Required.
+            /// What to create; its outputs are ignored. Required.
             ///
             /// Field 1: `component_group`
             pub component_group: ::buffa::MessageFieldView<
@@ -21701,7 +21734,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Its outputs are ignored. Required.
+            /// What to create; its outputs are ignored. Required.
             ///
             /// Field 1: `component_group`
             #[must_use]
@@ -22071,7 +22104,7 @@ pub mod __buffa {
         /// Which component group to read.
         #[derive(Clone, Debug, Default)]
         pub struct GetComponentGroupRequestView<'a> {
-            /// `grp_…`. Required.
+            /// Identifier of the component group, `grp_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -22313,7 +22346,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// `grp_…`. Required.
+            /// Identifier of the component group, `grp_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -24133,7 +24166,7 @@ pub mod __buffa {
         /// Which component group to delete.
         #[derive(Clone, Debug, Default)]
         pub struct DeleteComponentGroupRequestView<'a> {
-            /// `grp_…`. Required.
+            /// Identifier of the component group, `grp_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -24356,7 +24389,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// `grp_…`. Required.
+            /// Identifier of the component group, `grp_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -24649,7 +24682,7 @@ pub mod __buffa {
         /// Which status page to look at.
         #[derive(Clone, Debug, Default)]
         pub struct GetStatusPageOverviewRequestView<'a> {
-            /// `page_…`. Required.
+            /// Identifier of the status page, `page_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -24874,7 +24907,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// `page_…`. Required.
+            /// Identifier of the status page, `page_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -25238,7 +25271,7 @@ pub mod __buffa {
         /// What visitors see of a status page.
         #[derive(Clone, Debug, Default)]
         pub struct StatusPageOverviewView<'a> {
-            /// `page_…`.
+            /// Identifier of the status page, `page_…`.
             ///
             /// Field 1: `page_id`
             pub page_id: &'a str,
@@ -25814,7 +25847,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// `page_…`.
+            /// Identifier of the status page, `page_…`.
             ///
             /// Field 1: `page_id`
             #[must_use]
@@ -25934,7 +25967,7 @@ pub mod __buffa {
         /// counted over the last days of UTC, today included.
         #[derive(Clone, Debug, Default)]
         pub struct ComponentOverviewView<'a> {
-            /// `cmp_…`.
+            /// Identifier of the component, `cmp_…`.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -26431,7 +26464,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// `cmp_…`.
+            /// Identifier of the component, `cmp_…`.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -26547,7 +26580,7 @@ pub mod __buffa {
         /// An incident as visitors see it.
         #[derive(Clone, Debug, Default)]
         pub struct IncidentOverviewView<'a> {
-            /// `inc_…`.
+            /// Identifier of the incident, `inc_…`.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -26921,7 +26954,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// `inc_…`.
+            /// Identifier of the incident, `inc_…`.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -26991,7 +27024,7 @@ pub mod __buffa {
         /// A report as visitors see it; all of it reads status_report.v1.
         #[derive(Clone, Debug, Default)]
         pub struct ReportOverviewView<'a> {
-            /// `rpt_…`.
+            /// Identifier of the report, `rpt_…`.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -27409,7 +27442,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// `rpt_…`.
+            /// Identifier of the report, `rpt_…`.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -27493,7 +27526,7 @@ pub mod __buffa {
         /// A window of maintenance as visitors see it.
         #[derive(Clone, Debug, Default)]
         pub struct MaintenanceOverviewView<'a> {
-            /// `mnt_…`; a maintenance that repeats has several windows.
+            /// Identifier of the maintenance, `mnt_…`; a maintenance that repeats has several windows.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -27927,7 +27960,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// `mnt_…`; a maintenance that repeats has several windows.
+            /// Identifier of the maintenance, `mnt_…`; a maintenance that repeats has several windows.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -28020,7 +28053,7 @@ pub mod __buffa {
         /// Which component to sum up.
         #[derive(Clone, Debug, Default)]
         pub struct GetComponentSummaryRequestView<'a> {
-            /// `cmp_…`. Required.
+            /// Identifier of the component, `cmp_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -28268,7 +28301,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// `cmp_…`. Required.
+            /// Identifier of the component, `cmp_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -28322,7 +28355,7 @@ pub mod __buffa {
         /// A component by days.
         #[derive(Clone, Debug, Default)]
         pub struct GetComponentSummaryResponseView<'a> {
-            /// `cmp_…`.
+            /// Identifier of the component, `cmp_…`.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -28684,7 +28717,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// `cmp_…`.
+            /// Identifier of the component, `cmp_…`.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -29232,7 +29265,7 @@ pub mod __buffa {
         /// Somebody, or a program, who is told what happens on a status page.
         #[derive(Clone, Debug, Default)]
         pub struct SubscriberView<'a> {
-            /// Output: `sub_…`.
+            /// Output: identifier of the subscriber, `sub_…`.
             ///
             /// Field 1: `id`
             pub id: ::core::option::Option<&'a str>,
@@ -29262,11 +29295,12 @@ pub mod __buffa {
             ///
             /// Field 7: `topics`
             pub topics: ::buffa::RepeatedView<'a, &'a str>,
-            /// Output: `email` or `webhook`.
+            /// Output: how it is told: `email` or `webhook`.
             ///
             /// Field 30: `kind`
             pub kind: ::core::option::Option<&'a str>,
-            /// Output: `pending` until who has the address said yes, then `active`.
+            /// Output: whether it is told anything: `pending` until who has the address said yes, then
+            /// `active`.
             ///
             /// Field 31: `state`
             pub state: ::core::option::Option<&'a str>,
@@ -29282,6 +29316,13 @@ pub mod __buffa {
             pub confirmed_at: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
+            /// Output: why it is told nothing at the moment, where that is so: `pending` until who has the address
+            /// said yes; `page_hidden` while the page is; `other_domain` where the page is for members and the
+            /// address is at none of their domains; `password` where it asked before the page had this password.
+            /// It is told again when that has changed.
+            ///
+            /// Field 34: `not_told_because`
+            pub not_told_because: ::core::option::Option<&'a str>,
         }
         impl<'a> ::buffa::MessageView<'a> for SubscriberView<'a> {
             type Owned = super::super::Subscriber;
@@ -29418,6 +29459,15 @@ pub mod __buffa {
                             }
                         }
                     }
+                    34u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.not_told_because = Some(
+                            ::buffa::types::borrow_str(&mut cur)?,
+                        );
+                    }
                     6u32 => {
                         ::buffa::encoding::check_wire_type(
                             tag,
@@ -29491,6 +29541,7 @@ pub mod __buffa {
                         }
                         None => ::buffa::MessageField::none(),
                     },
+                    not_told_because: self.not_told_because.map(|s| s.to_string()),
                     ..::core::default::Default::default()
                 })
             }
@@ -29544,6 +29595,9 @@ pub mod __buffa {
                         += 2u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                             + inner_size as u64;
                 }
+                if let Some(ref v) = self.not_told_because {
+                    size += 2u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
                 ::buffa::saturate_size(size)
             }
             #[allow(clippy::needless_borrow)]
@@ -29596,6 +29650,9 @@ pub mod __buffa {
                         buf,
                     );
                     self.confirmed_at.write_to(__cache, buf);
+                }
+                if let Some(ref v) = self.not_told_because {
+                    ::buffa::types::put_string_field(34u32, v, buf);
                 }
             }
         }
@@ -29659,6 +29716,9 @@ pub mod __buffa {
                     {
                         __map.serialize_entry("confirmedAt", __v)?;
                     }
+                }
+                if let ::core::option::Option::Some(__v) = self.not_told_because {
+                    __map.serialize_entry("notToldBecause", __v)?;
                 }
                 __map.end()
             }
@@ -29753,7 +29813,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Output: `sub_…`.
+            /// Output: identifier of the subscriber, `sub_…`.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -29804,14 +29864,15 @@ pub mod __buffa {
             pub fn topics(&self) -> &::buffa::RepeatedView<'_, &'_ str> {
                 &self.0.reborrow().topics
             }
-            /// Output: `email` or `webhook`.
+            /// Output: how it is told: `email` or `webhook`.
             ///
             /// Field 30: `kind`
             #[must_use]
             pub fn kind(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().kind
             }
-            /// Output: `pending` until who has the address said yes, then `active`.
+            /// Output: whether it is told anything: `pending` until who has the address said yes, then
+            /// `active`.
             ///
             /// Field 31: `state`
             #[must_use]
@@ -29839,6 +29900,16 @@ pub mod __buffa {
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'_>,
             > {
                 &self.0.reborrow().confirmed_at
+            }
+            /// Output: why it is told nothing at the moment, where that is so: `pending` until who has the address
+            /// said yes; `page_hidden` while the page is; `other_domain` where the page is for members and the
+            /// address is at none of their domains; `password` where it asked before the page had this password.
+            /// It is told again when that has changed.
+            ///
+            /// Field 34: `not_told_because`
+            #[must_use]
+            pub fn not_told_because(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().not_told_because
             }
         }
         impl ::core::convert::From<::buffa::OwnedView<SubscriberView<'static>>>
@@ -30658,7 +30729,7 @@ pub mod __buffa {
         /// A new subscriber.
         #[derive(Clone, Debug, Default)]
         pub struct AddSubscriberRequestView<'a> {
-            /// Its outputs are ignored. Required.
+            /// What to add; its outputs are ignored. Required.
             ///
             /// Field 1: `subscriber`
             pub subscriber: ::buffa::MessageFieldView<
@@ -30942,7 +31013,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Its outputs are ignored. Required.
+            /// What to add; its outputs are ignored. Required.
             ///
             /// Field 1: `subscriber`
             #[must_use]
@@ -31309,7 +31380,7 @@ pub mod __buffa {
         /// Which subscription to end.
         #[derive(Clone, Debug, Default)]
         pub struct RemoveSubscriberRequestView<'a> {
-            /// `sub_…`. Required.
+            /// Identifier of the subscriber, `sub_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -31530,7 +31601,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// `sub_…`. Required.
+            /// Identifier of the subscriber, `sub_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -33649,8 +33720,9 @@ pub trait StatusPageService: Send + Sync + 'static {
     > + Send;
     /// Adds a subscriber to a status page; see CreateStatusPage for `Idempotency-Key`.
     ///
-    /// Errors: `invalid_argument`, also for a page or a component that is not there, and for a page with
-    /// 10,000 subscribers; `already_exists` when a subscriber of the page has the address.
+    /// Errors: `invalid_argument`, also for a page or a component that is not there, for a page with
+    /// 10,000 subscribers, and for an address at none of the domains whose addresses may read the page;
+    /// `already_exists` when a subscriber of the page has the address.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///

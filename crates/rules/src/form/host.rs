@@ -56,6 +56,12 @@ impl DomainName {
         Ok(name)
     }
 
+    /// The domain of an email address, which comes after the last `@`; `None` where that is none.
+    pub fn of_mailbox(address: &str) -> Option<Self> {
+        let (_, domain) = address.rsplit_once('@')?;
+        Self::parse(&domain.to_lowercase()).ok()
+    }
+
     /// The name as it is looked up.
     pub fn as_str(&self) -> &str {
         &self.0

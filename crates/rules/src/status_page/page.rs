@@ -84,6 +84,12 @@ impl PageSettings {
         self.access_type.unwrap_or(AccessType::Public)
     }
 
+    /// The domains whose addresses may read a page for members, as they are looked up.
+    pub fn member_domains(&self) -> impl Iterator<Item = DomainName> {
+        let written = self.auth_email_domains.iter();
+        written.map(|domain| DomainName::parse(domain).expect("only domain names get into settings"))
+    }
+
     /// The custom domain as it is looked up: domains that differ only in how they are written are one.
     pub fn custom_domain_name(&self) -> Option<DomainName> {
         let written = self.custom_domain.as_deref()?;

@@ -5,7 +5,8 @@ use super::component::reference;
 use super::{A_COMPONENT, A_PAGE};
 use crate::tables::SUBSCRIBER;
 use crate::{
-    ComponentId, PageId, Reader, Secret, SubscriberId, Timestamp, Violations, WorkspaceId, limits,
+    ComponentId, DomainName, PageId, Reader, Secret, SubscriberId, Timestamp, Violations,
+    WorkspaceId, limits,
 };
 
 words! {
@@ -23,6 +24,18 @@ words! {
         Pending = "pending",
         /// It is told what it wants to hear.
         Active = "active",
+    }
+
+    /// Why a subscriber is told nothing at the moment.
+    NotTold ("reason why a subscriber is not told") {
+        /// Whose address it is was asked, and not answered.
+        Pending = "pending",
+        /// The page is hidden from visitors.
+        Hidden = "page_hidden",
+        /// The page is for members, and the address is at none of their domains.
+        Domain = "other_domain",
+        /// The page has a password, and it was not this one that let the subscriber in.
+        Password = "password",
     }
 
     /// What a subscriber may hear of.
@@ -67,6 +80,20 @@ pub struct Subscriber {
     pub created_at: Timestamp,
     /// Since when it is told; `None` until whoever has the address said yes.
     pub confirmed_at: Option<Timestamp>,
+    /// What shows that it may know what its page tells.
+    pub admission: Admission,
+}
+
+/// What shows that a subscriber may know what its page tells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Admission {
+    /// An owner of the page added it.
+    Owner,
+    /// It asked at a page that has no password.
+    Visitor,
+    /// It asked where the page's password was said: what is the same for two equal passwords of one
+    /// page, and tells nothing of them.
+    Password(Vec<u8>),
 }
 
 /// What a subscriber wants, valid. Only [`SubscriberDraft`] and the store make them.
@@ -139,6 +166,14 @@ impl Destination {
         match self {
             Self::Email(address) => address,
             Self::Webhook(url) => url.expose(),
+        }
+    }
+
+    /// The domain of an address, as it is looked up: what members of a page are known by.
+    pub fn domain(&self) -> Option<DomainName> {
+        match self {
+            Self::Email(address) => DomainName::of_mailbox(address),
+            Self::Webhook(_) => None,
         }
     }
 

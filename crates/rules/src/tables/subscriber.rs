@@ -4,7 +4,7 @@
 use super::monitor::TARGET_CHARS_MAX;
 use super::notification::EMAIL_CHARS_MAX;
 use crate::field::{Field, Resource, Shape, Value};
-use crate::status_page::{Language, SubscriberKind, SubscriberState, Topic};
+use crate::status_page::{Language, NotTold, SubscriberKind, SubscriberState, Topic};
 use crate::{ComponentId, PageId, SubscriberId};
 
 /// Somebody, or a program, who is told what happens on a status page.
@@ -49,6 +49,11 @@ pub static SUBSCRIBER: Resource = Resource {
         ),
         Field::output("created_at", Shape::Instant, "When the subscriber was added."),
         Field::output("confirmed_at", Shape::Instant, "Since when the subscriber is told."),
+        Field::output(
+            "not_told_because",
+            Shape::OneOf(NotTold::WORDS),
+            "Why the subscriber is told nothing at the moment.",
+        ),
     ],
     beyond: &[],
     blocks: &[],

@@ -7,6 +7,7 @@ use std::convert::Infallible;
 use axum::extract::{FromRequestParts, RawPathParams};
 use http::request::Parts;
 use rules::field::Shape;
+use rules::status_page::StatusPage;
 use rules::tables::STATUS_PAGE;
 
 /// Where pages are that are named by their slug.
@@ -53,6 +54,16 @@ impl PageAddress {
         match self {
             Self::Slug(_) => format!("{}{}", origin.unwrap_or_default(), self.base()),
             Self::Domain(domain) => format!("https://{domain}"),
+        }
+    }
+
+    /// Whether this is an address of the page.
+    pub(super) fn is_of(&self, page: &StatusPage) -> bool {
+        match self {
+            Self::Slug(slug) => *slug == page.settings.slug,
+            Self::Domain(name) => {
+                page.settings.custom_domain_name().is_some_and(|domain| domain.as_str() == name)
+            }
         }
     }
 

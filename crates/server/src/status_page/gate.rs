@@ -104,7 +104,8 @@ impl Gate {
                 Some(_) | None => Entry::Password,
             },
             AccessType::EmailDomain => {
-                let is_in = members(page).any(|domain| holds(Proof::Domain(&domain)));
+                let mut members = page.settings.member_domains();
+                let is_in = members.any(|domain| holds(Proof::Domain(&domain)));
                 if is_in { Entry::Granted } else { Entry::Email }
             }
         }
@@ -132,8 +133,9 @@ impl Gate {
         if !is_first || !self.sent_to.may(&receiver) {
             return Asked::TooOften;
         }
-        let domain = mailbox.rsplit_once('@').and_then(|(_, it)| DomainName::parse(it).ok());
-        match domain.filter(|domain| members(page).any(|member| member == *domain)) {
+        let is_member =
+            |domain: &DomainName| page.settings.member_domains().any(|member| member == *domain);
+        match DomainName::of_mailbox(&mailbox).filter(is_member) {
             Some(domain) => {
                 let link = Link::new(domain, self.ctx.chance(), self.ctx.now());
                 Asked::Yes(link.token(&self.signer, page.id))
@@ -170,17 +172,11 @@ impl Gate {
     fn link(&self, page: &StatusPage, token: &str) -> Option<Link> {
         let link = Link::read(token, &self.signer, page.id, self.ctx.now())?;
         let is_asked_for = page.settings.effective_access() == AccessType::EmailDomain;
-        let is_member = members(page).any(|domain| domain == link.domain);
+        let is_member = page.settings.member_domains().any(|domain| domain == link.domain);
         (is_asked_for && is_member).then_some(link)
     }
 
     fn let_in(&self, page: PageId, proof: Proof<'_>, visitor: &Visitor<'_>) -> HeaderValue {
         session::cookie(&self.signer, page, proof, visitor, self.ctx.now())
     }
-}
-
-/// The domains whose addresses may read the page, as domains are looked up.
-fn members(page: &StatusPage) -> impl Iterator<Item = DomainName> {
-    let written = page.settings.auth_email_domains.iter();
-    written.map(|domain| DomainName::parse(domain).expect("only domain names get into settings"))
 }

@@ -1,18 +1,21 @@
 //! From a page to its subscribers: what the page was told becomes a delivery for each who wants to hear
 //! of it, in steps small enough that no verdict waits for one. A step that is done again writes nothing
-//! twice, so that it can be killed at any moment. Whom something concerns is `domain::notify::News`'.
+//! twice, so that it can be killed at any moment. Whom something concerns is `domain::notify::News`',
+//! who may hear of the page as it is now, `domain::page`'s.
 
 use domain::notify::{About, Holds, News, Placed, Turn, group};
-use rules::status_page::{SubscriberKind, Topic};
-use rules::{IncidentId, PageId, ProviderType, SubscriberId, Timestamp, WorkspaceId};
+use domain::page::not_told;
+use rules::status_page::{StatusPage, SubscriberKind, Topic};
+use rules::{AccessType, IncidentId, PageId, ProviderType, SubscriberId, Timestamp, WorkspaceId};
 use sqlx::AssertSqlSafe;
 
 use super::rows::{self, Events, Posted};
 use super::{Addressee, Outbox};
-use crate::db::{Connection, query};
+use crate::db::{Connection, Row, query};
 use crate::row::{id, instant, maybe_instant};
+use crate::vault::Vault;
 use crate::writer::Session;
-use crate::{StoreError, maintenances};
+use crate::{StoreError, maintenances, pages, subscribers};
 
 /// Subscribers that one step writes to at most.
 const STEP_SUBSCRIBERS: i64 = 500;
@@ -62,8 +65,13 @@ async fn step(session: &mut Session, page: PageId, now: Timestamp) -> Result<Spr
     let Some(waiting) = first(session, page, now).await? else {
         return rest(&mut session.db, page).await;
     };
+    let shown = pages::by_id(&mut session.db, &session.vault, page).await?;
+    let Some(shown) = shown.filter(|page| page.published) else {
+        finish(&mut session.db, waiting.number, "cancelled", now).await?;
+        return Ok(Spread::More);
+    };
     match fate(&mut session.db, &waiting.news, now).await? {
-        Fate::Now => pass_on(session, page, &waiting, now).await?,
+        Fate::Now => pass_on(session, &shown, &waiting, now).await?,
         Fate::Void => finish(&mut session.db, waiting.number, "cancelled", now).await?,
         Fate::Later(at) => {
             query("UPDATE deliveries SET due_at = $1 WHERE number = $2")
@@ -132,22 +140,21 @@ async fn fate(db: &mut Connection, news: &News, now: Timestamp) -> Result<Fate, 
 
 async fn pass_on(
     session: &mut Session,
-    page: PageId,
+    page: &StatusPage,
     waiting: &Waiting,
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let news = &waiting.news;
     let (window, place) = match &news.about {
         About::Incident(_) => {
-            let (window, turn) = group(ProviderType::Email, session.outbox.window(page), now);
+            let (window, turn) = group(ProviderType::Email, session.outbox.window(page.id), now);
             (Some(window), placed(turn, now))
         }
         About::Report(_) | About::Maintenance(_) | About::Asked(_) | About::Known(_) => {
             (None, Placed { due_at: now, holds: None })
         }
     };
-    let hearers = hearers(&mut session.db, page, waiting).await?;
-    let is_last = (hearers.len() as i64) < STEP_SUBSCRIBERS;
+    let (hearers, is_last) = hearers(session, page, waiting).await?;
     let mut events = Events::default();
     for (subscriber, kind) in hearers {
         let addressee = Addressee::Subscriber(subscriber);
@@ -156,7 +163,7 @@ async fn pass_on(
     }
     if is_last {
         // All steps of it see the minute as it was before.
-        session.outbox.set_window(page, window);
+        session.outbox.set_window(page.id, window);
         finish(&mut session.db, waiting.number, "accepted", now).await?;
     }
     Ok(())
@@ -169,14 +176,61 @@ const fn placed(turn: Turn, now: Timestamp) -> Placed {
     }
 }
 
-/// Those who hear of it and to whom it was not written yet: who wanted that before it happened, of
-/// these components; of an end, who heard of the beginning. Identifiers are as long as each other, so
-/// that one that stands in a list of them is one of it.
+/// Somebody to write to.
+type Hearer = (SubscriberId, SubscriberKind);
+
+/// A step's worth of those who may hear of it and to whom it was not written yet, and whether those are
+/// the last. Who may not is passed over, however many they are.
 async fn hearers(
-    db: &mut Connection,
-    page: PageId,
+    session: &mut Session,
+    page: &StatusPage,
     waiting: &Waiting,
-) -> Result<Vec<(SubscriberId, SubscriberKind)>, StoreError> {
+) -> Result<(Vec<Hearer>, bool), StoreError> {
+    let vault = std::sync::Arc::clone(&session.vault);
+    let mark = subscribers::mark_of(&vault, page);
+    let (mut hearers, mut after) = (Vec::new(), String::new());
+    loop {
+        let rows = wanting(&mut session.db, waiting, &after).await?;
+        for row in &rows {
+            hearers.extend(hearer(&vault, page, mark.as_deref(), row)?);
+        }
+        let is_last = (rows.len() as i64) < STEP_SUBSCRIBERS;
+        if is_last || hearers.len() as i64 >= STEP_SUBSCRIBERS {
+            return Ok((hearers, is_last));
+        }
+        if let Some(row) = rows.last() {
+            after = row.try_get(0)?;
+        }
+    }
+}
+
+/// Who wants to hear of it, where it may.
+fn hearer(
+    vault: &Vault,
+    page: &StatusPage,
+    mark: Option<&[u8]>,
+    row: &Row,
+) -> Result<Option<Hearer>, StoreError> {
+    let (subscriber, kind) = (id(row, 0, SubscriberId::parse)?, id(row, 1, SubscriberKind::parse)?);
+    if page.settings.effective_access() != AccessType::Public {
+        let text: &str = row.try_get(0)?;
+        let destination = subscribers::destination(vault, text, kind, row.try_get(2)?)?;
+        let admission = subscribers::admission(row.try_get(3)?, row.try_get(4)?);
+        if not_told(page, mark, (&destination, &admission)).is_some() {
+            return Ok(None);
+        }
+    }
+    Ok(Some((subscriber, kind)))
+}
+
+/// Subscribers after this one, and to whom it was not written yet: who wanted that before it happened,
+/// of these components; of an end, who heard of the beginning. Identifiers are as long as each other, so
+/// that one that stands in a list of them is one of it.
+async fn wanting(
+    db: &mut Connection,
+    waiting: &Waiting,
+    after: &str,
+) -> Result<Vec<Row>, StoreError> {
     let news = &waiting.news;
     let hears = match news.topic() {
         Some(Topic::Reports) => "hears_reports",
@@ -191,7 +245,8 @@ async fn hearers(
         "AND $5 = $5"
     };
     let statement = format!(
-        "SELECT s.id, s.kind FROM subscribers s WHERE s.page_id = $1 AND s.{hears} \
+        "SELECT s.id, s.kind, s.sealed, s.by_owner, s.let_in FROM subscribers s \
+         WHERE s.page_id = $1 AND s.id > $7 AND s.{hears} \
          AND s.confirmed_at <= $2 AND ($3 = '' OR s.all_components OR EXISTS \
          (SELECT 1 FROM subscriber_components c WHERE c.subscriber = s.id \
          AND $3 LIKE '%' || c.component || '%')) \
@@ -200,16 +255,16 @@ async fn hearers(
     );
     let components: Vec<String> = news.concerns().iter().map(ToString::to_string).collect();
     let rows = query(AssertSqlSafe(statement))
-        .bind(page.to_string())
+        .bind(news.page.id.to_string())
         .bind(waiting.created_at.as_millis())
         .bind(components.join(" "))
         .bind(news.name())
         .bind(news.thread())
         .bind(STEP_SUBSCRIBERS)
+        .bind(after)
         .fetch_all(db)
         .await?;
-    let read = |row| Ok((id(row, 0, SubscriberId::parse)?, id(row, 1, SubscriberKind::parse)?));
-    rows.iter().map(read).collect()
+    Ok(rows)
 }
 
 async fn finish(

@@ -2,17 +2,19 @@
 //! ended, which takes all that is known of them.
 
 use domain::notify::{About, News, PageNamed, Placed};
+use domain::page::may_subscribe;
 use rules::status_page::{
-    A_COMPONENT, A_PAGE, Components, Destination, Subscriber, SubscriberSettings, Topic,
+    A_COMPONENT, A_PAGE, Admission, Components, Destination, StatusPage, Subscriber,
+    SubscriberSettings, Topic,
 };
 use rules::{PageId, SubscriberId, Violation, WorkspaceId, limits};
 
-use super::{Subscribers, digest, one, sealed_in};
+use super::{Subscribers, digests, one, sealed_in};
 use crate::audit::{self, Note};
 use crate::db::{Connection, query};
 use crate::outbox::{self, Events, Posted};
 use crate::writer::Session;
-use crate::{Change, Created, Idempotency, StoreError, idempotency};
+use crate::{Change, Created, Idempotency, StoreError, idempotency, pages};
 
 /// A subscriber to add, at the time of the change.
 #[derive(Clone, Debug)]
@@ -39,7 +41,8 @@ pub enum Begins {
 }
 
 impl Subscribers<'_> {
-    /// Adds a subscriber. Page and components must be there, and nobody with its address.
+    /// Adds a subscriber. Page and components must be there, and nobody with its address, which must be
+    /// at one of the page's domains where the page is for members.
     pub async fn add(
         &self,
         new: NewSubscriber,
@@ -81,7 +84,8 @@ async fn add(
         let found = found.map(|found| Created::Before(found.subscriber));
         return found.ok_or_else(|| idempotency::gone(StoreError::not_found("subscriber", &text)));
     }
-    let title = page_title(&mut session.db, workspace, new.settings.page_id).await?;
+    let page = page_of(session, workspace, new.settings.page_id).await?;
+    refuse_outside(&page, &new.settings.destination)?;
     refuse_taken(session, &new.settings).await?;
     let confirmed_at = match new.begins {
         Begins::Confirmed => Some(change.at),
@@ -93,30 +97,38 @@ async fn add(
         settings: new.settings,
         created_at: change.at,
         confirmed_at,
+        admission: Admission::Owner,
     };
-    insert(session, &subscriber).await?;
+    insert(session, &subscriber, None).await?;
     let id = subscriber.id.to_string();
     idempotency::remember(&mut session.db, workspace, call, (&id, change.at)).await?;
     note(&mut session.db, (workspace, subscriber.id), change, "subscriber.add").await?;
     if new.begins == Begins::Asked {
+        let title = page.settings.title;
         write_to(session, &subscriber, title, About::Asked(subscriber.id), change).await?;
     }
     Ok(Created::Now(subscriber))
 }
 
-/// The title of a page that the workspace must have.
-async fn page_title(
-    db: &mut Connection,
+/// A page that the workspace must have.
+pub(super) async fn page_of(
+    session: &mut Session,
     workspace: WorkspaceId,
-    page: PageId,
-) -> Result<String, StoreError> {
-    let title: Option<String> =
-        query("SELECT title FROM pages WHERE workspace_id = $1 AND id = $2")
-            .bind(workspace.to_string())
-            .bind(page.to_string())
-            .scalar(db)
-            .await?;
-    title.ok_or_else(|| StoreError::Refused(Violation::new("page_id", page, A_PAGE)))
+    id: PageId,
+) -> Result<StatusPage, StoreError> {
+    let page = pages::by_id(&mut session.db, &session.vault, id).await?;
+    let page = page.filter(|page| page.workspace == workspace);
+    page.ok_or_else(|| StoreError::Refused(Violation::new("page_id", id, A_PAGE)))
+}
+
+/// Who is no member hears nothing of a page for members, whoever asks.
+fn refuse_outside(page: &StatusPage, destination: &Destination) -> Result<(), StoreError> {
+    const ALLOWED: &str = "must be at one of the domains whose addresses may read the status page";
+    if may_subscribe(&page.settings, destination) {
+        return Ok(());
+    }
+    let address = destination.expose();
+    Err(StoreError::Refused(Violation::new("email", address, ALLOWED)))
 }
 
 async fn refuse_taken(
@@ -147,38 +159,50 @@ pub(super) async fn find(
 ) -> Result<Option<SubscriberId>, StoreError> {
     let row = query("SELECT id FROM subscribers WHERE page_id = $1 AND digest = $2")
         .bind(page.to_string())
-        .bind(digest(&session.vault, destination))
+        .bind(digests::of_destination(&session.vault, destination))
         .fetch_optional(&mut session.db)
         .await?;
     row.map(|row| crate::row::id(&row, 0, SubscriberId::parse)).transpose()
 }
 
-/// Whether a page has as many subscribers as it may have.
+/// Whether a page has as many subscribers as it may have. Whom strangers asked for and nobody confirmed
+/// is none yet: else they could fill a page.
 pub(super) async fn is_full(db: &mut Connection, page: PageId) -> Result<bool, StoreError> {
-    let count: Option<i64> = query("SELECT COUNT(*) FROM subscribers WHERE page_id = $1")
-        .bind(page.to_string())
-        .scalar(db)
-        .await?;
+    let count: Option<i64> = query(
+        "SELECT COUNT(*) FROM subscribers WHERE page_id = $1 \
+         AND (confirmed_at IS NOT NULL OR by_owner)",
+    )
+    .bind(page.to_string())
+    .scalar(db)
+    .await?;
     Ok(count.unwrap_or_default() >= i64::from(limits::SUBSCRIBERS_MAX))
 }
 
+/// Writes a subscriber, and the digest of the network that asked for it where a visitor did.
 pub(super) async fn insert(
     session: &mut Session,
     subscriber: &Subscriber,
+    asked_from: Option<&[u8]>,
 ) -> Result<(), StoreError> {
     let settings = &subscriber.settings;
+    let (by_owner, let_in) = match &subscriber.admission {
+        Admission::Owner => (true, None),
+        Admission::Visitor => (false, None),
+        Admission::Password(mark) => (false, Some(mark.as_slice())),
+    };
     let id = subscriber.id.to_string();
     let hears = |topic| settings.topics.contains(&topic);
     query(
         "INSERT INTO subscribers (id, workspace_id, page_id, kind, digest, sealed, language, \
          hears_reports, hears_maintenance, hears_incidents, all_components, created_at, asked_at, \
-         confirmed_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $13)",
+         confirmed_at, by_owner, let_in, asked_from) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $13, $14, $15, $16)",
     )
     .bind(&id)
     .bind(subscriber.workspace.to_string())
     .bind(settings.page_id.to_string())
     .bind(settings.destination.kind().as_str())
-    .bind(digest(&session.vault, &settings.destination))
+    .bind(digests::of_destination(&session.vault, &settings.destination))
     .bind(session.vault.seal(sealed_in(&id), &settings.destination.expose())?)
     .bind(settings.language.as_str())
     .bind(hears(Topic::Reports))
@@ -187,6 +211,9 @@ pub(super) async fn insert(
     .bind(settings.scope == Components::All)
     .bind(subscriber.created_at.as_millis())
     .bind(subscriber.confirmed_at.map(rules::Timestamp::as_millis))
+    .bind(by_owner)
+    .bind(let_in.map(<[u8]>::to_vec))
+    .bind(asked_from.map(<[u8]>::to_vec))
     .execute(&mut session.db)
     .await
     .map_err(|error| {

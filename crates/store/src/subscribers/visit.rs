@@ -1,18 +1,33 @@
 //! What visitors do: ask for emails, say that the address is theirs, choose what they hear of, and end
 //! it. Whether they may is shown by what they were sent; nothing here tells one address from another.
+//! Who comes through the gate of a page shows by that what lets them hear of it.
+
+use std::net::IpAddr;
 
 use domain::notify::About;
-use rules::status_page::{Components, Subscriber, SubscriberSettings, SubscriberState, Topic};
-use rules::{SubscriberId, Timestamp, WorkspaceId};
+use domain::page::may_subscribe;
+use rules::status_page::{
+    Admission, Components, StatusPage, Subscriber, SubscriberSettings, SubscriberState, Topic,
+};
+use rules::{SubscriberId, Timestamp, Violation, WorkspaceId, limits};
 
-use super::change::{find, insert, is_full, link, note, remove, write_to};
-use super::{Receiving, Subscribers, one};
+use super::change::{find, insert, is_full, link, note, page_of, remove, write_to};
+use super::{Receiving, Subscribers, digests, mark_of, one, pending};
 use crate::db::query;
 use crate::row::id;
 use crate::writer::Session;
 use crate::{Actor, Change, StoreError, outbox};
 
-/// What became of an address that was asked for. No visitor is told which of the first three.
+/// How somebody came who asks for emails.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Visit {
+    /// The page, as the gate let the visitor in to it.
+    pub page: StatusPage,
+    /// The network of the visitor.
+    pub network: IpAddr,
+}
+
+/// What became of an address that was asked for. No visitor is told which, but for the last one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked {
     /// It is new, and is asked.
@@ -23,6 +38,10 @@ pub enum Asked {
     Known,
     /// The page has as many subscribers as it may have.
     Full,
+    /// Nobody confirmed any of as many addresses as one network may ask for.
+    TooMany,
+    /// The page is for members, and the address is at none of their domains.
+    Outside,
 }
 
 /// What a subscriber wants to hear from now on.
@@ -35,41 +54,28 @@ pub struct Wanted {
 }
 
 impl Subscribers<'_> {
-    /// Somebody wants an address to be told; `title` is the page's. Whoever has it is asked.
+    /// Somebody wants an address to be told. Whoever has it is asked.
     pub async fn ask(
         &self,
-        (new, workspace): (SubscriberId, WorkspaceId),
+        new: SubscriberId,
         settings: SubscriberSettings,
-        title: String,
+        visit: Visit,
         now: Timestamp,
     ) -> Result<Asked, StoreError> {
         let change = Change { actor: Actor::Server, at: now };
         self.store
-            .write_in(workspace, move |session| {
-                Box::pin(async move {
-                    let before = find(session, settings.page_id, &settings.destination).await?;
-                    if let Some(before) = before {
-                        return ask_again(session, before, settings, change).await;
-                    }
-                    if is_full(&mut session.db, settings.page_id).await? {
-                        return Ok(Asked::Full);
-                    }
-                    let created_at = now;
-                    let subscriber =
-                        Subscriber { id: new, workspace, settings, created_at, confirmed_at: None };
-                    insert(session, &subscriber).await?;
-                    note(&mut session.db, (workspace, new), change, "subscriber.ask").await?;
-                    write_to(session, &subscriber, title, About::Asked(new), change).await?;
-                    Ok(Asked::New)
-                })
+            .write_in(visit.page.workspace, move |session| {
+                Box::pin(ask(session, new, settings, visit, change))
             })
             .await
     }
 
-    /// Who has the address said yes. `None` where the subscription ended, or the yes came too late.
+    /// Who has the address said yes, `inside` the page where its gate was asked. `None` where the
+    /// subscription ended, or the yes came too late; refused where the page is full.
     pub async fn confirm(
         &self,
         id: SubscriberId,
+        inside: Option<StatusPage>,
         now: Timestamp,
     ) -> Result<Option<Receiving>, StoreError> {
         let Some(seen) = self.receiving(id).await? else { return Ok(None) };
@@ -80,11 +86,13 @@ impl Subscribers<'_> {
                     let Some(seen) = one(&mut session.db, &session.vault, id).await? else {
                         return Ok(None);
                     };
+                    admit(session, &seen.subscriber, inside.as_ref()).await?;
                     if seen.subscriber.state() == SubscriberState::Active {
-                        return Ok(Some(seen));
+                        return one(&mut session.db, &session.vault, id).await;
                     }
+                    refuse_full(session, &seen.subscriber).await?;
                     let confirmed = query(
-                        "UPDATE subscribers SET confirmed_at = $1 \
+                        "UPDATE subscribers SET confirmed_at = $1, asked_from = NULL \
                          WHERE id = $2 AND confirmed_at IS NULL AND asked_at > $3",
                     )
                     .bind(now.as_millis())
@@ -105,11 +113,12 @@ impl Subscribers<'_> {
             .await
     }
 
-    /// A subscriber chooses anew. `None` where the subscription ended.
+    /// A subscriber chooses anew, `inside` the page. `None` where the subscription ended.
     pub async fn choose(
         &self,
         id: SubscriberId,
         wanted: Wanted,
+        inside: StatusPage,
         now: Timestamp,
     ) -> Result<Option<Receiving>, StoreError> {
         let Some(seen) = self.receiving(id).await? else { return Ok(None) };
@@ -120,6 +129,7 @@ impl Subscribers<'_> {
                     let Some(seen) = one(&mut session.db, &session.vault, id).await? else {
                         return Ok(None);
                     };
+                    admit(session, &seen.subscriber, Some(&inside)).await?;
                     settle(session, &seen, wanted).await?;
                     let workspace = seen.subscriber.workspace;
                     note(&mut session.db, (workspace, id), change, "subscriber.update").await?;
@@ -179,16 +189,56 @@ impl Subscribers<'_> {
     }
 }
 
+async fn ask(
+    session: &mut Session,
+    new: SubscriberId,
+    settings: SubscriberSettings,
+    visit: Visit,
+    change: Change,
+) -> Result<Asked, StoreError> {
+    let (workspace, page_id) = (visit.page.workspace, settings.page_id);
+    let page = page_of(session, workspace, page_id).await?;
+    if !may_subscribe(&page.settings, &settings.destination) {
+        return Ok(Asked::Outside);
+    }
+    let asked_from = digests::of_network(&session.vault, visit.network);
+    if let Some(before) = find(session, page_id, &settings.destination).await? {
+        return ask_again(session, before, settings, (&visit.page, &asked_from), change).await;
+    }
+    if is_full(&mut session.db, page_id).await? {
+        return Ok(Asked::Full);
+    }
+    if pending::is_full_of(&mut session.db, page_id, &asked_from).await? {
+        return Ok(Asked::TooMany);
+    }
+    pending::make_room(&mut session.db, page_id, change.at).await?;
+    let mark = mark_of(&session.vault, &visit.page);
+    let subscriber = Subscriber {
+        id: new,
+        workspace,
+        settings,
+        created_at: change.at,
+        confirmed_at: None,
+        admission: mark.map_or(Admission::Visitor, Admission::Password),
+    };
+    insert(session, &subscriber, Some(&asked_from)).await?;
+    note(&mut session.db, (workspace, new), change, "subscriber.ask").await?;
+    write_to(session, &subscriber, page.settings.title, About::Asked(new), change).await?;
+    Ok(Asked::New)
+}
+
 /// An address that is known already: asked again as it is wanted now, or told that it is known.
 async fn ask_again(
     session: &mut Session,
     before: SubscriberId,
     settings: SubscriberSettings,
+    (inside, asked_from): (&StatusPage, &[u8]),
     change: Change,
 ) -> Result<Asked, StoreError> {
     let seen = one(&mut session.db, &session.vault, before).await?;
     let Some(seen) = seen else { return Ok(Asked::Full) };
-    let title = seen.title.clone();
+    let title = seen.page.settings.title.clone();
+    admit(session, &seen.subscriber, Some(inside)).await?;
     if seen.subscriber.state() == SubscriberState::Active {
         let subscriber = &seen.subscriber;
         write_to(session, subscriber, title, About::Known(before), change).await?;
@@ -196,16 +246,48 @@ async fn ask_again(
     }
     let (scope, topics) = (settings.scope, settings.topics);
     settle(session, &seen, Wanted { scope, topics }).await?;
-    query("UPDATE subscribers SET asked_at = $1, language = $2 WHERE id = $3")
-        .bind(change.at.as_millis())
-        .bind(settings.language.as_str())
-        .bind(before.to_string())
-        .execute(&mut session.db)
-        .await?;
+    query(
+        "UPDATE subscribers SET asked_at = $1, language = $2, \
+         asked_from = CASE WHEN by_owner THEN NULL ELSE $3 END WHERE id = $4",
+    )
+    .bind(change.at.as_millis())
+    .bind(settings.language.as_str())
+    .bind(asked_from)
+    .bind(before.to_string())
+    .execute(&mut session.db)
+    .await?;
     outbox::leave(&mut session.db, before, change.at).await?;
     let about = About::Asked(before);
     write_to(session, &seen.subscriber, title, about, change).await?;
     Ok(Asked::Again)
+}
+
+/// Who is inside a page that has a password knows it: that lets the subscriber hear of the page from now
+/// on, unless an owner added it, whom no password ends.
+async fn admit(
+    session: &mut Session,
+    subscriber: &Subscriber,
+    inside: Option<&StatusPage>,
+) -> Result<(), StoreError> {
+    let mark = inside.and_then(|page| mark_of(&session.vault, page));
+    let Some(mark) = mark else { return Ok(()) };
+    query("UPDATE subscribers SET let_in = $1 WHERE id = $2 AND NOT by_owner")
+        .bind(mark)
+        .bind(subscriber.id.to_string())
+        .execute(&mut session.db)
+        .await?;
+    Ok(())
+}
+
+/// One that was asked for by a visitor takes a place among the page's subscribers when it is confirmed.
+async fn refuse_full(session: &mut Session, subscriber: &Subscriber) -> Result<(), StoreError> {
+    let page = subscriber.settings.page_id;
+    let has_place = subscriber.admission == Admission::Owner;
+    if has_place || !is_full(&mut session.db, page).await? {
+        return Ok(());
+    }
+    let allowed = format!("must have less than {} subscribers", limits::SUBSCRIBERS_MAX);
+    Err(StoreError::Refused(Violation::new("page_id", page, allowed)))
 }
 
 async fn settle(session: &mut Session, seen: &Receiving, wanted: Wanted) -> Result<(), StoreError> {

@@ -1,19 +1,23 @@
 //! Subscribers: what was written is what is read, within a workspace; what visitors do; and what becomes
-//! of them with their page. Whom they hear from stands in `hearing`.
+//! of them with their page. Whom they hear from stands in `hearing`, of what not any more in `access`, and
+//! what waits for an answer in `pending`.
 
+mod access;
 mod hearing;
+mod pending;
 
+use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
 use domain::notify::About;
 use rules::status_page::{
-    Components, Destination, Language, Subscriber, SubscriberDraft, SubscriberKind,
+    Components, Destination, Language, StatusPage, Subscriber, SubscriberDraft, SubscriberKind,
     SubscriberSettings, SubscriberState, Topic,
 };
 use rules::{ComponentId, PageId, Secret, SubscriberId, limits};
 use store::{
     Asked, Begins, Created, Due, Idempotency, NewSubscriber, Page, StoreError, SubscriberFilter,
-    Wanted,
+    Visit, Wanted,
 };
 
 use crate::components;
@@ -55,6 +59,30 @@ async fn add(
     added.map(Created::into_inner)
 }
 
+/// What becomes of what a visitor of a page asks for, whose network is a different one for each number.
+async fn asks(
+    home: &Home,
+    page: &StatusPage,
+    number: u64,
+    settings: SubscriberSettings,
+    now: i64,
+) -> Asked {
+    let network = IpAddr::V4(Ipv4Addr::from_bits(u32::try_from(number).unwrap()));
+    asks_from(home, page, (number, network), settings, now).await
+}
+
+async fn asks_from(
+    home: &Home,
+    page: &StatusPage,
+    (number, network): (u64, IpAddr),
+    settings: SubscriberSettings,
+    now: i64,
+) -> Asked {
+    let visit = Visit { page: page.clone(), network };
+    let store = home.store.subscribers();
+    store.ask(subscriber_id(number), settings, visit, instant(now)).await.unwrap()
+}
+
 /// One that hears of this component, on a server that has told of maintenance.
 pub(crate) async fn a_full_one(home: &Home, page: PageId, component: ComponentId) {
     let settings =
@@ -71,7 +99,7 @@ async fn due(home: &Home, subscriber: u64, now: i64) -> Vec<Due> {
 async fn ids(home: &Home, filter: SubscriberFilter) -> Vec<u64> {
     let listed = home.store.subscribers().list(home.workspace, filter, ALL).await.unwrap();
     assert_eq!(listed.total as usize, listed.rows.len());
-    listed.rows.iter().map(|row| row.id.bits()).collect()
+    listed.rows.iter().map(|row| row.subscriber.id.bits()).collect()
 }
 
 #[tokio::test]
@@ -180,12 +208,7 @@ async fn an_address_that_is_asked_for_hears_nothing_until_it_said_yes() {
         let page = a_page(home, 1).await;
         let ask = async |number, now| {
             let settings = wants(page.id, "a@example.com", |_| {});
-            let new = (subscriber_id(number), home.workspace);
-            home.store
-                .subscribers()
-                .ask(new, settings, "Acme".to_owned(), instant(now))
-                .await
-                .unwrap()
+            asks(home, &page, number, settings, now).await
         };
         let store = home.store.subscribers();
         assert_eq!(ask(1, 10).await, Asked::New);
@@ -195,10 +218,10 @@ async fn an_address_that_is_asked_for_hears_nothing_until_it_said_yes() {
         let [again] = &due(home, 1, 20).await[..] else { panic!("the first is not told any more") };
         assert_ne!(again.key, first.key);
 
-        let confirmed = store.confirm(subscriber_id(1), instant(30)).await.unwrap().unwrap();
+        let confirmed = store.confirm(subscriber_id(1), None, instant(30)).await.unwrap().unwrap();
         assert_eq!(confirmed.subscriber.confirmed_at, Some(instant(30)));
         assert_eq!(due(home, 1, 30).await, [], "nothing more is asked");
-        let twice = store.confirm(subscriber_id(1), instant(40)).await.unwrap().unwrap();
+        let twice = store.confirm(subscriber_id(1), None, instant(40)).await.unwrap().unwrap();
         assert_eq!(twice.subscriber.confirmed_at, Some(instant(30)));
         assert_eq!(ask(3, 50).await, Asked::Known);
         let [known] = &due(home, 1, 50).await[..] else { panic!("one letter") };
@@ -209,7 +232,7 @@ async fn an_address_that_is_asked_for_hears_nothing_until_it_said_yes() {
         assert_eq!(due(home, 1, 60).await, []);
         assert_eq!(home.count("subscribers").await, 0);
         store.end(subscriber_id(1), instant(61)).await.unwrap();
-        assert_eq!(store.confirm(subscriber_id(1), instant(62)).await.unwrap(), None);
+        assert_eq!(store.confirm(subscriber_id(1), None, instant(62)).await.unwrap(), None);
     })
     .await;
 }
@@ -218,16 +241,15 @@ async fn an_address_that_is_asked_for_hears_nothing_until_it_said_yes() {
 #[tokio::test]
 async fn who_does_not_answer_within_a_day_is_forgotten() {
     for_each_engine(async |home| {
-        let page = a_page(home, 1).await.id;
+        let page = a_page(home, 1).await;
         let store = home.store.subscribers();
         let day = i64::try_from(limits::SUBSCRIBER_PENDING_FOR.as_millis()).unwrap();
         for number in 1..=2 {
-            let settings = wants(page, &format!("{number}@example.com"), |_| {});
-            let new = (subscriber_id(number), home.workspace);
-            store.ask(new, settings, "Acme".to_owned(), instant(number as i64)).await.unwrap();
+            let settings = wants(page.id, &format!("{number}@example.com"), |_| {});
+            asks(home, &page, number, settings, number as i64).await;
         }
         assert_eq!(
-            store.confirm(subscriber_id(1), instant(1 + day)).await.unwrap(),
+            store.confirm(subscriber_id(1), None, instant(1 + day)).await.unwrap(),
             None,
             "too late"
         );
@@ -235,7 +257,7 @@ async fn who_does_not_answer_within_a_day_is_forgotten() {
         assert_eq!(store.expire(instant(1 + day)).await.unwrap(), 1);
         assert_eq!(ids(home, SubscriberFilter::default()).await, [2]);
         assert_eq!(due(home, 1, 1 + day).await, []);
-        store.confirm(subscriber_id(2), instant(1 + day)).await.unwrap().unwrap();
+        store.confirm(subscriber_id(2), None, instant(1 + day)).await.unwrap().unwrap();
         let later = instant(0) + Duration::from_hours(24 * 400);
         assert_eq!(store.expire(later).await.unwrap(), 0);
     })
@@ -245,7 +267,8 @@ async fn who_does_not_answer_within_a_day_is_forgotten() {
 #[tokio::test]
 async fn a_subscriber_chooses_anew_and_one_whose_components_are_gone_hears_of_none() {
     for_each_engine(async |home| {
-        let page = a_page(home, 1).await.id;
+        let inside = a_page(home, 1).await;
+        let page = inside.id;
         let mut shown = Vec::new();
         for number in 1..=2 {
             let settings =
@@ -255,7 +278,8 @@ async fn a_subscriber_chooses_anew_and_one_whose_components_are_gone_hears_of_no
         add(home, 1, wants(page, "a@example.com", |_| {})).await.unwrap();
         let store = home.store.subscribers();
         let choose = async |scope, topics| {
-            let chosen = store.choose(subscriber_id(1), Wanted { scope, topics }, instant(5)).await;
+            let (wanted, inside) = (Wanted { scope, topics }, inside.clone());
+            let chosen = store.choose(subscriber_id(1), wanted, inside, instant(5)).await;
             chosen.unwrap().unwrap().subscriber.settings
         };
         let one: Vec<ComponentId> = vec![shown[1]];
@@ -297,13 +321,13 @@ fn almost_full(engine: Engine) -> &'static str {
         Engine::Sqlite => {
             "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 9999) \
              INSERT INTO subscribers SELECT 'many_' || n, p.workspace_id, p.id, 'email', \
-             CAST(n AS BLOB), CAST(n AS BLOB), 'en', 1, 1, 1, 1, 0, 0, 0 FROM t, pages p"
+             CAST(n AS BLOB), CAST(n AS BLOB), 'en', 1, 1, 1, 1, 0, 0, 0, 0, NULL, NULL FROM t, pages p"
         }
         Engine::Postgres => {
             "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 9999) \
              INSERT INTO subscribers SELECT 'many_' || n, p.workspace_id, p.id, 'email', \
              CAST(CAST(n AS TEXT) AS BYTEA), CAST(CAST(n AS TEXT) AS BYTEA), 'en', TRUE, TRUE, \
-             TRUE, TRUE, 0, 0, 0 FROM t, pages p"
+             TRUE, TRUE, 0, 0, 0, FALSE, NULL, NULL FROM t, pages p"
         }
     }
 }
@@ -311,17 +335,23 @@ fn almost_full(engine: Engine) -> &'static str {
 #[tokio::test]
 async fn a_page_takes_so_many_subscribers_and_no_more() {
     for_each_engine(async |home| {
-        let page = a_page(home, 1).await.id;
+        let shown = a_page(home, 1).await;
+        let page = shown.id;
         home.execute(almost_full(home.engine)).await;
+        let early = wants(page, "early@example.com", |_| {});
+        assert_eq!(asks(home, &shown, 3, early, 1).await, Asked::New);
         add(home, 1, wants(page, "last@example.com", |_| {})).await.unwrap();
-        assert_eq!(home.count("subscribers").await, i64::from(limits::SUBSCRIBERS_MAX));
+        let confirmed = "subscribers WHERE confirmed_at IS NOT NULL";
+        assert_eq!(home.count(confirmed).await, i64::from(limits::SUBSCRIBERS_MAX));
         let refused = add(home, 2, wants(page, "late@example.com", |_| {})).await;
         assert!(matches!(refused, Err(StoreError::Refused(_))), "{refused:?}");
-        let settings = wants(page, "late@example.com", |_| {});
-        let new = (subscriber_id(2), home.workspace);
-        let asked =
-            home.store.subscribers().ask(new, settings, "Acme".to_owned(), instant(1)).await;
-        assert_eq!(asked.unwrap(), Asked::Full);
+        let late = wants(page, "late@example.com", |_| {});
+        assert_eq!(asks(home, &shown, 2, late, 1).await, Asked::Full);
+        let store = home.store.subscribers();
+        let early = store.confirm(subscriber_id(3), None, instant(2)).await;
+        assert!(matches!(early, Err(StoreError::Refused(_))), "{early:?}");
+        store.remove(home.workspace, subscriber_id(1), at(3)).await.unwrap();
+        assert!(store.confirm(subscriber_id(3), None, instant(4)).await.unwrap().is_some());
     })
     .await;
 }

@@ -13,7 +13,7 @@ use store::{Addressee, Outbox, StoreError, Then, Tried};
 use tokio::task::{JoinError, JoinSet};
 use tracing::{debug, error, warn};
 
-use super::destination::Destination;
+use super::destination::{Destination, Found};
 use super::parcel::{Fix, Parcel, UnderWay, parcels};
 use super::rounds::{Bell, Rounds};
 use super::send::{Sent, Verdict};
@@ -110,8 +110,14 @@ impl Courier {
             return Ok(());
         }
         // The deliveries of whom is deleted are cancelled with it: this is the moment between.
-        let found = Destination::find(&rounds.store, self.addressee, now).await?;
-        let Some(destination) = found.map(Arc::new) else { return Ok(()) };
+        let destination = match Destination::find(&rounds.store, self.addressee, now).await? {
+            Found::Is(destination) => Arc::new(*destination),
+            Found::Nobody => return Ok(()),
+            Found::NotTold(why) => {
+                debug!(addressee = %self.addressee, "{} is told nothing: {why}", self.addressee);
+                return outbox.leave(self.addressee, now).await;
+            }
+        };
         let parcels = parcels(destination.kind(), queue.due, &course.under_way);
         for mut parcel in parcels.into_iter().take(room) {
             fix(outbox, &mut parcel).await?;

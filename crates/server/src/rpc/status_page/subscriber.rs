@@ -1,15 +1,16 @@
 //! Subscribers of status pages, as the owners of a page add, read and end them. What visitors do stands
 //! in `status_page::subscribe`.
 
+use contract::monitor::Secrets;
 use contract::rpc::{self, Error, RequestContext};
 use contract::status_page::shown_subscriber;
 use contract::status_page::wire::{
     AddSubscriberRequest, AddSubscriberResponse, ListSubscribersRequest, ListSubscribersResponse,
-    RemoveSubscriberRequest, RemoveSubscriberResponse,
+    RemoveSubscriberRequest, RemoveSubscriberResponse, Subscriber,
 };
 use rules::status_page::{Destination, SubscriberDraft, SubscriberKind, SubscriberState};
 use rules::{PageId, UnknownWord, Violation};
-use store::{Begins, NewSubscriber, SubscriberFilter};
+use store::{Begins, NewSubscriber, Receiving, SubscriberFilter};
 
 use super::asked;
 use super::page::NOUN as PAGE;
@@ -38,9 +39,9 @@ pub(super) async fn list(
     let store = app.store.subscribers();
     let found = store.list(caller.workspace, filter, part.with_one_more()).await;
     let found = found.map_err(refusal)?;
-    let (rows, next_page_token) = part.cut(found.rows, |row| row.id);
+    let (rows, next_page_token) = part.cut(found.rows, |row| row.subscriber.id);
     Ok(ListSubscribersResponse {
-        subscribers: rows.iter().map(|row| shown_subscriber(row, secrets(caller))).collect(),
+        subscribers: rows.iter().map(|row| shown(row, secrets(caller))).collect(),
         total_size: total(found.total),
         next_page_token,
     })
@@ -67,7 +68,13 @@ pub(super) async fn add(
     let new = NewSubscriber { id, workspace, settings, begins, idempotency };
     let added = app.store.subscribers().add(new, change(app, caller)).await;
     let subscriber = added.map_err(refused(RESOURCE))?.into_inner();
-    Ok(AddSubscriberResponse { subscriber: shown_subscriber(&subscriber, secrets(caller)).into() })
+    let receiving = app.store.subscribers().receiving(subscriber.id).await.map_err(refusal)?;
+    let shown = match &receiving {
+        Some(receiving) => shown(receiving, secrets(caller)),
+        // It was ended meanwhile.
+        None => shown_subscriber(&subscriber, None, secrets(caller)),
+    };
+    Ok(AddSubscriberResponse { subscriber: shown.into() })
 }
 
 pub(super) async fn remove(
@@ -79,6 +86,10 @@ pub(super) async fn remove(
     let (id, change) = (id(NOUN, &request.id)?, change(app, caller));
     app.store.subscribers().remove(caller.workspace, id, change).await.map_err(refusal)?;
     Ok(RemoveSubscriberResponse::default())
+}
+
+fn shown(receiving: &Receiving, secrets: Secrets) -> Subscriber {
+    shown_subscriber(&receiving.subscriber, receiving.not_told, secrets)
 }
 
 /// How a word is read.

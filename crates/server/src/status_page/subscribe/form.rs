@@ -27,11 +27,15 @@ impl Sent {
     }
 }
 
-/// What a subscriber chose of these components.
-pub(super) fn chosen(body: &[u8], offered: &[(ComponentId, String)]) -> Wanted {
+/// What a subscriber chose of the components of a page.
+pub(super) fn chosen(body: &[u8], view: &PageView) -> Wanted {
+    let offered: Vec<ComponentId> = components_of(view).map(|(id, _)| id).collect();
+    of_these(body, &offered)
+}
+
+fn of_these(body: &[u8], offered: &[ComponentId]) -> Wanted {
     let sent = fields(body);
-    let offered: Vec<ComponentId> = offered.iter().map(|(id, _)| *id).collect();
-    let ids = known(&sent.components, &offered);
+    let ids = known(&sent.components, offered);
     let scope = if ids.is_empty() { Components::All } else { Components::Some(ids) };
     let topics = sent.topics.iter().filter_map(|word| Topic::parse(word).ok()).collect();
     Wanted { scope, topics }
@@ -85,11 +89,10 @@ mod tests {
         let (a, b) = (ComponentId::from_bits(1), ComponentId::from_bits(2));
         let body =
             format!("topic=incidents&topic=everything&component={b}&component={a}&component={b}");
-        let only_b = [(b, "B".to_owned())];
-        let wanted = chosen(body.as_bytes(), &only_b);
+        let wanted = of_these(body.as_bytes(), &[b]);
         assert_eq!(wanted.topics, [Topic::Incidents]);
         assert_eq!(wanted.scope, Components::Some(vec![b]));
-        assert_eq!(chosen(b"component=cmp_x", &only_b).scope, Components::All);
+        assert_eq!(of_these(b"component=cmp_x", &[b]).scope, Components::All);
     }
 
     #[test]

@@ -3,16 +3,13 @@
 use askama::Template;
 use domain::page::PageView;
 use rules::ComponentId;
-use rules::status_page::{Components, StatusPage, Topic};
-use store::{Receiving, StoreError};
+use rules::status_page::{Components, StatusPage, Subscriber, Topic};
 
-use super::super::address::PageAddress;
 use super::super::html::{Frame, rendered};
 use super::super::ticket::Purpose;
 use super::super::words::Words;
 use super::form::components_of;
 use super::{spoken, words};
-use crate::app::App;
 
 #[derive(Template)]
 #[template(path = "status_page/subscribe.html")]
@@ -85,55 +82,31 @@ impl Form {
     }
 
     /// Asks what a subscriber wants to hear of.
-    pub(super) async fn choosing(
-        app: &App,
-        receiving: &Receiving,
+    pub(super) fn choosing(
+        view: &PageView,
+        subscriber: &Subscriber,
         action: String,
         words: &'static Words,
-    ) -> Result<Self, StoreError> {
+    ) -> Self {
         let say = words::of(spoken(words));
-        let settings = &receiving.subscriber.settings;
+        let settings = &subscriber.settings;
         let is_chosen = |id: &ComponentId| match &settings.scope {
             Components::All => false,
             Components::Some(ids) => ids.contains(id),
         };
-        let components = components(app, receiving).await?;
-        let component = |(id, words): (ComponentId, String)| Choice {
+        let component = |(id, name): (ComponentId, &str)| Choice {
             chosen: is_chosen(&id),
             value: id.to_string(),
-            words,
+            words: name.to_owned(),
         };
-        Ok(Self {
+        Self {
             action,
             button: say.save,
             asks_address: false,
             topics: topics(say, &settings.topics),
-            components: components.into_iter().map(component).collect(),
-        })
+            components: components_of(view).map(component).collect(),
+        }
     }
-}
-
-/// The components of a subscriber's page with their names, in its order; none while it is not shown.
-pub(super) async fn components(
-    app: &App,
-    receiving: &Receiving,
-) -> Result<Vec<(ComponentId, String)>, StoreError> {
-    let address = PageAddress::Slug(receiving.slug.clone());
-    let shown = app.page_shelf.shown(app, &address).await.ok().flatten();
-    Ok(shown.map_or_else(Vec::new, |shown| {
-        components_of(&shown.view).map(|(id, name)| (id, name.to_owned())).collect()
-    }))
-}
-
-/// The page of a subscriber as it is now, with its path.
-pub(super) async fn page_of(
-    app: &App,
-    receiving: &Receiving,
-) -> Result<(StatusPage, String), StoreError> {
-    let subscriber = &receiving.subscriber;
-    let page = app.store.pages().get(subscriber.workspace, subscriber.settings.page_id).await?;
-    let base = PageAddress::Slug(page.settings.slug.clone()).base();
-    Ok((page, base))
 }
 
 /// The ways to hear of a page, with the form where there is one.

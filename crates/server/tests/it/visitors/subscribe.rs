@@ -1,5 +1,7 @@
 //! Subscribing by email, the whole way through a mail server that is a process of its own; what nobody
-//! is told; and who ends it without being asked anything.
+//! is told; and who ends it without being asked anything. Who may hear of a page stands in `access`.
+
+mod access;
 
 use std::time::Duration;
 

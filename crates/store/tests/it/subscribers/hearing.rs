@@ -13,7 +13,7 @@ use crate::maintenances;
 const HOUR: i64 = 3_600_000;
 
 /// Passes on all that is due.
-async fn pass_on(home: &Home, page: PageId, now: i64) -> Spread {
+pub(super) async fn pass_on(home: &Home, page: PageId, now: i64) -> Spread {
     loop {
         match home.store.outbox().spread(page, instant(now)).await.unwrap() {
             Spread::More => {}

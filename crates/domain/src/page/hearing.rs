@@ -1,0 +1,124 @@
+//! Who hears of a page: nobody who may not look at it. The gate asks visitors for what lets them in; a
+//! subscriber showed it when it asked. A webhook is its owner's choice, whoever may look.
+
+use rules::AccessType;
+use rules::status_page::{Admission, Destination, NotTold, PageSettings, StatusPage};
+
+/// Whether anybody there may subscribe to a page with these settings: to one for members, addresses at
+/// their domains alone, compared exactly.
+pub fn may_subscribe(settings: &PageSettings, destination: &Destination) -> bool {
+    match (settings.effective_access(), destination) {
+        (AccessType::Public | AccessType::Password, _) | (_, Destination::Webhook(_)) => true,
+        (AccessType::EmailDomain, Destination::Email(_)) => destination
+            .domain()
+            .is_some_and(|domain| settings.member_domains().any(|member| member == domain)),
+    }
+}
+
+/// Why who subscribed there hears nothing of a page as it is now; `mark` is that of its password, of
+/// which [`Admission::Password`] has one.
+pub fn not_told(
+    page: &StatusPage,
+    mark: Option<&[u8]>,
+    (destination, admission): (&Destination, &Admission),
+) -> Option<NotTold> {
+    if !page.published {
+        return Some(NotTold::Hidden);
+    }
+    if !may_subscribe(&page.settings, destination) {
+        return Some(NotTold::Domain);
+    }
+    let has_password = page.settings.effective_access() == AccessType::Password;
+    let is_let_in = match (destination, admission) {
+        (Destination::Webhook(_), _) | (Destination::Email(_), Admission::Owner) => true,
+        (Destination::Email(_), Admission::Visitor) => !has_password,
+        (Destination::Email(_), Admission::Password(by)) => {
+            !has_password || Some(by.as_slice()) == mark
+        }
+    };
+    (!is_let_in).then_some(NotTold::Password)
+}
+
+#[cfg(test)]
+mod tests {
+    use rules::status_page::PageDraft;
+    use rules::{PageId, Secret, Theme, Timestamp, WorkspaceId};
+
+    use super::*;
+
+    fn page(access: &str) -> StatusPage {
+        let draft = PageDraft {
+            title: Some("Acme".to_owned()),
+            slug: Some("acme".to_owned()),
+            access_type: Some(access.to_owned()),
+            password: Some(Secret::new("open sesame".to_owned())),
+            auth_email_domains: vec!["acme.com".to_owned(), "b\u{fc}cher.example".to_owned()],
+            ..PageDraft::default()
+        };
+        let at = Timestamp::from_millis(0);
+        StatusPage {
+            id: PageId::from_bits(1),
+            workspace: WorkspaceId::from_bits(1),
+            settings: draft.parse().unwrap(),
+            published: true,
+            theme: Theme::System,
+            allow_indexing: true,
+            created_at: at,
+            updated_at: at,
+        }
+    }
+
+    fn at(address: &str) -> Destination {
+        Destination::Email(address.to_owned())
+    }
+
+    fn by(mark: &[u8]) -> Admission {
+        Admission::Password(mark.to_vec())
+    }
+
+    // issue 7: "`email-domain` (…, domains matched exactly)"
+    #[test]
+    fn of_a_page_for_members_addresses_at_their_domains_hear_and_no_others() {
+        let page = page("email-domain");
+        for address in ["ann@acme.com", "Ann@ACME.com", "eva@B\u{dc}CHER.example"] {
+            assert_eq!(not_told(&page, None, (&at(address), &Admission::Visitor)), None);
+            assert!(may_subscribe(&page.settings, &at(address)), "{address}");
+        }
+        for address in ["eve@sub.acme.com", "eve@notacme.com", "eve@acme.com.evil.example"] {
+            for admission in [Admission::Visitor, Admission::Owner, by(b"mark")] {
+                let why = not_told(&page, Some(b"mark"), (&at(address), &admission));
+                assert_eq!(why, Some(NotTold::Domain), "{address}");
+            }
+            assert!(!may_subscribe(&page.settings, &at(address)), "{address}");
+        }
+    }
+
+    #[test]
+    fn of_a_page_with_a_password_who_was_let_in_by_it_and_whom_its_owner_added() {
+        let page = page("password");
+        let why =
+            |admission: &Admission| not_told(&page, Some(b"new"), (&at("ann@acme.com"), admission));
+        assert_eq!(why(&by(b"new")), None);
+        assert_eq!(why(&Admission::Owner), None);
+        assert_eq!(why(&by(b"old")), Some(NotTold::Password), "a password that was changed");
+        assert_eq!(why(&Admission::Visitor), Some(NotTold::Password), "of the public time");
+    }
+
+    #[test]
+    fn of_a_page_for_everybody_all_hear_and_of_a_hidden_one_nobody() {
+        let everybody = page("public");
+        let hidden = StatusPage { published: false, ..page("public") };
+        let hook = Destination::Webhook(Secret::new("https://hooks.example/".to_owned()));
+        for admission in [Admission::Visitor, Admission::Owner, by(b"old")] {
+            let who = (&at("eve@evil.example"), &admission);
+            assert_eq!(not_told(&everybody, None, who), None);
+            assert_eq!(not_told(&hidden, None, who), Some(NotTold::Hidden));
+        }
+        for access in ["public", "password", "email-domain"] {
+            let told = not_told(&page(access), Some(b"new"), (&hook, &Admission::Owner));
+            assert_eq!(told, None, "a webhook is its owner's choice");
+        }
+        let hook = not_told(&hidden, None, (&hook, &Admission::Owner));
+        assert_eq!(hook, Some(NotTold::Hidden));
+    }
+}

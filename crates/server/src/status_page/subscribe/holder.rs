@@ -1,0 +1,198 @@
+//! Who comes back with a ticket: says that the address is theirs, chooses what they hear of, or ends it. A
+//! ticket is good at the page of its subscriber and at no other. Who ends it has shown who they are by the
+//! ticket, and needs no cookie (RFC 8058); choosing shows what stands on the page, and passes its gate.
+
+use std::sync::Arc;
+
+use axum::body::Bytes;
+use axum::response::Response;
+use http::{HeaderMap, StatusCode};
+use rules::status_page::{NotTold, SubscriberState};
+use store::{Receiving, StoreError};
+
+use super::super::address::{Named, PageAddress};
+use super::super::respond::{find, language, say};
+use super::super::shelf::Shown;
+use super::super::ticket::Purpose;
+use super::super::words::Words;
+use super::view::{Form, Said};
+use super::{failed, form, shown_to, spoken, view, words};
+use crate::app::App;
+
+/// Who came back.
+enum Holder {
+    /// A subscriber.
+    Is(Box<Came>),
+    /// One that ended.
+    Was,
+}
+
+/// A subscriber that came back.
+struct Came {
+    receiving: Receiving,
+    at: At,
+}
+
+/// Where it came to.
+enum At {
+    /// Its page, past the gate.
+    Inside(Arc<Shown>),
+    /// The door of its page.
+    Door,
+    /// An address that its page had once, and no page has now.
+    Elsewhere,
+}
+
+/// The question that a ticket leads to. Mail programs follow links, so that nothing happens before
+/// somebody presses the button.
+pub(in super::super) async fn question(
+    app: App,
+    address: PageAddress,
+    (purpose, ticket): (Purpose, Named),
+    headers: HeaderMap,
+) -> Response {
+    let words = language(&headers);
+    let came = match came(&app, &address, (purpose, &ticket.0), &headers).await {
+        Ok(Holder::Is(came)) => came,
+        Ok(Holder::Was) => return ended(purpose, words, &headers),
+        Err(refusal) => return *refusal,
+    };
+    let base = address.base();
+    let action = format!("{base}/{purpose}/{}", ticket.0);
+    let form = match &came.at {
+        At::Inside(shown) if purpose == Purpose::Manage => {
+            Form::choosing(&shown.view, &came.receiving.subscriber, action, words)
+        }
+        At::Inside(_) | At::Door | At::Elsewhere => Form::button(purpose, action, words),
+    };
+    let text = view::asks_holder(&came.receiving.page, words, &base, (purpose, form));
+    shown_to(text, StatusCode::OK, &headers)
+}
+
+/// What a ticket is good for, done.
+pub(in super::super) async fn act(
+    app: App,
+    address: PageAddress,
+    (purpose, ticket): (Purpose, Named),
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let words = language(&headers);
+    let came = match came(&app, &address, (purpose, &ticket.0), &headers).await {
+        Ok(Holder::Is(came)) => came,
+        Ok(Holder::Was) => return ended(purpose, words, &headers),
+        Err(refusal) => return *refusal,
+    };
+    match done(&app, &came, purpose, &body).await {
+        // Nothing of the page is at this address any more that could be led to.
+        Ok(Some(Said::Ended)) if matches!(came.at, At::Elsewhere) => {
+            ended(purpose, words, &headers)
+        }
+        Ok(Some(said)) => {
+            let text = view::told(&came.receiving.page, words, &address.base(), said);
+            shown_to(text, StatusCode::OK, &headers)
+        }
+        Ok(None) => ended(purpose, words, &headers),
+        Err(StoreError::Refused(_)) => {
+            let full = words::of(spoken(words)).full;
+            say(full, StatusCode::CONFLICT, words, &headers)
+        }
+        Err(error) => failed(&error, words, &headers),
+    }
+}
+
+/// Does it; `None` where the ticket is good for nothing any more.
+async fn done(
+    app: &App,
+    came: &Came,
+    purpose: Purpose,
+    body: &[u8],
+) -> Result<Option<Said>, StoreError> {
+    let (store, now) = (app.store.subscribers(), app.ctx.now());
+    let subscriber = &came.receiving.subscriber;
+    let inside = match &came.at {
+        At::Inside(shown) => Some(shown),
+        At::Door | At::Elsewhere => None,
+    };
+    match (purpose, inside) {
+        (Purpose::Unsubscribe, _) => {
+            store.end(subscriber.id, now).await?;
+            Ok(Some(Said::Ended))
+        }
+        (Purpose::Confirm, _) => {
+            let inside = inside.map(|shown| shown.page.clone());
+            let confirmed = store.confirm(subscriber.id, inside, now).await?;
+            Ok(confirmed.map(|_| Said::Confirmed))
+        }
+        (Purpose::Manage, Some(shown)) if subscriber.state() == SubscriberState::Active => {
+            let wanted = form::chosen(body, &shown.view);
+            let chosen = store.choose(subscriber.id, wanted, shown.page.clone(), now).await?;
+            Ok(chosen.map(|_| Said::Saved))
+        }
+        // Whoever did not confirm has nothing to choose yet.
+        (Purpose::Manage, _) => Ok(None),
+    }
+}
+
+/// Who came back, and how far in. What is no ticket of this page is told what the page tells everybody.
+async fn came(
+    app: &App,
+    address: &PageAddress,
+    (purpose, ticket): (Purpose, &str),
+    headers: &HeaderMap,
+) -> Result<Holder, Box<Response>> {
+    let words = language(headers);
+    let Some(id) = app.subscribing.tickets.read(purpose, ticket) else {
+        return Err(nothing(app, address, words, headers).await);
+    };
+    let receiving = match app.store.subscribers().receiving(id).await {
+        Ok(Some(receiving)) => receiving,
+        Ok(None) => return Ok(Holder::Was),
+        Err(error) => return Err(Box::new(failed(&error, words, headers))),
+    };
+    if !address.is_of(&receiving.page) {
+        if purpose != Purpose::Unsubscribe || is_a_page(app, address).await {
+            return Err(nothing(app, address, words, headers).await);
+        }
+        return Ok(Holder::Is(Box::new(Came { receiving, at: At::Elsewhere })));
+    }
+    let at = match (purpose, receiving.not_told) {
+        (Purpose::Unsubscribe, _) | (Purpose::Confirm, None | Some(NotTold::Pending)) => At::Door,
+        (Purpose::Manage, _)
+        | (Purpose::Confirm, Some(NotTold::Hidden | NotTold::Domain | NotTold::Password)) => {
+            At::Inside(find(app, address, words, headers).await?.0)
+        }
+    };
+    if purpose == Purpose::Confirm && receiving.not_told == Some(NotTold::Domain) {
+        return Err(Box::new(ended(purpose, words, headers)));
+    }
+    Ok(Holder::Is(Box::new(Came { receiving, at })))
+}
+
+/// Whether this is the address of a page that is shown: what was a page's once may be another's now.
+async fn is_a_page(app: &App, address: &PageAddress) -> bool {
+    address.is_possible() && !matches!(app.page_shelf.shown(app, address).await, Ok(None))
+}
+
+/// What everybody is told at this address, or that there is nothing.
+async fn nothing(
+    app: &App,
+    address: &PageAddress,
+    words: &'static Words,
+    headers: &HeaderMap,
+) -> Box<Response> {
+    match find(app, address, words, headers).await {
+        Ok(_) => Box::new(say(words.not_found, StatusCode::NOT_FOUND, words, headers)),
+        Err(refusal) => refusal,
+    }
+}
+
+/// What is told of a subscription that there is not any more.
+fn ended(purpose: Purpose, words: &'static Words, headers: &HeaderMap) -> Response {
+    let own = words::of(spoken(words));
+    let (sentence, status) = match purpose {
+        Purpose::Unsubscribe => (own.ended, StatusCode::OK),
+        Purpose::Confirm | Purpose::Manage => (own.no_longer, StatusCode::NOT_FOUND),
+    };
+    say(sentence, status, words, headers)
+}

@@ -1,0 +1,193 @@
+//! Who may not look at a page is neither told of it nor shown it by a ticket; a ticket is good at its own
+//! page, and leads to where the page is.
+
+use axum::body::Body;
+use axum::http::Request;
+use serde_json::Value;
+use testkit::mail::RefusedAt;
+use tokio_util::sync::CancellationToken;
+use tower::ServiceExt as _;
+
+use super::super::{At, DOMAIN, made};
+use super::*;
+
+const EVE: &str = "eve@evil.example";
+
+impl Subscribing {
+    /// Subscribes this address to a page that everybody may see, after so many emails.
+    async fn subscribes(&self, email: &str, before: usize) {
+        assert_eq!(self.asks(&[("email", email)]).await.status, StatusCode::OK);
+        self.confirms(before + 1).await;
+    }
+
+    /// Why a subscriber is told nothing: null where it is told; `None` where there is none.
+    async fn reason(&self, email: &str) -> Option<Value> {
+        let listed = self.site.owner.call(STATUS_PAGES, "ListSubscribers", json!({})).await;
+        assert_eq!(listed.status, 200, "{listed}");
+        let all = listed.json()["subscribers"].as_array().unwrap().clone();
+        let found = all.into_iter().find(|it| it["email"] == email);
+        found.map(|it| it["notToldBecause"].clone())
+    }
+
+    /// To whom so many emails went, but for the first ones.
+    async fn told(&self, before: usize, count: usize) -> Vec<String> {
+        let taken = self.mail.takes(before + count).await;
+        let mut to: Vec<_> = taken[before..].iter().flat_map(|mail| mail.to.clone()).collect();
+        to.sort();
+        to
+    }
+}
+
+// issue 7: "Access"; who is not allowed to see a page does not hear of it
+#[tokio::test]
+async fn a_page_that_was_closed_tells_members_alone_and_all_of_them_when_it_opens_again() {
+    let page = Subscribing::open().await;
+    page.subscribes(EVE, 0).await;
+    page.subscribes("ann@acme.com", 1).await;
+    let members = json!({ "accessType": "email-domain", "authEmailDomains": ["acme.com"] });
+    page.site.update(members).await;
+    assert_eq!(page.reason(EVE).await, Some(json!("other_domain")));
+    assert_eq!(page.reason("ann@acme.com").await, Some(Value::Null));
+    let report = page.reports("investigating", None).await;
+    assert_eq!(page.told(2, 1).await, ["ann@acme.com"]);
+    page.site.update(json!({ "accessType": "public" })).await;
+    assert_eq!(page.reason(EVE).await, Some(Value::Null));
+    page.reports("identified", Some(&report)).await;
+    assert_eq!(page.told(3, 2).await, ["ann@acme.com", EVE]);
+
+    page.site.update(json!({ "accessType": "email-domain" })).await;
+    let outside = json!({ "pageId": page.site.page["id"], "email": "bob@sub.acme.com" });
+    let added =
+        page.site.owner.call(STATUS_PAGES, "AddSubscriber", json!({ "subscriber": outside }));
+    let added = added.await;
+    assert_eq!(added.status, 400, "{added}");
+    assert!(added.json()["message"].as_str().unwrap().contains("subscriber.email"), "{added}");
+    // A member may ask for members alone.
+    page.posts("/status/acme/enter", &[("email", "ann@acme.com")]).await;
+    let link = path_in(&page.letter(6).await, "/enter/");
+    let cookie = page.posts(&link, &[]).await.headers["set-cookie"].to_str().unwrap().to_owned();
+    let ask = async |email: &str| {
+        let request = Request::post("/status/acme/subscribe")
+            .header("host", "acme")
+            .header("cookie", cookie.split(';').next().unwrap())
+            .header("content-type", FORM);
+        let body = format!("email={}", email.replace('@', "%40"));
+        let request = request.body(http_body_util::Full::from(body)).unwrap();
+        page.site.anybody().request(request).await
+    };
+    let refused = ask("bob@evil.example").await;
+    assert_eq!(refused.status, StatusCode::BAD_REQUEST);
+    assert!(text(&refused).contains("Only addresses at the domains"), "{refused}");
+    assert_eq!(ask("bob@acme.com").await.status, StatusCode::OK);
+    assert_eq!(page.letter(7).await.to, ["bob@acme.com"]);
+}
+
+#[tokio::test]
+async fn what_is_still_on_its_way_when_a_page_is_closed_is_not_told() {
+    let page = Subscribing::open().await;
+    page.subscribes(EVE, 0).await;
+    page.mail.refuse(RefusedAt::Message, 1, 451, "later").await;
+    let (server, told) = (&page.site.watched.server, page.reports("investigating", None).await);
+    page.mail.refuses(1).await;
+    let (store, now) = (&server.running().app().store, server.running().app().ctx.now());
+    // The clock goes on when it is written down that it is tried again.
+    until(async || {
+        let waiting = store.outbox().waiting().await.unwrap();
+        waiting.iter().any(|woken| woken.due_at > now).then_some(())
+    })
+    .await;
+    page.site.update(json!({ "accessType": "password", "password": "open sesame" })).await;
+    assert_eq!(page.reason(EVE).await, Some(json!("password")));
+    server.advance(Duration::from_hours(1));
+    let added = json!({ "pageId": page.site.page["id"], "email": ADA });
+    let request = json!({ "subscriber": added, "confirm": false });
+    assert_eq!(page.site.owner.call(STATUS_PAGES, "AddSubscriber", request).await.status, 200);
+    page.reports("identified", Some(&told)).await;
+    assert_eq!(page.told(1, 1).await, [ADA], "who was added is told, and nobody else");
+}
+
+// issue 7: tokens
+#[tokio::test]
+async fn a_ticket_is_good_at_its_own_page_and_at_no_other() {
+    let page = Subscribing::open().await;
+    let other = json!({ "title": "Other", "slug": "other" });
+    let other = made(&page.site.owner, "CreateStatusPage", "statusPage", other).await;
+    page.asks(&[("email", ADA)]).await;
+    let confirm = path_in(&page.letter(1).await, "/confirm/");
+    let there = |path: &str| path.replace("/status/acme/", "/status/other/");
+    assert_eq!(page.posts(&there(&confirm), &[]).await.status, StatusCode::NOT_FOUND);
+    page.confirms(1).await;
+    page.reports("investigating", None).await;
+    let letter = page.letter(2).await;
+    for purpose in ["/manage/", "/unsubscribe/"] {
+        let path = there(&path_in(&letter, purpose));
+        let looked = page.site.anybody().get(&path).await;
+        assert_eq!(looked.status, StatusCode::NOT_FOUND, "{purpose}");
+        assert!(!text(&looked).contains("Acme"), "{purpose}: {looked}");
+        assert_eq!(page.posts(&path, &[("topic", "incidents")]).await.status, 404, "{purpose}");
+    }
+    let access = json!({ "id": other["id"], "accessType": "password", "password": "x" });
+    let request = json!({ "statusPage": access, "updateMask": "accessType,password" });
+    page.site.owner.call(STATUS_PAGES, "UpdateStatusPage", request).await;
+    let unsubscribe = path_in(&letter, "/unsubscribe/");
+    assert_eq!(page.posts(&there(&unsubscribe), &[]).await.status, StatusCode::UNAUTHORIZED);
+    assert_eq!(page.reason(ADA).await, Some(Value::Null), "nothing came of any of it");
+    // Letters of before a page had another slug still end what they began.
+    page.site.update(json!({ "slug": "renamed" })).await;
+    assert_eq!(page.posts(&path_in(&letter, "/manage/"), &[]).await.status, 404);
+    assert_eq!(page.posts(&unsubscribe, &[]).await.status, StatusCode::OK);
+    assert_eq!(page.reason(ADA).await, None);
+}
+
+#[tokio::test]
+async fn choosing_stands_behind_the_gate_of_the_page_and_ending_does_not() {
+    let page = Subscribing::open().await;
+    page.subscribes(ADA, 0).await;
+    page.reports("investigating", None).await;
+    let letter = page.letter(2).await;
+    page.site.update(json!({ "accessType": "password", "password": "open sesame" })).await;
+    let manage = path_in(&letter, "/manage/");
+    let looked = page.site.anybody().get(&manage).await;
+    assert_eq!(looked.status, StatusCode::UNAUTHORIZED);
+    assert!(!text(&looked).contains("API"), "{looked}");
+    assert_eq!(page.posts(&manage, &[("topic", "incidents")]).await.status, 401);
+    let cookie = page.site.unlock("open+sesame").await.1.unwrap();
+    let inside = |request: http::request::Builder| {
+        request.header("host", "acme").header("cookie", &cookie).header("content-type", FORM)
+    };
+    let request = inside(Request::get(&manage)).body(http_body_util::Full::default()).unwrap();
+    let looked = page.site.anybody().request(request).await;
+    assert!(text(&looked).contains("API &#38; more"), "{looked}");
+    assert_eq!(page.reason(ADA).await, Some(json!("password")));
+    let request = inside(Request::post(&manage)).body("topic=reports".into()).unwrap();
+    assert_eq!(page.site.anybody().request(request).await.status, StatusCode::OK);
+    assert_eq!(page.reason(ADA).await, Some(Value::Null), "who knows the password hears again");
+    let unsubscribe = path_in(&letter, "/unsubscribe/");
+    let ended = page.posts(&unsubscribe, &[("List-Unsubscribe", "One-Click")]).await;
+    assert_eq!(ended.status, StatusCode::OK, "{ended}");
+}
+
+// issue 7: "a custom domain's root"
+#[tokio::test]
+async fn letters_of_a_page_at_its_own_domain_lead_there() {
+    let page = Subscribing::open().await;
+    page.subscribes(ADA, 0).await;
+    page.site.has_a_domain().await;
+    page.reports("investigating", None).await;
+    let letter = page.letter(2).await;
+    let home = format!("https://{DOMAIN}");
+    assert!(!letter.text.contains("/status/acme"), "{}", letter.text);
+    let link = letter.text.split_whitespace().find(|word| word.contains("/manage/")).unwrap();
+    let manage = link.strip_prefix(&home).unwrap();
+    let shown = page.site.ask(At::Domain, manage, &[]).await;
+    let shown = super::super::body(shown).await;
+    assert!(shown.contains(&format!("action=\"{manage}\"")), "{shown}");
+    let header = letter.header("list-unsubscribe").unwrap();
+    let url = header.strip_prefix('<').unwrap().strip_suffix('>').unwrap();
+    let path = url.strip_prefix(&home).unwrap();
+    let app = page.site.watched.server.running().app();
+    let router = app.page_router(DOMAIN, CancellationToken::new());
+    let request = Request::post(path).body(Body::from("List-Unsubscribe=One-Click")).unwrap();
+    assert_eq!(router.oneshot(request).await.unwrap().status(), StatusCode::OK);
+    assert_eq!(page.reason(ADA).await, None);
+}

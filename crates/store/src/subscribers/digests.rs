@@ -1,0 +1,44 @@
+//! What tells whether two are one, and says nothing of either without the key: addresses of subscribers,
+//! passwords that let them in, networks that asked.
+
+use std::net::IpAddr;
+
+use rules::AccessType;
+use rules::status_page::{Destination, StatusPage};
+use sha2::{Digest as _, Sha256};
+
+use crate::vault::Vault;
+
+/// Of the address of a subscriber.
+pub(super) fn of_destination(vault: &Vault, destination: &Destination) -> Vec<u8> {
+    let digest = keyed(vault, b"aloft subscriber")
+        .chain_update(destination.kind().as_str())
+        .chain_update([0])
+        .chain_update(destination.normal());
+    digest.finalize().to_vec()
+}
+
+/// Of the network that somebody asked from.
+pub(super) fn of_network(vault: &Vault, network: IpAddr) -> Vec<u8> {
+    keyed(vault, b"aloft subscriber network")
+        .chain_update(network.to_canonical().to_string())
+        .finalize()
+        .to_vec()
+}
+
+/// Of the password that lets visitors of a page in; `None` where none does. It is another one for each
+/// page.
+pub(crate) fn mark_of(vault: &Vault, page: &StatusPage) -> Option<Vec<u8>> {
+    let password = match page.settings.effective_access() {
+        AccessType::Password => page.settings.password.as_ref()?,
+        AccessType::Public | AccessType::EmailDomain => return None,
+    };
+    let mark = keyed(vault, b"aloft subscriber password")
+        .chain_update(page.id.bits().to_be_bytes())
+        .chain_update(password.expose());
+    Some(mark.finalize().to_vec())
+}
+
+fn keyed(vault: &Vault, what: &'static [u8]) -> Sha256 {
+    Sha256::new().chain_update(what).chain_update(vault.sessions().expose())
+}

@@ -1,0 +1,175 @@
+//! Who may not look at a page does not hear of it: neither who subscribed before it was closed, nor who is
+//! no member, and what waits for them is told nobody. Which of them may is decided by `domain::page`.
+
+use rules::MonitorId;
+use rules::status_page::{NotTold, PageDraft, PageSettings};
+use store::{Batch, Receiving};
+
+use super::*;
+use crate::commit::{closed, opened};
+use crate::pages::page_settings;
+
+/// Who hears of all incidents.
+fn all_of(page: PageId, email: &str) -> SubscriberSettings {
+    wants(page, email, |draft| draft.topics = vec!["incidents".to_owned()])
+}
+
+/// A page that shows a monitor, and the monitor.
+async fn a_page_of_a_monitor(home: &Home) -> (StatusPage, MonitorId) {
+    let page = a_page(home, 1).await;
+    let monitor = home.monitor(1).await.id;
+    let shown = components::settings(page.id, Some(monitor), |_| {});
+    components::create(home, 1, shown).await.unwrap();
+    (page, monitor)
+}
+
+fn with_password(draft: &mut PageDraft, password: &str) {
+    draft.access_type = Some("password".to_owned());
+    draft.password = Some(Secret::new(password.to_owned()));
+}
+
+fn for_members(draft: &mut PageDraft) {
+    draft.access_type = Some("email-domain".to_owned());
+    draft.auth_email_domains = vec!["acme.com".to_owned()];
+}
+
+/// The page with other access from now on.
+async fn becomes(
+    home: &Home,
+    page: &StatusPage,
+    change: impl FnOnce(&mut PageDraft),
+) -> StatusPage {
+    let settings: PageSettings = page_settings(&page.settings.slug, change);
+    let seen = home.store.pages().get(home.workspace, page.id).await.unwrap();
+    home.store.pages().update(seen, settings, at(1)).await.unwrap()
+}
+
+/// The monitor is down and well again, and the page passes that on.
+async fn breaks(home: &Home, page: PageId, monitor: MonitorId, number: u64) {
+    let now = 10 * number as i64;
+    for transition in [opened(number, now), closed(number, now + 1)] {
+        let transitions = vec![(monitor, transition)];
+        home.commit(Batch { transitions, ..Batch::default() }).await.unwrap();
+        hearing::pass_on(home, page, now + 1).await;
+    }
+}
+
+/// How many beginnings a subscriber was told.
+async fn letters(home: &Home, subscriber: u64) -> i64 {
+    let of_it = format!(
+        "deliveries d JOIN events e ON e.number = d.event WHERE d.channel = '{}' \
+         AND e.kind = 'page.incident.opened'",
+        subscriber_id(subscriber)
+    );
+    home.count(&of_it).await
+}
+
+/// Why each of the subscribers is told nothing, in the order of their numbers.
+async fn reasons(home: &Home) -> Vec<Option<NotTold>> {
+    let (store, all) = (home.store.subscribers(), SubscriberFilter::default());
+    let listed = store.list(home.workspace, all, ALL).await;
+    listed.unwrap().rows.iter().map(|row: &Receiving| row.not_told).collect()
+}
+
+/// Asks at a page as it is, and confirms.
+async fn subscribes(home: &Home, page: &StatusPage, number: u64, email: &str) {
+    assert_eq!(asks(home, page, number, all_of(page.id, email), 0).await, Asked::New);
+    let confirmed = home.store.subscribers().confirm(subscriber_id(number), None, instant(1)).await;
+    assert!(confirmed.unwrap().is_some());
+    home.execute("DELETE FROM deliveries").await;
+}
+
+// issue 7: "`email-domain` (…, domains matched exactly)"
+#[tokio::test]
+async fn of_a_page_for_members_only_they_hear_and_all_of_them_when_it_opens_again() {
+    for_each_engine(async |home| {
+        let (page, monitor) = a_page_of_a_monitor(home).await;
+        for (number, email) in [(1, "ann@acme.com"), (2, "eve@evil.example")] {
+            subscribes(home, &page, number, email).await;
+        }
+        add(home, 3, all_of(page.id, "bob@sub.acme.com")).await.unwrap();
+        let hook = wants(page.id, "", |draft| {
+            draft.email = None;
+            draft.webhook_url = Some(Secret::new("https://hooks.example/x".to_owned()));
+            draft.topics = vec!["incidents".to_owned()];
+        });
+        add(home, 4, hook).await.unwrap();
+        let closed = becomes(home, &page, for_members).await;
+        let outside = Some(NotTold::Domain);
+        assert_eq!(reasons(home).await, [None, outside, outside, None]);
+        breaks(home, page.id, monitor, 1).await;
+        for (subscriber, told) in [(1, 1), (2, 0), (3, 0), (4, 1)] {
+            assert_eq!(letters(home, subscriber).await, told, "{subscriber}");
+        }
+        let outsider = all_of(page.id, "eva@notacme.com");
+        assert_eq!(asks(home, &closed, 5, outsider.clone(), 2).await, Asked::Outside);
+        let refused = add(home, 5, outsider).await;
+        assert!(matches!(refused, Err(StoreError::Refused(it)) if it.field == "email"));
+
+        becomes(home, &page, |_| {}).await;
+        assert_eq!(reasons(home).await, [None; 4], "they were kept");
+        breaks(home, page.id, monitor, 2).await;
+        for (subscriber, told) in [(1, 2), (2, 1), (3, 1), (4, 2)] {
+            assert_eq!(letters(home, subscriber).await, told, "{subscriber}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn of_a_page_with_a_password_those_hear_who_were_let_in_by_it_and_whom_the_owner_added() {
+    for_each_engine(async |home| {
+        let (page, monitor) = a_page_of_a_monitor(home).await;
+        subscribes(home, &page, 1, "before@example.com").await;
+        add(home, 2, all_of(page.id, "added@example.com")).await.unwrap();
+        let closed = becomes(home, &page, |draft| with_password(draft, "first")).await;
+        subscribes(home, &closed, 3, "inside@example.com").await;
+        let outside = Some(NotTold::Password);
+        assert_eq!(reasons(home).await, [outside, None, None]);
+        breaks(home, page.id, monitor, 1).await;
+        for (subscriber, told) in [(1, 0), (2, 1), (3, 1)] {
+            assert_eq!(letters(home, subscriber).await, told, "{subscriber}");
+        }
+        let changed = becomes(home, &page, |draft| with_password(draft, "second")).await;
+        assert_eq!(reasons(home).await, [outside, None, outside], "sessions end so, too");
+        // Whoever comes in again hears again: by asking, or by choosing.
+        let again = all_of(page.id, "before@example.com");
+        assert_eq!(asks(home, &changed, 9, again, 3).await, Asked::Known);
+        let wanted = Wanted { scope: Components::All, topics: vec![Topic::Incidents] };
+        let store = home.store.subscribers();
+        store.choose(subscriber_id(3), wanted, changed, instant(4)).await.unwrap();
+        assert_eq!(reasons(home).await, [None; 3]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_step_passes_over_who_may_not_hear_however_many_they_are() {
+    for_each_engine(async |home| {
+        let (page, monitor) = a_page_of_a_monitor(home).await;
+        for number in 1..=501 {
+            add(home, number, all_of(page.id, &format!("{number}@evil.example"))).await.unwrap();
+        }
+        add(home, 502, all_of(page.id, "ann@acme.com")).await.unwrap();
+        becomes(home, &page, for_members).await;
+        breaks(home, page.id, monitor, 1).await;
+        assert_eq!(home.count("deliveries WHERE kind = 'email'").await, 2);
+        assert_eq!(letters(home, 502).await, 1);
+        assert_eq!(home.count("deliveries WHERE kind = 'page' AND state = 'accepted'").await, 2);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_waits_for_who_may_not_hear_any_more_is_told_nobody() {
+    for_each_engine(async |home| {
+        let (page, monitor) = a_page_of_a_monitor(home).await;
+        add(home, 1, all_of(page.id, "eve@evil.example")).await.unwrap();
+        breaks(home, page.id, monitor, 1).await;
+        assert_ne!(due(home, 1, 11).await, []);
+        home.store.outbox().leave(subscriber_id(1).into(), instant(12)).await.unwrap();
+        assert_eq!(due(home, 1, 12).await, []);
+        assert_eq!(home.count("deliveries WHERE kind = 'email' AND state = 'cancelled'").await, 2);
+    })
+    .await;
+}
