@@ -13,6 +13,7 @@ mod lane;
 pub mod observe;
 pub mod pipeline;
 mod rpc;
+mod said;
 mod status_page;
 mod v1;
 

@@ -13,10 +13,7 @@ mod report;
 use std::sync::LazyLock;
 
 use askama::Template;
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use http::HeaderValue;
-use sha2::{Digest as _, Sha256};
 
 pub(super) use self::component::component_page;
 pub(super) use self::details::details;
@@ -39,14 +36,7 @@ pub(super) static SCRIPT_SAID: LazyLock<Said> =
     LazyLock::new(|| Said::of("text/javascript; charset=utf-8", SCRIPT));
 
 /// What a browser may load for a page: itself.
-static POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
-    let style = STANDARD.encode(Sha256::digest(STYLE));
-    let policy = format!(
-        "default-src 'none'; style-src 'sha256-{style}'; img-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; \
-         base-uri 'none'; frame-ancestors 'none'"
-    );
-    HeaderValue::try_from(policy).expect("base64 is a header")
-});
+static POLICY: LazyLock<HeaderValue> = LazyLock::new(|| crate::said::policy(STYLE));
 
 /// The policy that every page is sent with.
 pub(super) fn policy() -> HeaderValue {

@@ -4,9 +4,7 @@
 //! is shown a little longer while it is made anew. When the database is away the last one is shown
 //! again, with how old it is. However many ask, one of them makes it.
 
-mod said;
 mod shown;
-mod squeeze;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,7 +14,6 @@ use std::time::Duration;
 use rules::status_page::StatusPage;
 use rules::{PageId, Timestamp, WorkspaceId};
 
-pub(super) use self::said::{Encoding, Said};
 pub(super) use self::shown::{Asked, Shown, What};
 use self::shown::{Holds, Shared};
 use super::address::PageAddress;
@@ -24,6 +21,8 @@ use super::news::News;
 use crate::app::App;
 use crate::observe::Metrics;
 use crate::pipeline::page::project_page;
+use crate::said;
+pub(super) use crate::said::{Encoding, Said};
 
 /// For how long a page is as it is, where nothing changed: checks come in.
 const FRESH: Duration = Duration::from_secs(5);
@@ -110,7 +109,7 @@ impl Shelf {
     }
 
     /// Where the server is reached from outside, without a slash at the end.
-    pub(super) fn origin(&self) -> Option<&str> {
+    pub(crate) fn origin(&self) -> Option<&str> {
         self.shared.origin.as_deref()
     }
 

@@ -1,25 +1,26 @@
-//! A form as it goes over the wire: its bytes, and the same compressed, once and only as it is asked
-//! for.
+//! What is said to people's browsers, as it goes over the wire: its bytes, and the same compressed, once and
+//! only as it is asked for; how it is known again; and what a page may load. Whatever is said is made
+//! elsewhere.
+
+mod squeeze;
 
 use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
 
 use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use bytes::Bytes;
 use http::header::{ACCEPT_ENCODING, IF_MODIFIED_SINCE, IF_NONE_MATCH};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use rules::Timestamp;
 use sha2::{Digest as _, Sha256};
 
-use super::squeeze;
-
 /// A picture, whose bytes are compressed as they are.
-pub(super) const PNG: &str = "image/png";
+pub(crate) const PNG: &str = "image/png";
 
 /// How bytes go over the wire.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::status_page) enum Encoding {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Encoding {
     /// As they are.
     Identity,
     /// RFC 1952.
@@ -30,12 +31,12 @@ pub(in crate::status_page) enum Encoding {
 
 /// A form as it goes over the wire.
 #[derive(Debug)]
-pub(in crate::status_page) struct Said {
-    pub(in crate::status_page) content_type: &'static str,
+pub(crate) struct Said {
+    pub(crate) content_type: &'static str,
     /// Of the plain bytes; weak, because it is the same in each encoding.
-    pub(in crate::status_page) etag: HeaderValue,
+    pub(crate) etag: HeaderValue,
     /// When what it tells of was last changed, in whole seconds, where that is known.
-    pub(in crate::status_page) changed_at: Option<SystemTime>,
+    pub(crate) changed_at: Option<SystemTime>,
     plain: Bytes,
     gzip: OnceLock<Bytes>,
     brotli: OnceLock<Bytes>,
@@ -43,7 +44,7 @@ pub(in crate::status_page) struct Said {
 
 impl Encoding {
     /// The best that a visitor takes.
-    pub(in crate::status_page) fn wanted(request: &HeaderMap) -> Self {
+    pub(crate) fn wanted(request: &HeaderMap) -> Self {
         let takes = |wanted: &str| has(request, &ACCEPT_ENCODING, |item| item == wanted);
         if takes("br") {
             Self::Brotli
@@ -55,7 +56,7 @@ impl Encoding {
     }
 
     /// What the header says, where one is needed.
-    pub(in crate::status_page) const fn word(self) -> Option<&'static str> {
+    pub(crate) const fn word(self) -> Option<&'static str> {
         match self {
             Self::Identity => None,
             Self::Gzip => Some("gzip"),
@@ -65,7 +66,7 @@ impl Encoding {
 }
 
 impl Said {
-    pub(in crate::status_page) fn of(content_type: &'static str, text: impl Into<Bytes>) -> Self {
+    pub(crate) fn of(content_type: &'static str, text: impl Into<Bytes>) -> Self {
         let plain: Bytes = text.into();
         let digest = URL_SAFE_NO_PAD.encode(&Sha256::digest(&plain)[..12]);
         let etag = HeaderValue::try_from(format!("W/\"{digest}\""));
@@ -80,19 +81,19 @@ impl Said {
     }
 
     /// The same, which tells of what was changed then.
-    pub(in crate::status_page) fn changed_at(mut self, at: Timestamp) -> Self {
+    pub(crate) fn changed_at(mut self, at: Timestamp) -> Self {
         let seconds = Duration::from_secs(at.as_millis().max(0) as u64 / 1_000);
         self.changed_at = Some(SystemTime::UNIX_EPOCH + seconds);
         self
     }
 
     /// The best encoding that a visitor takes.
-    pub(in crate::status_page) fn encoding(&self, request: &HeaderMap) -> Encoding {
+    pub(crate) fn encoding(&self, request: &HeaderMap) -> Encoding {
         if self.content_type == PNG { Encoding::Identity } else { Encoding::wanted(request) }
     }
 
     /// The bytes in an encoding, compressed now where nobody asked for it before.
-    pub(in crate::status_page) fn bytes(&self, encoding: Encoding) -> Bytes {
+    pub(crate) fn bytes(&self, encoding: Encoding) -> Bytes {
         match encoding {
             Encoding::Identity => self.plain.clone(),
             Encoding::Gzip => self.gzip.get_or_init(|| squeeze::gzip(&self.plain)).clone(),
@@ -101,10 +102,9 @@ impl Said {
     }
 
     /// Whether a visitor has these bytes already.
-    pub(in crate::status_page) fn is_known(&self, request: &HeaderMap) -> bool {
-        let own = bare(self.etag.to_str().unwrap_or_default());
+    pub(crate) fn is_known(&self, request: &HeaderMap) -> bool {
         if request.contains_key(IF_NONE_MATCH) {
-            return has(request, &IF_NONE_MATCH, |item| bare(item) == own || item == "*");
+            return is_known(&self.etag, request);
         }
         let since = request.get(IF_MODIFIED_SINCE).and_then(|value| value.to_str().ok());
         let since = since.and_then(|value| httpdate::parse_http_date(value).ok());
@@ -112,10 +112,26 @@ impl Said {
     }
 
     /// Bytes that it takes in memory, as plain text and compressed so far.
-    pub(super) fn weight(&self) -> usize {
+    pub(crate) fn weight(&self) -> usize {
         let compressed = [&self.gzip, &self.brotli].into_iter().filter_map(OnceLock::get);
         self.plain.len() + compressed.map(Bytes::len).sum::<usize>()
     }
+}
+
+/// Whether a visitor has the bytes of this tag already.
+pub(crate) fn is_known(etag: &HeaderValue, request: &HeaderMap) -> bool {
+    let own = bare(etag.to_str().unwrap_or_default());
+    has(request, &IF_NONE_MATCH, |item| bare(item) == own || item == "*")
+}
+
+/// What a browser may load for a page with this style in it: from where it has the page, and nothing else.
+pub(crate) fn policy(style: &str) -> HeaderValue {
+    let style = STANDARD.encode(Sha256::digest(style));
+    let policy = format!(
+        "default-src 'none'; style-src 'sha256-{style}'; img-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; \
+         base-uri 'none'; frame-ancestors 'none'"
+    );
+    HeaderValue::try_from(policy).expect("base64 is a header")
 }
 
 /// An entity tag without what says that it is weak.
