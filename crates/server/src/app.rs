@@ -19,7 +19,7 @@ use crate::edge;
 use crate::observe::{Metrics, health};
 use crate::pipeline::{Notifier, Pipeline};
 use crate::status_page::{Icons, PageShelf, PagesBehind, SubscribeDesk, VisitorGate};
-use crate::{rpc as services, status_page, v1};
+use crate::{docs, rpc as services, status_page, v1};
 
 /// What answering a caller needs. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -57,9 +57,10 @@ pub struct App {
 }
 
 impl App {
-    /// Every path the server answers: the machine's own questions, `/v1`, and the services, below
-    /// `/rpc` and at the root, because stock gRPC clients cannot put a prefix before a path. At a
-    /// page's own domain that page is answered and nothing else. With `stop` the streams end that would never end by themselves.
+    /// Every path the server answers: the machine's own questions, `/v1`, status pages, the documentation,
+    /// and the services, below `/rpc` and at the root, because stock gRPC clients cannot put a prefix before
+    /// a path. At a page's own domain that page is answered and nothing else. With `stop` the streams end
+    /// that would never end by themselves.
     pub fn router(&self, stop: CancellationToken) -> Router {
         let pages_stop = stop.clone();
         let service = services::service(self, stop);
@@ -77,6 +78,7 @@ impl App {
             .with_state(self.clone())
             .merge(v1::routes(self))
             .merge(status_page::routes(self, pages_stop))
+            .merge(docs::routes(self.page_shelf.origin()))
             .fallback_service(services);
         let (domains, auth) = (Arc::clone(&self.domains), Arc::clone(&self.auth));
         Router::new()

@@ -7,6 +7,7 @@ pub mod config;
 pub mod context;
 pub mod control;
 mod demo;
+mod docs;
 mod domains;
 mod edge;
 mod lane;

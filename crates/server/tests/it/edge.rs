@@ -158,7 +158,6 @@ async fn unknown_paths_answer_in_the_callers_protocol() {
     let server = TestServer::start().await;
     let nobody = server.nobody();
     let read = server.caller(Scope::Read);
-    assert_eq!(nobody.get("/").await.status, 404);
     assert_eq!(nobody.get("/favicon.ico").await.reason().as_deref(), Some("UNKNOWN_METHOD"));
     let path = format!("/rpc/{MONITORS}/Nonsense");
     for (path, caller, code) in [

@@ -11,6 +11,7 @@ mod auth;
 mod boot;
 mod config;
 mod control;
+mod docs;
 mod domains;
 mod edge;
 mod input;

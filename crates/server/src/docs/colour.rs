@@ -1,0 +1,367 @@
+//! Colours of code: comments, texts, keys, numbers and a few words of each language, told apart by a small
+//! reader that knows no grammar. What it does not know is left as it is.
+
+use super::html::escape;
+
+/// A language that examples are written in.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Language {
+    /// How fences of Markdown name it.
+    names: &'static [&'static str],
+    /// How people name it.
+    pub(super) label: &'static str,
+    /// Whether its examples call the server that shows them.
+    pub(super) calls: bool,
+    /// What begins a comment up to the end of the line.
+    comments: &'static [&'static str],
+    /// What begins and ends a text.
+    quotes: &'static str,
+    /// What stands behind a key.
+    keys: Keys,
+    /// Its own words.
+    words: &'static [&'static str],
+}
+
+/// What makes a name or a text a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Keys {
+    /// Nothing.
+    None,
+    /// This letter behind it, perhaps after spaces.
+    Before(char),
+    /// This letter directly behind it.
+    Touching(char),
+}
+
+/// What a stretch of code is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Plain,
+    Comment,
+    Text,
+    Key,
+    Word,
+    Number,
+}
+
+const PLAIN: Language = Language {
+    names: &[],
+    label: "",
+    calls: false,
+    comments: &[],
+    quotes: "",
+    keys: Keys::None,
+    words: &[],
+};
+
+const TYPESCRIPT_WORDS: &[&str] = &[
+    "as",
+    "async",
+    "await",
+    "break",
+    "case",
+    "catch",
+    "const",
+    "continue",
+    "default",
+    "else",
+    "export",
+    "false",
+    "finally",
+    "for",
+    "from",
+    "function",
+    "if",
+    "import",
+    "in",
+    "instanceof",
+    "interface",
+    "let",
+    "new",
+    "null",
+    "of",
+    "return",
+    "switch",
+    "throw",
+    "true",
+    "try",
+    "type",
+    "typeof",
+    "undefined",
+    "while",
+];
+const TERRAFORM_WORDS: &[&str] = &[
+    "action",
+    "check",
+    "data",
+    "ephemeral",
+    "false",
+    "import",
+    "list",
+    "locals",
+    "module",
+    "moved",
+    "null",
+    "output",
+    "provider",
+    "removed",
+    "resource",
+    "terraform",
+    "true",
+    "variable",
+];
+
+/// The languages, each under the names that fences have for it.
+const LANGUAGES: &[Language] = &[
+    Language {
+        names: &["sh", "shell", "bash", "console"],
+        label: "Shell",
+        calls: true,
+        comments: &["#"],
+        quotes: "\"'",
+        keys: Keys::Touching('='),
+        words: &[],
+    },
+    Language {
+        names: &["ts", "typescript"],
+        label: "TypeScript",
+        calls: true,
+        comments: &["//"],
+        quotes: "\"'`",
+        keys: Keys::Before(':'),
+        words: TYPESCRIPT_WORDS,
+    },
+    Language {
+        names: &["js", "javascript", "mjs"],
+        label: "JavaScript",
+        calls: true,
+        comments: &["//"],
+        quotes: "\"'`",
+        keys: Keys::Before(':'),
+        words: TYPESCRIPT_WORDS,
+    },
+    Language {
+        names: &["terraform", "hcl", "tf"],
+        label: "Terraform",
+        calls: true,
+        comments: &["#", "//"],
+        quotes: "\"",
+        keys: Keys::Before('='),
+        words: TERRAFORM_WORDS,
+    },
+    Language {
+        names: &["json", "jsonc"],
+        label: "JSON",
+        quotes: "\"",
+        keys: Keys::Before(':'),
+        words: &["false", "null", "true"],
+        ..PLAIN
+    },
+    Language {
+        names: &["toml"],
+        label: "TOML",
+        comments: &["#"],
+        quotes: "\"'",
+        keys: Keys::Before('='),
+        words: &["false", "true"],
+        ..PLAIN
+    },
+    Language {
+        names: &["ini", "systemd"],
+        label: "INI",
+        comments: &["#", ";"],
+        keys: Keys::Touching('='),
+        ..PLAIN
+    },
+    Language {
+        names: &["yaml", "yml"],
+        label: "YAML",
+        comments: &["#"],
+        quotes: "\"'",
+        keys: Keys::Touching(':'),
+        words: &["false", "null", "true"],
+        ..PLAIN
+    },
+    Language { names: &["nginx"], label: "nginx", comments: &["#"], ..PLAIN },
+    Language { names: &["caddy", "caddyfile"], label: "Caddy", comments: &["#"], ..PLAIN },
+    Language { names: &["html"], label: "HTML", quotes: "\"", ..PLAIN },
+    Language { names: &["http"], label: "HTTP", ..PLAIN },
+    PLAIN,
+];
+
+impl Language {
+    /// The language that a fence names; one of no colours where it names none that is known.
+    pub(super) fn of(fence: &str) -> &'static Self {
+        let name = fence.split([' ', ',', '{']).next().unwrap_or_default();
+        let known = LANGUAGES.iter().find(|language| language.names.contains(&name));
+        known.unwrap_or(&LANGUAGES[LANGUAGES.len() - 1])
+    }
+
+    /// Code as HTML: as it is, with what is known of it in elements of a class.
+    pub(super) fn coloured(&self, code: &str) -> String {
+        let mut out = String::with_capacity(code.len() * 2);
+        let (mut rest, mut before) = (code, None);
+        while let Some(first) = rest.chars().next() {
+            let (kind, length) = self.token(rest, first, before);
+            let (token, after) = rest.split_at(length);
+            match (kind.class(), body(token).filter(|_| self.calls && kind == Kind::Text)) {
+                (Some(class), Some(body)) => {
+                    marked(&mut out, class, "'");
+                    out.push_str(&Self::of("json").coloured(body));
+                    marked(&mut out, class, "'");
+                }
+                (Some(class), None) => marked(&mut out, class, token),
+                (None, _) => escape(&mut out, token),
+            }
+            before = token.chars().next_back();
+            rest = after;
+        }
+        out
+    }
+
+    /// What `rest` begins with, and how many bytes of it.
+    fn token(&self, rest: &str, first: char, before: Option<char>) -> (Kind, usize) {
+        let begins = before.is_none_or(char::is_whitespace);
+        if begins && self.comments.iter().any(|mark| rest.starts_with(mark)) {
+            return (Kind::Comment, rest.find('\n').unwrap_or(rest.len()));
+        }
+        if self.quotes.contains(first)
+            && let Some(length) = quoted(rest, first)
+        {
+            let kind = if self.is_key(&rest[length..]) { Kind::Key } else { Kind::Text };
+            return (kind, length);
+        }
+        let is_in_word = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == '-';
+        let length = rest.find(|letter| !is_in_word(letter)).unwrap_or(rest.len());
+        if length == 0 {
+            return (Kind::Plain, first.len_utf8());
+        }
+        let word = &rest[..length];
+        let is_own = before.is_none_or(|letter| !matches!(letter, '.' | '$' | '/'));
+        if is_own && self.is_key(&rest[length..]) {
+            (Kind::Key, length)
+        } else if is_own && self.words.contains(&word) {
+            (Kind::Word, length)
+        } else if first.is_ascii_digit() && !self.words.is_empty() {
+            (Kind::Number, length)
+        } else {
+            (Kind::Plain, length)
+        }
+    }
+
+    /// Whether what stands before this is a key.
+    fn is_key(&self, rest: &str) -> bool {
+        let (mark, rest) = match self.keys {
+            Keys::None => return false,
+            Keys::Before(mark) => (mark, rest.trim_start_matches([' ', '\t'])),
+            Keys::Touching(mark) => (mark, rest),
+        };
+        // `==` and `=>` are something else.
+        let behind = rest.strip_prefix(mark);
+        behind.is_some_and(|behind| !behind.starts_with([mark, '>', '/']))
+    }
+}
+
+impl Kind {
+    const fn class(self) -> Option<&'static str> {
+        match self {
+            Self::Plain => None,
+            Self::Comment => Some("c"),
+            Self::Text => Some("s"),
+            Self::Key => Some("k"),
+            Self::Word => Some("w"),
+            Self::Number => Some("n"),
+        }
+    }
+}
+
+/// A token in an element of its class.
+fn marked(out: &mut String, class: &str, token: &str) {
+    out.push_str("<span class=\"");
+    out.push_str(class);
+    out.push_str("\">");
+    escape(out, token);
+    out.push_str("</span>");
+}
+
+/// What stands in the single quotes of a shell's command, where it is the JSON that a call sends.
+fn body(token: &str) -> Option<&str> {
+    let inside = token.strip_prefix('\'')?.strip_suffix('\'')?;
+    (inside.starts_with('{') && inside.ends_with('}')).then_some(inside)
+}
+
+/// The length of the text that begins here, with both of its quotes; nothing where it does not end.
+fn quoted(rest: &str, quote: char) -> Option<usize> {
+    let mut escaped = false;
+    for (at, letter) in rest.char_indices().skip(1) {
+        match letter {
+            _ if escaped => escaped = false,
+            // A shell's single quotes know no escape, and what stands in them ends with the next one.
+            '\\' => escaped = quote != '\'',
+            _ if letter == quote => return Some(at + letter.len_utf8()),
+            _ => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn coloured(fence: &str, code: &str) -> String {
+        let html = Language::of(fence).coloured(code);
+        html.replace("<span class=\"", "[").replace("\">", " ").replace("</span>", "]")
+    }
+
+    #[test]
+    fn what_is_known_of_each_language_has_a_colour() {
+        for (fence, code, colours) in [
+            (
+                "json",
+                "{\"a\": [1, true, \"b\"]}",
+                "{[k &quot;a&quot;]: [[n 1], [w true], [s &quot;b&quot;]]}",
+            ),
+            (
+                "sh",
+                "KEY=x curl -d '{\"a\":1}' # c",
+                "[k KEY]=x curl -d [s &#39;]{[k &quot;a&quot;]:[n 1]}[s &#39;] [c # c]",
+            ),
+            ("sh", "curl http://127.0.0.1:8080/#x $#", "curl http://127.0.0.1:8080/#x $#"),
+            (
+                "terraform",
+                "resource \"x\" \"y\" {\n  a = 1 # c\n}",
+                "[w resource] [s &quot;x&quot;] [s &quot;y&quot;] {\n  [k a] = [n 1] [c # c]\n}",
+            ),
+            ("terraform", "a == b", "a == b"),
+            (
+                "ts",
+                "const a = { url: \"x\" }; // c",
+                "[w const] a = { [k url]: [s &quot;x&quot;] }; [c // c]",
+            ),
+            ("ts", "client.from(x)", "client.from(x)"),
+            ("toml", "public_url = \"x\"", "[k public_url] = [s &quot;x&quot;]"),
+            ("text", "a = 'b' # 1", "a = &#39;b&#39; # 1"),
+        ] {
+            assert_eq!(coloured(fence, code), colours, "{fence}: {code}");
+        }
+    }
+
+    #[test]
+    fn no_letter_is_lost_whatever_the_code_is() {
+        for fence in ["sh", "ts", "json", "hcl", "toml", "yaml", "nginx", ""] {
+            for code in
+                ["\"open", "it's", "ä = \"ö\\\"\" // ü", "`a\nb`", "'\\", "#", "//", "=", ":"]
+            {
+                let html = Language::of(fence).coloured(code);
+                let mut text = html.replace("</span>", "");
+                for class in ["c", "s", "k", "w", "n"] {
+                    text = text.replace(&format!("<span class=\"{class}\">"), "");
+                }
+                let mut escaped = String::new();
+                escape(&mut escaped, code);
+                assert_eq!(text, escaped, "{fence}");
+            }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! A document: one Markdown file below `docs/` as it lies in the program, with its address and with what
+//! it calls itself. What stands in it is read by `reading`.
+
+use pulldown_cmark::{Event, HeadingLevel, Tag, TagEnd};
+
+use super::BASE;
+use super::reading::{events, plain};
+
+/// Names of the file that is read at the address of its folder.
+const INDEXES: [&str; 2] = ["/index", "/README"];
+/// What begins and ends what a file says about itself to other programs.
+const FENCE: &str = "---\n";
+
+/// A Markdown file.
+#[derive(Debug)]
+pub(super) struct Document {
+    /// Its path below `docs/`.
+    pub(super) path: &'static str,
+    /// All of it.
+    pub(super) source: &'static str,
+}
+
+/// What a document calls itself, and its first sentences, both as plain text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Summary {
+    pub(super) title: String,
+    pub(super) about: String,
+}
+
+impl Document {
+    /// Where people read it: `/docs/guides/alerts`.
+    pub(super) fn address(&self) -> String {
+        let path = self.path.strip_suffix(".md").unwrap_or(self.path);
+        let folder = INDEXES.iter().find_map(|index| path.strip_suffix(index));
+        format!("{BASE}/{}", folder.unwrap_or(path))
+    }
+
+    /// Where programs read it: `/docs/guides/alerts.md`. Links in it lead to others of this kind.
+    pub(super) fn markdown_address(&self) -> String {
+        format!("{BASE}/{}", self.path)
+    }
+
+    /// Its text, without what it says about itself to other programs.
+    pub(super) fn text(&self) -> &'static str {
+        let inside = self.source.strip_prefix(FENCE);
+        let text = inside.and_then(|inside| inside.split_once(&format!("\n{FENCE}")));
+        text.map_or(self.source, |(_, text)| text)
+    }
+
+    /// Its title and its first paragraph. No more is read than needed: every page has all titles.
+    pub(super) fn summary(&self) -> Summary {
+        let text = self.text();
+        let ends = text.match_indices("\n## ").map(|(at, _)| at).chain([text.len()]);
+        let mut summaries = ends.map(|end| summary(&text[..end]));
+        summaries.find(|summary| !summary.about.is_empty()).unwrap_or_else(|| summary(text))
+    }
+
+    /// Its title as it stands in a list of its kind: `service_http_monitor`, not `… (Resource)`.
+    pub(super) fn name(&self) -> String {
+        let title = self.summary().title;
+        title.split(" (").next().unwrap_or_default().to_owned()
+    }
+}
+
+/// What the beginning of a document says of it.
+fn summary(head: &str) -> Summary {
+    let (mut summary, mut of) = (Summary::default(), None);
+    for event in events(head) {
+        match (&event, of) {
+            (Event::Start(Tag::Heading { level: HeadingLevel::H1, .. }), None) => {
+                of = Some(Of::Title);
+            }
+            (Event::Start(Tag::Paragraph), None) if !summary.title.is_empty() => {
+                of = Some(Of::About);
+            }
+            (Event::End(TagEnd::Heading(_)), Some(Of::Title)) => of = None,
+            (Event::End(TagEnd::Paragraph), Some(Of::About)) => break,
+            (event, Some(Of::Title)) => summary.title.push_str(plain(event).unwrap_or_default()),
+            (event, Some(Of::About)) => summary.about.push_str(plain(event).unwrap_or_default()),
+            (_, None) => {}
+        }
+    }
+    summary
+}
+
+/// What is being read of a summary.
+#[derive(Clone, Copy)]
+enum Of {
+    Title,
+    About,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_document_is_read_at_its_path_and_an_index_at_its_folder() {
+        let address = |path| Document { path, source: "" }.address();
+        assert_eq!(address("guides/alerts.md"), "/docs/guides/alerts");
+        assert_eq!(address("terraform/index.md"), "/docs/terraform");
+        assert_eq!(address("reference/README.md"), "/docs/reference");
+    }
+
+    #[test]
+    fn a_document_says_what_it_is_in_its_title_and_its_first_paragraph() {
+        let source = "---\npage_title: \"x\"\n---\n\n# `service_x` (Resource)\n\nSends a `GET`\nto [it](y.md). More.\n\nNot this.\n\n## Schema\n\nNor this.\n";
+        let document = Document { path: "x.md", source };
+        let (title, about) = ("service_x (Resource)", "Sends a GET to it. More.");
+        let told = Summary { title: title.to_owned(), about: about.to_owned() };
+        assert_eq!(document.summary(), told);
+        assert_eq!(document.name(), "service_x");
+        assert!(document.text().starts_with("\n# "));
+    }
+}

@@ -1,0 +1,77 @@
+//! Code in documents: with the name of its language, in colours, and the same in several languages side
+//! by side, which a radio button chooses and no script needs to.
+
+use pulldown_cmark::Event;
+
+use super::super::blocks::Sample;
+use super::super::colour::Language;
+use super::{Writer, escape};
+
+/// Where a server is reached that was started without settings, and in examples.
+const ORIGIN: &str = "http://127.0.0.1:8080";
+
+impl Writer<'_> {
+    /// A piece of code.
+    pub(super) fn code(&mut self, language: &Language, code: &str) {
+        self.out.push_str("<div class=\"code\">");
+        self.inside(language, code);
+        self.out.push_str("</div>\n");
+    }
+
+    fn inside(&mut self, language: &Language, code: &str) {
+        let code = match self.origin {
+            Some(origin) if language.calls => code.replace(ORIGIN, origin),
+            Some(_) | None => code.to_owned(),
+        };
+        if !language.label.is_empty() {
+            self.out.push_str(&format!("<p class=\"lang\">{}</p>", language.label));
+        }
+        self.out.push_str("<pre tabindex=\"0\"><code>");
+        self.out.push_str(&language.coloured(code.trim_end_matches('\n')));
+        self.out.push_str("</code></pre>");
+    }
+
+    /// The same in several languages: all are there, and one is shown.
+    pub(super) fn alternatives(&mut self, samples: &[Sample], events: &[Event<'_>]) {
+        self.tabs += 1;
+        let number = self.tabs;
+        self.out.push_str(
+            "<div class=\"tabs\" role=\"radiogroup\" aria-label=\"Language of the example\">",
+        );
+        for (at, Sample { name, .. }) in samples.iter().enumerate() {
+            let checked = if at == 0 { " checked" } else { "" };
+            self.out.push_str(&format!(
+                "<input type=\"radio\" name=\"t{number}\" id=\"t{number}-{at}\" value=\"{name}\"{checked}>\
+                 <label for=\"t{number}-{at}\">{name}</label>"
+            ));
+        }
+        for sample in samples {
+            self.sample(sample, events);
+        }
+        self.out.push_str("</div>\n");
+    }
+
+    /// One of several, with the anchor of the heading that was its name, and what stood beside that.
+    fn sample(&mut self, sample: &Sample, events: &[Event<'_>]) {
+        let heading = self.headings.iter().find(|it| Some(it.at) == sample.heading);
+        self.out.push_str("<div class=\"code\"");
+        if let Some(heading) = heading {
+            self.out.push_str(" id=\"");
+            escape(&mut self.out, &heading.anchor);
+            self.out.push('"');
+        }
+        self.out.push('>');
+        if !sample.beside.is_empty() {
+            self.out.push_str("<p class=\"beside-name\">");
+            for at in sample.beside.clone() {
+                match &events[at] {
+                    Event::Text(text) => escape(&mut self.out, text.trim_start_matches([':', ' '])),
+                    event => self.write(at, event),
+                }
+            }
+            self.out.push_str("</p>");
+        }
+        self.inside(sample.language, &sample.code);
+        self.out.push_str("</div>\n");
+    }
+}

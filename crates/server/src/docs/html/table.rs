@@ -1,0 +1,73 @@
+//! Tables in documents: in a frame that scrolls where they are wider than the page, and without heads of
+//! which nobody wrote anything.
+
+use pulldown_cmark::{Tag, TagEnd};
+
+use super::Writer;
+
+/// A table that is being written: where some of it begins in what was written.
+#[derive(Debug, Default)]
+pub(super) struct Table {
+    /// Its head, while that is open.
+    head: Option<usize>,
+    /// Whether its head says anything.
+    has_head: bool,
+    /// The text of the cell that is open.
+    cell: usize,
+}
+
+const HEAD_CELL: &str = "<th scope=\"col\">";
+
+impl Writer<'_> {
+    /// Begins a table or a part of one.
+    pub(super) fn table(&mut self, tag: &Tag<'_>) {
+        if matches!(tag, Tag::Table(_)) {
+            self.table = Some(Table::default());
+            self.out.push_str("<div class=\"scroll\" tabindex=\"0\"><table>\n");
+            return;
+        }
+        let Some(table) = &mut self.table else { return };
+        match tag {
+            Tag::TableHead => {
+                table.head = Some(self.out.len());
+                self.out.push_str("<thead><tr>");
+            }
+            Tag::TableRow => self.out.push_str("<tr>"),
+            _ => {
+                self.out.push_str(if table.head.is_some() { HEAD_CELL } else { "<td>" });
+                table.cell = self.out.len();
+            }
+        }
+    }
+
+    /// Ends a table or a part of one.
+    pub(super) fn table_end(&mut self, end: TagEnd) {
+        let Some(table) = &mut self.table else { return };
+        match end {
+            TagEnd::TableCell if table.head.is_none() => self.out.push_str("</td>"),
+            // A head that says nothing is none.
+            TagEnd::TableCell if table.cell == self.out.len() => {
+                self.out.truncate(table.cell - HEAD_CELL.len());
+                self.out.push_str("<td></td>");
+            }
+            TagEnd::TableCell => {
+                table.has_head = true;
+                self.out.push_str("</th>");
+            }
+            TagEnd::TableHead => {
+                let begin = table.head.take().unwrap_or_default();
+                if table.has_head {
+                    self.out.push_str("</tr></thead>\n<tbody>\n");
+                } else {
+                    self.out.truncate(begin);
+                    self.out.push_str("<tbody>\n");
+                }
+            }
+            TagEnd::TableRow => self.out.push_str("</tr>\n"),
+            _ => {
+                self.out.push_str("</tbody></table></div>\n");
+                self.table = None;
+            }
+        }
+    }
+}

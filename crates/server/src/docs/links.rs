@@ -1,0 +1,90 @@
+//! Where the links of a document lead: to other documents at their addresses, to files beside them, to
+//! places in the same document, out into the world, or nowhere that is served, which leaves their text.
+
+use super::BASE;
+use super::list;
+
+/// Where a link leads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Target {
+    /// To a place of this service, with its fragment.
+    Here(String),
+    /// To somebody else.
+    Outside(String),
+    /// To a file of the repository that is not served.
+    Nowhere,
+}
+
+/// How links begin that lead out.
+const SCHEMES: [&str; 3] = ["https://", "http://", "mailto:"];
+
+/// Where `written` leads, which stands in the document at `path` below `docs/`.
+pub(super) fn resolve(path: &str, written: &str) -> Target {
+    if SCHEMES.iter().any(|scheme| written.starts_with(scheme)) {
+        return Target::Outside(written.to_owned());
+    }
+    if written.starts_with(['#', '/']) {
+        return Target::Here(written.to_owned());
+    }
+    let (file, fragment) = match written.split_once('#') {
+        Some((file, fragment)) => (file, format!("#{fragment}")),
+        None => (written, String::new()),
+    };
+    let Some(file) = beside(path, file) else { return Target::Nowhere };
+    let folder = format!("{BASE}/{file}");
+    let mut documents = list::documents();
+    if let Some(document) = documents.find(|it| it.path == file || it.address() == folder) {
+        return Target::Here(format!("{}{fragment}", document.address()));
+    }
+    let served = list::FILES.iter().any(|it| it.path == file);
+    if served { Target::Here(folder) } else { Target::Nowhere }
+}
+
+/// The path below `docs/` of what is named relatively to a file there; nothing where it leads out of it.
+pub(super) fn beside(path: &str, relative: &str) -> Option<String> {
+    let mut parts: Vec<&str> = path.split('/').collect();
+    parts.pop();
+    for part in relative.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop()?;
+            }
+            name => parts.push(name),
+        }
+    }
+    Some(parts.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn here(address: &str) -> Target {
+        Target::Here(address.to_owned())
+    }
+
+    #[test]
+    fn links_between_files_are_links_between_addresses() {
+        let from = |written| resolve("terraform/resources/http_monitor.md", written);
+        assert_eq!(from("tcp_monitor.md"), here("/docs/terraform/resources/tcp_monitor"));
+        assert_eq!(from("../index.md#schema"), here("/docs/terraform#schema"));
+        assert_eq!(from(".."), here("/docs/terraform"));
+        assert_eq!(
+            from("../../reference/webhook.schema.json"),
+            here("/docs/reference/webhook.schema.json")
+        );
+        assert_eq!(from("#schema"), here("#schema"));
+        assert_eq!(from("/v1/openapi.json"), here("/v1/openapi.json"));
+        let outside = "https://developer.hashicorp.com/terraform";
+        assert_eq!(from(outside), Target::Outside(outside.to_owned()));
+    }
+
+    #[test]
+    fn what_is_not_served_is_no_link() {
+        let from = |written| resolve("reference/settings.md", written);
+        for never in ["../decisions/0001-one-binary.md", "../../proto", "../../../../etc/passwd"] {
+            assert_eq!(from(never), Target::Nowhere, "{never}");
+        }
+    }
+}

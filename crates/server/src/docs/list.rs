@@ -1,0 +1,234 @@
+//! Everything that the documentation is made of, in the order in which it is read: what stands here is in
+//! the program, in the navigation, in the search and in the list for programs. A test holds it against the
+//! folders, so that a new page cannot be forgotten.
+
+use super::document::Document;
+
+/// Documents that stand together.
+#[derive(Debug)]
+pub(super) struct Chapter {
+    pub(super) title: &'static str,
+    pub(super) documents: &'static [Document],
+}
+
+/// What documents show or lead to and is no document.
+#[derive(Debug)]
+pub(super) struct File {
+    /// Its path below `docs/`.
+    pub(super) path: &'static str,
+    pub(super) content_type: &'static str,
+    pub(super) bytes: &'static [u8],
+}
+
+macro_rules! documents {
+    ($($path:literal),* $(,)?) => {
+        &[$(Document {
+            path: $path,
+            source: include_str!(concat!("../../../../docs/", $path)),
+        }),*]
+    };
+}
+
+macro_rules! files {
+    ($($path:literal: $content_type:expr),* $(,)?) => {
+        &[$(File {
+            path: $path,
+            content_type: $content_type,
+            bytes: include_bytes!(concat!("../../../../docs/", $path)),
+        }),*]
+    };
+}
+
+const SCHEMA: &str = "application/schema+json";
+
+/// All chapters.
+pub(super) const CHAPTERS: &[Chapter] = &[
+    Chapter {
+        title: "Guides",
+        documents: documents![
+            "guides/README.md",
+            "guides/first-monitor.md",
+            "guides/check-once.md",
+            "guides/call-it.md",
+            "guides/alerts.md",
+            "guides/status-page.md",
+            "guides/terraform.md",
+            "guides/typescript.md",
+            "guides/run-it-for-real.md",
+            "recipes/custom-domain.md",
+            "guides/move-from-openstatus.md",
+            "guides/move-from-uptime-kuma.md",
+        ],
+    },
+    Chapter {
+        title: "Reference",
+        documents: documents![
+            "reference/README.md",
+            "reference/authentication.md",
+            "reference/calling.md",
+            "reference/errors.md",
+            "reference/limits.md",
+            "reference/regions.md",
+            "reference/values.md",
+            "reference/v1.md",
+        ],
+    },
+    Chapter {
+        title: "Services",
+        documents: documents![
+            "reference/monitor.v1.md",
+            "reference/incident.v1.md",
+            "reference/notification.v1.md",
+            "reference/status_page.v1.md",
+            "reference/status_report.v1.md",
+            "reference/maintenance.v1.md",
+            "reference/region.v1.md",
+        ],
+    },
+    Chapter {
+        title: "Webhooks and pages",
+        documents: documents![
+            "reference/webhook.md",
+            "reference/page-webhook.md",
+            "reference/status-page.md",
+        ],
+    },
+    Chapter {
+        title: "Running it",
+        documents: documents!["reference/settings.md", "reference/retention.md"],
+    },
+    Chapter { title: "Terraform", documents: documents!["terraform/index.md"] },
+    Chapter {
+        title: "Terraform resources",
+        documents: documents![
+            "terraform/resources/http_monitor.md",
+            "terraform/resources/tcp_monitor.md",
+            "terraform/resources/dns_monitor.md",
+            "terraform/resources/notification.md",
+            "terraform/resources/status_page.md",
+            "terraform/resources/status_page_component.md",
+            "terraform/resources/status_page_component_group.md",
+        ],
+    },
+    Chapter {
+        title: "Terraform data sources",
+        documents: documents![
+            "terraform/data-sources/monitor.md",
+            "terraform/data-sources/monitors.md",
+            "terraform/data-sources/notification.md",
+            "terraform/data-sources/regions.md",
+            "terraform/data-sources/status_page.md",
+            "terraform/data-sources/whoami.md",
+        ],
+    },
+    Chapter {
+        title: "Terraform functions and actions",
+        documents: documents![
+            "terraform/functions/periodicity_seconds.md",
+            "terraform/functions/regions.md",
+            "terraform/actions/monitor_trigger.md",
+        ],
+    },
+    Chapter {
+        title: "Terraform lists",
+        documents: documents![
+            "terraform/list-resources/http_monitor.md",
+            "terraform/list-resources/tcp_monitor.md",
+            "terraform/list-resources/dns_monitor.md",
+            "terraform/list-resources/notification.md",
+            "terraform/list-resources/status_page.md",
+            "terraform/list-resources/status_page_component.md",
+            "terraform/list-resources/status_page_component_group.md",
+        ],
+    },
+];
+
+/// All files beside them.
+pub(super) const FILES: &[File] = files![
+    "reference/webhook.schema.json": SCHEMA,
+    "reference/page-webhook.schema.json": SCHEMA,
+    "reference/status.schema.json": SCHEMA,
+];
+
+/// All documents, in order.
+pub(super) fn documents() -> impl Iterator<Item = &'static Document> {
+    CHAPTERS.iter().flat_map(|chapter| chapter.documents)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::fs;
+    use std::path::Path;
+
+    use pulldown_cmark::{Event, LinkType, Tag};
+
+    use super::*;
+    use crate::docs::links::{Target, beside, resolve};
+    use crate::docs::reading::events;
+
+    /// Every page of these folders is served.
+    const FOLDERS: [&str; 3] = ["guides", "reference", "terraform"];
+
+    fn below(root: &Path, folder: &Path, found: &mut BTreeSet<String>) {
+        let Ok(entries) = fs::read_dir(folder) else { return };
+        for path in entries.map(|entry| entry.unwrap().path()) {
+            if path.is_dir() {
+                below(root, &path, found);
+            } else {
+                found.insert(path.strip_prefix(root).unwrap().to_str().unwrap().to_owned());
+            }
+        }
+    }
+
+    #[test]
+    fn the_list_has_every_page_that_lies_in_the_folders() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+        let mut there = BTreeSet::new();
+        for folder in FOLDERS {
+            below(&root, &root.join(folder), &mut there);
+        }
+        there.retain(|path| path.ends_with(".md"));
+        let listed: BTreeSet<&str> = documents().map(|it| it.path).collect();
+        let forgotten: Vec<_> =
+            there.iter().filter(|path| !listed.contains(path.as_str())).collect();
+        assert!(
+            forgotten.is_empty(),
+            "give these a place in crates/server/src/docs/list.rs: {forgotten:?}"
+        );
+    }
+
+    // What a document shows or leads to there is served, too; the rest of the repository is not.
+    #[test]
+    fn no_link_leads_to_what_is_forgotten() {
+        for document in documents() {
+            let links = events(document.text()).into_iter().filter_map(|event| match event {
+                Event::Start(Tag::Link { link_type: LinkType::Email, .. }) => None,
+                Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => {
+                    Some(dest_url)
+                }
+                _ => None,
+            });
+            let is_ours = |path: String| FOLDERS.iter().any(|it| path.starts_with(it));
+            for link in links.filter(|link| resolve(document.path, link) == Target::Nowhere) {
+                let is_forgotten = beside(document.path, &link).is_some_and(is_ours);
+                assert!(
+                    !is_forgotten,
+                    "{} leads to {link}, which is not in the list",
+                    document.path
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn every_document_has_a_title_and_an_address_of_its_own() {
+        let mut addresses = BTreeSet::new();
+        for document in documents() {
+            let summary = document.summary();
+            assert!(!summary.title.is_empty(), "{} has no title", document.path);
+            assert!(!summary.about.is_empty(), "{} does not say what it is about", document.path);
+            assert!(addresses.insert(document.address()), "{} is there twice", document.path);
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! The pages of the documentation: the first one, documents, what was found, and what is not there. And
+//! what the server says at its own root, where nothing else is.
+
+use std::fmt::Write as _;
+
+use askama::Template;
+
+use super::document::Document;
+use super::frame::{Entry, Frame};
+use super::html::body;
+use super::list::{self, CHAPTERS};
+use super::reading::Heading;
+use super::search::Found;
+use super::{BASE, NAME, SENTENCE};
+
+/// Headings that stand beside a document at most; of one with more only the upper ones do.
+const CONTENTS_MAX: usize = 28;
+
+#[derive(Template)]
+#[template(path = "docs/home.html")]
+struct Home {
+    frame: Frame,
+    sentence: &'static str,
+}
+
+#[derive(Template)]
+#[template(path = "docs/document.html")]
+struct Shown<'a> {
+    frame: Frame,
+    body: &'a str,
+    chapter: &'static str,
+    chapter_anchor: String,
+    name: String,
+    contents: Vec<&'a Heading>,
+    before: Option<Entry>,
+    after: Option<Entry>,
+}
+
+#[derive(Template)]
+#[template(path = "docs/search.html")]
+struct Results<'a> {
+    frame: Frame,
+    found: &'a Found,
+}
+
+#[derive(Template)]
+#[template(path = "docs/missing.html")]
+struct Missing {
+    frame: Frame,
+}
+
+#[derive(Template)]
+#[template(path = "docs/front.html")]
+struct Front {
+    frame: Frame,
+    sentence: &'static str,
+    first: Option<Entry>,
+}
+
+/// The first page: all chapters.
+pub(super) fn home() -> String {
+    let frame = Frame::around(&format!("{NAME} documentation"), SENTENCE).searching("");
+    rendered(&Home { frame, sentence: SENTENCE })
+}
+
+/// A document with its contents and its neighbours.
+pub(super) fn document(document: &Document, origin: Option<&str>) -> String {
+    let body = body(document, origin);
+    let all: Vec<&Document> = list::documents().collect();
+    let at = all.iter().position(|it| it.path == document.path).expect("it is in the list");
+    let neighbour = |at: Option<usize>| Some(Entry::of(all.get(at?)?));
+    let chapter = CHAPTERS.iter().find(|it| it.documents.iter().any(|it| it.path == document.path));
+    let chapter = chapter.expect("it is in the list").title;
+    rendered(&Shown {
+        frame: Frame::around_document(document),
+        contents: contents(&body.headings),
+        body: &body.html,
+        chapter,
+        chapter_anchor: super::frame::anchor(chapter),
+        name: document.name(),
+        before: neighbour(at.checked_sub(1)),
+        after: neighbour(at.checked_add(1)),
+    })
+}
+
+/// The headings that stand beside a document.
+fn contents(headings: &[Heading]) -> Vec<&Heading> {
+    let upto = |level| headings.iter().filter(move |it| (2..=level).contains(&it.level));
+    if upto(3).count() > CONTENTS_MAX { upto(2).collect() } else { upto(3).collect() }
+}
+
+/// What was found.
+pub(super) fn results(found: &Found) -> String {
+    let title = format!("Search: {}", found.query);
+    let frame = Frame { is_listed: false, ..Frame::around(&title, SENTENCE) };
+    rendered(&Results { frame: frame.searching(&found.query), found })
+}
+
+/// That there is no such page. What was asked for is what may be searched for.
+pub(super) fn missing(asked: &str) -> String {
+    let frame = Frame { is_listed: false, ..Frame::around("Not found", SENTENCE) };
+    let last = asked.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+    let last = last.strip_suffix(".md").unwrap_or(last).replace(['-', '_'], " ");
+    rendered(&Missing { frame: frame.searching(&last) })
+}
+
+/// What this server is, for people.
+pub(super) fn front() -> String {
+    let first = list::documents().find(|it| it.path == FIRST).map(Entry::of);
+    rendered(&Front {
+        frame: Frame::around(NAME, SENTENCE).searching(""),
+        sentence: SENTENCE,
+        first,
+    })
+}
+
+/// Where people begin.
+const FIRST: &str = "guides/first-monitor.md";
+
+/// The same for programs.
+pub(super) fn front_text(origin: &str) -> String {
+    format!(
+        "{NAME}: {SENTENCE}\n\n\
+         Documentation   {origin}{BASE} (as Markdown: {origin}{BASE}/llms.txt)\n\
+         Who am I        {origin}/v1/whoami\n\
+         Calls           POST {origin}/rpc/monitor.v1.MonitorService/ListMonitors\n\
+         Health          {origin}/healthz, {origin}/readyz, {origin}/metrics\n"
+    )
+}
+
+/// All documents as a list in Markdown, for programs that read (<https://llmstxt.org>).
+pub(super) fn markdown_list(origin: &str) -> String {
+    let mut out = format!("# {NAME}\n\n> {SENTENCE}\n");
+    for chapter in CHAPTERS {
+        let _ = write!(out, "\n## {}\n\n", chapter.title);
+        for document in chapter.documents {
+            let (summary, address) = (document.summary(), document.markdown_address());
+            let _ = writeln!(out, "- [{}]({origin}{address}): {}", summary.title, summary.about);
+        }
+    }
+    out
+}
+
+/// A template with its values; writing to memory does not fail.
+fn rendered(template: &impl Template) -> String {
+    template.render().expect("texts are written to memory")
+}

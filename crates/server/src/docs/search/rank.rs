@@ -1,0 +1,113 @@
+//! How well a section answers a search: by where each word stands in it, and how.
+
+use super::index::{Folded, Section};
+use super::{Query, Word};
+
+/// What a word in a place is worth: where it stands as a whole, and where one begins with it.
+struct Worth {
+    whole: u32,
+    begins: u32,
+}
+
+const IN_TITLE: Worth = Worth { whole: 14, begins: 7 };
+const IN_HEADING: Worth = Worth { whole: 30, begins: 15 };
+const IN_NAMES: Worth = Worth { whole: 24, begins: 10 };
+const IN_TEXT: Worth = Worth { whole: 4, begins: 2 };
+/// The same word again in the text, so often at most.
+const AGAIN: u32 = 1;
+const AGAIN_MAX: usize = 4;
+/// The heading is what was searched for, or one of the names is, perhaps written as one word.
+const IS_HEADING: u32 = 120;
+const IS_NAME: u32 = 60;
+/// The words stand side by side in the heading, or in the text.
+const PHRASE_IN_HEADING: u32 = 30;
+const PHRASE_IN_TEXT: u32 = 8;
+
+/// A word that begins somewhere in a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) at: usize,
+    pub(super) end: usize,
+    /// Whether it ends there, too.
+    pub(super) is_whole: bool,
+}
+
+/// What a section is worth; nothing where a word is not in it.
+pub(super) fn score(section: &Section, query: &Query) -> Option<u32> {
+    if query.words.is_empty() {
+        return None;
+    }
+    let heading =
+        if section.heading.original.is_empty() { &section.folded_title } else { &section.heading };
+    let (mut sum, mut is_own) = (0, false);
+    for word in &query.words {
+        let in_names = section.names.iter().map(|name| worth(name, word, &IN_NAMES)).max();
+        let own = worth(heading, word, &IN_HEADING)
+            + in_names.unwrap_or_default()
+            + worth_of_text(&section.text, word);
+        let all = own + worth(&section.folded_title, word, &IN_TITLE);
+        if all == 0 {
+            return None;
+        }
+        sum += all;
+        is_own |= own > 0;
+    }
+    // Words of the title alone are found where the title is.
+    is_own.then(|| sum + bonus(section, heading, query))
+}
+
+/// What is worth more than its words.
+fn bonus(section: &Section, heading: &Folded, query: &Query) -> u32 {
+    let words = query.written_words();
+    let (joined, phrase) = (words.concat(), words.join(" "));
+    let is = |folded: &Folded| {
+        let letters = folded.small.chars().filter(|letter| !letter.is_whitespace());
+        folded.small == phrase || letters.eq(joined.chars())
+    };
+    let of_heading = if is(heading) {
+        IS_HEADING
+    } else if words.len() > 1 && heading.small.contains(&phrase) {
+        PHRASE_IN_HEADING
+    } else {
+        0
+    };
+    let of_names = if section.names.iter().any(is) { IS_NAME } else { 0 };
+    let is_in_text = words.len() > 1 && section.text.small.contains(&phrase);
+    of_heading + of_names + if is_in_text { PHRASE_IN_TEXT } else { 0 }
+}
+
+fn worth(folded: &Folded, word: &Word, worth: &Worth) -> u32 {
+    places(folded, word)
+        .map(|it| if it.is_whole { worth.whole } else { worth.begins })
+        .max()
+        .unwrap_or_default()
+}
+
+fn worth_of_text(text: &Folded, word: &Word) -> u32 {
+    let more = places(text, word).skip(1).take(AGAIN_MAX).count() as u32 * AGAIN;
+    match worth(text, word, &IN_TEXT) {
+        0 => 0,
+        once => once + more,
+    }
+}
+
+/// Where words begin with this one, however it is spelled.
+pub(super) fn places<'a>(folded: &'a Folded, word: &'a Word) -> impl Iterator<Item = Place> + 'a {
+    word.spellings.iter().flat_map(|spelling| places_of(folded, spelling))
+}
+
+/// Where words begin with this spelling. Words are also the parts of names: `Http` in `CreateHttpMonitor`,
+/// `url` in `base_url`.
+fn places_of<'a>(folded: &'a Folded, word: &'a str) -> impl Iterator<Item = Place> + 'a {
+    folded.small.match_indices(word).filter_map(move |(at, _)| {
+        let before = folded.original[..at].chars().next_back();
+        let here = folded.original[at..].chars().next();
+        let after = folded.original[at + word.len()..].chars().next();
+        let in_word = |letter: char| letter.is_alphanumeric() || letter == '_';
+        let is_hump =
+            before.is_some_and(char::is_lowercase) && here.is_some_and(char::is_uppercase);
+        let begins = is_hump || before.is_none_or(|letter| !letter.is_alphanumeric());
+        let is_whole = !before.is_some_and(in_word) && !after.is_some_and(in_word);
+        begins.then_some(Place { at, end: at + word.len(), is_whole })
+    })
+}

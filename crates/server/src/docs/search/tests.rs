@@ -1,0 +1,105 @@
+//! What is found, and in which order.
+
+use super::index::Index;
+use super::{Found, Piece, Query};
+use crate::docs::document::Document;
+
+const MONITORS: Document = Document {
+    path: "reference/monitors.md",
+    source: "# Monitors\n\nWhat is checked.\n\n## CreateHttpMonitor\n\nMakes a monitor.\n\n| Field | |\n|---|---|\n| `degraded_at` | Slow above it. |\n| `url` | What is asked. |\n\n## ListMonitors\n\nAnswers what CreateHttpMonitor made; `degraded_at` too.\n",
+};
+const ERRORS: Document = Document {
+    path: "reference/errors.md",
+    source: "# Errors\n\nEach has a reason.\n\n## Reasons\n\n- `MONITOR_TYPE_MISMATCH`: the monitor is of another kind.\n- `NOT_FOUND`: there is none.\n\n## Tries\n\nWho is told MONITOR_TYPE_MISMATCH tries no more.\n",
+};
+
+fn search(written: &str) -> Found {
+    Index::of([MONITORS, ERRORS].iter()).search(written)
+}
+
+fn addresses(written: &str) -> Vec<String> {
+    search(written).hits.into_iter().map(|hit| hit.address).collect()
+}
+
+// issue 8: "Searchable without a third party"
+#[test]
+fn a_method_a_field_and_a_reason_are_found_where_they_are_explained() {
+    for (written, first) in [
+        ("CreateHttpMonitor", "/docs/reference/monitors#createhttpmonitor"),
+        ("create http monitor", "/docs/reference/monitors#createhttpmonitor"),
+        ("listmon", "/docs/reference/monitors#listmonitors"),
+        ("degraded_at", "/docs/reference/monitors#createhttpmonitor"),
+        ("degraded", "/docs/reference/monitors#createhttpmonitor"),
+        ("MONITOR_TYPE_MISMATCH", "/docs/reference/errors#reasons"),
+        ("type mismatch", "/docs/reference/errors#reasons"),
+        ("errors", "/docs/reference/errors"),
+    ] {
+        assert_eq!(addresses(written).first().map(String::as_str), Some(first), "{written}");
+    }
+}
+
+#[test]
+fn all_words_must_be_there_and_begin_as_written() {
+    assert!(addresses("degraded nonsense").is_empty());
+    assert!(addresses("onitor").is_empty(), "a word is found by its beginning");
+    assert_eq!(addresses("monitors slow"), ["/docs/reference/monitors#createhttpmonitor"]);
+    for nothing in ["", "  ", "-", "\u{0}", "„“"] {
+        assert_eq!(search(nothing).total, 0, "{nothing:?}");
+    }
+}
+
+#[test]
+fn a_field_is_found_by_its_name_in_terraform_and_in_json() {
+    let source = "# X\n\n## Object\n\n- `degradedAt`: when it is slow.\n\n## Block\n\n- `degraded_at`: the same.\n";
+    let index = Index::of([Document { path: "x.md", source }].iter());
+    for written in ["degraded_at", "degradedAt"] {
+        assert_eq!(index.search(written).total, 2, "{written}");
+    }
+}
+
+#[test]
+fn snippets_mark_what_was_searched_for() {
+    let found = search("slow degraded");
+    let marked: Vec<&str> =
+        found.hits[0].snippet.iter().filter(|it| it.marked).map(|it| it.text.as_str()).collect();
+    assert_eq!(marked, ["degraded", "Slow"]);
+    let whole: String = found.hits[0].snippet.iter().map(|it| it.text.as_str()).collect();
+    assert_eq!(whole, "Makes a monitor. Field degraded_at Slow above it. url What is asked.");
+}
+
+#[test]
+fn a_long_text_is_cut_between_words_around_what_was_found() {
+    let text = format!("# X\n\n{}needle {}\n", "before ".repeat(60), "behind ".repeat(60));
+    let document = Document { path: "x.md", source: text.leak() };
+    let found = Index::of([document].iter()).search("needle");
+    let pieces = &found.hits[0].snippet;
+    let texts: Vec<&str> = pieces.iter().map(|it| it.text.as_str()).collect();
+    assert_eq!((texts[0], texts[texts.len() - 1]), ("… ", " …"));
+    assert!(pieces.contains(&Piece { text: "needle".to_owned(), marked: true }));
+    assert!(texts[1].starts_with("before ") && texts[texts.len() - 2].ends_with(" behind"));
+    let letters: usize = texts.iter().map(|it| it.chars().count()).sum();
+    assert!((150..200).contains(&letters), "{letters}");
+}
+
+#[test]
+fn a_search_has_its_bounds() {
+    let query = Query::parse(&"word ".repeat(1_000));
+    assert_eq!(
+        (query.words.len(), query.written.len()),
+        (super::WORDS_MAX, super::QUERY_CHARS_MAX)
+    );
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_search_panics_and_no_snippet_invents_a_letter(written in "\\PC{0,40}", text in "\\PC{0,400}") {
+        let source = format!("# Title\n\n{text}\n\n## Héading\n\n{text} {written}\n");
+        let document = Document { path: "x.md", source: source.leak() };
+        let index = Index::of([document].iter());
+        for hit in index.search(&written).hits {
+            let shown: String = hit.snippet.iter().map(|it| it.text.as_str()).collect();
+            let bare = shown.trim_start_matches("… ").trim_end_matches(" …");
+            proptest::prop_assert!(index.sections.iter().any(|it| it.text.original.contains(bare)));
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! What was said already, compressed: each page and file once and as it was asked for. Nothing is made
+//! before somebody asks, and all of it is let go of when nobody has asked for a while, so that a server
+//! that only checks is as small as one without documentation.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::HeaderValue;
+use tokio::sync::Notify;
+
+use super::document::Document;
+use super::list::{self, File};
+use super::pages;
+use super::search::Index;
+use super::style::{ICON, SCRIPT};
+use crate::said::{Encoding, Said};
+
+/// For how long everything stays that nobody asks for.
+const STAYS: Duration = Duration::from_mins(10);
+
+/// What is the same for everybody who asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Thing {
+    /// The first page.
+    Home,
+    /// What is at the root of the server.
+    Front,
+    /// A document, by its path, as a page.
+    Document(&'static str),
+    /// The same as it was written.
+    Markdown(&'static str),
+    /// A file beside documents.
+    File(&'static str),
+    /// All documents, for programs.
+    List,
+    /// The script.
+    Script,
+    /// The icon.
+    Icon,
+}
+
+/// A thing as it goes over the wire, in one encoding.
+#[derive(Clone, Debug)]
+pub(super) struct Leaf {
+    pub(super) content_type: &'static str,
+    pub(super) etag: HeaderValue,
+    pub(super) encoding: Encoding,
+    pub(super) bytes: Bytes,
+}
+
+/// The documentation of this server.
+#[derive(Debug)]
+pub(super) struct Docs {
+    /// Where the server is reached from outside, without a slash at the end.
+    origin: Option<String>,
+    /// For how long what was made stays when nobody asks.
+    stays: Duration,
+    made: Mutex<Weak<Made>>,
+}
+
+/// What was made. Whoever uses it holds it, and a task does as long as somebody asks.
+#[derive(Debug, Default)]
+struct Made {
+    leaves: Mutex<HashMap<(Thing, Encoding), Leaf>>,
+    index: OnceLock<Arc<Index>>,
+    asked: Notify,
+}
+
+impl Docs {
+    /// The documentation; `origin` is where the server is reached from outside.
+    pub(super) fn new(origin: Option<String>) -> Self {
+        Self { origin, stays: STAYS, made: Mutex::default() }
+    }
+
+    /// Where the server is reached from outside, or nothing, which makes addresses paths.
+    pub(super) fn origin(&self) -> &str {
+        self.origin.as_deref().unwrap_or_default()
+    }
+
+    /// A thing in this encoding, made now where nobody asked for it before.
+    pub(super) async fn leaf(&self, thing: Thing, encoding: Encoding) -> Leaf {
+        let made = self.made();
+        if let Some(leaf) = made.leaf(thing, encoding) {
+            return leaf;
+        }
+        let origin = self.origin.clone();
+        let work = move || Leaf::of(&thing.say(origin.as_deref()), encoding);
+        let leaf = off_thread(work).await;
+        // Whoever takes nothing compressed is a program that asks once.
+        if encoding != Encoding::Identity {
+            made.keep(thing, leaf.clone());
+        }
+        leaf
+    }
+
+    /// Everything that can be found, read now where nobody searched before.
+    pub(super) async fn index(&self) -> Arc<Index> {
+        let made = self.made();
+        off_thread(move || Arc::clone(made.index.get_or_init(|| Arc::new(Index::of_documents()))))
+            .await
+    }
+
+    fn made(&self) -> Arc<Made> {
+        let mut kept = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(made) = kept.upgrade() {
+            made.asked.notify_one();
+            return made;
+        }
+        let made = Arc::new(Made::default());
+        *kept = Arc::downgrade(&made);
+        tokio::spawn(stay(Arc::clone(&made), self.stays));
+        made
+    }
+}
+
+/// Holds what was made for as long as somebody asks for it.
+async fn stay(made: Arc<Made>, stays: Duration) {
+    while tokio::time::timeout(stays, made.asked.notified()).await.is_ok() {}
+}
+
+/// Does work that takes milliseconds where it holds up nobody.
+pub(super) async fn off_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    tokio::task::spawn_blocking(work).await.expect("documents are rendered without a panic")
+}
+
+impl Made {
+    fn leaf(&self, thing: Thing, encoding: Encoding) -> Option<Leaf> {
+        let leaves = self.leaves.lock().unwrap_or_else(PoisonError::into_inner);
+        leaves.get(&(thing, encoding)).cloned()
+    }
+
+    fn keep(&self, thing: Thing, leaf: Leaf) {
+        let mut leaves = self.leaves.lock().unwrap_or_else(PoisonError::into_inner);
+        leaves.insert((thing, leaf.encoding), leaf);
+    }
+}
+
+impl Leaf {
+    /// What was said, in this encoding.
+    pub(super) fn of(said: &Said, encoding: Encoding) -> Self {
+        Self {
+            content_type: said.content_type,
+            etag: said.etag.clone(),
+            encoding,
+            bytes: said.bytes(encoding),
+        }
+    }
+}
+
+pub(super) const HTML: &str = "text/html; charset=utf-8";
+const MARKDOWN: &str = "text/markdown; charset=utf-8";
+
+impl Thing {
+    fn say(self, origin: Option<&str>) -> Said {
+        match self {
+            Self::Home => Said::of(HTML, pages::home()),
+            Self::Front => Said::of(HTML, pages::front()),
+            Self::Document(path) => Said::of(HTML, pages::document(document(path), origin)),
+            Self::Markdown(path) => Said::of(MARKDOWN, document(path).text().trim_start()),
+            Self::File(path) => {
+                let File { content_type, bytes, .. } = file(path);
+                Said::of(content_type, *bytes)
+            }
+            Self::List => Said::of(MARKDOWN, pages::markdown_list(origin.unwrap_or_default())),
+            Self::Script => Said::of("text/javascript; charset=utf-8", SCRIPT),
+            Self::Icon => Said::of("image/svg+xml", ICON),
+        }
+    }
+}
+
+fn document(path: &str) -> &'static Document {
+    list::documents().find(|it| it.path == path).expect("things name what is in the list")
+}
+
+fn file(path: &str) -> &'static File {
+    list::FILES.iter().find(|it| it.path == path).expect("things name what is in the list")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_was_made_is_said_again_and_compressed_once() {
+        let docs = Docs::new(None);
+        assert!(docs.made.lock().unwrap().upgrade().is_none(), "nothing is made at the start");
+        let leaf = docs.leaf(Thing::Home, Encoding::Brotli).await;
+        let again = docs.leaf(Thing::Home, Encoding::Brotli).await;
+        assert_eq!(leaf.bytes.as_ptr(), again.bytes.as_ptr());
+    }
+
+    #[tokio::test]
+    async fn what_nobody_asks_for_any_more_is_let_go_of() {
+        let docs = Docs { stays: Duration::ZERO, ..Docs::new(None) };
+        let leaf = docs.leaf(Thing::Home, Encoding::Brotli).await;
+        let made = docs.made.lock().unwrap().clone();
+        while made.upgrade().is_some() {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(docs.leaf(Thing::Home, Encoding::Brotli).await.etag, leaf.etag);
+    }
+}

@@ -1,0 +1,181 @@
+//! The documentation as readers meet it at `/docs`, and what the server says at its root.
+
+mod browser;
+mod links;
+mod search;
+
+use http::Request;
+use http_body_util::Full;
+use serde_json::Value;
+use testkit::server::{Reply, TestServer};
+
+/// A server whose documentation is read.
+struct Site {
+    server: TestServer,
+}
+
+impl Site {
+    async fn open() -> Self {
+        Self { server: TestServer::start().await }
+    }
+
+    /// What a reader is answered who sends these headers.
+    async fn ask(&self, path: &str, headers: &[(&str, &str)]) -> Reply {
+        let mut request = Request::get(path).header("host", "localhost");
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        self.server.nobody().request(request.body(Full::default()).unwrap()).await
+    }
+
+    /// What a browser without wishes of its own shows.
+    async fn text(&self, path: &str) -> String {
+        let reply = self.ask(path, &[("accept", "text/html")]).await;
+        assert_eq!(reply.status, 200, "{path}: {reply}");
+        String::from_utf8(reply.body.to_vec()).unwrap()
+    }
+
+    async fn json(&self, path: &str) -> Value {
+        let reply = self.ask(path, &[("accept", "application/json")]).await;
+        assert_eq!(reply.headers["content-type"], "application/json");
+        reply.json()
+    }
+}
+
+/// All values of this attribute.
+fn attributes<'a>(html: &'a str, name: &str) -> Vec<&'a str> {
+    let begin = format!(" {name}=\"");
+    let rests = html.split(begin.as_str()).skip(1);
+    rests.filter_map(|rest| rest.split('"').next()).collect()
+}
+
+// issue 8: "served by the server itself at `/docs`"
+#[tokio::test]
+async fn a_page_is_read_by_people_and_by_programs() {
+    let site = Site::open().await;
+    let path = "/docs/terraform/resources/http_monitor";
+    let page = site.text(path).await;
+    assert!(
+        page.contains("<h1 id=\"service_http_monitor-resource\">service_http_monitor (Resource)")
+    );
+    let named = site.ask(&format!("{path}.md"), &[]).await;
+    let wished = site.ask(path, &[("accept", "text/markdown, text/html;q=0.5")]).await;
+    for markdown in [named, wished] {
+        assert_eq!(markdown.headers["content-type"], "text/markdown; charset=utf-8");
+        assert!(markdown.body.starts_with(b"# service_http_monitor (Resource)\n"));
+    }
+    let schema = site.ask("/docs/reference/webhook.schema.json", &[]).await;
+    assert_eq!(schema.headers["content-type"], "application/schema+json");
+    assert_eq!(schema.json()["$schema"], "https://json-schema.org/draft/2020-12/schema");
+    let list = site.ask("/docs/llms.txt", &[]).await;
+    let list = String::from_utf8(list.body.to_vec()).unwrap();
+    assert!(list.contains("](/docs/terraform/resources/http_monitor.md): Sends an HTTP request"));
+    assert_eq!(site.ask("/docs", &[("accept", "text/markdown")]).await.body, list);
+}
+
+#[tokio::test]
+async fn other_names_of_a_page_lead_to_it() {
+    let site = Site::open().await;
+    for (path, place) in [
+        ("/docs/", "/docs"),
+        ("/docs/terraform/", "/docs/terraform"),
+        ("/docs/terraform/index", "/docs/terraform"),
+        ("/docs/terraform.md", "/docs/terraform/index.md"),
+    ] {
+        let reply = site.ask(path, &[]).await;
+        assert_eq!(
+            (reply.status.as_u16(), &reply.headers["location"]),
+            (308, &place.parse().unwrap())
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_is_not_there_is_said_with_a_search_for_it() {
+    let site = Site::open().await;
+    for path in
+        ["/docs/http-monitor", "/docs/../Cargo.toml", "/docs/terraform/%2e%2e/%00", "/docs/<b>"]
+    {
+        let path = path.replace('<', "%3C").replace('>', "%3E");
+        let reply = site.ask(&path, &[("accept", "text/html")]).await;
+        let text = String::from_utf8(reply.body.to_vec()).unwrap();
+        assert_eq!(reply.status, 404, "{path}");
+        assert!(
+            text.contains("action=\"/docs/search\"") && text.contains("noindex"),
+            "{path}: {text}"
+        );
+        assert!(!text.contains("<b>"), "{text}");
+    }
+    let text = site.ask("/docs/http-monitor", &[]).await.body;
+    assert!(String::from_utf8(text.to_vec()).unwrap().contains("value=\"http monitor\""));
+}
+
+#[tokio::test]
+async fn caches_and_browsers_are_told_what_they_may_do() {
+    let site = Site::open().await;
+    let mut request = vec![("accept-encoding", "gzip, br")];
+    let reply = site.ask("/docs/terraform", &request).await;
+    assert_eq!(reply.headers["content-encoding"], "br");
+    assert_eq!(reply.headers["vary"], "accept, accept-encoding");
+    let policy = reply.headers["content-security-policy"].to_str().unwrap();
+    assert!(policy.starts_with("default-src 'none'; style-src 'sha256-"), "{policy}");
+    let etag = reply.headers["etag"].to_str().unwrap().to_owned();
+    request.push(("if-none-match", &etag));
+    let again = site.ask("/docs/terraform", &request).await;
+    assert_eq!((again.status.as_u16(), again.body.len()), (304, 0));
+    let head = Request::head("/docs/terraform").header("host", "localhost");
+    let head = site.server.nobody().request(head.body(Full::default()).unwrap()).await;
+    assert_eq!((head.status.as_u16(), head.body.len()), (200, 0));
+    assert_eq!(head.headers["etag"], etag);
+    assert_eq!(
+        site.server.nobody().get("/docs/icon.svg").await.headers["content-type"],
+        "image/svg+xml"
+    );
+}
+
+// issue 7: "HTML and CSS at most 30 KB" is what a status page has; a page of documentation keeps to it, too
+#[tokio::test]
+async fn a_page_is_small_on_the_wire() {
+    let site = Site::open().await;
+    for path in ["/docs", "/docs/terraform/resources/http_monitor", "/docs/reference/settings"] {
+        let bytes = site.ask(path, &[("accept-encoding", "br")]).await.body.len();
+        assert!(bytes < 16 << 10, "{path} is {bytes} bytes");
+    }
+    let script = site.ask("/docs/docs.js", &[("accept-encoding", "br")]).await.body.len();
+    assert!(script < 2 << 10, "the script is {script} bytes");
+}
+
+#[tokio::test]
+async fn examples_call_the_server_that_shows_them() {
+    let url = "https://up.example.com";
+    let server =
+        TestServer::start_with(|settings| settings.public_url = Some(url.to_owned())).await;
+    let site = Site { server };
+    let page = site.text("/docs/terraform").await;
+    assert!(page.contains("&quot;https://up.example.com/rpc&quot;"), "{page}");
+    // What is the default stays what it is.
+    assert!(page.contains("or http://127.0.0.1:8080/rpc."), "{page}");
+    let list = site.ask("/docs/llms.txt", &[]).await.body;
+    assert!(
+        String::from_utf8(list.to_vec())
+            .unwrap()
+            .contains("(https://up.example.com/docs/terraform/index.md)")
+    );
+}
+
+#[tokio::test]
+async fn the_root_says_what_this_is_and_leads_to_the_documentation() {
+    let site = Site::open().await;
+    let page = site.text("/").await;
+    assert!(page.contains("This is an Aloft server") && page.contains("href=\"/docs\""), "{page}");
+    let text = site.ask("/", &[("accept", "*/*")]).await;
+    assert_eq!(text.headers["content-type"], "text/plain; charset=utf-8");
+    insta::assert_snapshot!(String::from_utf8(text.body.to_vec()).unwrap(), @r"
+    Aloft: Uptime monitoring from many regions, with alerts that arrive and status pages that stay up.
+
+    Documentation   /docs (as Markdown: /docs/llms.txt)
+    Who am I        /v1/whoami
+    Calls           POST /rpc/monitor.v1.MonitorService/ListMonitors
+    Health          /healthz, /readyz, /metrics
+    ");
+}

@@ -1,0 +1,142 @@
+//! The documentation in a real browser: read by everybody, with and without scripts, on desks and phones, in
+//! light and dark and on paper. Pictures of what was seen are kept in `target/tmp/pages`.
+
+use std::path::{Path, PathBuf};
+
+use testkit::browser::{Browser, Tab, View};
+
+use super::Site;
+
+/// How wide a page is, and how wide its window.
+const WIDTHS: &str = "[document.documentElement.scrollWidth, document.documentElement.clientWidth]";
+/// Pages of each kind, with the names of their pictures.
+const PAGES: [(&str, &str, u16); 8] = [
+    ("docs-home", "/docs", 200),
+    ("docs-front", "/", 200),
+    ("docs-resource", "/docs/terraform/resources/http_monitor", 200),
+    ("docs-service", "/docs/reference/region.v1", 200),
+    ("docs-guide", "/docs/guides/first-monitor", 200),
+    ("docs-settings", "/docs/reference/settings", 200),
+    ("docs-search", "/docs/search?q=monitor+status", 200),
+    ("docs-missing", "/docs/http-monitor", 404),
+];
+
+struct Seen {
+    site: Site,
+    browser: Browser,
+}
+
+impl Seen {
+    async fn open() -> Self {
+        Self { site: Site::open().await, browser: Browser::start().await }
+    }
+
+    async fn tab(&self, view: View) -> Tab {
+        let origin = format!("http://{}", self.site.server.address());
+        self.browser.open(&origin, view, None).await
+    }
+}
+
+fn picture(name: &str, view: View) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pages");
+    std::fs::create_dir_all(&folder).unwrap();
+    let width = if view.width < 600 { "phone" } else { "desktop" };
+    let mut words = vec![name, width, if view.dark { "dark" } else { "light" }];
+    words.extend((!view.scripts).then_some("plain"));
+    words.extend(view.print.then_some("print"));
+    folder.join(words.join("-")).with_extension("png")
+}
+
+// issue 7's bar for pages, which holds for these, too: "axe-core finds no violation, light and dark", phone
+// and desktop width
+#[tokio::test]
+async fn every_page_can_be_read_by_everybody() {
+    let seen = Seen::open().await;
+    let phone = View { width: 390, height: 844, ..View::PHONE };
+    let plain = [phone.without_scripts(), View::DESKTOP.without_scripts()];
+    let views = [View::DESKTOP, phone, View::DESKTOP.dark(), phone.dark()].into_iter().chain(plain);
+    for view in views {
+        let tab = seen.tab(view).await;
+        for (name, path, status) in PAGES {
+            assert_eq!(tab.visit(path).await, status, "{name}");
+            let widths = tab.evaluate(WIDTHS).await;
+            assert!(widths[0].as_u64() <= widths[1].as_u64(), "{name} {view:?} is wider: {widths}");
+            assert_eq!(tab.audit().await, Vec::<String>::new(), "{name} {view:?}");
+            tab.picture(&picture(name, view)).await;
+        }
+        let asked = tab.asked().await;
+        let origin = format!("http://{}", seen.site.server.address());
+        assert!(asked.iter().all(|url| url.starts_with(&origin)), "{asked:?}");
+        tab.close().await;
+    }
+    let tab = seen.tab(View::DESKTOP.printed()).await;
+    tab.visit("/docs/terraform/resources/http_monitor").await;
+    tab.picture(&picture("docs-resource", View::DESKTOP.printed())).await;
+}
+
+#[tokio::test]
+async fn nothing_complains() {
+    let seen = Seen::open().await;
+    let tab = seen.tab(View::DESKTOP).await;
+    for (name, path, status) in PAGES {
+        tab.visit(path).await;
+        let complaints = tab.complaints().await;
+        // A page that is not there is complained of by the browser itself.
+        assert_eq!(complaints.len(), usize::from(status == 404), "{name}: {complaints:?}");
+    }
+}
+
+// issue 8: "per method a runnable example as curl, TypeScript and, where it applies, Terraform"
+#[tokio::test]
+async fn a_language_is_chosen_once_for_all_pages_and_without_scripts_for_each_example() {
+    let seen = Seen::open().await;
+    let shown = "[...document.querySelectorAll('.tabs:first-of-type>.code')].map((it) => getComputedStyle(it).display)";
+    for view in [View::DESKTOP, View::DESKTOP.without_scripts()] {
+        let tab = seen.tab(view).await;
+        tab.visit("/docs/reference/monitor.v1").await;
+        let first = tab.evaluate(shown).await;
+        assert_eq!((&first[0], &first[1]), (&"block".into(), &"none".into()), "{first}");
+        tab.click(".tabs>label:nth-of-type(2)").await;
+        let second = tab.evaluate(shown).await;
+        assert_eq!((&second[0], &second[1]), (&"none".into(), &"block".into()), "{second}");
+        tab.visit("/docs/reference/notification.v1").await;
+        let elsewhere = tab.evaluate(shown).await;
+        assert_eq!(elsewhere[1] == "block", view.scripts, "{elsewhere}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_found_is_shown_while_it_is_typed() {
+    let seen = Seen::open().await;
+    let tab = seen.tab(View::DESKTOP).await;
+    tab.visit("/docs/terraform").await;
+    tab.press("/").await;
+    assert_eq!(tab.text("document.activeElement.id").await, "q");
+    tab.fill("#q", "degraded_at").await;
+    tab.until("document.querySelectorAll('.found a').length > 0").await;
+    assert_eq!(tab.audit().await, Vec::<String>::new());
+    tab.picture(&picture("docs-found", View::DESKTOP)).await;
+    tab.press("ArrowDown").await;
+    let first = tab.text("document.activeElement.getAttribute('href')").await;
+    assert!(first.starts_with("/docs/"), "{first}");
+    tab.press("Escape").await;
+    assert_eq!(tab.evaluate("document.querySelector('.found').hidden").await, true);
+    tab.press("Enter").await;
+    tab.until("location.pathname === '/docs/search'").await;
+    assert!(tab.text("document.querySelector('.results').innerText").await.contains("degraded_at"));
+}
+
+#[tokio::test]
+async fn without_scripts_a_search_is_a_page() {
+    let seen = Seen::open().await;
+    let tab = seen.tab(View::PHONE.without_scripts()).await;
+    tab.visit("/docs/nowhere").await;
+    tab.fill("#q", "max_retries").await;
+    tab.press("Enter").await;
+    tab.until("location.pathname === '/docs/search'").await;
+    assert!(tab.text("document.querySelector('.results').innerText").await.contains("max_retries"));
+    // The menu opens by itself.
+    assert_eq!(tab.evaluate("document.querySelector('.menu').open").await, false);
+    tab.click(".menu>summary").await;
+    assert_eq!(tab.evaluate("document.querySelector('.menu').open").await, true);
+}

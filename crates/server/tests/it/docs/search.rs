@@ -1,0 +1,50 @@
+//! The search, with and without a script.
+
+use super::{Site, attributes};
+
+/// The addresses that a search finds, the best first.
+async fn found(site: &Site, words: &str) -> Vec<String> {
+    let words = words.replace(' ', "+");
+    let page = site.text(&format!("/docs/search?q={words}")).await;
+    let results = page.split("<ol class=\"results\">").nth(1).unwrap_or_default();
+    attributes(results, "href").into_iter().map(str::to_owned).collect()
+}
+
+// issue 8: "Searchable without a third party"
+#[tokio::test]
+async fn fields_settings_and_variables_are_found_where_they_are_explained() {
+    let site = Site::open().await;
+    for (words, place) in [
+        ("service_http_monitor", "/docs/terraform/resources/http_monitor"),
+        ("max_retries", "/docs/terraform#optional"),
+        ("ALOFT_SMTP_URL", "/docs/reference/settings"),
+        ("retention days", "/docs/reference/retention"),
+    ] {
+        let found = found(&site, words).await;
+        assert!(found.iter().take(3).any(|it| it.starts_with(place)), "{words}: {found:?}");
+    }
+    assert!(found(&site, "degraded_at nonsense").await.is_empty());
+}
+
+#[tokio::test]
+async fn a_script_is_told_the_same_as_a_page() {
+    let site = Site::open().await;
+    let json = site.json("/docs/search?q=custom%20domain").await;
+    let hits = json["hits"].as_array().unwrap();
+    let addresses: Vec<_> = hits.iter().map(|hit| hit["address"].as_str().unwrap()).collect();
+    assert_eq!(addresses, found(&site, "custom domain").await);
+    assert!(json["total"].as_u64().unwrap() >= hits.len() as u64);
+    let pieces = hits[0]["snippet"].as_array().unwrap();
+    assert!(pieces.iter().any(|piece| piece["marked"] == true), "{json}");
+}
+
+#[tokio::test]
+async fn what_is_searched_for_is_text_and_nothing_else() {
+    let site = Site::open().await;
+    let page = site.text("/docs/search?q=%3Cscript%3Ealert(1)%3C%2Fscript%3E%22").await;
+    assert!(!page.contains("<script>") && page.contains("&#60;script&#62;"), "{page}");
+    for path in ["/docs/search", "/docs/search?q=", "/docs/search?q=%ff%00", "/docs/search?x=1&q=+"]
+    {
+        assert!(site.text(path).await.contains("role=\"search\""), "{path}");
+    }
+}
