@@ -117,9 +117,14 @@ pub(crate) async fn owner(
     Ok((id(&row, 0, WorkspaceId::parse)?, paused))
 }
 
-/// Forgets a monitor that runs no more, tells who heard that it was in trouble, and closes its incident
-/// under the name of what ended it.
+/// Forgets a monitor that runs no more, of which nothing is known from then on, tells who heard that it
+/// was in trouble, and closes its incident under the name of what ended it. All of it together, so that
+/// nothing is left to a judge who may not live to hear of it.
 pub(crate) async fn end(session: &mut Session, ending: Ending) -> Result<(), StoreError> {
+    if let Some((from, since)) = last_change(&mut session.db, ending.monitor).await? {
+        let at = ending.at.max(since);
+        insert(&mut session.db, ending.monitor, (at, from, MonitorStatus::Unknown)).await?;
+    }
     query("DELETE FROM judge_states WHERE monitor = $1")
         .bind(ending.monitor)
         .execute(&mut session.db)
@@ -130,13 +135,47 @@ pub(crate) async fn end(session: &mut Session, ending: Ending) -> Result<(), Sto
 }
 
 /// Notes a change of status, once however often its batch is tried, and says whether this was the
-/// first time. A pause of a monitor that was `unknown` is none.
+/// first time. A pause of a monitor that was `unknown` is none; what was noted as it was stored (see
+/// [`end`]) is not noted again when the judge hears of it.
 pub(crate) async fn note_change(
     db: &mut Connection,
     monitor: i64,
     transition: &Transition,
 ) -> Result<bool, StoreError> {
-    if transition.from == transition.to {
+    let Transition { from, to, at, .. } = *transition;
+    if from == to {
+        return Ok(false);
+    }
+    if to == MonitorStatus::Unknown {
+        let known = last_change(db, monitor).await?;
+        if known.is_some_and(|(status, _)| status == MonitorStatus::Unknown) {
+            return Ok(false);
+        }
+    }
+    insert(db, monitor, (at, from, to)).await
+}
+
+/// What the last change was to, and when; `None` where there was none.
+async fn last_change(
+    db: &mut Connection,
+    monitor: i64,
+) -> Result<Option<(MonitorStatus, Timestamp)>, StoreError> {
+    let row = query(
+        "SELECT to_status, at FROM status_changes WHERE monitor = $1 ORDER BY number DESC LIMIT 1",
+    )
+    .bind(monitor)
+    .fetch_optional(db)
+    .await?;
+    row.map(|row| Ok((id(&row, 0, MonitorStatus::parse)?, instant(&row, 1)?))).transpose()
+}
+
+/// Writes down a change of status, and says whether it was not there; one to the same is none.
+async fn insert(
+    db: &mut Connection,
+    monitor: i64,
+    (at, from, to): (Timestamp, MonitorStatus, MonitorStatus),
+) -> Result<bool, StoreError> {
+    if from == to {
         return Ok(false);
     }
     let noted = query(
@@ -144,9 +183,9 @@ pub(crate) async fn note_change(
          ON CONFLICT (monitor, at, to_status) DO NOTHING",
     )
     .bind(monitor)
-    .bind(transition.at.as_millis())
-    .bind(transition.from.as_str())
-    .bind(transition.to.as_str())
+    .bind(at.as_millis())
+    .bind(from.as_str())
+    .bind(to.as_str())
     .execute(db)
     .await?;
     Ok(noted > 0)

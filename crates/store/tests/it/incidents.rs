@@ -4,7 +4,7 @@ mod evidence;
 mod list;
 mod people;
 
-use domain::judge::ClosedAs;
+use domain::judge::{ClosedAs, IncidentChange, Transition};
 use rules::monitor::MonitorSettings;
 use rules::{IncidentId, MonitorStatus};
 use store::{Batch, Closed, Incident};
@@ -69,6 +69,39 @@ async fn pausing_a_monitor_closes_its_incident_in_the_same_transaction() {
         let all = home.store.incidents().of_monitor(home.workspace, monitor.id, 10).await.unwrap();
         assert_eq!(all[0].closed, Some(Closed { at: instant(40), how: ClosedAs::Paused }));
         assert_eq!(home.store.judge_states().history(monitor.id).await.unwrap(), None);
+    })
+    .await;
+}
+
+// A process that is killed between the two has noted that nothing is known: uptime counts no further.
+#[tokio::test]
+async fn what_was_known_of_a_monitor_ends_with_its_pause_whether_or_not_the_judge_hears_of_it() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await;
+        let changes = async || {
+            let states = home.store.judge_states();
+            let changes = states.changes(home.workspace, monitor.id, instant(0), 10).await.unwrap();
+            changes.iter().map(|it| (it.at, it.from, it.to)).collect::<Vec<_>>()
+        };
+        let settings = |active| MonitorSettings { active, ..monitor.settings.clone() };
+        let unknown = MonitorStatus::Unknown;
+        let monitors = home.store.monitors();
+        let paused = monitors.update(monitor.clone(), settings(false), at(5)).await.unwrap();
+        assert_eq!(changes().await, [], "of one that was never checked nothing was known");
+        let runs = monitors.update(paused, settings(true), at(6)).await.unwrap();
+        let transitions = vec![(runs.id, opened(1, 10))];
+        home.commit(Batch { transitions, ..Batch::default() }).await.unwrap();
+        let [failed] = changes().await[..] else { panic!("it failed") };
+        let paused = monitors.update(runs, settings(false), at(40)).await.unwrap();
+        let ended = (instant(40), MonitorStatus::Error, unknown);
+        assert_eq!(changes().await, [failed, ended]);
+        // The judge hears of it later, or never.
+        let incident = IncidentChange::None;
+        let heard = Transition { from: MonitorStatus::Error, to: unknown, incident, ..opened(1, 45) };
+        let transitions = vec![(paused.id, heard)];
+        home.commit(Batch { transitions, ..Batch::default() }).await.unwrap();
+        assert_eq!(changes().await, [failed, ended]);
+        monitors.delete(home.workspace, paused.id, at(50)).await.unwrap();
     })
     .await;
 }

@@ -138,3 +138,32 @@ async fn a_revision_that_was_never_checked_is_checked_at_the_start() {
     assert_eq!(target.received().last().map(|received| received.target.as_str()), Some("/after"));
     running.stop().await.unwrap();
 }
+
+#[tokio::test]
+async fn what_was_known_of_a_monitor_ends_with_its_pause_where_the_process_is_killed_right_after() {
+    // design: §5 "Uptime counts … the seconds known": a pause that is stored is one, though no judge
+    // heard of it
+    let target = HttpTarget::start().await;
+    target.on("/", Answer::ok("fine"));
+    let (_folder, settings, watched) = on_a_folder().await;
+    let monitor = watched.monitor(&target.url("/")).await;
+    watched.stored.at_least(1, monitor).await;
+    let key = watched.server.key_id(rules::Scope::Write);
+    watched.server.stop().await;
+
+    // As the server stores it before it tells the judge, who never hears of it.
+    let stored = store_of(&settings).await;
+    let seen: Monitor =
+        stored.store.monitors().get(stored.workspace, monitor).await.unwrap().monitor;
+    let paused = rules::monitor::MonitorSettings { active: false, ..seen.settings.clone() };
+    let change = Change { actor: Actor::Key(key), at: START + PERIOD };
+    stored.store.monitors().update(seen, paused, change).await.unwrap();
+    stored.store.close().await.unwrap();
+
+    let (running, _clock, stored) = again(&settings, 20).await;
+    let changes = stored.store.judge_states().changes(stored.workspace, monitor, START, 10).await;
+    let last = changes.unwrap().last().copied().unwrap();
+    let ended = (START + PERIOD, MonitorStatus::Active, MonitorStatus::Unknown);
+    assert_eq!((last.at, last.from, last.to), ended);
+    running.stop().await.unwrap();
+}
