@@ -145,6 +145,27 @@ impl Maintenances<'_> {
     ) -> Result<Vec<Span>, StoreError> {
         mute::left_out(&mut self.store.read().await?, workspace, monitor, range).await
     }
+
+    /// Until when a monitor is under maintenance, of itself or through a component that shows it; `None`
+    /// where it is not at this time, and of monitors that are not the workspace's.
+    pub async fn on_until(
+        &self,
+        workspace: WorkspaceId,
+        monitor: MonitorId,
+        now: Timestamp,
+    ) -> Result<Option<Timestamp>, StoreError> {
+        let mut db = self.store.read().await?;
+        let number: Option<i64> =
+            query("SELECT number FROM monitors WHERE workspace_id = $1 AND id = $2")
+                .bind(workspace.to_string())
+                .bind(monitor.to_string())
+                .scalar(&mut db)
+                .await?;
+        match number {
+            Some(number) => muted_until(&mut db, number, now).await,
+            None => Ok(None),
+        }
+    }
 }
 
 impl PlannedMaintenance {

@@ -179,8 +179,12 @@ impl MonitorService for Monitors {
         context: RequestContext,
         request: ServiceRequest<'_, GetMonitorStatusRequest>,
     ) -> ServiceResult<GetMonitorStatusResponse> {
-        let stored = find(&self.0, caller(&context), request.id).await?;
+        let caller = caller(&context);
+        let stored = find(&self.0, caller, request.id).await?;
         let id = stored.monitor.id;
+        let (store, now) = (&self.0.store, self.0.ctx.now());
+        let maintenance = store.maintenances().on_until(caller.workspace, id, now).await;
+        let maintenance_until = maintenance.map_err(refusal)?.map(instant).unwrap_or_default();
         let (status, since, mut regions, incident) = match self.0.pipeline.view(id).await {
             Ok(view) => (view.status, view.since, view.regions, view.incident),
             Err(PipelineError::NotFound(_)) => {
@@ -196,6 +200,7 @@ impl MonitorService for Monitors {
             since: instant(since),
             regions: regions.iter().map(shown_region).collect(),
             incident_id: incident.map(|incident| incident.to_string()).unwrap_or_default(),
+            maintenance_until,
         })
     }
 

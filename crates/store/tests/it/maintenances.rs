@@ -271,6 +271,26 @@ async fn what_has_passed_is_left_out_whatever_becomes_of_the_maintenance() {
 }
 
 #[tokio::test]
+async fn until_when_a_monitor_is_under_maintenance_is_known_to_its_workspace() {
+    for_each_engine(async |home| {
+        let (monitor, other) = (home.monitor(1).await.id, home.monitor(2).await.id);
+        create(home, 1, from(HOUR, monitor)).await.unwrap();
+        let maintenances = home.store.maintenances();
+        for (workspace, of, now, until) in [
+            (home.workspace, monitor, HOUR - 1, None),
+            (home.workspace, monitor, HOUR, Some(instant(3 * HOUR))),
+            (home.workspace, monitor, 3 * HOUR, None),
+            (home.workspace, other, HOUR, None),
+            (workspace_id(2), monitor, HOUR, None),
+        ] {
+            let found = maintenances.on_until(workspace, of, instant(now)).await.unwrap();
+            assert_eq!(found, until, "{workspace} {of} {now}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn an_ended_window_ends_now_and_the_next_one_comes() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;

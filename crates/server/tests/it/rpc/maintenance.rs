@@ -269,3 +269,26 @@ async fn what_is_ended_or_deleted_is_over_and_stays_left_out_of_uptime() {
     assert_eq!(call(&caller, "GetMaintenance", json!({ "id": created["id"] })).await.status, 404);
     assert_eq!(uptime().await, 666_666);
 }
+
+// design: §5 "Maintenance mutes alerts and leaves checks running"
+#[tokio::test]
+async fn a_monitor_says_until_when_it_is_under_maintenance() {
+    let (server, caller) = start().await;
+    let monitor = monitor(&caller).await;
+    let until = async || {
+        let request = json!({ "id": monitor });
+        let reply = server.caller(Scope::Read).rpc("GetMonitorStatus", request).await;
+        assert_eq!(reply.status, 200, "{reply}");
+        reply.json()["maintenanceUntil"].clone()
+    };
+    done(&caller, "CreateMaintenance", an_hour(&monitor, json!({}))).await;
+    let following = json!({ "startsAt": after_start(120), "duration": "30m" });
+    let following = done(&caller, "CreateMaintenance", an_hour(&monitor, following)).await;
+    assert_eq!(until().await, Value::Null, "it is to come");
+    server.advance(Duration::from_mins(60));
+    assert_eq!(until().await, json!(after_start(150)), "the second follows without a gap");
+    done(&caller, "DeleteMaintenance", json!({ "id": following["id"] })).await;
+    assert_eq!(until().await, json!(after_start(120)));
+    server.advance(Duration::from_mins(60));
+    assert_eq!(until().await, Value::Null, "it is over");
+}
