@@ -8364,7 +8364,7 @@ pub const __LIST_RESPONSE_LOGS_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAn
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct ResponseLog {
-    /// What GetResponseLog reads it by.
+    /// Identifier of the log, `log_…`, by which GetResponseLog reads it.
     ///
     /// Field 1: `id`
     #[serde(
@@ -27040,7 +27040,7 @@ pub mod __buffa {
         /// One check in one region.
         #[derive(Clone, Debug, Default)]
         pub struct ResponseLogView<'a> {
-            /// What GetResponseLog reads it by.
+            /// Identifier of the log, `log_…`, by which GetResponseLog reads it.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -27614,7 +27614,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// What GetResponseLog reads it by.
+            /// Identifier of the log, `log_…`, by which GetResponseLog reads it.
             ///
             /// Field 1: `id`
             #[must_use]
