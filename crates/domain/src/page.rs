@@ -29,7 +29,8 @@ pub use report::{ReportView, ReportedComponent, UpdateView};
 pub use state::State;
 pub use verdict::{Knowledge, Sentence, Verdict};
 pub use view::{
-    ComponentView, GroupView, HistoryDay, IncidentView, MaintenanceView, PageView, Section,
+    ComponentView, GroupView, HistoryDay, IncidentView, MaintenanceView, NamedComponent, PageView,
+    Section,
 };
 
 /// Days that bars show, today included.

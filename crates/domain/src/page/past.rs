@@ -11,7 +11,9 @@ use super::day::day_of;
 use super::facts::{IncidentFacts, MaintenanceFacts};
 use super::month::Month;
 use super::report::ReportView;
-use super::view::{ComponentView, HistoryDay, IncidentView, MaintenanceView, PageView};
+use super::view::{
+    ComponentView, HistoryDay, IncidentView, MaintenanceView, NamedComponent, PageView,
+};
 
 /// What is stored of a month of a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -47,7 +49,7 @@ impl PageView {
     /// An incident as the page tells it; `None` where no component shows its monitor.
     pub fn incident(&self, facts: &IncidentFacts) -> Option<IncidentView> {
         let about = self.components().filter(|it| it.monitor == Some(facts.monitor));
-        let components: Vec<String> = about.map(|it| it.name.clone()).collect();
+        let components: Vec<NamedComponent> = about.map(ComponentView::named).collect();
         (!components.is_empty()).then_some(IncidentView {
             id: facts.id,
             components,
@@ -111,7 +113,7 @@ impl PageView {
 fn window(it: &MaintenanceFacts, named: &[&ComponentView], now: Timestamp) -> MaintenanceView {
     let mut places = it.components.clone();
     places.sort_unstable();
-    let names = places.iter().filter_map(|place| named.get(*place));
+    let about = places.iter().filter_map(|place| named.get(*place));
     MaintenanceView {
         id: it.id,
         title: it.title.clone(),
@@ -121,6 +123,6 @@ fn window(it: &MaintenanceFacts, named: &[&ComponentView], now: Timestamp) -> Ma
         created_at: it.created_at,
         updated_at: it.updated_at,
         is_on: it.window.from <= now && now < it.window.to,
-        components: names.map(|component| component.name.clone()).collect(),
+        components: about.map(|component| component.named()).collect(),
     }
 }

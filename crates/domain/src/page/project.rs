@@ -12,7 +12,8 @@ use super::report::{self, ReportView};
 use super::state::State;
 use super::verdict::verdict;
 use super::view::{
-    ComponentView, GroupView, HistoryDay, IncidentView, MaintenanceView, PageView, Section,
+    ComponentView, GroupView, HistoryDay, IncidentView, MaintenanceView, NamedComponent, PageView,
+    Section,
 };
 use super::{DAYS, HISTORY_DAYS};
 use crate::history::{Span, StatusFrom, uptime};
@@ -122,6 +123,8 @@ fn component(
     ComponentView {
         id: component.id,
         name: name.unwrap_or_else(|| component.id.to_string()),
+        created_at: component.created_at,
+        updated_at: component.updated_at,
         description: settings.description.clone(),
         state,
         since,
@@ -158,6 +161,8 @@ fn sections(facts: &Facts, order: &[usize], views: Vec<ComponentView>) -> Vec<Se
             (Some(group), _) => sections.push(Section::Group(GroupView {
                 id: group.id,
                 name: group.settings.name.clone(),
+                created_at: group.created_at,
+                updated_at: group.updated_at,
                 state: view.state,
                 days: None,
                 components: vec![view],
@@ -218,8 +223,8 @@ fn history(
 
 /// What components are called, by what incidents and maintenances know of them.
 struct Names<'a> {
-    /// In the order of the page: place in the facts, monitor, name, identifier.
-    components: Vec<(usize, Option<MonitorId>, &'a str, ComponentId)>,
+    /// In the order of the page: place in the facts, monitor, component.
+    components: Vec<(usize, Option<MonitorId>, &'a ComponentView)>,
 }
 
 impl<'a> Names<'a> {
@@ -227,20 +232,18 @@ impl<'a> Names<'a> {
         let monitor = |place: usize| facts.components[place].monitor.as_ref().map(|it| it.id);
         let named = order.iter().zip(views);
         Self {
-            components: named
-                .map(|(place, view)| (*place, monitor(*place), view.name.as_str(), view.id))
-                .collect(),
+            components: named.map(|(place, view)| (*place, monitor(*place), view)).collect(),
         }
     }
 
     fn of_components(&self) -> Vec<(ComponentId, &'a str)> {
-        self.components.iter().map(|it| (it.3, it.2)).collect()
+        self.components.iter().map(|it| (it.2.id, it.2.name.as_str())).collect()
     }
 
     /// The incident with its components; `None` where no component shows its monitor.
     fn incident(&self, incident: &IncidentFacts) -> Option<IncidentView> {
         let shown = self.components.iter().filter(|it| it.1 == Some(incident.monitor));
-        let components: Vec<String> = shown.map(|it| it.2.to_owned()).collect();
+        let components: Vec<NamedComponent> = shown.map(|it| it.2.named()).collect();
         (!components.is_empty()).then_some(IncidentView {
             id: incident.id,
             components,
@@ -261,7 +264,7 @@ impl<'a> Names<'a> {
             created_at: it.created_at,
             updated_at: it.updated_at,
             is_on: it.window.from <= now && now < it.window.to,
-            components: about.map(|known| known.2.to_owned()).collect(),
+            components: about.map(|known| known.2.named()).collect(),
         }
     }
 }

@@ -4,6 +4,8 @@ use std::fmt;
 
 use rules::MonitorStatus;
 
+use crate::judge::ClosedAs;
+
 /// How a component is, from well to worst known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum State {
@@ -27,6 +29,15 @@ impl State {
             MonitorStatus::Degraded => Self::Degraded,
             MonitorStatus::Error => Self::Down,
             MonitorStatus::Unknown => Self::Unknown,
+        }
+    }
+
+    /// How a component is that an incident ended for like this.
+    pub const fn after(how: ClosedAs) -> Self {
+        match how {
+            ClosedAs::Recovered | ClosedAs::Resolved => Self::Up,
+            ClosedAs::Degraded => Self::Degraded,
+            ClosedAs::Paused | ClosedAs::Deleted => Self::Unknown,
         }
     }
 

@@ -258,7 +258,7 @@ fn incidents_are_told_once_with_all_components_that_show_the_monitor() {
         incident(3, 9, ago(HOUR), None),
     ];
     let view = project(&facts);
-    let open: Vec<_> = view.open.iter().map(|it| (it.id, it.components.clone())).collect();
+    let open: Vec<_> = view.open.iter().map(|it| (it.id, it.names())).collect();
     assert_eq!(open, [(IncidentId::from_bits(2), named(&[1, 2]))]);
     let told: Vec<_> = view.history.iter().map(|day| day.incidents.len()).collect();
     assert_eq!(told, [1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);

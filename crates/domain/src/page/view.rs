@@ -47,6 +47,10 @@ pub struct GroupView {
     pub id: GroupId,
     /// Its name.
     pub name: String,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// When it was last changed by its owner.
+    pub updated_at: Timestamp,
     /// The worst state in it.
     pub state: State,
     /// Its days: of each the parts of the component that was worst off, `None` where the group has no
@@ -63,6 +67,10 @@ pub struct ComponentView {
     pub id: ComponentId,
     /// Its name, or its monitor's.
     pub name: String,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// When it was last changed by its owner.
+    pub updated_at: Timestamp,
     /// What it is, in words of its owner.
     pub description: Option<String>,
     /// How it is now.
@@ -82,13 +90,22 @@ pub struct ComponentView {
     pub is_public: bool,
 }
 
+/// A component that something is about. Several may have one name: who looks for one goes by identifier.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedComponent {
+    /// Its identifier.
+    pub id: ComponentId,
+    /// Its name on the page.
+    pub name: String,
+}
+
 /// An incident.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IncidentView {
     /// Its identifier.
     pub id: IncidentId,
-    /// Names of the components it is about, in the order of the page; never empty.
-    pub components: Vec<String>,
+    /// The components it is about, in the order of the page; never empty.
+    pub components: Vec<NamedComponent>,
     /// When it began.
     pub opened_at: Timestamp,
     /// When and how it ended.
@@ -116,8 +133,8 @@ pub struct MaintenanceView {
     pub updated_at: Timestamp,
     /// Whether it is on.
     pub is_on: bool,
-    /// Names of the components it is about, in the order of the page.
-    pub components: Vec<String>,
+    /// The components it is about, in the order of the page.
+    pub components: Vec<NamedComponent>,
 }
 
 /// A day of UTC with what began on it.
@@ -131,6 +148,36 @@ pub struct HistoryDay {
     pub incidents: Vec<IncidentView>,
     /// Maintenance that began on it and is over, newest first.
     pub maintenances: Vec<MaintenanceView>,
+}
+
+impl ComponentView {
+    /// As things that are about it name it.
+    pub fn named(&self) -> NamedComponent {
+        NamedComponent { id: self.id, name: self.name.clone() }
+    }
+}
+
+impl IncidentView {
+    /// Names of its components, as sentences tell them.
+    pub fn names(&self) -> Vec<String> {
+        names(&self.components)
+    }
+
+    /// Whether it is about this component.
+    pub fn is_about(&self, component: ComponentId) -> bool {
+        self.components.iter().any(|it| it.id == component)
+    }
+}
+
+impl MaintenanceView {
+    /// Names of its components, as sentences tell them.
+    pub fn names(&self) -> Vec<String> {
+        names(&self.components)
+    }
+}
+
+fn names(components: &[NamedComponent]) -> Vec<String> {
+    components.iter().map(|it| it.name.clone()).collect()
 }
 
 impl PageView {

@@ -81,7 +81,7 @@ pub(super) fn rss(shown: &Shown, words: &Words, url: &str) -> String {
             escaped(&it.title),
             it.link,
             rfc_2822(it.published),
-            escaped(&it.text)
+            escaped(&html(&it.text))
         );
     }
     xml + "</channel></rss>\n"
@@ -151,9 +151,15 @@ fn announced(it: &MaintenanceView) -> Timestamp {
 
 fn maintenance_text(it: &MaintenanceView, words: &Words) -> String {
     let mut lines = vec![between(it.window.from, it.window.to, words)];
-    lines.extend((!it.components.is_empty()).then(|| words.names(&it.components)));
+    lines.extend((!it.components.is_empty()).then(|| words.names(&it.names())));
     lines.extend(it.description.clone());
     lines.join("\n")
+}
+
+/// A text as HTML, which readers take the description of an item for (RSS 2.0): without this, what looks
+/// like an element in a title would be one.
+fn html(text: &str) -> String {
+    escaped(text).replace('\n', "<br>")
 }
 
 fn rfc_2822(at: Timestamp) -> String {

@@ -42,7 +42,7 @@ pub(super) fn calendar(shown: &Shown, words: &Words, url: &str) -> String {
 fn event(lines: &mut String, it: &MaintenanceView, words: &Words, url: &str) {
     let mut about: Vec<String> = it.description.clone().into_iter().collect();
     if !it.components.is_empty() {
-        about.push(format!("{}: {}", words.components, it.components.join(words.comma)));
+        about.push(format!("{}: {}", words.components, it.names().join(words.comma)));
     }
     let changed = instant(it.updated_at);
     let properties: [(&str, &str); 15] = [

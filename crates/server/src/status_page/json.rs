@@ -1,7 +1,9 @@
 //! Our own JSON of a page: all that the home page says, without its words.
 
 use domain::history::Uptime;
-use domain::page::{ComponentView, Day, IncidentView, MaintenanceView, Section, Sentence};
+use domain::page::{
+    ComponentView, Day, IncidentView, MaintenanceView, NamedComponent, Section, Sentence,
+};
 use serde_json::{Value, json};
 
 use super::report;
@@ -82,7 +84,7 @@ fn day(day: &Day) -> Value {
 
 fn incident(it: &IncidentView) -> Value {
     json!({
-        "id": it.id.to_string(), "components": it.components,
+        "id": it.id.to_string(), "components": it.names(), "componentIds": ids(&it.components),
         "openedAt": it.opened_at.to_string(),
         "closedAt": it.closed.map(|(at, _)| at.to_string()),
         "closedAs": it.closed.map(|(_, how)| how.as_str()),
@@ -94,6 +96,11 @@ fn maintenance(it: &MaintenanceView) -> Value {
     json!({
         "id": it.id.to_string(), "title": it.title, "description": it.description,
         "from": it.window.from.to_string(), "until": it.window.to.to_string(),
-        "isOn": it.is_on, "components": it.components,
+        "isOn": it.is_on, "components": it.names(), "componentIds": ids(&it.components),
     })
+}
+
+/// Names are for people, and several components may have one.
+fn ids(components: &[NamedComponent]) -> Vec<String> {
+    components.iter().map(|it| it.id.to_string()).collect()
 }

@@ -121,7 +121,7 @@ fn maintenance(it: &MaintenanceView, words: &Words) -> String {
     let when = between(it.window.from, it.window.to, words);
     let mut line = format!("**{}**: {when}", escaped(&it.title));
     if !it.components.is_empty() {
-        let _ = write!(line, " · {}", escaped(&words.names(&it.components)));
+        let _ = write!(line, " · {}", escaped(&words.names(&it.names())));
     }
     if let Some(about) = &it.description {
         let _ = write!(line, ". {}", escaped(about));

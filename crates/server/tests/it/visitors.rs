@@ -7,6 +7,7 @@ mod depth_icon;
 mod forms;
 mod gate;
 mod members;
+mod namesake;
 mod news;
 mod page;
 mod report;

@@ -26,7 +26,7 @@ fn an_incident_is_told_with_the_names_of_now_and_only_where_its_monitor_is_shown
         a_component(3, Some(a_monitor(1, MonitorStatus::Active))),
     ]));
     let told = view.incident(&an_incident(7, 1, ago(200 * DAY))).unwrap();
-    assert_eq!((told.id, told.components), (IncidentId::from_bits(7), named(&[1, 3])));
+    assert_eq!((told.id, told.names()), (IncidentId::from_bits(7), named(&[1, 3])));
     assert_eq!(view.incident(&an_incident(8, 2, ago(HOUR))), None);
 }
 
@@ -53,7 +53,7 @@ fn a_month_tells_what_began_in_it_the_latest_day_first() {
     let days: Vec<_> =
         told.days.iter().map(|day| (day.incidents.len(), day.maintenances.len())).collect();
     assert_eq!(days, [(1, 1), (1, 0)]);
-    assert_eq!(told.days[0].maintenances[0].components, named(&[1, 2]));
+    assert_eq!(told.days[0].maintenances[0].names(), named(&[1, 2]));
     assert_eq!((told.earlier, told.later), (Some(month(3)), Some(month(1))));
 }
 

@@ -36,9 +36,8 @@ pub(super) async fn page(
     let page = app.store.pages().get(workspace, id(PAGE, &request.id)?).await.map_err(refusal)?;
     let facts = page_facts(&app.store, &app.pipeline, page, app.ctx.now()).await;
     let facts = facts.map_err(refusal)?;
-    let view = project(&facts);
-    let seen = Seen { facts: &facts, view: &view };
-    Ok(GetStatusPageOverviewResponse { overview: seen.overview().into() })
+    let seen = overview(&facts, &project(&facts));
+    Ok(GetStatusPageOverviewResponse { overview: seen.into() })
 }
 
 /// `GetComponentSummary`.
@@ -72,62 +71,45 @@ pub(super) async fn component(
     })
 }
 
-/// A page with what it was made of, which tells components apart that have one name.
-struct Seen<'a> {
-    facts: &'a Facts,
-    view: &'a PageView,
+/// The whole page.
+fn overview(facts: &Facts, view: &PageView) -> StatusPageOverview {
+    let components = facts.components.iter().map(|it| &it.component);
+    let groups: HashMap<ComponentId, GroupId> =
+        components.filter_map(|it| Some((it.id, it.settings.group_id?))).collect();
+    let component = |it: &ComponentView| {
+        let group = groups.get(&it.id).map(ToString::to_string);
+        shown_component(it, group.unwrap_or_default())
+    };
+    StatusPageOverview {
+        page_id: facts.page.id.to_string(),
+        at: instant(view.at),
+        state: view.verdict.state.to_string(),
+        checked_at: view.verdict.knowledge.checked_at.map(instant).unwrap_or_default(),
+        components: view.components().map(component).collect(),
+        open_incidents: view.open.iter().map(shown_incident).collect(),
+        planned_maintenance: view.planned.iter().map(shown_maintenance).collect(),
+        open_reports: view.open_reports().map(|it| shown_report(it)).collect(),
+    }
 }
 
-impl Seen<'_> {
-    fn overview(&self) -> StatusPageOverview {
-        let verdict = &self.view.verdict;
-        let components = self.facts.components.iter().map(|it| &it.component);
-        let groups: HashMap<ComponentId, GroupId> =
-            components.filter_map(|it| Some((it.id, it.settings.group_id?))).collect();
-        let component = |it: &ComponentView| {
-            let group = groups.get(&it.id).map(ToString::to_string);
-            shown_component(it, group.unwrap_or_default())
-        };
-        StatusPageOverview {
-            page_id: self.facts.page.id.to_string(),
-            at: instant(self.view.at),
-            state: verdict.state.to_string(),
-            checked_at: verdict.knowledge.checked_at.map(instant).unwrap_or_default(),
-            components: self.view.components().map(component).collect(),
-            open_incidents: self.view.open.iter().map(|it| self.incident(it)).collect(),
-            planned_maintenance: self.view.planned.iter().map(|it| self.maintenance(it)).collect(),
-            open_reports: self.view.open_reports().map(|it| shown_report(it)).collect(),
-        }
+fn shown_incident(it: &IncidentView) -> IncidentOverview {
+    IncidentOverview {
+        id: it.id.to_string(),
+        component_ids: it.components.iter().map(|component| component.id.to_string()).collect(),
+        opened_at: instant(it.opened_at),
+        acknowledged_at: it.acknowledged_at.map(instant).unwrap_or_default(),
     }
+}
 
-    fn incident(&self, it: &IncidentView) -> IncidentOverview {
-        let fact = self.facts.incidents.iter().find(|fact| fact.id == it.id);
-        let monitor = fact.map(|fact| fact.monitor);
-        let about = self.view.components().filter(|component| component.monitor == monitor);
-        IncidentOverview {
-            id: it.id.to_string(),
-            component_ids: about.map(|component| component.id.to_string()).collect(),
-            opened_at: instant(it.opened_at),
-            acknowledged_at: it.acknowledged_at.map(instant).unwrap_or_default(),
-        }
-    }
-
-    fn maintenance(&self, it: &MaintenanceView) -> MaintenanceOverview {
-        let facts = self.facts.maintenances.iter();
-        let of_window = facts.filter(|fact| fact.id == it.id && fact.window == it.window);
-        let places = of_window.flat_map(|fact| &fact.components);
-        let named: Vec<ComponentId> =
-            places.map(|place| self.facts.components[*place].component.id).collect();
-        let about = self.view.components().filter(|component| named.contains(&component.id));
-        MaintenanceOverview {
-            id: it.id.to_string(),
-            title: it.title.clone(),
-            description: it.description.clone(),
-            from: instant(it.window.from),
-            until: instant(it.window.to),
-            is_on: it.is_on,
-            component_ids: about.map(|component| component.id.to_string()).collect(),
-        }
+fn shown_maintenance(it: &MaintenanceView) -> MaintenanceOverview {
+    MaintenanceOverview {
+        id: it.id.to_string(),
+        title: it.title.clone(),
+        description: it.description.clone(),
+        from: instant(it.window.from),
+        until: instant(it.window.to),
+        is_on: it.is_on,
+        component_ids: it.components.iter().map(|component| component.id.to_string()).collect(),
     }
 }
 

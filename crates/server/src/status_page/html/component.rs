@@ -55,7 +55,7 @@ pub(in crate::status_page) fn component_page(
     let mut frame = Frame::of(&shown.page, words, base);
     frame.heading = format!("{} · {}", it.name, shown.page.settings.title);
     let about = shown.view.history.iter().flat_map(|day| &day.incidents);
-    let about = about.filter(|incident| incident.components.contains(&it.name));
+    let about = about.filter(|incident| incident.is_about(it.id));
     rendered(&ComponentPage {
         frame,
         name: &it.name,

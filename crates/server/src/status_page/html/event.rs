@@ -42,10 +42,9 @@ pub(super) fn incident(it: &IncidentView, words: &'static Words, base: &str) -> 
 
 /// What an incident is, in a sentence.
 pub(in crate::status_page) fn incident_title(it: &IncidentView, words: &Words) -> String {
-    let about = words.names(&it.components);
     match it.closed {
-        None => words.sentence(&Sentence::SomeDown(it.components.clone())),
-        Some(_) => words.was_down.replace("{}", &about),
+        None => words.sentence(&Sentence::SomeDown(it.names())),
+        Some(_) => words.was_down.replace("{}", &words.names(&it.names())),
     }
 }
 
@@ -64,7 +63,7 @@ pub(super) fn maintenance(it: &MaintenanceView, words: &'static Words) -> String
     let mut lines = vec![between(it.window.from, it.window.to, words)];
     lines.extend(it.description.clone());
     if !it.components.is_empty() {
-        lines.push(words.names(&it.components));
+        lines.push(words.names(&it.names()));
     }
     let (state, title) = (State::Maintenance, it.title.clone());
     rendered(&Event { state, title, link: None, lines })

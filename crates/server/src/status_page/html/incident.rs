@@ -47,10 +47,10 @@ pub(in crate::status_page) fn incident_page(
     frame.heading = format!("{title} · {}", shown.page.settings.title);
     let state = match it.closed {
         None => State::Down,
-        Some((_, how)) => left(how),
+        Some((_, how)) => State::after(how),
     };
-    let named = shown.view.components().filter(|component| it.components.contains(&component.name));
-    let components = named.map(|it| (format!("{base}/component/{}", it.id), it.name.as_str()));
+    let components =
+        it.components.iter().map(|it| (format!("{base}/component/{}", it.id), it.name.as_str()));
     rendered(&Incident {
         title,
         state,
@@ -76,7 +76,7 @@ fn entries(it: &IncidentView, regions: u32, words: &'static Words) -> Vec<Entry>
     if let Some((at, how)) = it.closed {
         let long = words.long(at.since(it.opened_at).as_millis() as u64);
         entries.push(entry(
-            left(how),
+            State::after(how),
             ended(how, depth),
             at,
             vec![depth.lasted.replace("{}", &long)],
@@ -88,15 +88,6 @@ fn entries(it: &IncidentView, regions: u32, words: &'static Words) -> Vec<Entry>
     let seen = (regions > 0).then(|| Depth::counted(depth.seen_from, regions));
     entries.push(entry(State::Down, depth.began, it.opened_at, seen.into_iter().collect()));
     entries
-}
-
-/// How things are when an incident ended like this.
-const fn left(how: ClosedAs) -> State {
-    match how {
-        ClosedAs::Recovered | ClosedAs::Resolved => State::Up,
-        ClosedAs::Degraded => State::Degraded,
-        ClosedAs::Paused | ClosedAs::Deleted => State::Unknown,
-    }
 }
 
 const fn ended(how: ClosedAs, depth: &Depth) -> &'static str {

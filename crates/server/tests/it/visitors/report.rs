@@ -127,7 +127,7 @@ async fn a_report_is_in_every_form_for_programs() {
         let affected = &updates[1]["affected_components"][0];
         assert_eq!(
             *affected,
-            json!({ "code": mail, "name": "Mail", "old_status": "operational", "new_status": "major_outage" })
+            json!({ "code": mail, "name": "Behind - Mail", "old_status": "operational", "new_status": "major_outage" })
         );
     }
 

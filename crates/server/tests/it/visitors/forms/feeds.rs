@@ -1,5 +1,5 @@
 //! Feeds as others read them: by libraries of other people, one of which validates, and by the rules of RFC
-//! 4287 and RSS 2.0 that no library holds.
+//! 4287, RSS 2.0 and the W3C Feed Validator (<https://validator.w3.org/feed/docs/>) that no library holds.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use rss::Channel;
 use rss::validation::Validate as _;
 use serde_json::json;
 
-use super::super::well;
+use super::super::{Site, report, well};
 use super::{header, published, text};
 
 /// Two entries: an incident that is over, and maintenance that is to come.
@@ -122,4 +122,130 @@ async fn a_feed_is_the_same_while_nothing_happens() {
     }
     site.watched.server.advance(Duration::from_secs(20));
     assert_eq!(forms().await, before, "checks that change nothing are no news");
+}
+
+/// Whether a reader elsewhere can follow it.
+fn is_whole(link: &str) -> bool {
+    url::Url::parse(link).is_ok_and(|url| url.has_host() && url.scheme().starts_with("http"))
+}
+
+/// What stands in each element of this name, without attributes.
+fn each<'a>(xml: &'a str, name: &str) -> Vec<&'a str> {
+    let (open, close) = (format!("<{name}>"), format!("</{name}>"));
+    xml.split(&open).skip(1).map(|rest| rest.split_once(&close).unwrap().0).collect()
+}
+
+/// The values of this attribute in all elements.
+fn attributes<'a>(xml: &'a str, name: &str) -> Vec<&'a str> {
+    let open = format!(" {name}=\"");
+    xml.split(&open).skip(1).map(|rest| rest.split_once('"').unwrap().0).collect()
+}
+
+// The rules of the W3C Feed Validator, by the names that it has for them.
+#[tokio::test]
+async fn rss_keeps_the_rules_of_the_w3c_s_validator() {
+    let (_target, site) = with_two_entries().await;
+    report::opened(&site).await;
+    let reply = site.visit("/feed.rss", &[]).await;
+    // UnexpectedContentType, EncodingMismatch: the header says the same as the document.
+    assert_eq!(header(&reply, "content-type"), "application/rss+xml; charset=utf-8");
+    let xml = text(&reply);
+    assert!(xml.starts_with("<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<rss version=\"2.0\""));
+    let (channel, items) = xml.split_once("<item>").unwrap();
+    // MissingElement: what a channel has once, and each item has a title or a description.
+    for name in ["title", "link", "description", "language", "lastBuildDate"] {
+        assert_eq!(each(channel, name).len(), 1, "{name}: {channel}");
+    }
+    let count = items.split("<item>").count();
+    assert_eq!(count, 3);
+    for name in ["guid isPermaLink=\"false\"", "title", "link", "pubDate", "description"] {
+        assert_eq!(items.matches(&format!("<{name}>")).count(), count, "{name}: {items}");
+    }
+    // MissingAtomSelfLink, SelfDoesntMatchLocation
+    let own = "<atom:link rel=\"self\" type=\"application/rss+xml\" \
+               href=\"https://up.example/status/acme/feed.rss\"/>";
+    assert_eq!(xml.matches(own).count(), 1);
+    // InvalidFullLink, ContainsRelRef
+    let links = [each(&xml, "link"), attributes(&xml, "href")].concat();
+    assert!(links.iter().all(|link| is_whole(link)), "{links:?}");
+    // InvalidRFC2822Date, IncorrectDOW: with the day of the week, four digits of the year, a zone.
+    for date in [each(&xml, "pubDate"), each(&xml, "lastBuildDate")].concat() {
+        let read = jiff::fmt::rfc2822::parse(date).unwrap();
+        assert_eq!(read.strftime("%a, %d %b %Y %H:%M:%S %z").to_string(), date);
+    }
+    // DuplicateItem
+    let mut guids: Vec<_> = xml.split("<guid isPermaLink=\"false\">").skip(1).collect();
+    guids.iter_mut().for_each(|rest| *rest = rest.split_once('<').unwrap().0);
+    guids.sort_unstable();
+    guids.dedup();
+    assert_eq!(guids.len(), count);
+    assert!(guids.iter().all(|guid| guid.starts_with("urn:aloft:")), "{guids:?}");
+    // SecurityRisk, ContainsUndefinedEntity: a description is HTML, and what people wrote is text in it.
+    let descriptions: Vec<_> =
+        Channel::read_from(xml.as_bytes()).unwrap().items.into_iter().filter_map(|it| it.description).collect();
+    let said = descriptions.iter().find(|said| said.contains("We look")).unwrap();
+    assert!(said.contains("&lt;script&gt;alert(1)&lt;/script&gt;"), "{said}");
+    for said in &descriptions {
+        let bare = said.replace("<br>", "");
+        assert!(!bare.contains(['<', '>', '\n']), "{said}");
+    }
+}
+
+#[tokio::test]
+async fn atom_keeps_the_rules_of_the_w3c_s_validator() {
+    let (_target, site) = with_two_entries().await;
+    report::opened(&site).await;
+    let reply = site.visit("/feed.atom", &[("accept-language", "pt")]).await;
+    assert_eq!(header(&reply, "content-type"), "application/atom+xml; charset=utf-8");
+    let xml = text(&reply);
+    let head = "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n\
+                <feed xmlns=\"http://www.w3.org/2005/Atom\" xml:lang=\"pt\">";
+    assert!(xml.starts_with(head), "{xml}");
+    let (feed, entries) = xml.split_once("<entry>").unwrap();
+    let count = entries.split("<entry>").count();
+    assert_eq!(count, 3);
+    // MissingElement, DuplicateElement; an author of the feed is that of its entries.
+    for name in ["id", "title", "updated", "name"] {
+        assert_eq!(each(feed, name).len(), 1, "{name}: {feed}");
+    }
+    for name in ["id", "title", "updated", "published"] {
+        assert_eq!(each(entries, name).len(), count, "{name}: {entries}");
+    }
+    // MissingSelf, SelfDoesntMatchLocation, DuplicateAtomLink
+    let own = "<link rel=\"self\" type=\"application/atom+xml\" \
+               href=\"https://up.example/status/acme/feed.atom\"/>";
+    assert_eq!(xml.matches(own).count(), 1);
+    assert_eq!(xml.matches("rel=\"self\"").count(), 1);
+    assert_eq!(xml.matches("rel=\"alternate\" type=\"text/html\"").count(), 1 + count);
+    // InvalidFullLink, ContainsRelRef
+    let links = attributes(&xml, "href");
+    assert!(links.iter().all(|link| is_whole(link)), "{links:?}");
+    // InvalidFullLink of ids, DuplicateEntries
+    let mut ids = each(&xml, "id");
+    assert!(ids.iter().all(|id| url::Url::parse(id).is_ok()), "{ids:?}");
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), 1 + count);
+    // InvalidRFC3339Date
+    for date in [each(&xml, "updated"), each(&xml, "published")].concat() {
+        assert!(date.parse::<jiff::Timestamp>().is_ok() && date.ends_with('Z'), "{date}");
+    }
+    assert!(xml.contains("<content type=\"text\">") && !xml.contains("<script>"), "{xml}");
+}
+
+// InvalidFullLink: also where nobody said where the server is reached from outside.
+#[tokio::test]
+async fn links_of_feeds_have_a_host_wherever_the_server_is() {
+    let target = well().await;
+    let site = Site::open(&target).await;
+    site.results(1).await;
+    site.turns(&target, false, 2).await;
+    for form in ["/feed.rss", "/feed.atom"] {
+        let xml = site.text(form).await;
+        let links = [each(&xml, "link"), attributes(&xml, "href")].concat();
+        assert!(links.len() > 2 && links.iter().all(|link| is_whole(link)), "{form}: {links:?}");
+        assert!(links.iter().all(|link| link.starts_with("http://127.0.0.1:")), "{links:?}");
+    }
+    let v2 = site.read("/api/v2/summary.json").await;
+    assert!(is_whole(v2["page"]["url"].as_str().unwrap()), "{v2}");
 }

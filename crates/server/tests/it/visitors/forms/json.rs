@@ -1,10 +1,12 @@
-//! The JSON of a page against its schemas: ours as it is documented, and Statuspage's as its public
-//! reference has it. The schemas let readers take fields that they do not know, for later versions; here
-//! a field that they do not name is a fault.
+//! The JSON of a page against its schemas: ours as it is documented, and Statuspage's as it was published;
+//! the schema names where. The schemas let readers take fields that they do not know, for later versions;
+//! here a field that they do not name is a fault.
+
+use std::time::Duration;
 
 use jsonschema::Validator;
 use serde_json::{Value, json};
-use testkit::server::{INCIDENTS, MAINTENANCES};
+use testkit::server::{INCIDENTS, MAINTENANCES, STATUS_REPORTS};
 
 use super::super::{Site, made, report, well};
 use super::published;
@@ -149,13 +151,121 @@ async fn the_json_of_an_empty_and_of_a_large_page_has_them_too() {
     assert_eq!(components["components"].as_array().unwrap().len(), 105);
 }
 
+// Groups as in Cloudflare's answer of 2026, maintenance as in GitHub's of 2021 and HTX's of 2020; see the
+// schema.
+#[tokio::test]
+async fn what_is_told_to_readers_of_statuspage_is_told_as_statuspage_does() {
+    let target = well().await;
+    let site = published(&target).await;
+    site.results(1).await;
+    let report = report::opened(&site).await;
+    site.turns(&target, false, 2).await;
+    site.turns(&target, true, 3).await;
+    let summary = site.read("/api/v2/summary.json").await;
+    let [api, group, mail] = [0, 1, 2].map(|place| summary["components"][place].clone());
+    let fields = |it: &Value, names: &[&str]| -> Vec<Value> {
+        names.iter().map(|name| it[*name].clone()).collect()
+    };
+    let place = ["position", "group", "group_id", "components"];
+    assert_eq!(fields(&api, &place), [json!(1), json!(false), Value::Null, Value::Null]);
+    assert_eq!(fields(&group, &place), [json!(2), json!(true), Value::Null, json!([mail["id"]])]);
+    assert_eq!(fields(&mail, &place), [json!(1), json!(false), group["id"].clone(), Value::Null]);
+    // One of two components is down, as people say.
+    assert_eq!(summary["status"], json!({ "indicator": "major", "description": "Partial System Outage" }));
+    let told = &summary["incidents"][0];
+    assert_eq!(told["components"], json!([mail]), "as the list has it");
+    assert_eq!(told["shortlink"], format!("https://up.example/status/acme/report/{}", report["id"].as_str().unwrap()));
+
+    let incidents = site.read("/api/v2/incidents.json").await["incidents"].clone();
+    let over = incidents.as_array().unwrap().iter().find(|it| it["status"] == "resolved").unwrap();
+    assert_eq!(over["components"], json!([api]));
+    let updates = over["incident_updates"].as_array().unwrap();
+    let turns: Vec<_> = updates.iter().map(|it| fields(it, &["status", "affected_components"])).collect();
+    let turned = |old, new| json!([{ "code": api["id"], "name": "API & more", "old_status": old, "new_status": new }]);
+    assert_eq!(turns, [
+        [json!("resolved"), turned("major_outage", "operational")],
+        [json!("investigating"), turned("operational", "major_outage")],
+    ]);
+
+    let on = json!({
+        "title": "Moving", "startsAt": "2026-11-20T23:00:00Z", "duration": "48h",
+        "componentIds": [api["id"]],
+    });
+    let planned = site.plan(on).await;
+    let window = site.read("/api/v2/scheduled-maintenances.json").await["scheduled_maintenances"][0].clone();
+    let announced = planned["createdAt"].as_str().unwrap().replace('Z', ".000Z");
+    let times = ["started_at", "scheduled_for", "scheduled_until", "resolved_at"];
+    assert_eq!(fields(&window, &times), [
+        json!(announced), json!("2026-11-20T23:00:00.000Z"), json!("2026-11-22T23:00:00.000Z"),
+        Value::Null,
+    ]);
+    let updates = window["incident_updates"].as_array().unwrap();
+    let statuses: Vec<_> = updates.iter().map(|it| it["status"].as_str().unwrap()).collect();
+    assert_eq!(statuses, ["in_progress", "scheduled"]);
+    assert_eq!(updates[0]["affected_components"][0]["new_status"], "under_maintenance");
+}
+
+#[tokio::test]
+async fn what_statuspage_would_answer_is_the_same_while_nothing_happens() {
+    let target = well().await;
+    let site = published(&target).await;
+    site.results(1).await;
+    let before = site.read("/api/v2/summary.json").await;
+    for count in 2..4 {
+        site.turns(&target, true, count).await;
+    }
+    assert_eq!(site.read("/api/v2/summary.json").await, before, "checks that change nothing are no news");
+}
+
+// https://support.atlassian.com/statuspage/docs/top-level-status-and-incident-impact-calculations/
+#[tokio::test]
+async fn the_state_of_all_is_said_in_statuspage_s_sentences() {
+    let target = well().await;
+    let site = published(&target).await;
+    site.results(1).await;
+    let said = async || {
+        let status = site.read("/api/v2/status.json").await["status"].clone();
+        [status["indicator"].clone(), status["description"].clone()]
+    };
+    assert_eq!(said().await, ["none", "All Systems Operational"]);
+    let all = site.read("/api/v2/components.json").await["components"].clone();
+    let [api, mail] = [0, 2].map(|place| all[place]["id"].clone());
+    let impacts = |api_is: &str, mail_is: &str| {
+        let said = [(&api, api_is), (&mail, mail_is)].into_iter().filter(|(_, is)| !is.is_empty());
+        said.map(|(id, is)| json!({ "componentId": id, "impact": is })).collect::<Vec<_>>()
+    };
+    let opened = json!({
+        "statusReport": {
+            "pageId": site.page["id"], "title": "Trouble", "components": impacts("degraded", ""),
+        },
+        "update": { "status": "investigating", "text": "We look." },
+    });
+    let reply = site.owner.call(STATUS_REPORTS, "CreateStatusReport", opened).await;
+    assert_eq!(reply.status, 200, "{reply}");
+    let id = reply.json()["statusReport"]["id"].clone();
+    assert_eq!(said().await, ["minor", "Partially Degraded Service"]);
+    for (components, sentence) in [
+        (impacts("degraded", "degraded"), ["minor", "Degraded System Service"]),
+        (impacts("down", "degraded"), ["major", "Partial System Outage"]),
+        (impacts("down", "down"), ["critical", "Major System Outage"]),
+    ] {
+        site.watched.server.advance(Duration::from_secs(1));
+        let update = json!({ "status": "identified", "text": "More.", "components": components });
+        let request = json!({ "id": id, "update": update });
+        let reply = site.owner.call(STATUS_REPORTS, "AddStatusReportUpdate", request).await;
+        assert_eq!(reply.status, 200, "{reply}");
+        assert_eq!(said().await, sentence);
+    }
+}
+
 #[test]
 fn what_a_schema_does_not_name_does_not_fit() {
     let page = json!({
         "id": "page_1", "name": "Acme", "url": "https://up.example", "time_zone": "Etc/UTC",
         "updated_at": "2026-11-21T00:00:00.000Z",
     });
-    let fine = json!({ "page": page, "status": { "indicator": "none", "description": "Fine" } });
+    let state = json!({ "indicator": "none", "description": "All Systems Operational" });
+    let fine = json!({ "page": page, "status": state });
     let validator = statuspage("status");
     assert!(validator.is_valid(&fine));
     for (pointer, value) in [
@@ -163,6 +273,7 @@ fn what_a_schema_does_not_name_does_not_fit() {
         ("/page/updated_at", json!("yesterday")),
         ("/page/url", json!("/status/acme")),
         ("/status/indicator", json!("maybe")),
+        ("/status/description", json!("Fine")),
     ] {
         let mut wrong = fine.clone();
         let (parent, name) = pointer.rsplit_once('/').unwrap();

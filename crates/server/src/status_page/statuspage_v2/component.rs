@@ -1,0 +1,101 @@
+//! Components and groups in Statuspage's JSON: a group is a component too, before what is in it, and
+//! what tells of components carries them as the list has them.
+
+use std::collections::HashMap;
+
+use domain::page::{ComponentView, GroupView, Section, State};
+use rules::{ComponentId, Timestamp};
+use serde_json::{Value, json};
+
+use super::super::shelf::Shown;
+use super::{time, word};
+
+/// All components of a page in this JSON.
+pub(super) struct Components {
+    /// In the order of the page.
+    all: Vec<Value>,
+    known: HashMap<ComponentId, Known>,
+}
+
+/// A component that something may be about.
+struct Known {
+    /// Where it stands in the list.
+    place: usize,
+    /// What it is called outside of its group.
+    name: String,
+}
+
+/// When a component was last changed: by its owner, or in how it is.
+pub(super) fn updated(it: &ComponentView) -> Timestamp {
+    it.since.map_or(it.updated_at, |since| since.max(it.updated_at))
+}
+
+impl Components {
+    pub(super) fn of(shown: &Shown) -> Self {
+        let mut components = Self { all: Vec::new(), known: HashMap::new() };
+        for (section, position) in shown.view.sections.iter().zip(1..) {
+            match section {
+                Section::Single(it) => components.add(shown, it, None, position),
+                Section::Group(group) => {
+                    components.all.push(whole_group(shown, group, position));
+                    // Places are counted anew in each group.
+                    for (it, position) in group.components.iter().zip(1..) {
+                        components.add(shown, it, Some(group), position);
+                    }
+                }
+            }
+        }
+        components
+    }
+
+    pub(super) fn all(&self) -> &[Value] {
+        &self.all
+    }
+
+    /// Those that something is about, in the order of the page.
+    pub(super) fn about(&self, ids: impl IntoIterator<Item = ComponentId>) -> Vec<&Value> {
+        let known = ids.into_iter().filter_map(|id| self.known.get(&id));
+        known.map(|known| &self.all[known.place]).collect()
+    }
+
+    /// How an update found components, and how it left them; nothing where it speaks of none.
+    pub(super) fn affected(
+        &self,
+        turned: impl IntoIterator<Item = (ComponentId, State, State)>,
+    ) -> Option<Vec<Value>> {
+        let turned = turned.into_iter().filter_map(|(id, old, new)| {
+            let name = &self.known.get(&id)?.name;
+            Some(json!({
+                "code": id.to_string(), "name": name,
+                "old_status": word(old), "new_status": word(new),
+            }))
+        });
+        Some(turned.collect()).filter(|turned: &Vec<Value>| !turned.is_empty())
+    }
+
+    fn add(&mut self, shown: &Shown, it: &ComponentView, group: Option<&GroupView>, position: i32) {
+        let name = match group {
+            Some(group) => format!("{} - {}", group.name, it.name),
+            None => it.name.clone(),
+        };
+        self.known.insert(it.id, Known { place: self.all.len(), name });
+        self.all.push(json!({
+            "id": it.id.to_string(), "name": it.name, "status": word(it.state),
+            "created_at": time(it.created_at), "updated_at": time(updated(it)),
+            "position": position, "description": it.description, "showcase": true,
+            "start_date": null, "group_id": group.map(|group| group.id.to_string()),
+            "page_id": shown.page.id.to_string(), "group": false, "only_show_if_degraded": false,
+        }));
+    }
+}
+
+fn whole_group(shown: &Shown, group: &GroupView, position: i32) -> Value {
+    let within: Vec<_> = group.components.iter().map(|it| it.id.to_string()).collect();
+    json!({
+        "id": group.id.to_string(), "name": group.name, "status": word(group.state),
+        "created_at": time(group.created_at), "updated_at": time(group.updated_at),
+        "position": position, "description": null, "showcase": false, "start_date": null,
+        "group_id": null, "page_id": shown.page.id.to_string(), "group": true,
+        "only_show_if_degraded": false, "components": within,
+    })
+}

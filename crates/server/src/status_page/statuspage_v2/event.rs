@@ -1,0 +1,209 @@
+//! Incidents, reports and maintenance in Statuspage's JSON: each is what was said of it, the latest
+//! first, with the components that it is about.
+
+use std::iter::once;
+
+use domain::judge::ClosedAs;
+use domain::markdown;
+use domain::page::{IncidentView, MaintenanceView, ReportView, State, UpdateView};
+use rules::report::{Impact, ReportStatus};
+use rules::{ComponentId, Timestamp};
+use serde_json::{Value, json};
+
+use super::super::shelf::Shown;
+use super::component::Components;
+use super::time;
+
+/// What is told on a page.
+pub(super) struct Events<'a> {
+    pub(super) shown: &'a Shown,
+    /// Where people see the page.
+    pub(super) base: &'a str,
+    pub(super) components: &'a Components,
+}
+
+/// Something that happened to an incident or a maintenance.
+struct Turn {
+    status: &'static str,
+    body: String,
+    at: Timestamp,
+    /// How all of its components were before, and how they are since.
+    from: State,
+    to: State,
+}
+
+/// When something began and ended.
+struct Times {
+    created: Timestamp,
+    updated: Timestamp,
+    started: Timestamp,
+    monitoring: Option<Timestamp>,
+    resolved: Option<Timestamp>,
+}
+
+impl Events<'_> {
+    /// What checks found.
+    pub(super) fn incident(&self, it: &IncidentView) -> Value {
+        let turn = |status, body: &str, at, from, to| Turn {
+            status,
+            body: body.to_owned(),
+            at,
+            from,
+            to,
+        };
+        let mut turns =
+            vec![turn("investigating", "Checks fail.", it.opened_at, State::Up, State::Down)];
+        if let Some(at) = it.acknowledged_at {
+            let body = "Somebody is working on it.";
+            turns.push(turn("identified", body, at, State::Down, State::Down));
+        }
+        if let Some((at, how)) = it.closed {
+            turns.push(turn("resolved", ended(how), at, State::Down, State::after(how)));
+        }
+        let last = turns.last().map_or(it.opened_at, |turn| turn.at);
+        let times = Times {
+            created: it.opened_at,
+            updated: last,
+            started: it.opened_at,
+            monitoring: None,
+            resolved: it.closed.map(|(at, _)| at),
+        };
+        let id = it.id.to_string();
+        let link = format!("{}/incident/{id}", self.base);
+        let name = format!("{} is down", it.names().join(", "));
+        let about: Vec<ComponentId> = it.components.iter().map(|it| it.id).collect();
+        let mut event = self.event((&id, &name, &link), "major", &times, &about);
+        self.tell(&mut event, &id, turns, &about);
+        event
+    }
+
+    /// What people say.
+    pub(super) fn report(&self, it: &ReportView) -> Value {
+        let id = it.id.to_string();
+        let impact = match it.worst {
+            None => "none",
+            Some(Impact::Degraded) => "minor",
+            Some(Impact::Down) => "major",
+        };
+        let monitoring = it.updates.iter().find(|it| it.status == ReportStatus::Monitoring);
+        let written = it.updates.iter().map(|update| update.created_at).min();
+        let times = Times {
+            created: written.unwrap_or(it.started_at),
+            updated: it.changed_at,
+            started: it.started_at,
+            monitoring: monitoring.map(|update| update.at),
+            resolved: it.resolved_at,
+        };
+        let link = format!("{}/report/{id}", self.base);
+        let about: Vec<ComponentId> = it.components.iter().map(|it| it.id).collect();
+        let mut event = self.event((&id, &it.title, &link), impact, &times, &about);
+        event["status"] = json!(it.status.as_str());
+        // The update before one is the next of the list, which has the newest first.
+        let before = it.updates.iter().skip(1).map(Some).chain(once(None));
+        let updates = it.updates.iter().zip(before);
+        let updates = updates.map(|(update, before)| self.update(&id, update, before));
+        event["incident_updates"] = updates.collect();
+        event
+    }
+
+    fn update(&self, incident: &str, it: &UpdateView, before: Option<&UpdateView>) -> Value {
+        let turned = it.components.iter().map(|component| {
+            let before = before.filter(|before| before.status != ReportStatus::Resolved);
+            let before = before.iter().flat_map(|it| &it.components);
+            let old = before.into_iter().find(|it| it.id == component.id).map(|it| it.impact);
+            let is_over = it.status == ReportStatus::Resolved;
+            let new = Some(component.impact).filter(|_| !is_over);
+            let state = |said: Option<Impact>| said.map_or(State::Up, State::said);
+            (component.id, state(old), state(new))
+        });
+        json!({
+            "id": it.id.to_string(), "status": it.status.as_str(), "body": markdown::plain(&it.text),
+            "incident_id": incident, "created_at": time(it.created_at),
+            "updated_at": time(it.updated_at), "display_at": time(it.at),
+            "affected_components": self.components.affected(turned),
+            "deliver_notifications": it.notified, "custom_tweet": null, "tweet_id": null,
+        })
+    }
+
+    /// What was planned.
+    pub(super) fn maintenance(&self, it: &MaintenanceView) -> Value {
+        let now = self.shown.view.at;
+        let turn = |status, body: &str, at: Timestamp, from, to| Turn {
+            status,
+            body: body.to_owned(),
+            // What was planned in the middle of its window was not told before.
+            at: at.max(it.created_at),
+            from,
+            to,
+        };
+        let about = it.description.as_deref().unwrap_or(&it.title);
+        let mut turns = vec![turn("scheduled", about, it.created_at, State::Up, State::Up)];
+        if it.window.from <= now {
+            let body = "The maintenance has begun.";
+            turns.push(turn("in_progress", body, it.window.from, State::Up, State::Maintenance));
+        }
+        if it.window.to <= now {
+            let body = "The maintenance is over.";
+            turns.push(turn("completed", body, it.window.to, State::Maintenance, State::Up));
+        }
+        let last = turns.last().map_or(it.created_at, |turn| turn.at);
+        let times = Times {
+            created: it.created_at,
+            updated: last.max(it.updated_at.min(now)),
+            // Of a maintenance this is when it was announced; its window has names of its own.
+            started: it.created_at,
+            monitoring: None,
+            resolved: (it.window.to <= now).then_some(it.window.to),
+        };
+        // Each window of one that comes again is one of its own.
+        let id = format!("{}-{}", it.id, it.window.from.as_millis());
+        let about: Vec<ComponentId> = it.components.iter().map(|it| it.id).collect();
+        let mut event = self.event((&id, &it.title, self.base), "maintenance", &times, &about);
+        event["scheduled_for"] = json!(time(it.window.from));
+        event["scheduled_until"] = json!(time(it.window.to));
+        self.tell(&mut event, &id, turns, &about);
+        event
+    }
+
+    /// What all have, but for what was said.
+    fn event(
+        &self,
+        (id, name, link): (&str, &str, &str),
+        impact: &str,
+        times: &Times,
+        about: &[ComponentId],
+    ) -> Value {
+        json!({
+            "id": id, "name": name, "created_at": time(times.created),
+            "updated_at": time(times.updated), "monitoring_at": times.monitoring.map(time),
+            "resolved_at": times.resolved.map(time), "impact": impact, "shortlink": link,
+            "started_at": time(times.started), "page_id": self.shown.page.id.to_string(),
+            "components": self.components.about(about.iter().copied()), "reminder_intervals": null,
+        })
+    }
+
+    /// Writes into an event what happened to it, the latest first, and how it is by that.
+    fn tell(&self, event: &mut Value, id: &str, turns: Vec<Turn>, about: &[ComponentId]) {
+        event["status"] = json!(turns.last().map(|turn| turn.status));
+        let updates = turns.into_iter().rev().map(|turn| {
+            let at = time(turn.at);
+            let turned = about.iter().map(|component| (*component, turn.from, turn.to));
+            json!({
+                "id": format!("{id}-{}", turn.status), "status": turn.status, "body": turn.body,
+                "incident_id": id, "created_at": at, "updated_at": at, "display_at": at,
+                "affected_components": self.components.affected(turned),
+                "deliver_notifications": false, "custom_tweet": null, "tweet_id": null,
+            })
+        });
+        event["incident_updates"] = updates.collect();
+    }
+}
+
+const fn ended(how: ClosedAs) -> &'static str {
+    match how {
+        ClosedAs::Recovered => "It works again.",
+        ClosedAs::Degraded => "It works again in part.",
+        ClosedAs::Paused | ClosedAs::Deleted => "It is not checked any more.",
+        ClosedAs::Resolved => "It was resolved.",
+    }
+}
