@@ -92,6 +92,7 @@ pub(super) fn sentence(sentence: &str, words: &'static Words) -> String {
         base: "",
         home: "/",
         is_open: false,
+        skip: ("content", words.skip_to_content),
         has_icon: false,
         is_listed: false,
         share: None,

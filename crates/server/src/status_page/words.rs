@@ -87,7 +87,10 @@ pub(super) struct Words {
     pub(super) back: &'static str,
     pub(super) earlier: &'static str,
     pub(super) later: &'static str,
+    /// Before all else, for keyboards: to the components of the home page.
     pub(super) skip: &'static str,
+    /// The same, to what a page of details tells.
+    pub(super) skip_to_content: &'static str,
     pub(super) how_counted: &'static str,
     pub(super) password: &'static str,
     pub(super) password_wanted: &'static str,

@@ -6,6 +6,7 @@ mod depth;
 mod depth_icon;
 mod forms;
 mod gate;
+mod keyboard;
 mod members;
 mod namesake;
 mod news;

@@ -23,6 +23,8 @@ pub(in crate::status_page) struct Frame<'a> {
     pub(in crate::status_page) home: &'a str,
     /// Whether the visitor is in, and may know of feeds.
     pub(in crate::status_page) is_open: bool,
+    /// What the first link leads past, by its anchor and in words.
+    pub(in crate::status_page) skip: (&'static str, &'static str),
     /// Whether the page has an icon of its own.
     pub(in crate::status_page) has_icon: bool,
     /// Whether search engines may list it.
@@ -74,6 +76,7 @@ impl<'a> Frame<'a> {
             base,
             home: home(base),
             is_open: true,
+            skip: ("content", words.skip_to_content),
             has_icon: settings.icon.is_some(),
             is_listed: robots::is_listed(page),
             share: None,

@@ -88,6 +88,7 @@ pub(in crate::status_page) fn home(
     let mut frame = Frame::of(&shown.page, words, base);
     let title = &shown.page.settings.title;
     frame.heading = format!("{sentence} · {title}");
+    frame.skip = ("components", words.skip);
     frame.share = Some(Share {
         url: url.to_owned(),
         sentence: sentence.clone(),

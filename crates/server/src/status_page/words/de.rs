@@ -58,6 +58,7 @@ pub(super) const WORDS: Words = Words {
     earlier: "Früher",
     later: "Später",
     skip: "Zu den Komponenten",
+    skip_to_content: "Zum Inhalt",
     how_counted: "Verfügbarkeit zählt Zeit, nicht Prüfungen: eins weniger die Ausfallzeit durch die bekannte Zeit, ohne Wartung, abgerundet.",
     password: "Passwort",
     password_wanted: "Diese Seite ist für alle, die ihr Passwort kennen.",

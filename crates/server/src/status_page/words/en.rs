@@ -55,6 +55,7 @@ pub(super) const WORDS: Words = Words {
     earlier: "Earlier",
     later: "Later",
     skip: "Skip to the components",
+    skip_to_content: "Skip to the content",
     how_counted: "Uptime counts time, not checks: one less the time down over the time known, maintenance left out, rounded down.",
     password: "Password",
     password_wanted: "This page is for those who know its password.",

@@ -55,6 +55,7 @@ pub(super) const WORDS: Words = Words {
     earlier: "Antes",
     later: "Después",
     skip: "Ir a los componentes",
+    skip_to_content: "Ir al contenido",
     how_counted: "La disponibilidad cuenta tiempo, no comprobaciones: uno menos el tiempo caído entre el tiempo conocido, sin mantenimiento, redondeado hacia abajo.",
     password: "Contraseña",
     password_wanted: "Esta página es para quienes conocen su contraseña.",

@@ -58,6 +58,7 @@ pub(super) const WORDS: Words = Words {
     earlier: "Plus tôt",
     later: "Plus tard",
     skip: "Aller aux composants",
+    skip_to_content: "Aller au contenu",
     how_counted: "La disponibilité compte le temps, pas les vérifications : un moins le temps de panne sur le temps connu, hors maintenance, arrondi vers le bas.",
     password: "Mot de passe",
     password_wanted: "Cette page est réservée à ceux qui connaissent son mot de passe.",

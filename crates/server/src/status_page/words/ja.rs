@@ -55,6 +55,7 @@ pub(super) const WORDS: Words = Words {
     earlier: "前",
     later: "次",
     skip: "コンポーネントへ",
+    skip_to_content: "本文へ",
     how_counted: "稼働率は確認回数ではなく時間で数えます。判明している時間から停止時間を引いた割合で、メンテナンスを除き、切り捨てます。",
     password: "パスワード",
     password_wanted: "このページを見るにはパスワードが必要です。",

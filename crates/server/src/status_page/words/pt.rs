@@ -55,6 +55,7 @@ pub(super) const WORDS: Words = Words {
     earlier: "Antes",
     later: "Depois",
     skip: "Ir aos componentes",
+    skip_to_content: "Ir para o conteúdo",
     how_counted: "A disponibilidade conta tempo, não verificações: um menos o tempo fora do ar sobre o tempo conhecido, sem manutenção, arredondado para baixo.",
     password: "Senha",
     password_wanted: "Esta página é para quem conhece a sua senha.",

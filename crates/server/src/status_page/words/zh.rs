@@ -55,6 +55,7 @@ pub(super) const WORDS: Words = Words {
     earlier: "更早",
     later: "更晚",
     skip: "跳到组件",
+    skip_to_content: "跳到正文",
     how_counted: "可用率按时间而非检查次数计算：一减去中断时间与已知时间之比，不含维护，向下取整。",
     password: "密码",
     password_wanted: "此页面需要密码。",

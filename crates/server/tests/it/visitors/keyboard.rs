@@ -1,0 +1,31 @@
+//! The first link of each kind of page, which those who walk by keyboard take past what repeats.
+
+use super::{Site, report, well};
+
+#[tokio::test]
+async fn the_first_link_says_where_it_leads_and_leads_there() {
+    // issue 7: "axe-core finds no violation"; WCAG 2.4.1
+    let target = well().await;
+    let site = Site::open(&target).await;
+    site.results(1).await;
+    let report = report::opened(&site).await["id"].as_str().unwrap().to_owned();
+    let home = site.text("").await;
+    let component = home.split_once("/component/").unwrap().1.split_once('"').unwrap().0.to_owned();
+    for (rest, language, leads, words) in [
+        ("", "en", "components", "Skip to the components"),
+        ("", "de", "components", "Zu den Komponenten"),
+        (&format!("/component/{component}"), "en", "content", "Skip to the content"),
+        (&format!("/report/{report}"), "de", "content", "Zum Inhalt"),
+        ("/day/2026-11-21", "fr", "content", "Aller au contenu"),
+        ("/history", "es", "content", "Ir al contenido"),
+        ("/history/2026-11", "pt", "content", "Ir para o conteúdo"),
+        ("/subscribe", "ja", "content", "本文へ"),
+        ("/history", "zh", "content", "跳到正文"),
+    ] {
+        let reply = site.visit(rest, &[("accept-language", language)]).await;
+        let page = String::from_utf8(reply.body.to_vec()).unwrap();
+        let link = format!("<a class=\"skip\" href=\"#{leads}\">{words}</a>");
+        assert!(page.contains(&link), "{rest} in {language}: {page}");
+        assert_eq!(page.matches(&format!(" id=\"{leads}\"")).count(), 1, "{rest}: {page}");
+    }
+}
