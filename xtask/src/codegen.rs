@@ -3,6 +3,7 @@
 
 mod contract;
 mod plugin;
+mod typescript;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -22,9 +23,10 @@ struct Output {
     generate: fn(&Path) -> Result<Files>,
 }
 
-const OUTPUTS: [Output; 2] = [
+const OUTPUTS: [Output; 3] = [
     Output { folder: "crates/contract/src/gen", generate: contract::generate },
     Output { folder: "crates/terraform-plugin/src/gen", generate: plugin::generate },
+    Output { folder: "clients/typescript/src/gen", generate: typescript::generate },
 ];
 
 /// Generates the code and writes what changed; with `check` it only compares, and fails naming

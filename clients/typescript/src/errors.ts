@@ -1,6 +1,8 @@
 // Errors as callers see them: one class, a code that is a word, a reason that never changes, and a guard
 // for each code. What an answer says of an error is read in `refusal.ts`.
 
+import type { KnownReason } from "./gen/words.js";
+
 /** Every code, in the order of their numbers in gRPC and Connect, from 1 on. */
 export const ERROR_CODES = [
   "canceled",
@@ -24,33 +26,8 @@ export const ERROR_CODES = [
 /** What kind of error it is. */
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
-/** Every reason that the service gives. */
-export const ERROR_REASONS = [
-  "KEY_MISSING",
-  "KEY_UNKNOWN",
-  "KEY_EXPIRED",
-  "KEY_REVOKED",
-  "KEY_READ_ONLY",
-  "RATE_LIMITED",
-  "INVALID_ARGUMENT",
-  "MALFORMED_MESSAGE",
-  "NOT_FOUND",
-  "ALREADY_EXISTS",
-  "MONITOR_TYPE_MISMATCH",
-  "CONFLICT",
-  "FAILED_PRECONDITION",
-  "TOO_LARGE",
-  "TOO_SLOW",
-  "UNSUPPORTED_MEDIA_TYPE",
-  "METHOD_NOT_ALLOWED",
-  "UNKNOWN_METHOD",
-  "ABANDONED",
-  "UNAVAILABLE",
-  "INTERNAL",
-] as const;
-
 /** Why a call failed, in a word that does not change; a newer service may have others. */
-export type ErrorReason = (typeof ERROR_REASONS)[number] | WebhookReason | (string & {});
+export type ErrorReason = KnownReason | WebhookReason | (string & {});
 
 /** Why `verifyWebhook` refused a request. */
 export type WebhookReason =

@@ -4,7 +4,6 @@ export { DEFAULT_BASE_URL } from "./address.js";
 export { createServiceClient, type ServiceClient } from "./client.js";
 export {
   ERROR_CODES,
-  ERROR_REASONS,
   type ErrorCode,
   type ErrorOf,
   type ErrorParts,

@@ -117,9 +117,9 @@ DeleteNotificationRequest id
 DeleteNotificationResponse
 TestNotificationRequest id? notification:Notification
 TestNotificationResponse accepted:bool status?:int32 answer took_ms:int32 help
-Delivery id notification_id provider_type monitor_id? incident_id? event reminder:int32 state held? key created_at:google.protobuf.Timestamp next_attempt_at:google.protobuf.Timestamp done_at:google.protobuf.Timestamp attempts*:DeliveryAttempt
+Delivery id notification_id provider_type monitor_id? incident_id? event reminder:int32 state held? key created_at:google.protobuf.Timestamp next_attempt_at:google.protobuf.Timestamp done_at:google.protobuf.Timestamp attempts*:DeliveryAttempt subscriber_id? page_id?
 DeliveryAttempt number:int32 at:google.protobuf.Timestamp took_ms:int32 status?:int32 answer
-ListDeliveriesRequest notification_id? monitor_id? state? limit?:int32 offset?:int32 page_token?
+ListDeliveriesRequest notification_id? monitor_id? state? limit?:int32 offset?:int32 page_token? subscriber_id? page_id?
 ListDeliveriesResponse deliveries*:Delivery total_size:int32 next_page_token
 GetDeliveryRequest id
 GetDeliveryResponse delivery:Delivery

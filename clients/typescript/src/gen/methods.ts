@@ -91,7 +91,7 @@ export const SERVICES: readonly (readonly [name: string, path: string, methods: 
       UpdateNotification: [2, { notification: Notification, updateMask: 1 }],
       DeleteNotification: [2, { id: 1 }],
       TestNotification: [0, { id: 1, notification: Notification }],
-      ListDeliveries: [5, { notificationId: 1, monitorId: 1, state: 1, limit: 1, offset: 1, pageToken: 1 }],
+      ListDeliveries: [5, { notificationId: 1, monitorId: 1, state: 1, limit: 1, offset: 1, pageToken: 1, subscriberId: 1, pageId: 1 }],
       GetDelivery: [1, { id: 1 }],
       ReplayDelivery: [0, { id: 1 }],
       ListSigningSecrets: [1, {}],

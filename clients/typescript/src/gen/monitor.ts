@@ -845,7 +845,7 @@ export interface ListResponseLogsResponse {
 
 /** One check in one region. */
 export interface ResponseLog {
-  /** What `getResponseLog` reads it by. */
+  /** Identifier of the log, `log_…`, by which `getResponseLog` reads it. */
   id: string;
   /** The time at which it was due. */
   slot: Timestamp;

@@ -66,10 +66,12 @@ export interface NotificationService {
   testNotification(request?: TestNotificationRequest, options?: CallOptions): Promise<TestNotificationResponse>;
 
   /**
-   * Lists deliveries, newest first, one page at a time: of all channels and monitors, or of one. They
-   * are kept for 90 days after their end.
+   * Lists deliveries, newest first, one page at a time: of all channels and monitors, or of one; or those
+   * to subscribers of a status page. They are kept for 90 days after their end, and those to a subscriber
+   * until it ends.
    *
-   * Errors: `invalid_argument` for an unknown `state` and as `listNotifications`. An id that nothing
+   * Errors: `invalid_argument` for an unknown `state`, for channels or monitors together with
+   * subscribers, and as `listNotifications`. An id that nothing
    * has is no error: nothing was delivered for it.
    */
   listDeliveries(request?: ListDeliveriesRequest, options?: CallOptions): Pages<ListDeliveriesResponse>;
@@ -85,7 +87,8 @@ export interface NotificationService {
    * Has a dead letter tried again, at once and then for another 24 hours, with the same key.
    *
    * Errors: `not_found`, also for an id of another workspace; `failed_precondition` for what is no
-   * dead letter, and where its channel was deleted.
+   * dead letter, where its channel was deleted, where its subscriber may not hear of the page, and for
+   * the beginning of an incident that subscribers need not hear of any more.
    */
   replayDelivery(request: ReplayDeliveryRequest, options?: CallOptions): Promise<ReplayDeliveryResponse>;
 
@@ -573,15 +576,18 @@ export interface TestNotificationResponse {
 export interface Delivery {
   /** Identifier of the delivery, `dlv_…`; later ones are greater. */
   id: string;
-  /** The channel, `chn_…`, which may be deleted since. */
+  /** The channel, `chn_…`, which may be deleted since. Empty where a subscriber is told. */
   notificationId: string;
-  /** Kind of the channel then, as in Notification. */
+  /** Kind of the channel then, as in Notification; of a subscriber `email` or `webhook`. */
   providerType: ProviderType;
   /** The monitor, `mon_…`, which may be deleted since. Absent of a test. */
   monitorId?: string;
   /** The incident, `inc_…`. Absent of a test, and of what is told outside an incident. */
   incidentId?: string;
-  /** What is told: `error`, `degraded`, `recovered` or `test`. */
+  /**
+   * What is told: `error`, `degraded`, `recovered` or `test`; to a subscriber one of the types of
+   * webhooks of status pages, such as `page.report.opened`, or that an email asked whose address it is.
+   */
   event: DeliveryEvent;
   /** 0 when it is told the first time, then the number of the reminder. */
   reminder: number;
@@ -609,6 +615,10 @@ export interface Delivery {
   doneAt?: Timestamp;
   /** The newest ten attempts, oldest first. */
   attempts: DeliveryAttempt[];
+  /** The subscriber, `sub_…`. Absent where a channel is told. */
+  subscriberId?: string;
+  /** The status page of the subscriber, `page_…`. */
+  pageId?: string;
 }
 
 /** One try to deliver. */
@@ -639,6 +649,10 @@ export interface ListDeliveriesRequest {
   offset?: number | undefined;
   /** As in ListNotificationsRequest. */
   pageToken?: string | undefined;
+  /** Instead of those to channels, those to this subscriber of a status page, `sub_…`. */
+  subscriberId?: string | undefined;
+  /** Instead of those to channels, those to the subscribers of this status page, `page_…`. */
+  pageId?: string | undefined;
 }
 
 /** A page of deliveries. */

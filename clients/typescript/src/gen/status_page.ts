@@ -3,7 +3,7 @@
 import type { CallOptions } from "../options.js";
 import type { Pages } from "../pages.js";
 import type { FieldMask, Part, Timestamp, Whole, WholeBut } from "../shapes.js";
-import type { AccessType, ComponentType, CustomDomainState, Language, NotTold, PageState, ReportStatus, SubscriberKind, SubscriberState, Theme, Topic } from "./words.js";
+import type { AccessType, ComponentType, CustomDomainState, Language, PageState, ReportStatus, SubscriberKind, SubscriberState, Theme, Topic } from "./words.js";
 
 /**
  * Creates, changes and reads the status pages of the caller's workspace, with their components and
@@ -873,7 +873,7 @@ export interface Subscriber {
    * address is at none of their domains; `password` where it asked before the page had this password.
    * It is told again when that has changed.
    */
-  notToldBecause?: NotTold;
+  notToldBecause?: "pending" | "page_hidden" | "other_domain" | "password";
 }
 
 /** Somebody, or a program, who is told what happens on a status page. */

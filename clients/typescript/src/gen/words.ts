@@ -138,12 +138,6 @@ export const SUBSCRIBER_STATES = ["pending", "active"] as const;
 /** Whether a subscriber said yes. */
 export type SubscriberState = (typeof SUBSCRIBER_STATES)[number];
 
-/** Why a subscriber is told nothing. */
-export const NOT_TOLD = ["pending", "page_hidden", "other_domain", "password"] as const;
-
-/** Why a subscriber is told nothing. */
-export type NotTold = (typeof NOT_TOLD)[number];
-
 /** What a subscriber may hear of. */
 export const TOPICS = ["reports", "maintenance", "incidents"] as const;
 
@@ -161,6 +155,12 @@ export const SCOPES = ["read", "write"] as const;
 
 /** What a key may do. */
 export type Scope = (typeof SCOPES)[number];
+
+/** Why the service refuses a call. */
+export const ERROR_REASONS = ["KEY_MISSING", "KEY_UNKNOWN", "KEY_EXPIRED", "KEY_REVOKED", "KEY_READ_ONLY", "RATE_LIMITED", "INVALID_ARGUMENT", "MALFORMED_MESSAGE", "NOT_FOUND", "ALREADY_EXISTS", "MONITOR_TYPE_MISMATCH", "CONFLICT", "FAILED_PRECONDITION", "TOO_LARGE", "TOO_SLOW", "UNSUPPORTED_MEDIA_TYPE", "METHOD_NOT_ALLOWED", "UNKNOWN_METHOD", "ABANDONED", "UNAVAILABLE", "INTERNAL"] as const;
+
+/** Why the service refuses a call. */
+export type KnownReason = (typeof ERROR_REASONS)[number];
 
 /** How a maintenance stands. */
 export const MAINTENANCE_STATUSES = ["scheduled", "active", "over"] as const;

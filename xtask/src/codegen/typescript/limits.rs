@@ -1,0 +1,108 @@
+//! The limits of `rules` as one constant: by resource, by block, by field.
+
+use rules::field::{Block, Field, Presence, Resource, Shape, Value};
+use rules::{limits, tables};
+
+use super::camel;
+
+/// The resources by their names in the client.
+const RESOURCES: [(&str, &[&Resource]); 14] = [
+    ("httpMonitor", &[&tables::HTTP_MONITOR]),
+    ("tcpMonitor", &[&tables::TCP_MONITOR]),
+    ("dnsMonitor", &[&tables::DNS_MONITOR]),
+    ("notification", &[&tables::NOTIFICATION, &tables::NOTIFICATION_WISHES]),
+    ("statusPage", &[&tables::STATUS_PAGE]),
+    ("component", &[&tables::STATUS_PAGE_COMPONENT]),
+    ("componentGroup", &[&tables::STATUS_PAGE_COMPONENT_GROUP]),
+    ("subscriber", &[&tables::SUBSCRIBER]),
+    ("maintenance", &[&tables::MAINTENANCE]),
+    ("statusReport", &[&tables::STATUS_REPORT]),
+    ("statusReportUpdate", &[&tables::REPORT_UPDATE]),
+    ("reportTemplate", &[&tables::REPORT_TEMPLATE]),
+    ("incidentComment", &[&tables::INCIDENT_COMMENT]),
+    ("signingSecret", &[&tables::SIGNING_SECRET]),
+];
+/// What monitors of all kinds share.
+const MONITOR: &str = "monitor";
+const MONITORS: [&Resource; 3] =
+    [&tables::HTTP_MONITOR, &tables::TCP_MONITOR, &tables::DNS_MONITOR];
+
+/// A name with what is written behind it.
+type Entry = (String, String);
+
+/// The module.
+pub(super) fn module() -> String {
+    let mut all = vec![(MONITOR.to_owned(), object(&shared(), 1))];
+    for (name, tables) in RESOURCES {
+        let entries: Vec<_> = tables.iter().flat_map(|table| of_resource(table)).collect();
+        all.push((name.to_owned(), object(&entries, 1)));
+    }
+    all.extend(of_service());
+    format!(
+        "/**\n * What fields may hold, by resource and field: characters of texts (as Unicode counts them), values of\n * numbers, elements of lists (`max` beside the fields of one), minutes of intervals, and what holds where\n * nothing was written (`default`). Both bounds are allowed.\n */\nexport const LIMITS = {} as const;\n",
+        object(&all, 0)
+    )
+}
+
+fn of_resource(table: &Resource) -> Vec<Entry> {
+    of_fields(table.fields, table.blocks, 2)
+}
+
+/// What is alike in the tables of all monitors.
+fn shared() -> Vec<Entry> {
+    let [first, others @ ..] = MONITORS.map(of_resource);
+    first.into_iter().filter(|entry| others.iter().all(|it| it.contains(entry))).collect()
+}
+
+fn of_fields(fields: &[Field], blocks: &[Block], depth: usize) -> Vec<Entry> {
+    let fields = fields.iter().filter(|field| field.presence != Presence::Output);
+    let fields = fields.filter_map(|field| Some((camel(field.name), of_field(field)?)));
+    let blocks = blocks.iter().map(|block| {
+        let inner = of_fields(block.fields, block.blocks, depth + 1);
+        let most = block.max.filter(|max| *max > 1).map(|max| ("max".to_owned(), max.to_string()));
+        let entries: Vec<_> = most.into_iter().chain(inner).collect();
+        (camel(block.name), object(&entries, depth))
+    });
+    fields.chain(blocks.filter(|(_, inner)| inner != "{}")).collect()
+}
+
+/// The bounds of a field and its default; `None` of one that has neither.
+fn of_field(field: &Field) -> Option<String> {
+    let bounds = match field.shape {
+        Shape::Integer { min, max } => Some((i64::from(min), i64::from(max))),
+        Shape::Interval { min, max } => Some((i64::from(min), i64::from(max))),
+        Shape::ListOfDomains { max } => Some((0, i64::from(max))),
+        Shape::Id(_) | Shape::TimeOfDay | Shape::TimeZone => None,
+        shape => shape.characters().map(|(min, max)| (i64::from(min), i64::from(max))),
+    };
+    let default = match field.presence {
+        Presence::Default(Value::Text(text)) => Some(format!("default: \"{text}\"")),
+        Presence::Default(Value::Integer(number)) => Some(format!("default: {number}")),
+        Presence::Default(Value::Bool(is)) => Some(format!("default: {is}")),
+        Presence::Required | Presence::Optional | Presence::Computed | Presence::Output => None,
+    };
+    let bounds = bounds.map(|(min, max)| format!("min: {min}, max: {max}"));
+    let parts: Vec<_> = bounds.into_iter().chain(default).collect();
+    (!parts.is_empty()).then(|| format!("{{ {} }}", parts.join(", ")))
+}
+
+/// Limits of calls, whatever they are about.
+fn of_service() -> [Entry; 3] {
+    let (min, max) = (limits::LIST_LIMIT_MIN, limits::LIST_LIMIT_MAX);
+    let default = limits::LIST_LIMIT_DEFAULT;
+    let list = format!("{{ limit: {{ min: {min}, max: {max}, default: {default} }} }}");
+    let key = format!("{{ min: 1, max: {} }}", limits::IDEMPOTENCY_KEY_CHARS_MAX);
+    let message = format!("{{ maxBytes: {} }}", limits::MESSAGE_BYTES_MAX);
+    [("list", list), ("idempotencyKey", key), ("message", message)]
+        .map(|(name, text)| (name.to_owned(), text))
+}
+
+fn object(entries: &[Entry], depth: usize) -> String {
+    if entries.is_empty() {
+        return "{}".to_owned();
+    }
+    let indent = "  ".repeat(depth);
+    let lines: String =
+        entries.iter().map(|(name, text)| format!("{indent}  {name}: {text},\n")).collect();
+    format!("{{\n{lines}{indent}}}")
+}

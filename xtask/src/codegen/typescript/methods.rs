@@ -1,0 +1,87 @@
+//! The table of methods that the client calls by: how each may be repeated, and the fields of its request,
+//! so that a field that does not exist is refused before anything is sent.
+
+use std::collections::BTreeSet;
+
+use protox::prost_reflect::{MessageDescriptor, MethodDescriptor};
+
+use super::camel;
+use super::model::{Contract, held, methods, module, type_name};
+use super::services::has_pages;
+
+/// The numbers of `clients/typescript/src/method.ts`.
+const ONCE: u32 = 0;
+const READS: u32 = 1;
+const REPEATABLE: u32 = 2;
+const CREATES: u32 = 3;
+const PAGES: u32 = 4;
+const WAITS: u32 = 8;
+/// The numbers of `google.protobuf.MethodOptions.IdempotencyLevel`.
+const NO_SIDE_EFFECTS: i32 = 1;
+const IDEMPOTENT: i32 = 2;
+/// What comments of methods say that take such a key.
+const KEY: &str = "`Idempotency-Key`";
+/// Methods that say so only by another one.
+const CREATE: &str = "Create";
+/// The method that waits for checks.
+const TRIGGER: &str = "TriggerMonitor";
+
+/// The module.
+pub(super) fn table(contract: &Contract) -> String {
+    let (mut shapes, mut written) = (String::new(), BTreeSet::new());
+    let mut services = String::new();
+    for service in contract.services() {
+        services += &format!(
+            "  [\n    \"{}\",\n    \"{}\",\n    {{\n",
+            camel(module(&service.parent_file())),
+            service.full_name()
+        );
+        for method in methods(&service) {
+            let request = method.input();
+            for inner in request.fields().filter_map(|field| held(&field)) {
+                declare(&inner, &mut shapes, &mut written);
+            }
+            let traits = traits(contract, &method);
+            services += &format!("      {}: [{traits}, {}],\n", method.name(), shape(&request));
+        }
+        services += "    },\n  ],\n";
+    }
+    format!(
+        "import type {{ Methods, Shape }} from \"../method.js\";\n\n{shapes}\n/** Every service: the name of its package in a client, its full name, its methods. */\nexport const SERVICES: readonly (readonly [name: string, path: string, methods: Methods])[] = [\n{services}];\n"
+    )
+}
+
+fn traits(contract: &Contract, method: &MethodDescriptor) -> u32 {
+    let options = method.method_descriptor_proto().options.as_ref();
+    let level = options.and_then(|options| options.idempotency_level);
+    let takes_key = method.name().starts_with(CREATE) || contract.of_method(method).contains(KEY);
+    let repetition = match level {
+        Some(NO_SIDE_EFFECTS) => READS,
+        Some(IDEMPOTENT) => REPEATABLE,
+        _ if takes_key => CREATES,
+        _ => ONCE,
+    };
+    let pages = if has_pages(method) { PAGES } else { 0 };
+    let waits = if method.name() == TRIGGER { WAITS } else { 0 };
+    repetition + pages + waits
+}
+
+/// Writes the fields of a message after those of the messages in it, once.
+fn declare(message: &MessageDescriptor, shapes: &mut String, written: &mut BTreeSet<String>) {
+    if !written.insert(message.full_name().to_owned()) {
+        return;
+    }
+    for inner in message.fields().filter_map(|field| held(&field)) {
+        declare(&inner, shapes, written);
+    }
+    *shapes += &format!("const {}: Shape = {};\n", type_name(message), shape(message));
+}
+
+fn shape(message: &MessageDescriptor) -> String {
+    let fields = message.fields().map(|field| {
+        let inner = held(&field).map_or_else(|| "1".to_owned(), |inner| type_name(&inner));
+        format!("{}: {inner}", camel(field.name()))
+    });
+    let fields: Vec<_> = fields.collect();
+    if fields.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", fields.join(", ")) }
+}

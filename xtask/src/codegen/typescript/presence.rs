@@ -1,0 +1,141 @@
+//! Which fields are there: what a caller must write, and what an answer always has. The contract marks most
+//! fields `optional`, so that they can be cleared; what that means to people follows from the tables of
+//! `rules` and from the comments.
+
+use anyhow::{Result, bail};
+use protox::prost_reflect::{FieldDescriptor, Kind, MessageDescriptor};
+use rules::field::Presence;
+
+use super::model::{Contract, TABLES, Way};
+
+/// Fields with presence that no table has, and that every answer has.
+const ALWAYS: [&str; 32] = [
+    "incident.v1.Incident.opened_at",
+    "incident.v1.RegionEvidence.slot",
+    "incident.v1.TimelineEntry.at",
+    "maintenance.v1.Maintenance.status",
+    "maintenance.v1.Window.ends_at",
+    "maintenance.v1.Window.starts_at",
+    "monitor.v1.AttemptLog.started_at",
+    "monitor.v1.CertificateLog.chain_not_after",
+    "monitor.v1.CertificateLog.not_after",
+    "monitor.v1.CertificateLog.not_before",
+    "monitor.v1.CheckResult.finished_at",
+    "monitor.v1.CheckResult.phases",
+    "monitor.v1.GetMonitorStatusResponse.since",
+    "monitor.v1.GetMonitorSummaryResponse.from",
+    "monitor.v1.GetMonitorSummaryResponse.to",
+    "monitor.v1.GetMonitorSummaryResponse.total",
+    "monitor.v1.HopLog.phases",
+    "monitor.v1.RegionSummary.summary",
+    "monitor.v1.ResponseLog.finished_at",
+    "monitor.v1.ResponseLog.phases",
+    "monitor.v1.ResponseLog.slot",
+    "notification.v1.Delivery.created_at",
+    "notification.v1.DeliveryAttempt.at",
+    "notification.v1.SigningSecret.created_at",
+    "status_page.v1.GetComponentSummaryResponse.at",
+    "status_page.v1.IncidentOverview.opened_at",
+    "status_page.v1.MaintenanceOverview.from",
+    "status_page.v1.MaintenanceOverview.until",
+    "status_page.v1.ReportOverview.started_at",
+    "status_page.v1.ReportOverview.told_at",
+    "status_page.v1.StatusPageOverview.at",
+    "status_report.v1.StatusReportUpdate.at",
+];
+
+/// Outputs of the tables that not every answer has.
+const SOMETIMES: [&str; 1] = ["status_page.v1.Subscriber.confirmed_at"];
+
+/// How comments say that something may be missing, that it must be written, that the server alone writes
+/// it, that it cannot be changed later, and that not every caller reads it.
+const MISSING: [&str; 2] = ["bsent", "where that "];
+const REQUIRED: [&str; 3] = ["Required.", "Required, and fixed", "Required; "];
+const OUTPUT: &str = "Output";
+const FIXED: &str = "and fixed";
+const SECRET: &str = "A secret";
+const BY_TEMPLATE: &str = "where no template says it";
+
+/// Whether the field is there in a message that travels this way.
+pub(super) fn is_there(contract: &Contract, field: &FieldDescriptor, way: Way) -> bool {
+    match way {
+        Way::Asked => must_be_written(contract, field),
+        Way::Answered => is_answered(contract, field),
+    }
+}
+
+/// Whether only the server writes the field.
+pub(super) fn is_output(contract: &Contract, field: &FieldDescriptor) -> bool {
+    contract.of_field(field).trim_start().starts_with(OUTPUT)
+}
+
+/// Whether the field cannot be changed once the resource is there, and may be left out of updates.
+pub(super) fn is_fixed(contract: &Contract, field: &FieldDescriptor) -> bool {
+    contract.of_field(field).contains(FIXED)
+}
+
+/// The lists above name fields that there are, and the tables agree with the comments on what the server
+/// writes.
+pub(super) fn check(contract: &Contract) -> Result<()> {
+    for name in ALWAYS.iter().chain(&SOMETIMES) {
+        let (message, field) = name.rsplit_once('.').expect("a message and a field");
+        let found = contract.message(message).and_then(|it| it.get_field_by_name(field));
+        if found.is_none() {
+            bail!(
+                "the contract has no {name}, which xtask/src/codegen/typescript/presence.rs names"
+            );
+        }
+    }
+    for message in TABLES.iter().filter_map(|(name, _)| contract.message(name)) {
+        agree(contract, &message)?;
+    }
+    Ok(())
+}
+
+fn agree(contract: &Contract, message: &MessageDescriptor) -> Result<()> {
+    for field in message.fields() {
+        let Some(rule) = contract.rule(&field) else { continue };
+        if (rule.presence == Presence::Output) != is_output(contract, &field) {
+            bail!("comment and table do not agree on who writes {}", field.full_name());
+        }
+    }
+    Ok(())
+}
+
+fn must_be_written(contract: &Contract, field: &FieldDescriptor) -> bool {
+    let comment = contract.of_field(field);
+    if comment.contains(BY_TEMPLATE) || field.is_list() {
+        return false;
+    }
+    let by_table = contract.rule(field).is_some_and(|rule| rule.presence == Presence::Required);
+    by_table || REQUIRED.iter().any(|word| comment.contains(word))
+}
+
+fn is_answered(contract: &Contract, field: &FieldDescriptor) -> bool {
+    if !field.supports_presence() {
+        return true;
+    }
+    let name = field.full_name();
+    let comment = contract.of_field(field);
+    let may_miss = MISSING.iter().any(|words| comment.contains(words));
+    if SOMETIMES.contains(&name) || comment.contains(SECRET) {
+        return false;
+    }
+    if ALWAYS.contains(&name) {
+        return true;
+    }
+    match contract.rule(field) {
+        Some(rule) if rule.sensitive => false,
+        Some(rule) => match rule.presence {
+            Presence::Required | Presence::Default(_) => true,
+            Presence::Output => !may_miss,
+            Presence::Optional | Presence::Computed => false,
+        },
+        None => is_subject(field) && !may_miss,
+    }
+}
+
+/// Whether the field is what an answer is about: a resource in the message that is the answer itself.
+fn is_subject(field: &FieldDescriptor) -> bool {
+    field.parent_message().name().ends_with("Response") && matches!(field.kind(), Kind::Message(_))
+}

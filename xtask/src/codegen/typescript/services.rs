@@ -1,0 +1,117 @@
+//! Services as TypeScript: an interface each, in the module of its package before its messages, and one
+//! that has them all under the names of their packages.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use protox::prost_reflect::{
+    FileDescriptor, MessageDescriptor, MethodDescriptor, ServiceDescriptor,
+};
+
+use super::model::{Contract, Way, held, methods, module as module_name};
+use super::presence::is_there;
+use super::types::Types;
+use super::{camel, lower_first};
+
+/// The field of an answer that leads to the next page.
+const NEXT_PAGE: &str = "next_page_token";
+/// Types that are written by hand, with the module that has them.
+const BY_HAND: [(&str, &str); 7] = [
+    ("CallOptions", "../options.js"),
+    ("FieldMask", "../shapes.js"),
+    ("Pages", "../pages.js"),
+    ("Part", "../shapes.js"),
+    ("Timestamp", "../shapes.js"),
+    ("Whole", "../shapes.js"),
+    ("WholeBut", "../shapes.js"),
+];
+
+/// The module of a file: its services, then its messages.
+pub(super) fn module(contract: &Contract, file: &FileDescriptor) -> String {
+    let types = Types::new(contract);
+    let services = file.services().map(|service| interface(&types, &service));
+    let messages = file.messages().map(|message| types.declared(&message));
+    let code: String = services.chain(messages).collect();
+    let code = code.trim_end().to_owned() + "\n";
+    imports(&types, file, &code) + &code
+}
+
+/// All services under the names of their packages, and all messages.
+pub(super) fn all(contract: &Contract) -> String {
+    let (mut imports, mut exports, mut fields) = (String::new(), String::new(), String::new());
+    for file in contract.files() {
+        let module = module_name(&file);
+        exports += &format!("export type * from \"./{module}.js\";\n");
+        for service in file.services() {
+            let name = service.name();
+            imports += &format!("import type {{ {name} }} from \"./{module}.js\";\n");
+            fields += &format!(
+                "  /** `{}`. */\n  readonly {}: {{ readonly v1: {{ readonly {name}: {name} }} }};\n",
+                service.full_name(),
+                camel(module)
+            );
+        }
+    }
+    format!(
+        "{imports}\n{exports}\n/** Every service under the name of its package. */\nexport interface Services {{\n{fields}}}\n"
+    )
+}
+
+/// Whether a method answers one page of several.
+pub(super) fn has_pages(method: &MethodDescriptor) -> bool {
+    method.output().get_field_by_name(NEXT_PAGE).is_some()
+}
+
+fn interface(types: &Types<'_>, service: &ServiceDescriptor) -> String {
+    let comment = types.comments.tsdoc(types.contract.of_service(service), &[], 0);
+    let methods: Vec<_> = methods(service).iter().map(|method| signature(types, method)).collect();
+    format!("{comment}export interface {} {{\n{}}}\n\n", service.name(), methods.join("\n"))
+}
+
+fn signature(types: &Types<'_>, method: &MethodDescriptor) -> String {
+    let comment = types.comments.tsdoc(types.contract.of_method(method), &[], 1);
+    let (request, answer) = (method.input(), method.output());
+    let may_be_empty = !types
+        .fields(&request, Way::Asked)
+        .iter()
+        .any(|it| is_there(types.contract, it, Way::Asked));
+    format!(
+        "{comment}  {}(request{}: {}, options?: CallOptions): {}<{}>;\n",
+        lower_first(method.name()),
+        if may_be_empty { "?" } else { "" },
+        types.name(&request, Way::Asked),
+        if has_pages(method) { "Pages" } else { "Promise" },
+        types.name(&answer, Way::Answered),
+    )
+}
+
+/// What the code of a module names and does not have.
+fn imports(types: &Types<'_>, file: &FileDescriptor, code: &str) -> String {
+    let is_comment = |line: &&str| line.trim_start().starts_with(['/', '*']);
+    let lines = code.lines().filter(|line| !is_comment(line));
+    let named: BTreeSet<&str> =
+        lines.flat_map(|line| line.split(|it: char| !it.is_ascii_alphanumeric())).collect();
+    let mut from: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let mut import = |module: String, name: &str| {
+        from.entry(module).or_default().insert(name.to_owned());
+    };
+    for (name, module) in BY_HAND.into_iter().filter(|(name, _)| named.contains(name)) {
+        import(module.to_owned(), name);
+    }
+    for list in super::words::names().filter(|name| named.contains(name)) {
+        import("./words.js".to_owned(), list);
+    }
+    for message in file.messages().flat_map(|message| foreign(&message, file)) {
+        let module = format!("./{}.js", module_name(&message.parent_file()));
+        import(module, &types.name(&message, Way::Answered));
+    }
+    let lines = from.into_iter().map(|(module, names)| {
+        let names: Vec<_> = names.into_iter().collect();
+        format!("import type {{ {} }} from \"{module}\";\n", names.join(", "))
+    });
+    lines.collect::<String>() + "\n"
+}
+
+/// The messages of other files that a message holds.
+fn foreign(message: &MessageDescriptor, file: &FileDescriptor) -> Vec<MessageDescriptor> {
+    message.fields().filter_map(|it| held(&it)).filter(|it| it.parent_file() != *file).collect()
+}

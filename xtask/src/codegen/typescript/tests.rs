@@ -1,0 +1,98 @@
+//! What the generated modules say, where it decides how people write their programs.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use super::generate;
+use crate::shell;
+
+static FILES: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
+    let files = generate(shell::workspace()).unwrap();
+    files.into_iter().map(|(name, code)| (name, String::from_utf8(code).unwrap())).collect()
+});
+
+/// The declaration that begins so, without its comments.
+fn declared(file: &str, beginning: &str) -> String {
+    let code = &FILES[file];
+    let start = code.find(beginning).unwrap_or_else(|| panic!("{file} has no `{beginning}`"));
+    let end = start + code[start..].find("\n\n").unwrap_or(code.len() - start);
+    let lines = code[start..end].lines().filter(|line| {
+        let line = line.trim_start();
+        !line.starts_with("/**") && !line.starts_with('*')
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn a_header_of_a_check_is_written_whole_and_answered_without_its_secret() {
+    assert_eq!(
+        declared("monitor.ts", "export interface Header {"),
+        "export interface Header {\n  key: string;\n  value?: string;\n}"
+    );
+    assert_eq!(
+        declared("monitor.ts", "export interface HeaderInput {"),
+        "export interface HeaderInput {\n  key: string;\n  value: string;\n}"
+    );
+}
+
+#[test]
+fn what_a_monitor_needs_must_be_written_and_what_the_server_writes_cannot_be() {
+    let written = declared("monitor.ts", "export interface HttpMonitorInput {");
+    for line in [
+        "  url: string;",
+        "  periodicity: Periodicity;",
+        "  retry?: number | undefined;",
+        "  regions?: readonly Region[] | undefined;",
+        "  headers?: readonly HeaderInput[] | undefined;",
+    ] {
+        assert!(written.lines().any(|it| it == line), "{line} is missing in {written}");
+    }
+    assert!(!written.contains("status:") && !written.contains("  id"), "{written}");
+    let answered = declared("monitor.ts", "export interface HttpMonitor {");
+    for line in
+        ["  id: string;", "  status: MonitorStatus;", "  retry: number;", "  degradedAt?: number;"]
+    {
+        assert!(answered.lines().any(|it| it == line), "{line} is missing in {answered}");
+    }
+}
+
+#[test]
+fn one_block_of_a_channel_is_given_and_its_kind_says_which() {
+    let written = declared("notification.ts", "export type NotificationInput =");
+    assert!(written.contains(r#"| { providerType: "google_chat"; googleChat: GoogleChatInput }"#));
+    assert_eq!(written.matches("providerType").count(), 12);
+}
+
+#[test]
+fn an_update_takes_the_whole_or_with_a_mask_a_part() {
+    let written = declared("status_page.ts", "export type UpdateComponentRequest =");
+    assert!(written.contains(r#"component: WholeBut<ComponentInput, "pageId" | "type">;"#));
+    assert!(written.contains("component: Part<ComponentInput>;"));
+    assert!(written.contains("updateMask: FieldMask<ComponentInput>;"));
+}
+
+#[test]
+fn every_create_takes_an_idempotency_key_and_what_the_server_takes_none_for_does_not() {
+    let table = &FILES["methods.ts"];
+    let creates =
+        table.lines().filter_map(|line| line.trim().strip_suffix("],")?.split_once(": [3,"));
+    let creates: Vec<_> = creates.map(|(name, _)| name).collect();
+    assert_eq!(
+        creates.join(" "),
+        "CreateHttpMonitor CreateTcpMonitor CreateDnsMonitor CommentIncident CreateMaintenance \
+         CreateNotification CreateStatusPage CreateComponent CreateComponentGroup AddSubscriber \
+         CreateStatusReport AddStatusReportUpdate CreateReportTemplate"
+    );
+    for line in ["TriggerMonitor: [8,", "ListMonitors: [5,", "RotateSigningSecret: [0,"] {
+        assert!(table.contains(line), "{line}");
+    }
+}
+
+#[test]
+fn limits_are_those_of_the_tables() {
+    let limits = &FILES["limits.ts"];
+    for line in ["name: { min: 1, max: 256 },", "timeout: { min: 0, max: 120000, default: 45000 },"]
+    {
+        assert!(limits.contains(line), "{line}");
+    }
+}

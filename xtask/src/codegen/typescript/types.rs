@@ -1,0 +1,208 @@
+//! Messages as TypeScript: plain objects in the protocol's JSON. What travels both ways has two types where
+//! they differ: as it is answered, and, with `Input` behind the name, as it is written.
+
+use protox::prost_reflect::{FieldDescriptor, Kind, MessageDescriptor};
+
+use super::camel;
+use super::comments::Comments;
+use super::model::{Contract, Way, held, is_text, type_name};
+use super::presence::{is_fixed, is_output, is_there};
+use super::words;
+
+/// Behind the name of what is written, where it differs from what is answered.
+const WRITTEN: &str = "Input";
+/// What an update says to change.
+const MASK: &str = "update_mask";
+/// Says which resource is meant, and is no argument.
+const ID: &str = "id";
+
+/// Writes messages of a contract.
+pub(super) struct Types<'a> {
+    pub(super) contract: &'a Contract,
+    pub(super) comments: Comments,
+}
+
+impl<'a> Types<'a> {
+    pub(super) fn new(contract: &'a Contract) -> Self {
+        Self { contract, comments: Comments::new(contract.spoken_of()) }
+    }
+
+    /// The types of a message: one, two, or none of a message that travels nowhere.
+    pub(super) fn declared(&self, message: &MessageDescriptor) -> String {
+        let travels = |way| self.contract.travels(message, way);
+        match (travels(Way::Asked), travels(Way::Answered)) {
+            (false, false) => String::new(),
+            (true, false) => self.declare(message, Way::Asked),
+            (false, true) => self.declare(message, Way::Answered),
+            (true, true) if self.differs(message) => {
+                self.declare(message, Way::Answered) + &self.declare(message, Way::Asked)
+            }
+            (true, true) => self.declare(message, Way::Answered),
+        }
+    }
+
+    /// The name of a message that travels this way.
+    pub(super) fn name(&self, message: &MessageDescriptor, way: Way) -> String {
+        let travels_both = self.contract.travels(message, Way::Asked)
+            && self.contract.travels(message, Way::Answered);
+        let is_other = way == Way::Asked && travels_both && self.differs(message);
+        type_name(message) + if is_other { WRITTEN } else { "" }
+    }
+
+    /// The fields of a message that people see: of what they write, the arguments alone.
+    pub(super) fn fields(&self, message: &MessageDescriptor, way: Way) -> Vec<FieldDescriptor> {
+        let is_argument =
+            |field: &FieldDescriptor| field.name() != ID && !is_output(self.contract, field);
+        let is_resource = message.fields().any(|field| is_output(self.contract, &field));
+        let shown =
+            |field: &FieldDescriptor| way == Way::Answered || !is_resource || is_argument(field);
+        message.fields().filter(shown).collect()
+    }
+
+    /// The type of a field's values, one of a list.
+    fn single(&self, field: &FieldDescriptor, way: Way) -> String {
+        if let Some(message) = held(field) {
+            return self.name(&message, way);
+        }
+        if let Some(words) = words::type_of(self.contract, field) {
+            return words;
+        }
+        match field.kind() {
+            Kind::Bool => "boolean".to_owned(),
+            Kind::String => "string".to_owned(),
+            Kind::Message(message) if is_text(&message) => message.name().to_owned(),
+            _ => "number".to_owned(),
+        }
+    }
+
+    fn differs(&self, message: &MessageDescriptor) -> bool {
+        let asked = self.fields(message, Way::Asked);
+        if asked.len() != message.fields().len() || self.contract.chosen_by(message).is_some() {
+            return true;
+        }
+        let there = |field, way| is_there(self.contract, field, way);
+        asked.iter().any(|field| {
+            there(field, Way::Asked) != there(field, Way::Answered)
+                || held(field).is_some_and(|inner| self.differs(&inner))
+        })
+    }
+
+    fn declare(&self, message: &MessageDescriptor, way: Way) -> String {
+        if let Some(update) = self.update(message) {
+            return update;
+        }
+        let name = self.name(message, way);
+        let comment = self.comments.tsdoc(self.contract.of_message(message), &[], 0);
+        if let Some(oneof) = message.oneofs().find(|it| !it.is_synthetic()) {
+            return format!(
+                "{comment}export type {name} =\n{};\n\n",
+                self.one_of(&oneof.fields().collect::<Vec<_>>(), way)
+            );
+        }
+        let Some(named_by) = self.contract.chosen_by(message) else {
+            let fields = self.fields(message, way);
+            return format!(
+                "{comment}export interface {name} {{\n{}}}\n\n",
+                self.properties(&fields, way)
+            );
+        };
+        let (blocks, others) = self.blocks(message, named_by, way);
+        let common = self.properties(&others, way);
+        let blocks = self.block_choice(&blocks, named_by, way);
+        format!(
+            "/** What every {name} has, whatever its kind. */\nexport interface {name}Common {{\n{common}}}\n\n{comment}export type {name} = {name}Common &\n  (\n{blocks}  );\n\n"
+        )
+    }
+
+    /// The blocks of which one is given, and the other fields but the one that names it.
+    fn blocks(
+        &self,
+        message: &MessageDescriptor,
+        named_by: &str,
+        way: Way,
+    ) -> (Vec<FieldDescriptor>, Vec<FieldDescriptor>) {
+        let named_by_field = message.get_field_by_name(named_by);
+        let kinds = named_by_field.and_then(|field| words::of_field(self.contract, &field));
+        let kinds = kinds.unwrap_or_default();
+        let fields = self.fields(message, way).into_iter().filter(|it| it.name() != named_by);
+        fields.partition(|field| kinds.contains(&field.name()))
+    }
+
+    /// One line for each block: the word of its kind and the block under its name.
+    fn block_choice(&self, blocks: &[FieldDescriptor], named_by: &str, way: Way) -> String {
+        let line = |block: &FieldDescriptor| {
+            let name = camel(block.name());
+            let comment = self.comments.tsdoc(self.contract.of_field(block), &[], 2);
+            let kind = self.single(block, way);
+            format!(
+                "{comment}    | {{ {}: \"{}\"; {name}: {kind} }}\n",
+                camel(named_by),
+                block.name()
+            )
+        };
+        blocks.iter().map(line).collect()
+    }
+
+    /// Exactly one of these fields, so that looking at one tells which.
+    fn one_of(&self, fields: &[FieldDescriptor], way: Way) -> String {
+        let choice = |chosen: &FieldDescriptor| {
+            let parts = fields.iter().map(|field| {
+                let name = camel(field.name());
+                if field == chosen {
+                    format!("{name}: {}", self.single(field, way))
+                } else {
+                    format!("{name}?: never")
+                }
+            });
+            format!("  | {{ {} }}", parts.collect::<Vec<_>>().join("; "))
+        };
+        fields.iter().map(choice).collect::<Vec<_>>().join("\n")
+    }
+
+    fn properties(&self, fields: &[FieldDescriptor], way: Way) -> String {
+        fields.iter().map(|field| self.property(field, way)).collect()
+    }
+
+    fn property(&self, field: &FieldDescriptor, way: Way) -> String {
+        let words = words::of_field(self.contract, field).unwrap_or_default();
+        let comment = self.comments.tsdoc(self.contract.of_field(field), words, 1);
+        let (name, single) = (camel(field.name()), self.single(field, way));
+        let kind = match (field.is_list(), way) {
+            (true, Way::Asked) => format!("readonly {}[]", bracketed(&single)),
+            (true, Way::Answered) => format!("{}[]", bracketed(&single)),
+            (false, _) => single,
+        };
+        match (is_there(self.contract, field, way), way) {
+            (true, _) => format!("{comment}  {name}: {kind};\n"),
+            (false, Way::Asked) => format!("{comment}  {name}?: {kind} | undefined;\n"),
+            (false, Way::Answered) => format!("{comment}  {name}?: {kind};\n"),
+        }
+    }
+
+    /// The request of an update: the whole resource, or with a mask the parts that it names.
+    fn update(&self, message: &MessageDescriptor) -> Option<String> {
+        let mask = message.get_field_by_name(MASK)?;
+        let resource = message.fields().find(|field| held(field).is_some())?;
+        let inner = held(&resource)?;
+        let (name, written) = (camel(resource.name()), self.name(&inner, Way::Asked));
+        let fixed = inner.fields().filter(|field| is_fixed(self.contract, field));
+        let fixed: Vec<_> = fixed.map(|field| format!("\"{}\"", camel(field.name()))).collect();
+        let whole = match fixed.as_slice() {
+            [] => format!("Whole<{written}>"),
+            fixed => format!("WholeBut<{written}, {}>", fixed.join(" | ")),
+        };
+        let told =
+            |field: &FieldDescriptor| self.comments.tsdoc(self.contract.of_field(field), &[], 2);
+        let (about, of_mask) = (told(&resource), told(&mask));
+        Some(format!(
+            "{}export type {} =\n  | {{\n{about}      {name}: {whole};\n      updateMask?: undefined;\n    }}\n  | {{\n{about}      {name}: Part<{written}>;\n{of_mask}      updateMask: FieldMask<{written}>;\n    }};\n\n",
+            self.comments.tsdoc(self.contract.of_message(message), &[], 0),
+            type_name(message),
+        ))
+    }
+}
+
+/// A type before the brackets of an array.
+fn bracketed(kind: &str) -> String {
+    if kind.contains(' ') { format!("({kind})") } else { kind.to_owned() }
+}
