@@ -1,9 +1,10 @@
 //! demo: what `aloft serve --demo` begins with, so that a newcomer sees statuses change within a
 //! minute: a workspace, a key that is printed once, monitors of targets served on loopback, and a status
-//! page that shows them.
+//! page that shows them, with what people would say on it.
 
 mod page;
 mod targets;
+mod told;
 mod zone;
 
 use rules::monitor::{
@@ -26,6 +27,10 @@ use crate::pipeline::PipelineError;
 
 /// Slug of the demo's workspace.
 const WORKSPACE: &str = "demo";
+/// Names of monitors that people speak of on the page, too.
+const SLOW_PAGE: &str = "Slow page";
+const FAILING_PAGE: &str = "Failing page";
+const DNS_RECORDS: &str = "DNS records";
 /// The slow page is above this, in milliseconds.
 const SLOW_ABOVE_MS: i32 = 500;
 /// The monitors of a demo; there are fewer.
@@ -165,18 +170,18 @@ fn monitors(targets: &Targets) -> Vec<(&'static str, MonitorDraft)> {
     vec![
         monitor("Healthy page", "Answers at once", CheckDraft::Http(healthy)),
         monitor(
-            "Slow page",
+            SLOW_PAGE,
             "Answers after 900 ms, and more than 500 ms is slow",
             CheckDraft::Http(page("/slow")),
         ),
-        monitor("Failing page", "Answers 503", CheckDraft::Http(page("/failing"))),
+        monitor(FAILING_PAGE, "Answers 503", CheckDraft::Http(page("/failing"))),
         monitor(
             "Flapping page",
             "Well for 75 seconds, failing for 75 seconds",
             CheckDraft::Http(page("/flapping")),
         ),
         monitor("TCP port", "Accepts connections", CheckDraft::Tcp(tcp)),
-        monitor("DNS records", "The demo's own zone", CheckDraft::Dns(records)),
+        monitor(DNS_RECORDS, "The demo's own zone", CheckDraft::Dns(records)),
     ]
 }
 

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::process::{Home, PATIENCE, Server, until};
+use crate::process::{Home, PATIENCE, Server, call_service, until};
 
 /// Reads what the demo prints, to its last line.
 fn welcome(server: &Server) -> String {
@@ -84,6 +84,35 @@ fn the_demo_begins_with_six_monitors_that_run_and_its_lines_work_when_pasted() {
     let mine = paste(&home, &listing);
     assert!(mine.lines().any(|line| line.starts_with("\"name\":\"Mine\"")), "{mine}");
     assert!(paste(&home, &checking).contains("✓ success"));
+}
+
+#[test]
+fn the_demo_s_status_page_tells_of_an_outage_a_past_one_and_maintenance() {
+    // issue 7, points 2 and 3
+    let home = Home::new();
+    let server = home.serve_with(&["--demo"]);
+    let key = key_in(&welcome(&server));
+    let told = |server: &Server| {
+        let page = server.get("/status/demo/status.json", None).json();
+        let reports = page["reports"].as_array().unwrap().iter().map(|report| {
+            let updates = report["updates"].as_array().unwrap().len();
+            format!("{} ({}, {updates})", report["title"].as_str().unwrap(), report["status"].as_str().unwrap())
+        });
+        let planned = page["plannedMaintenance"].as_array().unwrap().iter();
+        reports.chain(planned.map(|it| it["title"].as_str().unwrap().to_owned())).collect::<Vec<_>>()
+    };
+    let first = told(&server);
+    insta::assert_snapshot!(first.join("; "), @"The failing page answers 503 (identified, 2); The slow page took longer than usual (resolved, 3); New disks for the name server");
+    let page = server.get("/status/demo", None).body;
+    assert!(page.contains("<em>on purpose</em>"), "{page}");
+    // Nobody asked for any of it, and nobody is told.
+    let deliveries =
+        call_service(server.address, &key, "notification.v1.NotificationService", "ListDeliveries", &json!({}));
+    assert_eq!(deliveries.unwrap().json()["totalSize"], 0);
+    assert_eq!(server.stop().code(), Some(0));
+    let again = home.serve_with(&["--demo"]);
+    welcome(&again);
+    assert_eq!(told(&again), first, "it is said once");
 }
 
 #[test]

@@ -1,10 +1,12 @@
-//! The demo's status page: what visitors would see of its monitors.
+//! The demo's status page: what visitors would see of its monitors. What people say there stands in
+//! `told`.
 
 use rules::monitor::Monitor;
 use rules::status_page::{ComponentDraft, PageDraft};
 use rules::{ComponentType, WorkspaceId};
 use store::{Change, NewComponent, NewPage, StoreError};
 
+use super::told;
 use crate::app::App;
 
 /// Its name in the address.
@@ -30,6 +32,7 @@ pub(super) async fn publish(
         Err(StoreError::Taken(_)) => return Ok(()),
         created => created?.into_inner(),
     };
+    let mut components = Vec::new();
     for (monitor, order) in monitors.iter().zip(0..) {
         let draft = ComponentDraft {
             page_id: Some(page.id.to_string()),
@@ -41,7 +44,8 @@ pub(super) async fn publish(
         };
         let settings = draft.parse().expect("the demo's components keep every rule");
         let new = NewComponent { id: app.ctx.new_id(), workspace, settings, idempotency: None };
-        app.store.components().create(new, change).await?;
+        let component = app.store.components().create(new, change).await?.into_inner();
+        components.push((monitor.settings.name.clone(), component.id));
     }
-    Ok(())
+    told::tell(app, (workspace, page.id), &components, change).await
 }
