@@ -128,7 +128,7 @@ enum Command {
         #[command(subcommand)]
         action: subscribers::Action,
     },
-    /// Status pages of a workspace: list them, see what visitors see, and how components were
+    /// Status pages of a workspace: list them, see what visitors see, publish and hide them
     Pages {
         #[command(subcommand)]
         action: pages::Action,
@@ -233,5 +233,65 @@ mod tests {
     fn every_command_can_be_asked_for() {
         // What contradicts itself is said by the library in debug builds only, and per command.
         Cli::command().debug_assert();
+    }
+
+    /// What is written as a configuration, and not by hand.
+    const WRITTEN: &str = "pages and what stands on them are written in Terraform (`aloft terraform \
+                           export`) or by RPC, as monitors and channels are";
+
+    /// For each method of the two services of status pages the command that calls it, or why none does.
+    const METHODS: &[(&str, Result<&[&str], &str>)] = &[
+        ("CreateStatusPage", Err(WRITTEN)),
+        ("GetStatusPage", Ok(&["pages", "show"])),
+        ("ListStatusPages", Ok(&["pages", "list"])),
+        ("UpdateStatusPage", Err(WRITTEN)),
+        ("DeleteStatusPage", Err(WRITTEN)),
+        ("PublishStatusPage", Ok(&["pages", "publish"])),
+        ("UnpublishStatusPage", Ok(&["pages", "unpublish"])),
+        ("SetStatusPageTheme", Ok(&["pages", "theme"])),
+        ("SetStatusPageIndexing", Ok(&["pages", "indexing"])),
+        ("CreateComponent", Err(WRITTEN)),
+        ("GetComponent", Ok(&["pages", "components"])),
+        ("ListComponents", Ok(&["pages", "components"])),
+        ("UpdateComponent", Err(WRITTEN)),
+        ("DeleteComponent", Err(WRITTEN)),
+        ("CreateComponentGroup", Err(WRITTEN)),
+        ("GetComponentGroup", Ok(&["pages", "components"])),
+        ("ListComponentGroups", Ok(&["pages", "components"])),
+        ("UpdateComponentGroup", Err(WRITTEN)),
+        ("DeleteComponentGroup", Err(WRITTEN)),
+        ("ListSubscribers", Ok(&["subscribers", "list"])),
+        ("AddSubscriber", Ok(&["subscribers", "add"])),
+        ("RemoveSubscriber", Ok(&["subscribers", "remove"])),
+        ("GetStatusPageOverview", Ok(&["pages", "overview"])),
+        ("GetComponentSummary", Ok(&["pages", "days"])),
+        ("CreateStatusReport", Ok(&["reports", "create"])),
+        ("GetStatusReport", Ok(&["reports", "show"])),
+        ("ListStatusReports", Ok(&["reports", "list"])),
+        ("UpdateStatusReport", Ok(&["reports", "change"])),
+        ("DeleteStatusReport", Ok(&["reports", "delete"])),
+        ("AddStatusReportUpdate", Ok(&["reports", "update"])),
+        ("EditStatusReportUpdate", Ok(&["reports", "edit"])),
+        ("DeleteStatusReportUpdate", Ok(&["reports", "delete"])),
+        ("CreateReportTemplate", Ok(&["reports", "templates", "create"])),
+        ("ListReportTemplates", Ok(&["reports", "templates", "list"])),
+        ("UpdateReportTemplate", Ok(&["reports", "templates", "edit"])),
+        ("DeleteReportTemplate", Ok(&["reports", "templates", "delete"])),
+    ];
+
+    #[test]
+    fn every_method_of_status_pages_has_a_command_or_a_reason() {
+        let ours = ["status_page.v1.StatusPageService", "status_report.v1.StatusReportService"];
+        let methods = contract::rpc::methods().iter().filter(|it| ours.contains(&&*it.service));
+        for method in methods {
+            let known = METHODS.iter().find(|(name, _)| *name == method.name);
+            let (_, command) = known.unwrap_or_else(|| panic!("{} has no line", method.name));
+            let Ok(path) = command else { continue };
+            let mut at = Cli::command();
+            for word in *path {
+                let next = at.find_subcommand(word).cloned();
+                at = next.unwrap_or_else(|| panic!("there is no `aloft {}`", path.join(" ")));
+            }
+        }
     }
 }

@@ -1,5 +1,7 @@
-//! `aloft pages`: what visitors of a status page see, and how a component was by days. Everything is
-//! asked of a running service, with a key.
+//! `aloft pages`: what visitors of a status page see, how a component was by days, and how a page is
+//! shown. Everything is asked of a running service, with a key.
+
+mod shown;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
@@ -43,6 +45,62 @@ pub(crate) enum Action {
         #[command(flatten)]
         manner: Manner,
     },
+    /// Show a page with what its owner chose: access, domain, theme, search engines
+    Show {
+        #[command(flatten)]
+        page: Named,
+        #[command(flatten)]
+        manner: Manner,
+    },
+    /// List the components of a page with their monitors and groups
+    Components {
+        #[command(flatten)]
+        page: Named,
+        #[command(flatten)]
+        manner: Manner,
+    },
+    /// Show a page to its visitors
+    Publish {
+        #[command(flatten)]
+        page: Named,
+        #[command(flatten)]
+        manner: Manner,
+    },
+    /// Hide a page; what stands on it stays
+    Unpublish {
+        #[command(flatten)]
+        page: Named,
+        #[command(flatten)]
+        manner: Manner,
+    },
+    /// Choose the theme of a page
+    Theme {
+        #[command(flatten)]
+        page: Named,
+        /// light, dark, or system: as the visitor's device
+        #[arg(value_name = "THEME")]
+        theme: String,
+        #[command(flatten)]
+        manner: Manner,
+    },
+    /// Say whether search engines may list a page
+    Indexing {
+        #[command(flatten)]
+        page: Named,
+        /// What they are told
+        #[arg(value_name = "CHOICE")]
+        choice: shown::Indexing,
+        #[command(flatten)]
+        manner: Manner,
+    },
+}
+
+/// Which page.
+#[derive(Debug, Args)]
+pub(crate) struct Named {
+    /// The page, page_…
+    #[arg(value_name = "PAGE")]
+    id: String,
 }
 
 /// Whom to ask, and how to answer.
@@ -61,6 +119,14 @@ pub(crate) async fn run(action: Action) -> Result<()> {
         Action::List { manner } => list(&manner).await,
         Action::Overview { id, manner } => overview(id, &manner).await,
         Action::Days { id, days, manner } => by_days(id, days, &manner).await,
+        Action::Show { page, manner } => shown::show(page.id, &manner).await,
+        Action::Components { page, manner } => shown::components(page.id, &manner).await,
+        Action::Publish { page, manner } => shown::publish(page.id, &manner).await,
+        Action::Unpublish { page, manner } => shown::unpublish(page.id, &manner).await,
+        Action::Theme { page, theme, manner } => shown::theme(page.id, theme, &manner).await,
+        Action::Indexing { page, choice, manner } => {
+            shown::indexing(page.id, choice, &manner).await
+        }
     }
 }
 

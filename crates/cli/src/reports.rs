@@ -2,6 +2,7 @@
 //! updates, resolving and deleting them, and their templates. Everything is asked of a running service,
 //! with a key; what is printed stands in `said`.
 
+mod change;
 mod said;
 mod templates;
 
@@ -79,6 +80,15 @@ pub(crate) enum Action {
         #[command(flatten)]
         manner: Manner,
     },
+    /// Change a report's title, or the components that its latest update speaks of; nobody is told
+    Change {
+        #[command(flatten)]
+        report: Named,
+        #[command(flatten)]
+        change: change::Change,
+        #[command(flatten)]
+        manner: Manner,
+    },
     /// Delete a report, rpt_…, or one of its updates, upd_…
     Delete {
         /// The report or the update
@@ -87,7 +97,7 @@ pub(crate) enum Action {
         #[command(flatten)]
         manner: Manner,
     },
-    /// Templates of reports: list, create and delete them
+    /// Templates of reports: list, create, edit and delete them
     Templates {
         #[command(subcommand)]
         action: templates::Action,
@@ -193,6 +203,9 @@ pub(crate) async fn run(action: Action) -> Result<()> {
             add(report.id, RESOLVED.to_owned(), added, &manner).await
         }
         Action::Edit { update, wanted, manner } => edit(update, wanted, &manner).await,
+        Action::Change { report, change, manner } => {
+            change::change(report.id, change, &manner).await
+        }
         Action::Delete { id, manner } => delete(id, &manner).await,
         Action::Templates { action } => templates::run(action).await,
     }

@@ -1,10 +1,11 @@
 //! `aloft reports templates`: what reports may begin with.
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use clap::{Args, Subcommand};
+use contract::monitor::wire::FieldMask;
 use contract::status_report::wire::{
     CreateReportTemplateRequest, DeleteReportTemplateRequest, ListReportTemplatesRequest,
-    ReportTemplate,
+    ReportTemplate, UpdateReportTemplateRequest,
 };
 
 use super::said::{impact, plain};
@@ -26,6 +27,16 @@ pub(crate) enum Action {
     Create {
         #[command(flatten)]
         template: Box<New>,
+        #[command(flatten)]
+        manner: Manner,
+    },
+    /// Change what a template says; reports that began with it stay as they are
+    Edit {
+        /// The template, tpl_…
+        #[arg(value_name = "TEMPLATE")]
+        id: String,
+        #[command(flatten)]
+        edit: Box<Edit>,
         #[command(flatten)]
         manner: Manner,
     },
@@ -59,10 +70,31 @@ pub(crate) struct New {
     components: Vec<String>,
 }
 
+/// What is to change of a template, each as far as it is given.
+#[derive(Debug, Args)]
+pub(crate) struct Edit {
+    /// What people choose it by, in one line
+    #[arg(long, value_name = "TEXT")]
+    name: Option<String>,
+    /// Title of the report
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
+    /// Status of the first update
+    #[arg(long, value_name = "STATUS")]
+    status: Option<String>,
+    /// Text of the first update, as Markdown
+    #[arg(long, value_name = "MARKDOWN")]
+    text: Option<String>,
+    /// How a component is, such as cmp_…=degraded or cmp_…=down; may be given again, and replaces all
+    #[arg(long = "component", value_name = "ID=IMPACT")]
+    components: Vec<String>,
+}
+
 pub(super) async fn run(action: Action) -> Result<()> {
     match action {
         Action::List { manner } => list(&manner).await,
         Action::Create { template, manner } => create(*template, &manner).await,
+        Action::Edit { id, edit: wanted, manner } => edit(id, *wanted, &manner).await,
         Action::Delete { id, manner } => {
             let request = DeleteReportTemplateRequest { id: id.clone() };
             let answer =
@@ -113,15 +145,47 @@ async fn create(new: New, manner: &Manner) -> Result<()> {
     let request = CreateReportTemplateRequest { template: template.into() };
     let answer = manner.service.client()?.status_reports.create_report_template(request).await;
     let answer = manner.service.answered("making the template", answer)?.into_owned();
-    let template = answer.template.into_option().unwrap_or_default();
+    said(&answer.template.into_option().unwrap_or_default(), "made", manner)
+}
+
+async fn edit(id: String, wanted: Edit, manner: &Manner) -> Result<()> {
+    let Edit { name, title, status, text, components } = wanted;
+    let given = [
+        ("name", name.is_some()),
+        ("title", title.is_some()),
+        ("status", status.is_some()),
+        ("text", text.is_some()),
+        ("components", !components.is_empty()),
+    ];
+    let paths: Vec<String> =
+        given.into_iter().filter(|(_, is)| *is).map(|(name, _)| name.to_owned()).collect();
+    if paths.is_empty() {
+        let ways = "--name, --title, --status, --text or --component";
+        return Err(anyhow!("nothing is to change; give {ways}"));
+    }
+    let components = impacts(&components)?;
+    let template = ReportTemplate {
+        id: Some(id),
+        name,
+        title,
+        status,
+        text,
+        components,
+        ..Default::default()
+    };
+    let update_mask = FieldMask { paths, ..Default::default() }.into();
+    let request = UpdateReportTemplateRequest { template: template.into(), update_mask };
+    let answer = manner.service.client()?.status_reports.update_report_template(request).await;
+    let answer = manner.service.answered("editing the template", answer)?.into_owned();
+    said(&answer.template.into_option().unwrap_or_default(), "edited", manner)
+}
+
+fn said(template: &ReportTemplate, how: &str, manner: &Manner) -> Result<()> {
     if manner.json {
-        output::print(serde_json::to_value(&template)?);
+        output::print(serde_json::to_value(template)?);
     } else {
-        output::say(&format!(
-            "{} is made: {}",
-            plain(template.id.as_deref()),
-            plain(template.name.as_deref())
-        ));
+        let [id, name] = [&template.id, &template.name].map(|field| plain(field.as_deref()));
+        output::say(&format!("{id} is {how}: {name}"));
     }
     Ok(())
 }

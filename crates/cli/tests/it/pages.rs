@@ -43,7 +43,57 @@ fn what_visitors_see_is_read_from_the_command_line() {
     let (code, days) = run(&["pages", "days", &component, "--days", "2"]);
     assert_eq!(code, Some(0), "{days}");
     assert!(days.contains("uptime -"), "{days}");
+    let (code, listed) = run(&["pages", "components", &page]);
+    assert_eq!(code, Some(0), "{listed}");
+    assert!(listed.contains(&component) && listed.contains("Mail"), "{listed}");
     let (code, refused) = run(&["pages", "days", &component, "--days", "91"]);
     assert_eq!(code, Some(1), "{refused}");
     assert!(refused.contains("`days` must be 1 to 90"), "{refused}");
+}
+
+// issue 7, point 5: "`robots` choice"
+#[test]
+fn how_a_page_is_shown_is_read_and_chosen_from_the_command_line() {
+    let (home, key) = Home::with_key();
+    let server = home.serve();
+    let request = json!({ "statusPage": { "title": "Acme", "slug": "acme" } });
+    let made = call_service(server.address, &key, PAGES, "CreateStatusPage", &request).unwrap();
+    let page = text(&made.json()["statusPage"]["id"]);
+    let address = format!("http://{}/rpc", server.address);
+    let variables = [("SERVICE_API_URL", &*address), ("SERVICE_API_TOKEN", &*key)];
+    let run = |args: &[&str]| {
+        let ran = home.run_with(args, &variables);
+        (ran.code, ran.out + &ran.err)
+    };
+    let done = |args: &[&str]| {
+        let (code, said) = run(args);
+        assert_eq!(code, Some(0), "{args:?}: {said}");
+        said
+    };
+    let shown = || -> Vec<String> {
+        let shown = done(&["pages", "show", &page]);
+        let told = ["access ", "shown ", "theme ", "search engines "];
+        let lines = shown.lines().filter(|line| told.iter().any(|name| line.starts_with(name)));
+        lines.map(|line| line.split_once("  ").unwrap().1.trim().to_owned()).collect()
+    };
+    assert_eq!(shown(), ["public", "published", "system", "may list it"]);
+    let said = done(&["pages", "indexing", &page, "forbid"]);
+    assert_eq!(said.trim(), format!("{page} is not to be listed by search engines"));
+    done(&["pages", "theme", &page, "dark"]);
+    done(&["pages", "unpublish", &page]);
+    assert_eq!(shown(), ["public", "hidden", "dark", "may not list it"]);
+    assert_eq!(server.get("/status/acme", None).status, 404);
+    done(&["pages", "publish", &page]);
+    let reply = server.get("/status/acme", None);
+    assert_eq!(reply.status, 200);
+    assert!(reply.body.contains("<meta name=\"robots\" content=\"noindex\">"), "{}", reply.body);
+    let allowed = done(&["pages", "indexing", &page, "allow", "--json"]);
+    let allowed: Value = serde_json::from_str(&allowed).unwrap();
+    assert_eq!(allowed["allowIndexing"], true, "{allowed}");
+    let (code, refused) = run(&["pages", "theme", &page, "pink"]);
+    assert_eq!(code, Some(1), "{refused}");
+    assert!(refused.contains("must be one of system, light, dark"), "{refused}");
+    let (code, refused) = run(&["pages", "show", "page_0000000000001"]);
+    assert_eq!(code, Some(1), "{refused}");
+    assert!(refused.contains("there is no status page"), "{refused}");
 }

@@ -76,9 +76,16 @@ fn an_outage_is_told_of_from_the_command_line() {
     let listed = scene.done(&["reports", "list", "--state", "resolved"]);
     assert!(listed.contains(&report) && listed.contains("Mail is stuck"), "{listed}");
     assert!(!scene.done(&["reports", "list", "--state", "open"]).contains(&report));
+    let changed = scene.done(&["reports", "change", &report, "--title", "Mail was stuck", "--json"]);
+    let changed: Value = serde_json::from_str(&changed).unwrap();
+    assert_eq!(changed["title"], "Mail was stuck", "{changed}");
+    assert_eq!(changed["updates"].as_array().unwrap().len(), 3, "it says no more than before");
     scene.done(&["reports", "delete", &update]);
     let gone = scene.done(&["reports", "delete", &report]);
     assert_eq!(gone.trim(), format!("{report} is deleted"));
+    let edit = ["reports", "templates", "edit", &template, "--title", "Mail waits", "--json"];
+    let edited: Value = serde_json::from_str(&scene.done(&edit)).unwrap();
+    assert_eq!((&edited["title"], &edited["text"]), (&json!("Mail waits"), &json!("We look.")));
     scene.done(&["reports", "templates", "delete", &template]);
     assert!(!scene.done(&["reports", "templates", "list"]).contains(&template));
 }
@@ -89,6 +96,7 @@ fn what_cannot_be_done_is_said() {
     for (args, why) in [
         (["reports", "show", "rpt_0000000000001"], "there is no status report"),
         (["reports", "edit", "upd_0000000000001"], "nothing is to change"),
+        (["reports", "change", "rpt_0000000000001"], "nothing is to change"),
         (["reports", "delete", "upd_0000000000001"], "there is no update of a report"),
     ] {
         let (code, said) = scene.run(&args);

@@ -1,0 +1,40 @@
+//! `aloft reports change`: what a report is called, and what it is about by its latest update.
+
+use anyhow::{Result, anyhow};
+use clap::Args;
+use contract::monitor::wire::FieldMask;
+use contract::status_report::wire::{StatusReport, UpdateStatusReportRequest};
+
+use super::{Manner, impacts, say};
+
+/// What is to change of a report, each as far as it is given.
+#[derive(Debug, Args)]
+pub(crate) struct Change {
+    /// What visitors read first, in one line
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
+    /// How a component is by the latest update, such as cmp_…=degraded or cmp_…=down; may be given
+    /// again, and replaces what it said of all
+    #[arg(long = "component", value_name = "ID=IMPACT")]
+    components: Vec<String>,
+}
+
+pub(super) async fn change(id: String, change: Change, manner: &Manner) -> Result<()> {
+    let given = [("title", change.title.is_some()), ("components", !change.components.is_empty())];
+    let paths: Vec<String> =
+        given.into_iter().filter(|(_, is)| *is).map(|(name, _)| name.to_owned()).collect();
+    if paths.is_empty() {
+        return Err(anyhow!("nothing is to change; give --title or --component"));
+    }
+    let report = StatusReport {
+        id: Some(id),
+        title: change.title,
+        components: impacts(&change.components)?,
+        ..Default::default()
+    };
+    let update_mask = FieldMask { paths, ..Default::default() }.into();
+    let request = UpdateStatusReportRequest { status_report: report.into(), update_mask };
+    let answer = manner.service.client()?.status_reports.update_status_report(request).await;
+    let answer = manner.service.answered("changing the report", answer)?.into_owned();
+    say(&answer.status_report.into_option().unwrap_or_default(), manner)
+}
