@@ -79,7 +79,7 @@ pub use reports::{NewReport, NewTemplate, NewUpdate, ReportFilter, ReportTemplat
 pub use results::{BootResult, Results};
 pub use retention::{KeepFor, Pruned, PrunedRecords, Retention};
 pub use row::Listed;
-pub use shown::Shown;
+pub use shown::{OpenPage, Shown};
 pub use signing_secrets::{Rotated, SigningSecret, SigningSecrets};
 pub use store::{Settings, Store};
 pub use subscribers::{

@@ -59,7 +59,10 @@ macro_rules! select_windows {
     };
 }
 
+mod open;
 mod past;
+
+pub use self::open::OpenPage;
 
 /// The handle of what pages show.
 #[derive(Clone, Copy, Debug)]

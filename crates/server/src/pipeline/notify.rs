@@ -8,6 +8,7 @@ mod mail;
 mod messenger;
 mod parcel;
 mod places;
+mod reading;
 mod rounds;
 mod send;
 #[cfg(test)]
@@ -147,7 +148,9 @@ impl Notifier {
     ) -> Result<Tested, StoreError> {
         let now = self.0.sender.ctx.now();
         let signing = self.0.store.signing_secrets().of(workspace, now).await?;
-        let target = Target { workspace, channel, settings, signing: &signing };
+        // What a test tells of is no monitor that there is: it leads to the server itself.
+        let read_at = self.0.sender.public_url.as_deref();
+        let target = Target { workspace, channel, settings, signing: &signing, read_at };
         let sent = self.tell(target, event, stop).await;
         let Some(sent) = sent else { return Err(StoreError::Closed) };
         let accepted = sent.verdict == Verdict::Accepted;

@@ -5,6 +5,7 @@ mod hostile;
 mod mail;
 mod order;
 mod private;
+mod reading;
 mod story;
 mod threads;
 mod tried;

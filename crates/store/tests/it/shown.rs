@@ -17,7 +17,7 @@ use crate::commit::{closed, opened};
 use crate::harness::{
     Home, a_result, at, for_each_engine, instant, monitor_id, with_evidence, workspace_id,
 };
-use crate::pages::{a_page, page_id};
+use crate::pages::{a_full_page, a_page, page_id};
 
 const MINUTE: i64 = 60_000;
 const HOUR: i64 = 60 * MINUTE;
@@ -93,6 +93,36 @@ async fn an_incident_is_found_through_pages_that_show_its_monitor_and_no_other()
             let found = shown.incident(page, IncidentId::from_bits(id)).await.unwrap();
             assert_eq!(found, None, "{page} {id}");
         }
+    })
+    .await;
+}
+
+// Where a message leads: what is hidden, locked, or shows less than was asked for leads nobody.
+#[tokio::test]
+async fn a_page_for_everybody_that_shows_all_monitors_is_found() {
+    for_each_engine(async |home| {
+        let (one, other) = (home.monitor(1).await.id, home.monitor(2).await.id);
+        let locked = a_full_page(home, 1).await;
+        a_component(home, 1, locked.id, Some(one)).await.unwrap();
+        let found = async |monitors: &[MonitorId]| {
+            let found = home.store.shown().open_page(home.workspace, monitors).await.unwrap();
+            found.map(|page| (page.slug, page.component.bits()))
+        };
+        assert_eq!(found(&[one]).await, None, "not everybody may see it");
+        let (page, wide) = (a_page(home, 2).await, a_page(home, 3).await);
+        a_component(home, 2, page.id, Some(one)).await.unwrap();
+        a_component(home, 3, wide.id, Some(other)).await.unwrap();
+        a_component(home, 4, wide.id, Some(one)).await.unwrap();
+        let of = |slug: &str, component| Some((slug.to_owned(), component));
+        assert_eq!(found(&[one]).await, of("page-2", 2));
+        assert_eq!(found(&[one, other]).await, of("page-3", 4));
+        assert_eq!(found(&[]).await, None);
+        let foreign = home.store.shown().open_page(workspace_id(2), &[one]).await.unwrap();
+        assert_eq!(foreign, None);
+        home.store.pages().set_published(home.workspace, page.id, false, at(9)).await.unwrap();
+        assert_eq!(found(&[one]).await, of("page-3", 4));
+        home.store.monitors().delete(home.workspace, one, at(10)).await.unwrap();
+        assert_eq!(found(&[one]).await, of("page-3", 4), "its history stays where it was shown");
     })
     .await;
 }

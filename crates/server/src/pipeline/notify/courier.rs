@@ -15,6 +15,7 @@ use tracing::{debug, error, warn};
 
 use super::destination::{Destination, Found};
 use super::parcel::{Fix, Parcel, UnderWay, parcels};
+use super::reading;
 use super::rounds::{Bell, Rounds};
 use super::send::{Sent, Verdict};
 use crate::observe::metrics::MessageOutcome;
@@ -186,8 +187,8 @@ impl Courier {
                 ),
                 Then::Dead => warn!(
                     delivery.id = %id, %addressee, status, tries = due.tries + 1,
-                    "delivery {id} to {addressee} is a dead letter; of channels, `aloft \
-                     notifications deliveries` says why"
+                    "delivery {id} to {addressee} is a dead letter; `aloft notifications \
+                     deliveries` says why"
                 ),
             }
             let answer = sent.answer.clone();
@@ -252,7 +253,17 @@ async fn at(rounds: &Rounds, instant: Option<Timestamp>) {
 
 /// Sends a parcel when its turn comes; nothing is begun once the server stops.
 async fn deliver(rounds: Arc<Rounds>, destination: Arc<Destination>, parcel: Parcel) -> Back {
-    let told = destination.tell(&rounds.sender, &parcel, &rounds.stop);
+    let told = async {
+        let read_at = match &*destination {
+            Destination::Channel(channel, _) => {
+                let events = parcel.events();
+                reading::place(&rounds.store, &rounds.sender, channel.workspace, &events).await
+            }
+            // Who subscribed to a page is led to that page.
+            Destination::Subscriber(..) => None,
+        };
+        destination.tell(&rounds.sender, &parcel, read_at.as_deref(), &rounds.stop).await
+    };
     let sent = AssertUnwindSafe(told).catch_unwind().await.unwrap_or_else(|_| {
         let addressee = destination.addressee();
         error!(%addressee, "a message could not be made: this is a mistake of ours");

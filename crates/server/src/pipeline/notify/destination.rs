@@ -96,19 +96,26 @@ impl Destination {
         }
     }
 
-    /// Tells what is in a parcel once, when its turn comes; `None` where `stop` came before.
+    /// Tells what is in a parcel once, when its turn comes; `read_at` is where people read more of it.
+    /// `None` where `stop` came before.
     pub(super) async fn tell(
         &self,
         sender: &Sender,
         parcel: &Parcel,
+        read_at: Option<&str>,
         stop: &CancellationToken,
     ) -> Option<Sent> {
         match self {
             Self::Channel(channel, signing) => {
                 let events = parcel.events();
                 let settings = &channel.settings;
-                let target =
-                    Target { workspace: channel.workspace, channel: channel.id, settings, signing };
+                let target = Target {
+                    workspace: channel.workspace,
+                    channel: channel.id,
+                    settings,
+                    signing,
+                    read_at,
+                };
                 let notice = match events.as_slice() {
                     [only] if !parcel.is_storm() => Notice::One(only),
                     several => Notice::Storm(several),

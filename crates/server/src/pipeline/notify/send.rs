@@ -5,8 +5,8 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use bytes::Bytes;
 use domain::notify::{
-    Answer, Delivered, Envelope, Event, EventKind, HttpMessage, Message, Notice, Servers,
-    Unconfigured, compose, read_answer, said, thread,
+    Answer, Delivered, Envelope, HttpMessage, Message, Notice, Servers, Unconfigured, compose,
+    read_answer, said, thread,
 };
 use http::HeaderValue;
 use http::header::RETRY_AFTER;
@@ -34,6 +34,8 @@ pub(super) struct Target<'t> {
     pub(super) settings: &'t ChannelSettings,
     /// Secrets that webhooks are signed with, newest first.
     pub(super) signing: &'t [Secret<Vec<u8>>],
+    /// Where people read more of what it is told; see `reading`.
+    pub(super) read_at: Option<&'t str>,
 }
 
 /// What came of one try.
@@ -180,7 +182,7 @@ impl Sender {
             thread: &thread,
             now: self.ctx.now(),
             signing: target.signing,
-            link: self.public_url.as_deref().map(|url| link(url, notice)),
+            link: target.read_at.map(str::to_owned),
         };
         let ChannelSettings { provider, name, .. } = target.settings;
         compose(provider, name.as_deref(), &self.servers, notice, &envelope)
@@ -217,19 +219,6 @@ fn receiver(message: &Message) -> String {
     let Ok(url) = url::Url::parse(message.url.expose()) else { return String::new() };
     let port = url.port_or_known_default().unwrap_or_default();
     format!("{}:{port}", url.host_str().unwrap_or_default())
-}
-
-/// Where people see what `notice` tells, on the server at `url`.
-fn link(url: &str, notice: Notice<'_>) -> String {
-    match notice {
-        // What a test tells of is no monitor that there is.
-        Notice::One(Event { kind: EventKind::Test, .. }) => url.to_owned(),
-        Notice::One(Event { incident: Some(incident), .. }) => {
-            format!("{url}/incidents/{incident}")
-        }
-        Notice::One(event) => format!("{url}/monitors/{}", event.monitor.id),
-        Notice::Storm(_) => format!("{url}/incidents"),
-    }
 }
 
 /// Header values may be any bytes but line ends; URLs are written as browsers write them.

@@ -10,7 +10,7 @@ use server::config::Settings;
 use store::{Delivery, DeliveryFilter, Page, Store};
 use testkit::mail::{MailServer, TakenMail};
 use testkit::receivers::{Receiver, TELEGRAM_TOKEN, TELEPHONE_ACCOUNT, TELEPHONE_TOKEN, json_of};
-use testkit::server::{Caller, NOTIFICATIONS, TestServer};
+use testkit::server::{Caller, NOTIFICATIONS, STATUS_PAGES, TestServer};
 use testkit::target::{Answer, HttpTarget, Received};
 
 use crate::pipeline::{PERIOD, Watched, until};
@@ -97,6 +97,20 @@ impl Story {
             watched.stored.at_least(1, monitor).await;
         }
         Self { watched, target, monitor, caller }
+    }
+
+    /// Shows the monitor on a status page with these fields; answers the page.
+    pub(super) async fn shown_on(&self, fields: Value) -> Value {
+        let made = async |method: &str, field: &str, fields: Value| -> Value {
+            let reply = self.caller.call(STATUS_PAGES, method, json!({ field: fields })).await;
+            assert_eq!(reply.status, 200, "{method}: {reply}");
+            reply.json()[field].clone()
+        };
+        let page = made("CreateStatusPage", "statusPage", fields).await;
+        let monitor = self.monitor.to_string();
+        let shows = json!({ "pageId": page["id"], "type": "monitor", "monitorId": monitor });
+        made("CreateComponent", "component", shows).await;
+        page
     }
 
     /// Changes one field of the monitor.
@@ -255,7 +269,7 @@ pub(super) fn stable(text: &str, names: &[(String, &str)]) -> String {
     for (given, name) in names {
         text = text.replace(given, name);
     }
-    let text = ["mon_", "chn_", "inc_", "dlv_"].iter().fold(text, |text, it| without_id(&text, it));
+    let text = ["mon_", "chn_", "inc_", "dlv_", "cmp_"].iter().fold(text, |text, it| without_id(&text, it));
     let text = without_number(&text, |before, _| before.ends_with("\"latency_ms\":"));
     without_number(&text, |before, after| {
         let is_taken = before.ends_with(", ") || before.ends_with("took ");

@@ -1,0 +1,42 @@
+//! Where people who are told something read more of it: on a status page that everybody may see and that
+//! shows the monitor. There is no other place yet, and a link that leads nowhere is worse than none.
+
+use domain::notify::{Event, EventKind};
+use rules::{MonitorId, WorkspaceId};
+use store::{OpenPage, Store};
+use tracing::warn;
+
+use super::send::Sender;
+use crate::status_page::PageAddress;
+
+/// Where these events of one message are read of. A database that does not answer delays no message: it
+/// goes without a link.
+pub(super) async fn place(
+    store: &Store,
+    sender: &Sender,
+    workspace: WorkspaceId,
+    events: &[Event],
+) -> Option<String> {
+    let origin = sender.public_url.as_deref()?;
+    let mut monitors: Vec<MonitorId> = events.iter().map(|event| event.monitor.id).collect();
+    monitors.sort_unstable();
+    monitors.dedup();
+    match store.shown().open_page(workspace, &monitors).await {
+        Ok(page) => page.and_then(|page| link(origin, &page, events)),
+        Err(error) => {
+            warn!(%error, "a message goes without a link: {error}");
+            None
+        }
+    }
+}
+
+fn link(origin: &str, page: &OpenPage, events: &[Event]) -> Option<String> {
+    let page_url = PageAddress::Slug(page.slug.clone()).url(Some(origin));
+    match events {
+        // A test is not delivered, and tells of no monitor that there is.
+        [] | [Event { kind: EventKind::Test, .. }] => None,
+        [Event { incident: Some(incident), .. }] => Some(format!("{page_url}/incident/{incident}")),
+        [_] => Some(format!("{page_url}/component/{}", page.component)),
+        [_, _, ..] => Some(page_url),
+    }
+}

@@ -1,0 +1,60 @@
+//! Where messages lead: to a status page that everybody may see and that shows the monitor; there is no
+//! other place where people read of it, and no link is better than a dead one.
+
+use rules::Scope;
+use serde_json::{Value, json};
+use testkit::receivers::Receiver;
+use testkit::server::{STATUS_PAGES, TestServer};
+
+use super::story::Story;
+
+const ORIGIN: &str = "https://aloft.example.com";
+
+async fn a_story() -> (Story, Receiver) {
+    let server = TestServer::start_with(|settings| {
+        settings.public_url = Some(ORIGIN.to_owned());
+    });
+    let story = Story::on(server.await).await;
+    let webhook = story.webhook().await;
+    story.tells(&webhook).await;
+    (story, webhook)
+}
+
+/// Where the latest of so many messages leads.
+async fn leads(webhook: &Receiver, count: usize) -> Option<String> {
+    let message = webhook.takes(count).await.remove(count - 1);
+    let message: Value = serde_json::from_str(&message.body).unwrap();
+    message["data"]["link"].as_str().map(str::to_owned)
+}
+
+#[tokio::test]
+async fn a_message_leads_to_the_incident_where_everybody_may_read_of_it() {
+    let (story, webhook) = a_story().await;
+    let page = story.shown_on(json!({ "title": "Acme", "slug": "acme" })).await;
+    story.breaks().await;
+    let link = leads(&webhook, 1).await.expect("a page shows the monitor");
+    let path = link.strip_prefix(ORIGIN).unwrap();
+    assert!(path.starts_with("/status/acme/incident/inc_"), "{path}");
+    let nobody = story.watched.server.with_key("nobody");
+    let told = nobody.get(path).await;
+    assert_eq!(told.status, 200, "{told}");
+    story.recovers().await;
+    assert_eq!(leads(&webhook, 2).await.as_deref(), Some(&*link), "both tell of one incident");
+    // A page that is hidden leads nobody.
+    let owner = story.watched.server.caller(Scope::Write);
+    let hidden = owner.call(STATUS_PAGES, "UnpublishStatusPage", json!({ "id": page["id"] })).await;
+    assert_eq!(hidden.status, 200, "{hidden}");
+    story.breaks().await;
+    assert_eq!(leads(&webhook, 3).await, None);
+}
+
+#[tokio::test]
+async fn a_message_leads_nowhere_where_nobody_may_just_read_of_it() {
+    let (story, webhook) = a_story().await;
+    let locked = json!({
+        "title": "Inside", "slug": "inside", "accessType": "password", "password": "open sesame",
+    });
+    story.shown_on(locked).await;
+    story.breaks().await;
+    assert_eq!(leads(&webhook, 1).await, None);
+}

@@ -1,0 +1,68 @@
+//! Where everybody may read of monitors: what a message can lead to.
+
+use std::collections::HashSet;
+
+use rules::{ComponentId, MonitorId, PageId, WorkspaceId};
+
+use super::Shown;
+use crate::StoreError;
+use crate::db::{Connection, query};
+use crate::row::id;
+
+/// A page that everybody may see, and its component that shows a monitor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenPage {
+    /// The slug of the page.
+    pub slug: String,
+    /// The component that shows the first of the monitors that were asked for.
+    pub component: ComponentId,
+}
+
+impl Shown<'_> {
+    /// The oldest published page for everybody that shows all of these monitors, deleted ones too; `None`
+    /// where there is none, or no monitor.
+    pub async fn open_page(
+        &self,
+        workspace: WorkspaceId,
+        monitors: &[MonitorId],
+    ) -> Result<Option<OpenPage>, StoreError> {
+        let Some((first, others)) = monitors.split_first() else { return Ok(None) };
+        let mut db = self.store.read().await?;
+        let rows = query(
+            "SELECT p.id, p.slug, c.id FROM monitors m JOIN components c ON c.monitor = m.number \
+             JOIN pages p ON p.id = c.page_id \
+             WHERE m.workspace_id = $1 AND m.id = $2 AND p.published = $3 \
+             AND COALESCE(p.access_type, 'public') = 'public' ORDER BY p.id",
+        )
+        .bind(workspace.to_string())
+        .bind(first.to_string())
+        .bind(true)
+        .fetch_all(&mut db)
+        .await?;
+        for row in &rows {
+            let page = id(row, 0, PageId::parse)?;
+            let shows_all =
+                others.is_empty() || shows(&mut db, page).await?.is_superset(&of(others));
+            if shows_all {
+                let component = id(row, 2, ComponentId::parse)?;
+                return Ok(Some(OpenPage { slug: row.try_get(1)?, component }));
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn of(monitors: &[MonitorId]) -> HashSet<MonitorId> {
+    monitors.iter().copied().collect()
+}
+
+/// The monitors that a page shows.
+async fn shows(db: &mut Connection, page: PageId) -> Result<HashSet<MonitorId>, StoreError> {
+    let rows = query(
+        "SELECT m.id FROM components c JOIN monitors m ON m.number = c.monitor WHERE c.page_id = $1",
+    )
+    .bind(page.to_string())
+    .fetch_all(db)
+    .await?;
+    rows.iter().map(|row| id(row, 0, MonitorId::parse)).collect()
+}
