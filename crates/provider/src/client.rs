@@ -51,6 +51,22 @@ struct Quiet {
     asked: Duration,
 }
 
+impl Quiet {
+    fn of(now: Instant, asked: Duration) -> Self {
+        Self { until: now + asked, asked }
+    }
+
+    /// When who wants to call at `now` may; `None` is at once. `chance` is from 0 to 1.
+    fn ends(self, now: Instant, chance: f64) -> Option<Instant> {
+        (self.until > now).then(|| self.until + self.asked.mul_f64(chance))
+    }
+
+    /// Of this pause and another the one that ends later.
+    fn or_longer(self, other: Option<Self>) -> Self {
+        other.filter(|other| other.until >= self.until).unwrap_or(self)
+    }
+}
+
 impl Client {
     /// A client with these settings. Connects with the first call.
     pub fn new(settings: Settings) -> Result<Self, rpc::UnusableClient> {
@@ -181,22 +197,16 @@ impl Client {
     async fn quiet(&self) {
         loop {
             let quiet = *self.quiet.lock().expect("nothing panics while it holds this");
-            match quiet {
-                Some(Quiet { until, asked }) if until > Instant::now() => {
-                    let spread = asked.mul_f64(rand::random());
-                    tokio::time::sleep_until(until + spread).await;
-                }
-                Some(_) | None => return,
+            match quiet.and_then(|quiet| quiet.ends(Instant::now(), rand::random())) {
+                Some(end) => tokio::time::sleep_until(end).await,
+                None => return,
             }
         }
     }
 
     fn be_quiet(&self, asked: Duration) {
-        let until = Instant::now() + asked;
         let mut quiet = self.quiet.lock().expect("nothing panics while it holds this");
-        if quiet.is_none_or(|already| already.until < until) {
-            *quiet = Some(Quiet { until, asked });
-        }
+        *quiet = Some(Quiet::of(Instant::now(), asked).or_longer(*quiet));
     }
 }
 
