@@ -120,7 +120,12 @@ mod tests {
         fs::create_dir_all(&deep).unwrap();
         fs::write(deep.join("file"), "new").unwrap();
         let later = SystemTime::now() + std::time::Duration::from_hours(1);
-        fs::File::options().write(true).open(deep.join("file")).unwrap().set_modified(later).unwrap();
+        fs::File::options()
+            .write(true)
+            .open(deep.join("file"))
+            .unwrap()
+            .set_modified(later)
+            .unwrap();
         assert_eq!(newest(&folder).unwrap(), later);
         fs::remove_dir_all(folder).unwrap();
     }

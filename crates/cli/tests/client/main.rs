@@ -113,25 +113,39 @@ fn node_with_server(files: &[&str]) {
     node(files, &json!({ "server": stage.workspace("client", &BTreeSet::from(KEYS)) }));
 }
 
-#[test]
-fn every_scenario_holds_through_the_client() {
-    // issue 8, point 2: every method of every service, every error class
+/// Runs files of tests with a workspace for each scenario, on servers with its settings, and with one for
+/// whatever is no scenario.
+fn node_with_scenarios(files: &[&str]) {
     let scenarios = Scenario::all();
     let plain = Stage::set(&[]);
     let (mut told, mut others) = (Map::new(), Vec::new());
+    told.insert("server".to_owned(), plain.workspace("client", &BTreeSet::from(["write"])));
     for scenario in &scenarios {
         let keys = scenario.keys();
-        let settings = scenario.flags();
-        let given = if settings.is_empty() {
+        let flags = scenario.flags();
+        let given = if flags.is_empty() {
             plain.workspace(&scenario.name, &keys)
         } else {
-            let flags: Vec<&str> = settings.iter().map(String::as_str).collect();
-            others.push(Stage::set(&flags));
-            others.last().unwrap().workspace(&scenario.name, &keys)
+            let other = Stage::set(&flags.iter().map(String::as_str).collect::<Vec<_>>());
+            let given = other.workspace(&scenario.name, &keys);
+            others.push(other);
+            given
         };
         told.insert(scenario.name.clone(), given);
     }
-    node(&["patterns.test.mjs", "scenarios.test.mjs"], &Value::Object(told));
+    node(files, &Value::Object(told));
+}
+
+#[test]
+fn every_scenario_holds_through_the_client() {
+    // issue 8, point 2: every method of every service, every error class
+    node_with_scenarios(&["patterns.test.mjs", "scenarios.test.mjs"]);
+}
+
+#[test]
+fn transports_of_others_carry_the_same() {
+    // issue 8, point 1: `createServiceClient({ transport })`
+    node_with_scenarios(&["transports.test.mjs"]);
 }
 
 #[test]

@@ -107,7 +107,10 @@ fn every_method_has_a_step_that_succeeds_and_one_example() {
         }
     }
     examples.retain(|_, count| *count != 1);
-    assert!(examples.is_empty(), "methods without one example, and how many they have: {examples:?}");
+    assert!(
+        examples.is_empty(),
+        "methods without one example, and how many they have: {examples:?}"
+    );
 }
 
 #[test]
@@ -132,8 +135,10 @@ fn every_name_is_given_or_was_saved_before() {
     for scenario in Scenario::all() {
         let mut known = BTreeSet::from(GIVEN);
         for step in scenario.steps() {
-            let used: BTreeSet<&str> =
-                ["request", "answer", "error"].iter().flat_map(|part| names(&step[*part])).collect();
+            let used: BTreeSet<&str> = ["request", "answer", "error"]
+                .iter()
+                .flat_map(|part| names(&step[*part]))
+                .collect();
             let unknown: Vec<_> = used.difference(&known).collect();
             assert!(unknown.is_empty(), "{}: {}: {unknown:?}", scenario.name, step["name"]);
             let saved = step["save"].as_object().into_iter().flat_map(|saved| saved.keys());
