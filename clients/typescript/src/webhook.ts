@@ -19,6 +19,8 @@ export interface WebhookRequest {
   readonly now?: number | undefined;
 }
 
+type Bytes = Uint8Array<ArrayBuffer>;
+
 /** How far the time of a request may be from ours, in seconds. */
 const TOLERANCE_SECONDS = 300;
 /** Most signatures that are looked at: a workspace has at most five secrets at once. */
@@ -43,9 +45,9 @@ export async function verifyWebhook(webhook: WebhookRequest): Promise<WebhookEve
   if (!(body instanceof Uint8Array)) {
     throw invalid("`body` must be the body as it arrived, a string or a Uint8Array: read it before it is parsed");
   }
-  const secrets = typeof webhook.secret === "string" ? [webhook.secret] : webhook.secret;
-  const signed = joined(`${id}.${stamp}.`, body);
-  if (!(await isSigned(signed, signatures, secrets))) {
+  const secrets = typeof webhook.secret === "string" ? [webhook.secret] : (webhook.secret ?? []);
+  const keys = secrets.length === 0 ? [keyOf("")] : secrets.map(keyOf);
+  if (!(await isSigned(joined(`${id}.${stamp}.`, body), signatures, keys))) {
     throw refused("WEBHOOK_SIGNATURE", "no signature is right: another secret, or the body is not as it arrived");
   }
   return eventOf(body);
@@ -59,7 +61,7 @@ function checkTime(stamp: string, webhook: WebhookRequest): void {
   }
 }
 
-async function isSigned(signed: Uint8Array<ArrayBuffer>, signatures: string, secrets: readonly string[]): Promise<boolean> {
+async function isSigned(signed: Bytes, signatures: string, keys: readonly Bytes[]): Promise<boolean> {
   const subtle = globalThis.crypto?.subtle;
   if (subtle === undefined) {
     throw new ServiceError("there is no Web Crypto here (`crypto.subtle`), which verifies signatures", {
@@ -67,8 +69,8 @@ async function isSigned(signed: Uint8Array<ArrayBuffer>, signatures: string, sec
     });
   }
   const given = signatures.split(" ").slice(0, SIGNATURES_MAX).flatMap(signatureOf);
-  for (const secret of secrets) {
-    const key = await subtle.importKey("raw", keyOf(secret), { name: "HMAC", hash: "SHA-256" }, false, ["verify"]);
+  for (const bytes of keys) {
+    const key = await subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["verify"]);
     for (const signature of given) {
       // Compares in constant time.
       if (await subtle.verify("HMAC", key, signature, signed)) {
@@ -80,12 +82,12 @@ async function isSigned(signed: Uint8Array<ArrayBuffer>, signatures: string, sec
 }
 
 /** The bytes of a signature of version 1; none of others. */
-function signatureOf(text: string): Uint8Array<ArrayBuffer>[] {
+function signatureOf(text: string): Bytes[] {
   const bytes = text.startsWith("v1,") ? unbase64(text.slice(3)) : undefined;
   return bytes === undefined ? [] : [bytes];
 }
 
-function keyOf(secret: string): Uint8Array<ArrayBuffer> {
+function keyOf(secret: string): Bytes {
   const bytes = unbase64(secret.trim().replace(/^whsec_/, ""));
   if (bytes === undefined || bytes.length === 0) {
     throw invalid("`secret` must be `whsec_` and base64, as it was shown when it was rotated");
@@ -93,7 +95,7 @@ function keyOf(secret: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-function unbase64(text: string): Uint8Array<ArrayBuffer> | undefined {
+function unbase64(text: string): Bytes | undefined {
   try {
     return Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
   } catch {
@@ -101,7 +103,7 @@ function unbase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   }
 }
 
-function joined(head: string, body: Uint8Array): Uint8Array<ArrayBuffer> {
+function joined(head: string, body: Uint8Array): Bytes {
   const first = new TextEncoder().encode(head);
   const whole = new Uint8Array(first.length + body.length);
   whole.set(first);

@@ -137,6 +137,13 @@ fn node_with_scenarios(files: &[&str]) {
 }
 
 #[test]
+fn types_and_what_needs_no_server_hold() {
+    let output = Command::new("node").arg("scripts/unit.mjs").current_dir(CLIENT).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "the unit tests ended with {}:\n{said}", output.status);
+}
+
+#[test]
 fn every_scenario_holds_through_the_client() {
     // issue 8, point 2: every method of every service, every error class
     node_with_scenarios(&["patterns.test.mjs", "scenarios.test.mjs"]);

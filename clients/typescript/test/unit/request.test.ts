@@ -1,0 +1,107 @@
+// Requests before they are sent, settings before a client is made, and whether a call is tried again.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { addressOf } from "../../src/address.js";
+import { environment } from "../../src/environment.js";
+import { isServiceError, ServiceError } from "../../src/errors.js";
+import { CREATES, type Method } from "../../src/method.js";
+import { checked, written } from "../../src/request.js";
+import { mayHelp, pauseOf } from "../../src/retry.js";
+
+const METHOD: Method = {
+  path: "monitor.v1.MonitorService/CreateHttpMonitor",
+  traits: CREATES,
+  request: { monitor: { name: 1, degradedAt: 1, headers: { key: 1, value: 1 } }, updateMask: 1 },
+};
+
+function said(work: () => unknown): string {
+  try {
+    work();
+    return "nothing";
+  } catch (error) {
+    assert.ok(isServiceError(error) && error.code === "invalid_argument", String(error));
+    return error.message.replace(` (${METHOD.path})`, "");
+  }
+}
+
+test("fields that there are not are refused by their paths, with the way out", () => {
+  for (const [request, message] of [
+    [{ monitor: { name: "a", headers: [{ key: "k" }], unset: undefined }, other: undefined }, "nothing"],
+    [{ monitor: { degraded_at: 1 } }, "`monitor.degraded_at` is no field here; `degradedAt` is"],
+    [{ monitor: { headers: [{}, { k: 1 }] } }, "`monitor.headers[1].k` is no field here; known are key, value"],
+    [{ constructor: 1 }, "`constructor` is no field here; known are monitor, updateMask"],
+    ["all", "`request` must be an object"],
+    [[], "`request` must be an object"],
+  ] as const) {
+    assert.equal(said(() => checked(METHOD, request)), message);
+  }
+});
+
+test("a mask may be a list, and the caller's object stays as it is", () => {
+  const request = { monitor: {}, updateMask: ["name", "degradedAt"] };
+  assert.deepEqual(checked(METHOD, request), { monitor: {}, updateMask: "name,degradedAt" });
+  assert.deepEqual(request.updateMask, ["name", "degradedAt"]);
+});
+
+test("what no JSON can say is refused before anything is sent", () => {
+  assert.match(said(() => written(METHOD, { monitor: { degradedAt: 1n } })), /cannot be written as JSON/);
+});
+
+test("an address is a URL of http, with or without /rpc at its end", () => {
+  for (const [given, rpc, host] of [
+    ["http://127.0.0.1:8080/rpc", "http://127.0.0.1:8080/rpc", "http://127.0.0.1:8080"],
+    ["https://up.example/aloft/rpc/", "https://up.example/aloft/rpc", "https://up.example/aloft"],
+    ["https://up.example", "https://up.example", "https://up.example"],
+    ["https://up.example/rpc?to=nowhere#x", "https://up.example/rpc", "https://up.example"],
+  ] as const) {
+    assert.deepEqual(addressOf(given), { rpc, host });
+  }
+  for (const given of ["up.example/rpc", "ftp://up.example", "/rpc", "http://", "localhost:8080"]) {
+    assert.match(said(() => addressOf(given)), /`baseUrl` must be an http or https address/);
+  }
+  assert.doesNotMatch(said(() => addressOf("https://me:hunter2@up.example/rpc")), /hunter2/);
+});
+
+test("an environment that throws or is missing is none", (t) => {
+  const deno = (get: (name: string) => string | undefined) => ({ value: { env: { get } }, configurable: true });
+  t.after(() => Reflect.deleteProperty(globalThis, "Deno"));
+  Object.defineProperty(globalThis, "Deno", deno(() => { throw new Error("no leave"); }));
+  assert.equal(environment("ALOFT_NOT_SET"), undefined);
+  Object.defineProperty(globalThis, "Deno", deno(() => " value "));
+  assert.equal(environment("ALOFT_NOT_SET"), "value");
+});
+
+test("a call is tried again where that may help and does nothing twice", () => {
+  const error = (parts: object) => new ServiceError("", { code: "unavailable", ...parts });
+  const refused = { cause: new TypeError("fetch failed", { cause: Object.assign(new Error(), { code: "ECONNREFUSED" }) }) };
+  for (const [parts, safe, unsafe] of [
+    [{}, true, false],
+    [refused, true, true],
+    [{ reason: "UNAVAILABLE", retryAfterMs: 10 }, true, true],
+    [{ retryAfterMs: 10 }, true, false],
+    [{ code: "resource_exhausted", reason: "RATE_LIMITED" }, true, true],
+    [{ code: "resource_exhausted", status: 429 }, true, true],
+    [{ code: "resource_exhausted", reason: "TOO_LARGE", status: 413 }, false, false],
+    [{ code: "aborted", reason: "CONFLICT" }, true, false],
+    [{ code: "internal" }, false, false],
+    [{ code: "not_found" }, false, false],
+  ] as const) {
+    const shown = JSON.stringify(parts);
+    assert.deepEqual([mayHelp(error(parts), true), mayHelp(error(parts), false)], [safe, unsafe], shown);
+  }
+});
+
+test("a pause is what was asked for and a random part that grows up to its bound", () => {
+  const retry = { attempts: 9, firstPauseMs: 100, longestPauseMs: 250 };
+  const pause = (tries: number, retryAfterMs?: number) =>
+    pauseOf(new ServiceError("", { code: "unavailable", retryAfterMs }), tries, retry);
+  for (const [tries, bound] of [[1, 100], [2, 200], [3, 250], [8, 250]] as const) {
+    const pauses = Array.from({ length: 200 }, () => pause(tries)!);
+    assert.ok(pauses.every((it) => it >= 0 && it < bound), `${tries}`);
+    assert.ok(pauses.some((it) => it > bound / 4), "it is not always none");
+  }
+  assert.ok(pause(1, 5_000)! >= 5_000);
+  assert.equal(pause(1, 60_001), undefined);
+});

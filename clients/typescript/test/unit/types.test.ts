@@ -1,0 +1,124 @@
+// What the types let people write, held by the compiler: each line after `@ts-expect-error` must be refused.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import {
+  type CallOptions,
+  createServiceClient,
+  type GetMonitorResponse,
+  type HttpMonitor,
+  type HttpMonitorInput,
+  isInvalidArgument,
+  LIMITS,
+  type NotificationInput,
+  type Periodicity,
+  PERIODICITIES,
+  type Region,
+  REGIONS,
+  type TcpMonitor,
+  type UpdateComponentRequest,
+  type UpdateHttpMonitorRequest,
+  type UpdateNotificationRequest,
+  type UpdateTcpMonitorRequest,
+} from "../../src/index.js";
+
+/** Whether two types are the same. */
+type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+
+const yes = <T extends true>(value: T): T => value;
+
+test("words are literals, and limits are numbers", () => {
+  yes<Same<Periodicity, "30s" | "1m" | "5m" | "10m" | "30m" | "1h">>(true);
+  yes<Same<(typeof LIMITS)["monitor"]["name"]["max"], 256>>(true);
+  yes<Same<HttpMonitor["timeout"], number>>(true);
+  yes<Same<HttpMonitor["createdAt"], string>>(true);
+  yes<Same<(typeof REGIONS)[number], Region>>(true);
+  assert.equal(PERIODICITIES.length, 6);
+  assert.deepEqual(LIMITS.httpMonitor.headers.max, 20);
+});
+
+test("what a monitor needs must be written, and nothing else can be", () => {
+  const fine: HttpMonitorInput = { name: "API", url: "https://example.com/", periodicity: "30s", regions: REGIONS };
+  const undecided: HttpMonitorInput = { ...fine, description: undefined };
+  // @ts-expect-error a URL is required
+  const without: HttpMonitorInput = { name: "API", periodicity: "30s" };
+  // @ts-expect-error no monitor is checked every seven seconds
+  const often: HttpMonitorInput = { ...fine, periodicity: "7s" };
+  // @ts-expect-error the server says how a monitor is
+  const status: HttpMonitorInput = { name: "API", url: "https://example.com/", periodicity: "30s", status: "active" };
+  // @ts-expect-error numbers are no bigints
+  const large: HttpMonitorInput = { ...fine, timeout: 1n };
+  assert.deepEqual([undecided, without, often, status, large].map(({ name }) => name), Array(5).fill("API"));
+});
+
+test("an update is whole, or has a mask that says which part it is", () => {
+  const whole: UpdateHttpMonitorRequest = {
+    monitor: { id: "mon_1", name: "API", url: "https://example.com/", periodicity: "30s" },
+  };
+  const part: UpdateHttpMonitorRequest = { monitor: { id: "mon_1", retry: 0 }, updateMask: ["retry", "description"] };
+  const text: UpdateHttpMonitorRequest = { monitor: { id: "mon_1", retry: 0 }, updateMask: "retry" };
+  // @ts-expect-error without a mask the rest would be replaced by nothing
+  const forgotten: UpdateHttpMonitorRequest = { monitor: { id: "mon_1", retry: 0 } };
+  // @ts-expect-error no argument has this name
+  const misspelt: UpdateHttpMonitorRequest = { monitor: { id: "mon_1" }, updateMask: ["retries"] };
+  // @ts-expect-error nobody knows which monitor
+  const nobodys: UpdateHttpMonitorRequest = { monitor: { retry: 0 }, updateMask: ["retry"] };
+  const fixed: UpdateComponentRequest = { component: { id: "cmp_1", name: "API" } };
+  const channel: UpdateNotificationRequest = { notification: { id: "chn_1", name: "On call" }, updateMask: ["name"] };
+  assert.equal([whole, part, text, forgotten, misspelt, nobodys, fixed, channel].length, 8);
+});
+
+test("what was answered can be sent back, but for secrets that a read-only key does not see", () => {
+  const tcp = (monitor: TcpMonitor): UpdateTcpMonitorRequest => ({ monitor: { ...monitor, name: "Another" } });
+  const http = ({ id, regions }: HttpMonitor): UpdateHttpMonitorRequest => ({
+    monitor: { id, regions: [...regions, "fly-fra"] },
+    updateMask: ["regions"],
+  });
+  // @ts-expect-error values of headers may be missing
+  const blind = (monitor: HttpMonitor): UpdateHttpMonitorRequest => ({ monitor: { ...monitor, name: "Another" } });
+  assert.deepEqual([tcp, http, blind].map((it) => typeof it), Array(3).fill("function"));
+});
+
+test("a channel has the block of its kind", () => {
+  const fine: NotificationInput = { providerType: "webhook", webhook: { endpoint: "https://example.com/" } };
+  // @ts-expect-error the block is of another kind
+  const other: NotificationInput = { providerType: "slack", webhook: { endpoint: "https://example.com/" } };
+  // @ts-expect-error the block is missing
+  const none: NotificationInput = { providerType: "slack" };
+  assert.deepEqual([fine, other, none].map(({ providerType }) => providerType), ["webhook", "slack", "slack"]);
+});
+
+test("a monitor of any kind is told apart by looking", () => {
+  const target = ({ monitor }: GetMonitorResponse): string => {
+    if (monitor.http) {
+      return monitor.http.url;
+    }
+    return monitor.tcp ? monitor.tcp.uri : monitor.dns.uri;
+  };
+  assert.equal(typeof target, "function");
+});
+
+test("methods are named as in the contract, and requests that may be empty may be left out", () => {
+  const calls = (options: CallOptions) => {
+    const { monitor, statusPage } = createServiceClient();
+    void monitor.v1.MonitorService.listMonitors();
+    void monitor.v1.MonitorService.listMonitors({ limit: 1 }, options);
+    // @ts-expect-error which monitor is a must
+    void monitor.v1.MonitorService.getMonitor();
+    // @ts-expect-error there is no such method
+    void statusPage.v1.StatusPageService.createMonitor({});
+  };
+  assert.equal(typeof calls, "function");
+});
+
+test("a guard tells the compiler the code", () => {
+  const codeOf = (error: unknown) => {
+    if (isInvalidArgument(error)) {
+      yes<Same<typeof error.code, "invalid_argument">>(true);
+      return error.violations.map(({ path }) => path);
+    }
+    return [];
+  };
+  assert.deepEqual(codeOf(new Error("other")), []);
+});
