@@ -8,6 +8,7 @@ import { createServiceClient, isServiceError } from "@aloft/client";
 import {
   badServer,
   cutOff,
+  dribbling,
   json,
   nobody,
   page,
@@ -132,6 +133,14 @@ test("who is silent, or stays silent in the middle, is waited for as long as the
     assert.deepEqual([error.code, server.asked.length], ["deadline_exceeded", 1]);
     assert.match(error.message, /100 ms/u);
   }
+});
+
+test("who is slow is waited for, and listened to until the end", async (t) => {
+  const name = "Shop API ".repeat(20);
+  const server = await badServer(t, dribbling({ monitor: { http: { id: "mon_1", name } } }));
+  const client = createServiceClient({ apiKey: KEY, baseUrl: server.baseUrl });
+  assert.equal((await CALLS.read(client)).monitor.http.name, name);
+  assert.equal(server.asked.length, 1);
 });
 
 test("an answer may know more than the client", async (t) => {

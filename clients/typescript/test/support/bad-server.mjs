@@ -41,6 +41,20 @@ export const truncated = (response) => {
   response.write('{"httpMonitors":[', () => response.socket.destroy());
 };
 
+/** The answer of another, byte by byte. */
+export function dribbling(answer) {
+  return (response) => {
+    const text = JSON.stringify(answer);
+    response.writeHead(200, { "content-type": "application/json", "content-length": String(text.length) });
+    const next = (at) => {
+      response.write(text[at]);
+      if (at + 1 < text.length) setImmediate(next, at + 1);
+      else response.end();
+    };
+    next(0);
+  };
+}
+
 /** A whole answer of half a text. */
 export const cutOff = (response) => {
   response.writeHead(200, { "content-type": "application/json" });
