@@ -62,10 +62,10 @@ pub(super) fn blocks(events: &[Event<'_>]) -> Vec<Block> {
 fn ranges(events: &[Event<'_>]) -> Vec<Range<usize>> {
     let (mut ranges, mut depth, mut begin) = (Vec::new(), 0_usize, 0);
     for (at, event) in events.iter().enumerate() {
-        match event {
-            Event::Start(_) => depth += 1,
-            Event::End(_) => depth -= 1,
-            _ => {}
+        if matches!(event, Event::Start(_)) {
+            depth += 1;
+        } else if matches!(event, Event::End(_)) {
+            depth -= 1;
         }
         if depth == 0 {
             ranges.push(begin..at + 1);

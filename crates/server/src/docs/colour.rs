@@ -1,6 +1,9 @@
 //! Colours of code: comments, texts, keys, numbers and a few words of each language, told apart by a small
 //! reader that knows no grammar. What it does not know is left as it is.
 
+mod languages;
+
+use self::languages::{LANGUAGES, PLAIN};
 use super::html::escape;
 
 /// A language that examples are written in.
@@ -44,157 +47,12 @@ enum Kind {
     Number,
 }
 
-const PLAIN: Language = Language {
-    names: &[],
-    label: "",
-    calls: false,
-    comments: &[],
-    quotes: "",
-    keys: Keys::None,
-    words: &[],
-};
-
-const TYPESCRIPT_WORDS: &[&str] = &[
-    "as",
-    "async",
-    "await",
-    "break",
-    "case",
-    "catch",
-    "const",
-    "continue",
-    "default",
-    "else",
-    "export",
-    "false",
-    "finally",
-    "for",
-    "from",
-    "function",
-    "if",
-    "import",
-    "in",
-    "instanceof",
-    "interface",
-    "let",
-    "new",
-    "null",
-    "of",
-    "return",
-    "switch",
-    "throw",
-    "true",
-    "try",
-    "type",
-    "typeof",
-    "undefined",
-    "while",
-];
-const TERRAFORM_WORDS: &[&str] = &[
-    "action",
-    "check",
-    "data",
-    "ephemeral",
-    "false",
-    "import",
-    "list",
-    "locals",
-    "module",
-    "moved",
-    "null",
-    "output",
-    "provider",
-    "removed",
-    "resource",
-    "terraform",
-    "true",
-    "variable",
-];
-
-/// The languages, each under the names that fences have for it.
-const LANGUAGES: &[Language] = &[
-    Language {
-        names: &["sh", "shell", "bash", "console"],
-        label: "Shell",
-        calls: true,
-        comments: &["#"],
-        quotes: "\"'",
-        keys: Keys::Touching('='),
-        words: &[],
-    },
-    Language {
-        names: &["ts", "typescript"],
-        label: "TypeScript",
-        calls: true,
-        comments: &["//"],
-        quotes: "\"'`",
-        keys: Keys::Before(':'),
-        words: TYPESCRIPT_WORDS,
-    },
-    Language {
-        names: &["js", "javascript", "mjs"],
-        label: "JavaScript",
-        calls: true,
-        comments: &["//"],
-        quotes: "\"'`",
-        keys: Keys::Before(':'),
-        words: TYPESCRIPT_WORDS,
-    },
-    Language {
-        names: &["terraform", "hcl", "tf"],
-        label: "Terraform",
-        calls: true,
-        comments: &["#", "//"],
-        quotes: "\"",
-        keys: Keys::Before('='),
-        words: TERRAFORM_WORDS,
-    },
-    Language {
-        names: &["json", "jsonc"],
-        label: "JSON",
-        quotes: "\"",
-        keys: Keys::Before(':'),
-        words: &["false", "null", "true"],
-        ..PLAIN
-    },
-    Language {
-        names: &["toml"],
-        label: "TOML",
-        comments: &["#"],
-        quotes: "\"'",
-        keys: Keys::Before('='),
-        words: &["false", "true"],
-        ..PLAIN
-    },
-    Language {
-        names: &["ini", "systemd"],
-        label: "INI",
-        comments: &["#", ";"],
-        keys: Keys::Touching('='),
-        ..PLAIN
-    },
-    Language {
-        names: &["yaml", "yml"],
-        label: "YAML",
-        comments: &["#"],
-        quotes: "\"'",
-        keys: Keys::Touching(':'),
-        words: &["false", "null", "true"],
-        ..PLAIN
-    },
-    Language { names: &["nginx"], label: "nginx", comments: &["#"], ..PLAIN },
-    Language { names: &["caddy", "caddyfile"], label: "Caddy", comments: &["#"], ..PLAIN },
-    Language { names: &["html"], label: "HTML", quotes: "\"", ..PLAIN },
-    Language { names: &["http"], label: "HTTP", ..PLAIN },
-    PLAIN,
-];
-
 impl Language {
     /// The language that a fence names; one of no colours where it names none that is known.
     pub(super) fn of(fence: &str) -> &'static Self {
         let name = fence.split([' ', ',', '{']).next().unwrap_or_default();
         let known = LANGUAGES.iter().find(|language| language.names.contains(&name));
-        known.unwrap_or(&LANGUAGES[LANGUAGES.len() - 1])
+        known.unwrap_or(&PLAIN)
     }
 
     /// Code as HTML: as it is, with what is known of it in elements of a class.

@@ -8,6 +8,7 @@ mod table;
 mod tests;
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 
 use pulldown_cmark::{BlockQuoteKind, CodeBlockKind, CowStr, Event, LinkType, Tag, TagEnd};
 
@@ -182,7 +183,7 @@ impl Writer<'_> {
         let Heading { level, anchor, .. } = heading.expect("every heading was read before");
         let mut id = String::new();
         escape(&mut id, anchor);
-        self.out.push_str(&format!("<h{level} id=\"{id}\">"));
+        let _ = write!(self.out, "<h{level} id=\"{id}\">");
         let link =
             format!(" <a class=\"to\" href=\"#{id}\" aria-label=\"Link to this section\">#</a>");
         let link = if *level == 1 { "" } else { &link };

@@ -1,6 +1,8 @@
 //! Code in documents: with the name of its language, in colours, and the same in several languages side
 //! by side, which a radio button chooses and no script needs to.
 
+use std::fmt::Write as _;
+
 use pulldown_cmark::Event;
 
 use super::super::blocks::Sample;
@@ -24,7 +26,7 @@ impl Writer<'_> {
             Some(_) | None => code.to_owned(),
         };
         if !language.label.is_empty() {
-            self.out.push_str(&format!("<p class=\"lang\">{}</p>", language.label));
+            let _ = write!(self.out, "<p class=\"lang\">{}</p>", language.label);
         }
         self.out.push_str("<pre tabindex=\"0\"><code>");
         self.out.push_str(&language.coloured(code.trim_end_matches('\n')));
@@ -40,10 +42,11 @@ impl Writer<'_> {
         );
         for (at, Sample { name, .. }) in samples.iter().enumerate() {
             let checked = if at == 0 { " checked" } else { "" };
-            self.out.push_str(&format!(
+            let _ = write!(
+                self.out,
                 "<input type=\"radio\" name=\"t{number}\" id=\"t{number}-{at}\" value=\"{name}\"{checked}>\
                  <label for=\"t{number}-{at}\">{name}</label>"
-            ));
+            );
         }
         for sample in samples {
             self.sample(sample, events);
@@ -64,9 +67,10 @@ impl Writer<'_> {
         if !sample.beside.is_empty() {
             self.out.push_str("<p class=\"beside-name\">");
             for at in sample.beside.clone() {
-                match &events[at] {
-                    Event::Text(text) => escape(&mut self.out, text.trim_start_matches([':', ' '])),
-                    event => self.write(at, event),
+                if let Event::Text(text) = &events[at] {
+                    escape(&mut self.out, text.trim_start_matches([':', ' ']));
+                } else {
+                    self.write(at, &events[at]);
                 }
             }
             self.out.push_str("</p>");

@@ -20,6 +20,10 @@ const HEAD_CELL: &str = "<th scope=\"col\">";
 
 impl Writer<'_> {
     /// Begins a table or a part of one.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the list is the library's, and only parts of tables come here"
+    )]
     pub(super) fn table(&mut self, tag: &Tag<'_>) {
         if matches!(tag, Tag::Table(_)) {
             self.table = Some(Table::default());
@@ -41,6 +45,10 @@ impl Writer<'_> {
     }
 
     /// Ends a table or a part of one.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the list is the library's, and only parts of tables come here"
+    )]
     pub(super) fn table_end(&mut self, end: TagEnd) {
         let Some(table) = &mut self.table else { return };
         match end {

@@ -61,7 +61,9 @@ async fn every_page_can_be_read_by_everybody() {
             assert_eq!(tab.visit(path).await, status, "{name}");
             let widths = tab.evaluate(WIDTHS).await;
             assert!(widths[0].as_u64() <= widths[1].as_u64(), "{name} {view:?} is wider: {widths}");
-            assert_eq!(tab.audit().await, Vec::<String>::new(), "{name} {view:?}");
+            // axe is a script itself.
+            let found = if view.scripts { tab.audit().await } else { Vec::new() };
+            assert_eq!(found, Vec::<String>::new(), "{name} {view:?}");
             tab.picture(&picture(name, view)).await;
         }
         let asked = tab.asked().await;
@@ -90,7 +92,8 @@ async fn nothing_complains() {
 #[tokio::test]
 async fn a_language_is_chosen_once_for_all_pages_and_without_scripts_for_each_example() {
     let seen = Seen::open().await;
-    let shown = "[...document.querySelectorAll('.tabs:first-of-type>.code')].map((it) => getComputedStyle(it).display)";
+    let shown = "[...document.querySelector('.tabs').querySelectorAll(':scope>.code')]\
+                 .map((it) => getComputedStyle(it).display)";
     for view in [View::DESKTOP, View::DESKTOP.without_scripts()] {
         let tab = seen.tab(view).await;
         tab.visit("/docs/reference/monitor.v1").await;

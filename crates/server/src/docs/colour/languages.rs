@@ -1,0 +1,148 @@
+//! The languages that examples are written in, and what is known of each.
+
+use super::{Keys, Language};
+
+/// What is not known: as it is.
+pub(super) const PLAIN: Language = Language {
+    names: &[],
+    label: "",
+    calls: false,
+    comments: &[],
+    quotes: "",
+    keys: Keys::None,
+    words: &[],
+};
+
+const TYPESCRIPT_WORDS: &[&str] = &[
+    "as",
+    "async",
+    "await",
+    "break",
+    "case",
+    "catch",
+    "const",
+    "continue",
+    "default",
+    "else",
+    "export",
+    "false",
+    "finally",
+    "for",
+    "from",
+    "function",
+    "if",
+    "import",
+    "in",
+    "instanceof",
+    "interface",
+    "let",
+    "new",
+    "null",
+    "of",
+    "return",
+    "switch",
+    "throw",
+    "true",
+    "try",
+    "type",
+    "typeof",
+    "undefined",
+    "while",
+];
+const TERRAFORM_WORDS: &[&str] = &[
+    "action",
+    "check",
+    "data",
+    "ephemeral",
+    "false",
+    "import",
+    "list",
+    "locals",
+    "module",
+    "moved",
+    "null",
+    "output",
+    "provider",
+    "removed",
+    "resource",
+    "terraform",
+    "true",
+    "variable",
+];
+
+/// The languages, each under the names that fences have for it.
+pub(super) const LANGUAGES: &[Language] = &[
+    Language {
+        names: &["sh", "shell", "bash", "console"],
+        label: "Shell",
+        calls: true,
+        comments: &["#"],
+        quotes: "\"'",
+        keys: Keys::Touching('='),
+        words: &[],
+    },
+    Language {
+        names: &["ts", "typescript"],
+        label: "TypeScript",
+        calls: true,
+        comments: &["//"],
+        quotes: "\"'`",
+        keys: Keys::Before(':'),
+        words: TYPESCRIPT_WORDS,
+    },
+    Language {
+        names: &["js", "javascript", "mjs"],
+        label: "JavaScript",
+        calls: true,
+        comments: &["//"],
+        quotes: "\"'`",
+        keys: Keys::Before(':'),
+        words: TYPESCRIPT_WORDS,
+    },
+    Language {
+        names: &["terraform", "hcl", "tf"],
+        label: "Terraform",
+        calls: true,
+        comments: &["#", "//"],
+        quotes: "\"",
+        keys: Keys::Before('='),
+        words: TERRAFORM_WORDS,
+    },
+    Language {
+        names: &["json", "jsonc"],
+        label: "JSON",
+        quotes: "\"",
+        keys: Keys::Before(':'),
+        words: &["false", "null", "true"],
+        ..PLAIN
+    },
+    Language {
+        names: &["toml"],
+        label: "TOML",
+        comments: &["#"],
+        quotes: "\"'",
+        keys: Keys::Before('='),
+        words: &["false", "true"],
+        ..PLAIN
+    },
+    Language {
+        names: &["ini", "systemd"],
+        label: "INI",
+        comments: &["#", ";"],
+        keys: Keys::Touching('='),
+        ..PLAIN
+    },
+    Language {
+        names: &["yaml", "yml"],
+        label: "YAML",
+        comments: &["#"],
+        quotes: "\"'",
+        keys: Keys::Touching(':'),
+        words: &["false", "null", "true"],
+        ..PLAIN
+    },
+    Language { names: &["nginx"], label: "nginx", comments: &["#"], ..PLAIN },
+    Language { names: &["caddy", "caddyfile"], label: "Caddy", comments: &["#"], ..PLAIN },
+    Language { names: &["html"], label: "HTML", quotes: "\"", ..PLAIN },
+    Language { names: &["http"], label: "HTTP", ..PLAIN },
+];
