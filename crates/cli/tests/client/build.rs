@@ -22,9 +22,13 @@ pub(crate) fn assert_new() {
 /// When something in a folder last changed.
 fn newest(folder: &Path) -> SystemTime {
     let entries = fs::read_dir(folder).unwrap().map(Result::unwrap);
-    let changed = entries.map(|entry| match entry.file_type().unwrap().is_dir() {
-        true => newest(&entry.path()),
-        false => entry.metadata().unwrap().modified().unwrap(),
+    let changed = entries.map(|entry| {
+        let is_folder = entry.file_type().unwrap().is_dir();
+        if is_folder {
+            newest(&entry.path())
+        } else {
+            entry.metadata().unwrap().modified().unwrap()
+        }
     });
     changed.max().unwrap_or(SystemTime::UNIX_EPOCH)
 }

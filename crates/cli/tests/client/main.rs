@@ -90,9 +90,15 @@ impl Stage {
 /// Runs files of tests in Node.js; panics with all that they said where one fails.
 fn node(files: &[&str], told: &Value) {
     build::assert_new();
+    let timeout = format!("--test-timeout={NODE_TIMEOUT_MS}");
+    let mut args = vec!["--test".to_owned(), "--test-reporter=spec".to_owned(), timeout];
+    args.extend(files.iter().map(|file| format!("test/{file}")));
+    run_node(&args, told);
+}
+
+fn run_node(args: &[String], told: &Value) {
     let output = Command::new("node")
-        .args(["--test", "--test-reporter=spec", &format!("--test-timeout={NODE_TIMEOUT_MS}")])
-        .args(files.iter().map(|file| format!("test/{file}")))
+        .args(args)
         .current_dir(CLIENT)
         .env("ALOFT_CLIENT_TESTS", told.to_string())
         // What the developer has set must not decide a test.
@@ -103,8 +109,7 @@ fn node(files: &[&str], told: &Value) {
         .output()
         .expect("these tests start Node.js: run `cargo xtask setup`");
     let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{files:?} ended with {}:\n{said}", output.status);
-    println!("{said}");
+    assert!(output.status.success(), "{args:?} ended with {}:\n{said}", output.status);
 }
 
 /// Runs files of tests with one server, which has a workspace with every kind of key.
@@ -141,6 +146,11 @@ fn types_and_what_needs_no_server_hold() {
     let output = Command::new("node").arg("scripts/unit.mjs").current_dir(CLIENT).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "the unit tests ended with {}:\n{said}", output.status);
+}
+
+#[test]
+fn what_the_client_is_made_of_holds_by_itself() {
+    run_node(&["scripts/unit.mjs".to_owned()], &Value::Null);
 }
 
 #[test]
