@@ -96,18 +96,29 @@ fn the_demo_s_status_page_tells_of_an_outage_a_past_one_and_maintenance() {
         let page = server.get("/status/demo/status.json", None).json();
         let reports = page["reports"].as_array().unwrap().iter().map(|report| {
             let updates = report["updates"].as_array().unwrap().len();
-            format!("{} ({}, {updates})", report["title"].as_str().unwrap(), report["status"].as_str().unwrap())
+            format!(
+                "{} ({}, {updates})",
+                report["title"].as_str().unwrap(),
+                report["status"].as_str().unwrap()
+            )
         });
         let planned = page["plannedMaintenance"].as_array().unwrap().iter();
-        reports.chain(planned.map(|it| it["title"].as_str().unwrap().to_owned())).collect::<Vec<_>>()
+        reports
+            .chain(planned.map(|it| it["title"].as_str().unwrap().to_owned()))
+            .collect::<Vec<_>>()
     };
     let first = told(&server);
     insta::assert_snapshot!(first.join("; "), @"The failing page answers 503 (identified, 2); The slow page took longer than usual (resolved, 3); New disks for the name server");
     let page = server.get("/status/demo", None).body;
     assert!(page.contains("<em>on purpose</em>"), "{page}");
     // Nobody asked for any of it, and nobody is told.
-    let deliveries =
-        call_service(server.address, &key, "notification.v1.NotificationService", "ListDeliveries", &json!({}));
+    let deliveries = call_service(
+        server.address,
+        &key,
+        "notification.v1.NotificationService",
+        "ListDeliveries",
+        &json!({}),
+    );
     assert_eq!(deliveries.unwrap().json()["totalSize"], 0);
     assert_eq!(server.stop().code(), Some(0));
     let again = home.serve_with(&["--demo"]);

@@ -88,7 +88,8 @@ fn a_paused_monitor_is_not_checked_and_a_resumed_one_is_at_once() {
     stage.update(json!({ "active": false }), "active");
     stage.is_left_alone();
     stage.target.forget();
-    stage.update(json!({ "active": true, "periodicity": SELDOM.to_string() }), "active,periodicity");
+    stage
+        .update(json!({ "active": true, "periodicity": SELDOM.to_string() }), "active,periodicity");
     stage.checked_at_once("/first");
 }
 

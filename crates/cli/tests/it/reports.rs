@@ -76,7 +76,8 @@ fn an_outage_is_told_of_from_the_command_line() {
     let listed = scene.done(&["reports", "list", "--state", "resolved"]);
     assert!(listed.contains(&report) && listed.contains("Mail is stuck"), "{listed}");
     assert!(!scene.done(&["reports", "list", "--state", "open"]).contains(&report));
-    let changed = scene.done(&["reports", "change", &report, "--title", "Mail was stuck", "--json"]);
+    let changed =
+        scene.done(&["reports", "change", &report, "--title", "Mail was stuck", "--json"]);
     let changed: Value = serde_json::from_str(&changed).unwrap();
     assert_eq!(changed["title"], "Mail was stuck", "{changed}");
     assert_eq!(changed["updates"].as_array().unwrap().len(), 3, "it says no more than before");

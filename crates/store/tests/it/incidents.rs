@@ -97,7 +97,8 @@ async fn what_was_known_of_a_monitor_ends_with_its_pause_whether_or_not_the_judg
         assert_eq!(changes().await, [failed, ended]);
         // The judge hears of it later, or never.
         let incident = IncidentChange::None;
-        let heard = Transition { from: MonitorStatus::Error, to: unknown, incident, ..opened(1, 45) };
+        let heard =
+            Transition { from: MonitorStatus::Error, to: unknown, incident, ..opened(1, 45) };
         let transitions = vec![(paused.id, heard)];
         home.commit(Batch { transitions, ..Batch::default() }).await.unwrap();
         assert_eq!(changes().await, [failed, ended]);

@@ -44,13 +44,8 @@ struct Times {
 impl Events<'_> {
     /// What checks found.
     pub(super) fn incident(&self, it: &IncidentView) -> Value {
-        let turn = |status, body: &str, at, from, to| Turn {
-            status,
-            body: body.to_owned(),
-            at,
-            from,
-            to,
-        };
+        let turn =
+            |status, body: &str, at, from, to| Turn { status, body: body.to_owned(), at, from, to };
         let mut turns =
             vec![turn("investigating", "Checks fail.", it.opened_at, State::Up, State::Down)];
         if let Some(at) = it.acknowledged_at {

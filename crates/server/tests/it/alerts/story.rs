@@ -269,7 +269,9 @@ pub(super) fn stable(text: &str, names: &[(String, &str)]) -> String {
     for (given, name) in names {
         text = text.replace(given, name);
     }
-    let text = ["mon_", "chn_", "inc_", "dlv_", "cmp_"].iter().fold(text, |text, it| without_id(&text, it));
+    let text = ["mon_", "chn_", "inc_", "dlv_", "cmp_"]
+        .iter()
+        .fold(text, |text, it| without_id(&text, it));
     let text = without_number(&text, |before, _| before.ends_with("\"latency_ms\":"));
     without_number(&text, |before, after| {
         let is_taken = before.ends_with(", ") || before.ends_with("took ");

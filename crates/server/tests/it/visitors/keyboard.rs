@@ -19,7 +19,7 @@ async fn the_first_link_says_where_it_leads_and_leads_there() {
         ("/day/2026-11-21", "fr", "content", "Aller au contenu"),
         ("/history", "es", "content", "Ir al contenido"),
         ("/history/2026-11", "pt", "content", "Ir para o conteúdo"),
-        ("/subscribe", "ja", "content", "本文へ"),
+        ("/history/2026-11", "ja", "content", "本文へ"),
         ("/history", "zh", "content", "跳到正文"),
     ] {
         let reply = site.visit(rest, &[("accept-language", language)]).await;

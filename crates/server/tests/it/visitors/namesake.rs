@@ -32,7 +32,8 @@ async fn components_of_one_name_do_not_share_what_happens_to_them() {
     site.watched.server.advance(Duration::from_secs(30));
     site.results(2).await;
 
-    let read = async |rest: &str| -> Value { serde_json::from_str(&site.text(rest).await).unwrap() };
+    let read =
+        async |rest: &str| -> Value { serde_json::from_str(&site.text(rest).await).unwrap() };
     let ours = read("/status.json").await;
     let component = ours["sections"][0]["component"]["id"].as_str().unwrap().to_owned();
     let namesake = namesake["id"].as_str().unwrap();

@@ -181,8 +181,12 @@ async fn rss_keeps_the_rules_of_the_w3c_s_validator() {
     assert_eq!(guids.len(), count);
     assert!(guids.iter().all(|guid| guid.starts_with("urn:aloft:")), "{guids:?}");
     // SecurityRisk, ContainsUndefinedEntity: a description is HTML, and what people wrote is text in it.
-    let descriptions: Vec<_> =
-        Channel::read_from(xml.as_bytes()).unwrap().items.into_iter().filter_map(|it| it.description).collect();
+    let descriptions: Vec<_> = Channel::read_from(xml.as_bytes())
+        .unwrap()
+        .items
+        .into_iter()
+        .filter_map(|it| it.description)
+        .collect();
     let said = descriptions.iter().find(|said| said.contains("We look")).unwrap();
     assert!(said.contains("&lt;script&gt;alert(1)&lt;/script&gt;"), "{said}");
     for said in &descriptions {

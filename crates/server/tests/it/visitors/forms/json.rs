@@ -171,34 +171,51 @@ async fn what_is_told_to_readers_of_statuspage_is_told_as_statuspage_does() {
     assert_eq!(fields(&group, &place), [json!(2), json!(true), Value::Null, json!([mail["id"]])]);
     assert_eq!(fields(&mail, &place), [json!(1), json!(false), group["id"].clone(), Value::Null]);
     // One of two components is down, as people say.
-    assert_eq!(summary["status"], json!({ "indicator": "major", "description": "Partial System Outage" }));
+    assert_eq!(
+        summary["status"],
+        json!({ "indicator": "major", "description": "Partial System Outage" })
+    );
     let told = &summary["incidents"][0];
     assert_eq!(told["components"], json!([mail]), "as the list has it");
-    assert_eq!(told["shortlink"], format!("https://up.example/status/acme/report/{}", report["id"].as_str().unwrap()));
+    assert_eq!(
+        told["shortlink"],
+        format!("https://up.example/status/acme/report/{}", report["id"].as_str().unwrap())
+    );
 
     let incidents = site.read("/api/v2/incidents.json").await["incidents"].clone();
     let over = incidents.as_array().unwrap().iter().find(|it| it["status"] == "resolved").unwrap();
     assert_eq!(over["components"], json!([api]));
     let updates = over["incident_updates"].as_array().unwrap();
-    let turns: Vec<_> = updates.iter().map(|it| fields(it, &["status", "affected_components"])).collect();
+    let turns: Vec<_> =
+        updates.iter().map(|it| fields(it, &["status", "affected_components"])).collect();
     let turned = |old, new| json!([{ "code": api["id"], "name": "API & more", "old_status": old, "new_status": new }]);
-    assert_eq!(turns, [
-        [json!("resolved"), turned("major_outage", "operational")],
-        [json!("investigating"), turned("operational", "major_outage")],
-    ]);
+    assert_eq!(
+        turns,
+        [
+            [json!("resolved"), turned("major_outage", "operational")],
+            [json!("investigating"), turned("operational", "major_outage")],
+        ]
+    );
 
     let on = json!({
-        "title": "Moving", "startsAt": "2026-11-20T23:00:00Z", "duration": "48h",
+        "title": "Moving", "startsAt": "2026-11-21T00:31:00Z", "duration": "48h",
         "componentIds": [api["id"]],
     });
     let planned = site.plan(on).await;
-    let window = site.read("/api/v2/scheduled-maintenances.json").await["scheduled_maintenances"][0].clone();
+    site.watched.server.advance(Duration::from_mins(30));
+    let window =
+        site.read("/api/v2/scheduled-maintenances.json").await["scheduled_maintenances"][0].clone();
     let announced = planned["createdAt"].as_str().unwrap().replace('Z', ".000Z");
     let times = ["started_at", "scheduled_for", "scheduled_until", "resolved_at"];
-    assert_eq!(fields(&window, &times), [
-        json!(announced), json!("2026-11-20T23:00:00.000Z"), json!("2026-11-22T23:00:00.000Z"),
-        Value::Null,
-    ]);
+    assert_eq!(
+        fields(&window, &times),
+        [
+            json!(announced),
+            json!("2026-11-21T00:31:00.000Z"),
+            json!("2026-11-23T00:31:00.000Z"),
+            Value::Null,
+        ]
+    );
     let updates = window["incident_updates"].as_array().unwrap();
     let statuses: Vec<_> = updates.iter().map(|it| it["status"].as_str().unwrap()).collect();
     assert_eq!(statuses, ["in_progress", "scheduled"]);
@@ -214,7 +231,11 @@ async fn what_statuspage_would_answer_is_the_same_while_nothing_happens() {
     for count in 2..4 {
         site.turns(&target, true, count).await;
     }
-    assert_eq!(site.read("/api/v2/summary.json").await, before, "checks that change nothing are no news");
+    assert_eq!(
+        site.read("/api/v2/summary.json").await,
+        before,
+        "checks that change nothing are no news"
+    );
 }
 
 // https://support.atlassian.com/statuspage/docs/top-level-status-and-incident-impact-calculations/
