@@ -149,6 +149,25 @@ impl Certificates<'_> {
         .await
     }
 
+    /// Another time at which the next certificate is asked for, as its maker wishes.
+    pub async fn renews(
+        &self,
+        domain: DomainName,
+        renew_at: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.write(move |session| {
+            Box::pin(async move {
+                query("UPDATE certificates SET renew_at = $2 WHERE domain = $1")
+                    .bind(domain.as_str())
+                    .bind(renew_at.as_millis())
+                    .execute(&mut session.db)
+                    .await?;
+                Ok(())
+            })
+        })
+        .await
+    }
+
     /// Forgets the certificate of a name that the server answers to no more, with its key.
     pub async fn forget(&self, domain: DomainName) -> Result<(), StoreError> {
         self.write(move |session| {

@@ -1,21 +1,25 @@
 //! Certificates by ACME (RFC 8555): an account of the server's own, an order for a name, the challenge
-//! that shows the name is ours, and the certificate with its key. When to ask, and what to keep, belongs
-//! to `keeper`.
+//! that shows the name is ours, and the certificate with its key; and when its maker would have it renewed
+//! (RFC 9773). When to ask, and what to keep, belongs to `keeper`.
 
 mod way;
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use instant_acme::{
-    Account, AccountCredentials, AuthorizationStatus, ChallengeHandle, ChallengeType, Error,
-    Identifier, NewAccount, NewOrder, Order, OrderStatus, Problem, RetryPolicy,
+    Account, AccountCredentials, AuthorizationStatus, CertificateIdentifier, ChallengeHandle,
+    ChallengeType, Error, Identifier, NewAccount, NewOrder, Order, OrderStatus, Problem,
+    RetryPolicy,
 };
 use rules::{DomainName, Secret, Timestamp};
 use store::{Store, StoreError};
 
 use self::way::{Told, Way};
-use super::certificates::{Certificates, Shown, Unusable};
+use super::certificates::{Certificates, Named, Shown, Unusable, name};
+use super::schedule::{Says, Window};
 use crate::config::{AcmeSettings, ChallengeChoice};
 
 /// The longest that the server may take to look at a challenge, or to make a certificate.
@@ -51,8 +55,17 @@ pub(super) struct Failed {
     pub(super) why: String,
     /// How long the server does not want to be asked again.
     pub(super) wished: Option<Duration>,
-    /// Whether it wants to be asked for no name at all meanwhile.
-    pub(super) is_of_all: bool,
+    /// What that says of other names.
+    pub(super) says: Says,
+}
+
+/// What the maker of a certificate suggests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Suggested {
+    /// When it should be renewed.
+    pub(super) window: Window,
+    /// How long that is to be believed, before it is asked again.
+    pub(super) holds: Duration,
 }
 
 impl Acme {
@@ -82,7 +95,11 @@ impl Acme {
             let failed = Failed::of(&trouble, &told);
             match trouble {
                 // The library tries thrice, and a busy server forgets more than that.
-                Trouble::Acme(Error::Api(problem)) if is(&problem, BAD_NONCE) && nonces > 0 => {
+                Trouble::Account(Error::Api(problem))
+                | Trouble::Order(Error::Api(problem))
+                | Trouble::Acme(Error::Api(problem))
+                    if is(&problem, BAD_NONCE) && nonces > 0 =>
+                {
                     nonces -= 1;
                 }
                 // What was shown and not seen can be shown in another way.
@@ -91,12 +108,42 @@ impl Acme {
                     at += 1;
                 }
                 Trouble::Challenge(_)
+                | Trouble::Account(_)
+                | Trouble::Order(_)
                 | Trouble::Acme(_)
                 | Trouble::Store(_)
                 | Trouble::Unusable(_)
                 | Trouble::Other(_) => return Err(failed),
             }
         }
+    }
+
+    /// When the maker of a certificate, the first of `chain`, would have it renewed; `None` where it does
+    /// not say, or none of our accounts is there.
+    pub(super) async fn suggested(
+        &self,
+        domain: &DomainName,
+        chain: &str,
+    ) -> Result<Option<Suggested>, String> {
+        let told = Arc::new(Told::default());
+        let account = self.saved_account(&told).await.map_err(|why| why.to_string())?;
+        let Some(account) = account else { return Ok(None) };
+        let Named { authority, serial } = name(domain, chain).map_err(|why| why.to_string())?;
+        let id = CertificateIdentifier {
+            authority_key_identifier: URL_SAFE_NO_PAD.encode(authority).into(),
+            serial: URL_SAFE_NO_PAD.encode(serial).into(),
+        };
+        let (info, holds) = match account.renewal_info(&id).await {
+            Ok(found) => found,
+            Err(Error::Unsupported(_)) => return Ok(None),
+            Err(why) => return Err(why.to_string()),
+        };
+        let seconds = |at: i64| Timestamp::from_millis(at.saturating_mul(1_000));
+        let window = Window {
+            from: seconds(info.suggested_window.start.unix_timestamp()),
+            until: seconds(info.suggested_window.end.unix_timestamp()),
+        };
+        Ok(Some(Suggested { window, holds }))
     }
 
     async fn try_once(
@@ -108,13 +155,14 @@ impl Acme {
     ) -> Result<Obtained, Trouble> {
         let names = [Identifier::Dns(domain.to_string())];
         let account = self.account(now, told).await?;
-        let mut order = match account.new_order(&NewOrder::new(&names)).await {
+        let order = match account.new_order(&NewOrder::new(&names)).await {
             // A server that lost its accounts gets another one.
             Err(Error::Api(problem)) if is(&problem, NO_ACCOUNT) => {
-                self.new_account(now, told).await?.new_order(&NewOrder::new(&names)).await?
+                self.new_account(now, told).await?.new_order(&NewOrder::new(&names)).await
             }
-            order => order?,
+            order => order,
         };
+        let mut order = order.map_err(Trouble::Order)?;
         // What is shown is taken back when this ends, however it ends.
         let _shown = self.show(&mut order, domain, way).await?;
         let patience = RetryPolicy::default().timeout(ANSWER_WITHIN);
@@ -169,13 +217,19 @@ impl Acme {
 
     /// The account at the server, made where there is none.
     async fn account(&self, now: Timestamp, told: &Arc<Told>) -> Result<Account, Trouble> {
-        let Some(saved) = self.store.certificates().account(&self.settings.directory).await? else {
-            return self.new_account(now, told).await;
-        };
+        match self.saved_account(told).await? {
+            Some(account) => Ok(account),
+            None => self.new_account(now, told).await,
+        }
+    }
+
+    async fn saved_account(&self, told: &Arc<Told>) -> Result<Option<Account>, Trouble> {
+        let saved = self.store.certificates().account(&self.settings.directory).await?;
+        let Some(saved) = saved else { return Ok(None) };
         let credentials: AccountCredentials = serde_json::from_str(saved.expose())
             .map_err(|why| Trouble::Other(format!("the saved account cannot be read: {why}")))?;
         let builder = Account::builder_with_http(Box::new(self.way(told)));
-        Ok(builder.from_credentials(credentials).await?)
+        builder.from_credentials(credentials).await.map(Some).map_err(Trouble::Account)
     }
 
     async fn new_account(&self, now: Timestamp, told: &Arc<Told>) -> Result<Account, Trouble> {
@@ -189,7 +243,8 @@ impl Acme {
         };
         let builder = Account::builder_with_http(Box::new(self.way(told)));
         let directory = self.settings.directory.clone();
-        let (account, credentials) = builder.create(&new, directory.clone(), None).await?;
+        let created = builder.create(&new, directory.clone(), None).await;
+        let (account, credentials) = created.map_err(Trouble::Account)?;
         let saved = serde_json::to_string(&credentials)
             .map_err(|why| Trouble::Other(format!("the account cannot be saved: {why}")))?;
         let account_id = account.id().to_owned();
@@ -209,7 +264,13 @@ enum Trouble {
     /// The server did not see what was shown.
     #[error("{0}")]
     Challenge(String),
-    /// The server, or the way to it.
+    /// The account.
+    #[error(transparent)]
+    Account(Error),
+    /// An order that was not taken.
+    #[error(transparent)]
+    Order(Error),
+    /// What follows an order, or the way to the server.
     #[error(transparent)]
     Acme(#[from] Error),
     /// Nothing can be stored.
@@ -225,10 +286,28 @@ enum Trouble {
 
 impl Failed {
     fn of(trouble: &Trouble, told: &Told) -> Self {
-        let is_of_all =
-            matches!(trouble, Trouble::Acme(Error::Api(problem)) if is(problem, TOO_MANY));
         let why: String = trouble.to_string().chars().take(REASON_CHARS_MAX).collect();
-        Self { why, wished: told.wished(), is_of_all }
+        Self { why, wished: told.wished(), says: trouble.says() }
+    }
+}
+
+impl Trouble {
+    /// What it says of other names. Servers tell in words alone whether a limit is one of the name or of
+    /// the account, unless they name the names (RFC 8555 §6.7.1).
+    fn says(&self) -> Says {
+        match self {
+            Self::Account(Error::Api(problem)) if is(problem, TOO_MANY) => Says::TooBusy,
+            Self::Order(Error::Api(problem)) if is(problem, TOO_MANY) => {
+                let names = problem.subproblems.iter().any(|it| it.identifier.is_some());
+                if names { Says::Nothing } else { Says::TooMany }
+            }
+            Self::Challenge(_) | Self::Acme(_) => Says::OrdersAreTaken,
+            Self::Account(_)
+            | Self::Order(_)
+            | Self::Store(_)
+            | Self::Unusable(_)
+            | Self::Other(_) => Says::Nothing,
+        }
     }
 }
 

@@ -12,6 +12,7 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
+use x509_parser::extensions::ParsedExtension;
 use x509_parser::parse_x509_certificate;
 
 /// The protocol in which an ACME server looks for a challenge (RFC 8737 §6.2).
@@ -172,6 +173,31 @@ pub(super) fn lifetime(
     let validity = certificate.validity();
     let instant = |at: x509_parser::time::ASN1Time| Timestamp::from_millis(at.timestamp() * 1_000);
     Ok((instant(validity.not_before), instant(validity.not_after)))
+}
+
+/// What its maker knows a certificate by.
+pub(super) struct Named {
+    /// The identifier of the key that signed it.
+    pub(super) authority: Vec<u8>,
+    /// Its number, as it is encoded.
+    pub(super) serial: Vec<u8>,
+}
+
+/// What the maker of a certificate, the first of `chain`, knows it by (RFC 9773 §4.1).
+pub(super) fn name(domain: &DomainName, chain: &str) -> Result<Named, Unusable> {
+    let unusable = |why: String| Unusable::Certificate { domain: domain.to_string(), why };
+    let first = CertificateDer::from_pem_slice(chain.as_bytes())
+        .map_err(|why| unusable(why.to_string()))?;
+    let (_, certificate) =
+        parse_x509_certificate(&first).map_err(|why| unusable(why.to_string()))?;
+    let mut extensions = certificate.iter_extensions();
+    let authority = extensions.find_map(|extension| match extension.parsed_extension() {
+        ParsedExtension::AuthorityKeyIdentifier(it) => it.key_identifier.as_ref(),
+        _ => None,
+    });
+    let authority =
+        authority.ok_or_else(|| unusable("it does not say which key signed it".into()))?;
+    Ok(Named { authority: authority.0.to_vec(), serial: certificate.raw_serial().to_vec() })
 }
 
 fn certified(

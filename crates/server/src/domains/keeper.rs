@@ -11,13 +11,15 @@ use tokio_util::sync::CancellationToken;
 
 use super::acme::{Acme, Failed, Obtained};
 use super::certificates::{Certificates, lifetime};
-use super::schedule::{due, next_try, renewal};
+use super::schedule::{Refusals, Says, ask_again, due, next_try, renewal, suggested};
 use super::{Domains, leads};
 use crate::config::TlsSettings;
 use crate::context::Context;
 
 /// The longest that a try may take, all in all.
 const TRY_WITHIN: Duration = Duration::from_mins(6);
+/// The longest that a server may take to say when a certificate should be renewed.
+const SUGGESTED_WITHIN: Duration = Duration::from_mins(1);
 /// Pause before the store is asked again that did not answer.
 const AGAIN_AFTER: Duration = Duration::from_secs(5);
 
@@ -49,6 +51,10 @@ pub(crate) struct Keeper {
     known: HashMap<DomainName, DomainCertificate>,
     /// Until when the server wants to be asked for nothing.
     quiet_until: Option<Timestamp>,
+    /// What it refused in a row.
+    refusals: Refusals,
+    /// When it is asked again when a certificate should be renewed; at once where that was never asked.
+    suggests_at: HashMap<DomainName, Timestamp>,
 }
 
 /// What is to be done next.
@@ -56,6 +62,8 @@ pub(crate) struct Keeper {
 enum Next {
     /// Ask for a certificate of this name.
     Ask(DomainName),
+    /// Ask when that of this name should be renewed.
+    AskWhen(DomainName),
     /// Nothing until then, or until names change.
     Wait(Option<Timestamp>),
 }
@@ -66,9 +74,18 @@ impl Keeper {
         let KeeperParts { ctx, store, domains, certificates, tls, client } = parts;
         let acme = Acme::new(tls.acme, client, store.clone(), Arc::clone(&certificates));
         let (known, covers_own) = (HashMap::new(), tls.covers_own);
-        let quiet_until = None;
-        let mut keeper =
-            Self { ctx, store, domains, certificates, acme, covers_own, known, quiet_until };
+        let mut keeper = Self {
+            ctx,
+            store,
+            domains,
+            certificates,
+            acme,
+            covers_own,
+            known,
+            quiet_until: None,
+            refusals: Refusals::default(),
+            suggests_at: HashMap::new(),
+        };
         for mut found in keeper.store.certificates().all().await? {
             if let Some(issued) = &found.issued
                 && let Err(why) =
@@ -96,6 +113,10 @@ impl Keeper {
                 match self.next(&wanted) {
                     Next::Ask(domain) => {
                         self.ask(domain).await;
+                        Some(self.ctx.now())
+                    }
+                    Next::AskWhen(domain) => {
+                        self.ask_when(domain).await;
                         Some(self.ctx.now())
                     }
                     Next::Wait(until) => until,
@@ -140,6 +161,17 @@ impl Keeper {
                 Some(_) | None => return Next::Ask(domain.clone()),
             }
         }
+        let issued = |domain: &&DomainName| {
+            self.known.get(*domain).is_some_and(|known| known.issued.is_some())
+        };
+        for domain in wanted.iter().filter(issued) {
+            match self.suggests_at.get(domain) {
+                Some(at) if *at > now => {
+                    soonest = Some(soonest.map_or(*at, |soonest| soonest.min(*at)));
+                }
+                Some(_) | None => return Next::AskWhen(domain.clone()),
+            }
+        }
         Next::Wait(soonest)
     }
 
@@ -152,8 +184,39 @@ impl Keeper {
             self.store.certificates().forget(domain.clone()).await?;
             tracing::info!(domain = %domain, "the certificate of `{domain}` is forgotten");
             self.known.remove(&domain);
+            self.suggests_at.remove(&domain);
         }
         Ok(())
+    }
+
+    /// Asks when a certificate should be renewed: one that is revoked before its time is renewed in time
+    /// so. Where nobody says, it stays as it was planned.
+    async fn ask_when(&mut self, domain: DomainName) {
+        let now = self.ctx.now();
+        let Some(known) = self.known.get_mut(&domain) else { return };
+        let Some(issued) = &mut known.issued else { return };
+        let asked = self.acme.suggested(&domain, &issued.chain);
+        let said = match tokio::time::timeout(SUGGESTED_WITHIN, asked).await {
+            Ok(Ok(said)) => said,
+            Ok(Err(why)) => {
+                tracing::debug!(domain = %domain, "when to renew `{domain}` is not known: {why}");
+                None
+            }
+            Err(_) => None,
+        };
+        let again = ask_again(now, said.map(|said| said.holds));
+        self.suggests_at.insert(domain.clone(), again);
+        let Some(said) = said else { return };
+        let planned = (issued.renew_at, issued.expires_at);
+        let renew_at = suggested(planned, said.window, now, self.ctx.chance());
+        if renew_at == issued.renew_at {
+            return;
+        }
+        issued.renew_at = renew_at;
+        tracing::info!(domain = %domain, "the certificate of `{domain}` is renewed at {renew_at}");
+        if let Err(error) = self.store.certificates().renews(domain, renew_at).await {
+            tracing::warn!(%error, "when to renew a certificate is not written down: {error}");
+        }
     }
 
     /// Asks for a certificate, and writes down what came of it.
@@ -179,7 +242,7 @@ impl Keeper {
             Err(_) => Err(Failed {
                 why: format!("the ACME server did not come to an end within {TRY_WITHIN:?}"),
                 wished: None,
-                is_of_all: false,
+                says: Says::Nothing,
             }),
         };
         let kept = match obtained {
@@ -199,7 +262,7 @@ impl Keeper {
             led.map_err(|why| Failed {
                 why: format!("`{domain}` {why}"),
                 wished: None,
-                is_of_all: false,
+                says: Says::Nothing,
             })?;
         }
         self.acme.obtain(domain, now).await
@@ -214,8 +277,9 @@ impl Keeper {
         let unusable = |why: &dyn std::fmt::Display| Failed {
             why: why.to_string(),
             wished: None,
-            is_of_all: false,
+            says: Says::OrdersAreTaken,
         };
+        self.refusals.orders_are_taken();
         let (now, life) = (self.ctx.now(), lifetime(domain, &chain).map_err(|why| unusable(&why))?);
         self.certificates.show(domain, &chain, &key).map_err(|why| unusable(&why))?;
         let (expires_at, renew_at) = (life.1, renewal(now, life));
@@ -231,16 +295,16 @@ impl Keeper {
             next_try_at: None,
         };
         self.known.insert(domain.clone(), known);
+        self.suggests_at.remove(domain);
         Ok(())
     }
 
     async fn keep_failure(&mut self, domain: &DomainName, tries: u32, failed: Failed) {
-        let Failed { why, wished, is_of_all } = failed;
+        let Failed { why, wished, says } = failed;
         let now = self.ctx.now();
         let then = next_try(tries, now, wished);
-        if is_of_all {
-            self.quiet_until = Some(then);
-        }
+        let quiet_until = self.refusals.quiet_until(domain, says, (now, then));
+        self.quiet_until = quiet_until.or(self.quiet_until);
         tracing::warn!(domain = %domain, "no certificate of `{domain}` until {then}: {why}");
         if let Some(known) = self.known.get_mut(domain) {
             known.last_error = Some(why.clone());

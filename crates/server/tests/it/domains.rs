@@ -3,6 +3,7 @@
 
 mod certificates;
 mod front;
+mod limited;
 mod pointing;
 
 use std::net::SocketAddr;
@@ -53,10 +54,10 @@ async fn a_page(server: &TestServer, slug: &str, domain: &str) -> Value {
     let reply = create(&server.caller(Scope::Write), slug, domain).await;
     assert_eq!(reply.status, 200, "{reply}");
     let page = reply.json()["statusPage"].clone();
-    // The table of domains follows the answer.
+    // The table of domains follows the answer; from then on nothing of the service is answered there.
     until(async || {
-        let reply = visit(server.address(), domain, "/", &[]).await;
-        (reply.status != 404).then_some(())
+        let reply = visit(server.address(), domain, "/healthz", &[]).await;
+        (reply.status == 404).then_some(())
     })
     .await;
     page

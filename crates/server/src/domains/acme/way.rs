@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::RETRY_AFTER;
+use http::header::{DATE, HeaderMap, RETRY_AFTER};
 use http::{Request, Response};
 use http_body_util::{BodyExt as _, Full};
 use instant_acme::{BodyWrapper, BytesResponse, Error, HttpClient};
@@ -37,12 +37,22 @@ impl Told {
         if answer.status().is_success() || answer.status().is_redirection() {
             return;
         }
-        let wish = answer.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
-        let seconds = wish.and_then(|wish| wish.trim().parse().ok());
-        let pause = seconds.map(Duration::from_secs).map(|pause| pause.min(WISH_MAX));
+        let pause = pause(answer.headers()).map(|pause| pause.min(WISH_MAX));
         let mut wished = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         *wished = pause.or(*wished);
     }
+}
+
+/// How long an answer asks to wait: seconds, or until a time by the clock that dated the answer
+/// (RFC 9110 §10.2.3).
+fn pause(headers: &HeaderMap) -> Option<Duration> {
+    let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
+    let wish = text(RETRY_AFTER)?;
+    if let Ok(seconds) = wish.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let date = |text| httpdate::parse_http_date(text).ok();
+    date(wish)?.duration_since(date(text(DATE)?)?).ok()
 }
 
 type Answered = Pin<Box<dyn Future<Output = Result<BytesResponse, Error>> + Send>>;
@@ -98,5 +108,21 @@ mod tests {
         assert_eq!(wished(StatusCode::SERVICE_UNAVAILABLE, "999999999"), Some(86_400));
         assert_eq!(wished(StatusCode::TOO_MANY_REQUESTS, "soon"), None);
         assert_eq!(wished(StatusCode::OK, "3"), None);
+    }
+
+    #[test]
+    fn a_pause_until_a_time_is_counted_from_the_time_of_the_answer() {
+        let pause = |date: Option<&'static str>| {
+            let mut headers = HeaderMap::new();
+            let until = "Sun, 22 Nov 2026 03:00:00 GMT";
+            headers.insert(RETRY_AFTER, http::HeaderValue::from_static(until));
+            if let Some(date) = date {
+                headers.insert(DATE, http::HeaderValue::from_static(date));
+            }
+            super::pause(&headers).map(|pause| pause.as_secs())
+        };
+        assert_eq!(pause(Some("Sun, 22 Nov 2026 02:00:00 GMT")), Some(3_600));
+        assert_eq!(pause(Some("Sun, 22 Nov 2026 04:00:00 GMT")), None);
+        assert_eq!(pause(None), None);
     }
 }

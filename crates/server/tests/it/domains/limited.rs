@@ -1,0 +1,88 @@
+//! Limits of an ACME server: one that meets a name is of that name until the next one meets it too. The
+//! server here takes no orders at all, and is none: Pebble has no limits.
+
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use rules::Scope;
+use serde_json::{Value, json};
+use server::config::{AcmeSettings, ChallengeChoice, TlsSettings};
+use testkit::server::{STATUS_PAGES, TestServer};
+use testkit::target::{Answer, DnsTarget, HttpTarget};
+
+use super::{a_page, asks, until};
+
+const JSON: &str = "application/json";
+
+/// A server whose account may order nothing for two hours.
+async fn without_orders() -> HttpTarget {
+    let acme = HttpTarget::start().await;
+    let url = |path| acme.url(path);
+    let directory = json!({
+        "newNonce": url("/nonce"), "newAccount": url("/account"), "newOrder": url("/order"),
+        "revokeCert": url("/revoke"), "keyChange": url("/key"),
+    });
+    let limited = json!({ "type": "urn:ietf:params:acme:error:rateLimited", "detail": "too many" });
+    let answer = |status, body: &Value| {
+        let answer = Answer::status(status).header("content-type", JSON);
+        answer.header("replay-nonce", "MTIzNDU2Nzg5MA").body(body.to_string())
+    };
+    acme.on("/dir", answer(200, &directory));
+    acme.on("/nonce", answer(200, &json!({})));
+    let account = answer(201, &json!({ "status": "valid" }));
+    acme.on("/account", account.header("location", acme.url("/account/1")));
+    acme.on("/order", answer(429, &limited).header("retry-after", "7200"));
+    acme
+}
+
+/// The names that were ordered, in order.
+fn ordered(acme: &HttpTarget) -> Vec<String> {
+    let orders = acme.received().into_iter().filter(|request| request.target == "/order");
+    let name = |body: String| {
+        let signed: Value = serde_json::from_str(&body).unwrap();
+        let payload = URL_SAFE_NO_PAD.decode(signed["payload"].as_str().unwrap()).unwrap();
+        let order: Value = serde_json::from_slice(&payload).unwrap();
+        order["identifiers"][0]["value"].as_str().unwrap().to_owned()
+    };
+    orders.map(|request| name(request.body)).collect()
+}
+
+// issue 7: one domain at its limit keeps no other from its certificate
+#[tokio::test]
+async fn a_limit_quiets_its_name_and_all_of_them_only_when_the_next_one_meets_it_too() {
+    let (dns, acme) = (DnsTarget::start().await, without_orders().await);
+    let names = ["a.test", "b.test", "c.test"];
+    names.map(|name| dns.address_of(name, "127.0.0.1"));
+    let server = TestServer::start_with(|settings| {
+        asks(&dns, settings);
+        let loopback = ([127, 0, 0, 1], 0).into();
+        let challenge = ChallengeChoice::Http;
+        let acme = AcmeSettings { directory: acme.url("/dir"), email: None, challenge };
+        let redirect = Some(loopback);
+        let tls = TlsSettings { listen: loopback, redirect, covers_own: false, acme };
+        settings.domains.tls = Some(tls);
+    })
+    .await;
+    let owner = server.caller(Scope::Write);
+    let failed = async |page: &Value| {
+        let reply = owner.call(STATUS_PAGES, "GetStatusPage", json!({ "id": page["id"] })).await;
+        let status = reply.json()["customDomainStatus"].clone();
+        (status["state"] == "failed").then_some(status)
+    };
+    let first = a_page(&server, "a", "a.test").await;
+    let status = until(async || failed(&first).await).await;
+    assert_eq!(
+        status["nextTryAt"], "2026-11-21T02:00:00Z",
+        "as long as the server wants: {status}"
+    );
+    let second = a_page(&server, "b", "b.test").await;
+    until(async || failed(&second).await).await;
+    assert_eq!(ordered(&acme), ["a.test", "b.test"]);
+    // Two in a row: everybody waits, but no longer than an hour, and then one tries.
+    a_page(&server, "c", "c.test").await;
+    assert_eq!(ordered(&acme).len(), 2);
+    server.advance(Duration::from_hours(1));
+    until(async || (ordered(&acme).len() == 3).then_some(())).await;
+    assert_eq!(ordered(&acme)[2], "c.test");
+}
