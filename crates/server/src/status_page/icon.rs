@@ -61,9 +61,12 @@ pub(crate) struct Icons {
 /// is.
 #[derive(Default)]
 struct Page {
-    turn: tokio::sync::Mutex<()>,
+    turn: Arc<tokio::sync::Mutex<()>>,
     known: Mutex<Option<Known>>,
 }
+
+/// Whose turn it is to fetch an icon, until it is dropped.
+type Turn = tokio::sync::OwnedMutexGuard<()>;
 
 #[derive(Clone)]
 struct Known {
@@ -133,18 +136,26 @@ impl Icons {
                 return known.icon;
             }
             if known.icon.is_some() {
-                // What there is will do until the new one is there.
-                let (icons, url) = (Arc::clone(self), url.to_owned());
-                tokio::spawn(async move { icons.renew(page, &kept, &url, now).await });
+                // What there is will do until the new one is there, which one visitor sets off.
+                if let Some(turn) = kept.free_turn() {
+                    let (icons, url) = (Arc::clone(self), url.to_owned());
+                    tokio::spawn(async move { icons.renew(page, &kept, (&url, turn), now).await });
+                }
                 return known.icon;
             }
         }
-        self.renew(page, &kept, url, now).await
+        let turn = Arc::clone(&kept.turn).lock_owned().await;
+        self.renew(page, &kept, (url, turn), now).await
     }
 
     /// Fetches the icon, unless somebody else just did.
-    async fn renew(&self, id: PageId, kept: &Page, url: &str, now: Timestamp) -> Option<Icon> {
-        let _turn = kept.turn.lock().await;
+    async fn renew(
+        &self,
+        id: PageId,
+        kept: &Page,
+        (url, _turn): (&str, Turn),
+        now: Timestamp,
+    ) -> Option<Icon> {
         let last = kept.known().filter(|known| known.url == url);
         if let Some(known) = last.as_ref().filter(|known| known.holds(now)) {
             return known.icon.clone();
@@ -224,6 +235,11 @@ impl Icons {
 }
 
 impl Page {
+    /// The turn, where nobody has it.
+    fn free_turn(&self) -> Option<Turn> {
+        Arc::clone(&self.turn).try_lock_owned().ok()
+    }
+
     fn known(&self) -> Option<Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -269,4 +285,19 @@ fn answer(icon: &Icon, access: AccessType, request: &HeaderMap) -> Response {
         *response.body_mut() = Body::from(icon.said.bytes(Encoding::Identity));
     }
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_visitor_at_a_time_sets_off_that_an_icon_is_fetched_anew() {
+        let page = Page::default();
+        let turn = page.free_turn();
+        assert!(turn.is_some());
+        assert!(page.free_turn().is_none(), "whoever comes meanwhile takes what there is");
+        drop(turn);
+        assert!(page.free_turn().is_some());
+    }
 }
