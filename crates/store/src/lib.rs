@@ -3,6 +3,7 @@
 //! Everything that changes goes through one writer in groups; readers never wait for it. Decisions
 //! belong to `domain`, time and identifiers come in as values.
 
+mod accesses;
 mod audit;
 mod backup;
 mod certificates;
@@ -45,6 +46,7 @@ mod vault;
 mod workspaces;
 mod writer;
 
+pub use accesses::Access;
 pub use audit::{Actor, Audit, AuditEntry, Change, ProbeNote, ProbeTurn};
 pub use backup::restore;
 pub use certificates::{Certificates, DomainCertificate, IssuedCertificate};

@@ -8,6 +8,7 @@ use std::time::Duration;
 use rules::WorkspaceId;
 use tokio::sync::watch;
 
+use crate::accesses::{Access, Accesses};
 use crate::db::{self, Connection, query};
 use crate::engine::{Database, Engine, READER_WAIT, Readers};
 use crate::folder;
@@ -54,6 +55,7 @@ struct Inner {
     generations: Arc<Generations>,
     outbox: Arc<Listener>,
     page_changes: watch::Sender<u64>,
+    accesses: Accesses,
 }
 
 impl Store {
@@ -77,7 +79,9 @@ impl Store {
         let shared = (Arc::clone(&vault), Arc::clone(&generations));
         let writer = Writer::start(db, owner, shared.0, lock, shared.1, memory)?;
         let page_changes = watch::Sender::new(0);
-        let inner = Inner { writer, readers, vault, tail, generations, outbox, page_changes };
+        let accesses = Accesses::default();
+        let inner =
+            Inner { writer, readers, vault, tail, generations, outbox, page_changes, accesses };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -158,6 +162,16 @@ impl Store {
     /// Sees a new value whenever status pages were changed, or may have been.
     pub fn page_changes(&self) -> watch::Receiver<u64> {
         self.inner.page_changes.subscribe()
+    }
+
+    /// How often status pages were changed, or may have been.
+    pub fn pages_changed_so_far(&self) -> u64 {
+        *self.inner.page_changes.borrow()
+    }
+
+    /// How often it was changed who may see this page; see [`Access`].
+    pub fn access(&self, page: rules::PageId) -> Access {
+        self.inner.accesses.of(page)
     }
 
     /// Components of status pages.
@@ -311,6 +325,11 @@ impl Store {
     /// Where the sender listens.
     pub(crate) fn outbox_listener(&self) -> &Listener {
         &self.inner.outbox
+    }
+
+    /// Says that others may see a page than before, or that it may be so.
+    pub(crate) fn access_changed(&self, page: rules::PageId) {
+        self.inner.accesses.changed(page);
     }
 
     /// Says that status pages were changed, or may have been.

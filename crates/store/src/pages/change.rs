@@ -6,6 +6,7 @@ use rules::{DomainName, PageId, Theme, Timestamp, Violation, WorkspaceId};
 
 use super::columns::{self, domains_text, sealed_password};
 use super::{Pages, is_there};
+use crate::accesses;
 use crate::audit::{self, Note};
 use crate::db::{Connection, query};
 use crate::writer::Session;
@@ -50,6 +51,7 @@ impl Pages<'_> {
         settings: PageSettings,
         change: Change,
     ) -> Result<StatusPage, StoreError> {
+        let (id, is_other) = (seen.id, accesses::is_other(&seen.settings, &settings));
         let updated = self
             .store
             .write_in(seen.workspace, move |session| {
@@ -63,6 +65,9 @@ impl Pages<'_> {
                 })
             })
             .await;
+        if is_other {
+            self.store.access_changed(id);
+        }
         self.store.pages_changed();
         updated
     }
@@ -76,7 +81,11 @@ impl Pages<'_> {
         change: Change,
     ) -> Result<StatusPage, StoreError> {
         let action = if published { "page.publish" } else { "page.unpublish" };
-        self.set(workspace, id, (action, change), move |page| page.published = published).await
+        let set = self.set(workspace, id, (action, change), move |page| page.published = published);
+        let page = set.await;
+        self.store.access_changed(id);
+        self.store.pages_changed();
+        page
     }
 
     /// Gives a page its colours. Where it has them already, nothing changes.
@@ -138,6 +147,7 @@ impl Pages<'_> {
                 })
             })
             .await;
+        self.store.access_changed(id);
         self.store.pages_changed();
         deleted
     }

@@ -34,6 +34,11 @@ impl Shown<'_> {
         Ok(Some((facts, regions.and_then(|count| u32::try_from(count).ok()).unwrap_or(0))))
     }
 
+    /// When the oldest thing began that is kept of the page.
+    pub async fn first(&self, page: PageId) -> Result<Option<Timestamp>, StoreError> {
+        first(&mut self.store.read().await?, page).await
+    }
+
     /// What began in `range` or touches it, of components whose places in the page are given.
     pub async fn past(
         &self,
