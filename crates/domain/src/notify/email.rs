@@ -3,8 +3,8 @@
 //! Format: <https://www.rfc-editor.org/rfc/rfc5322>
 
 mod html;
+pub mod style;
 
-pub(super) use html::{BODY, BUTTON, CARD};
 use rules::notification::Email;
 
 use super::answer::{again, refused};

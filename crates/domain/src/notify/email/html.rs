@@ -5,20 +5,11 @@ use std::fmt::Write as _;
 
 use super::super::fit::{List, Unit, escaped, html};
 use super::super::story::{LINK_WORDS, SENDER, Story, shown_time};
+use super::style::{BODY, BUTTON, CARD, HEADING, SMALL};
 
 /// Regions or events: Gmail shows the first 102 KB of a message.
 pub(super) const LINES: List =
     List { escape: html, unit: Unit::Bytes, around: ("<li>", "</li>"), max: 40_000 };
-
-/// Styles that all our emails share.
-pub(in super::super) const BODY: &str = "margin:0;padding:16px;background:#f4f5f7;color:#16191d;\
-    font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif";
-/// The column that everything stands in.
-pub(in super::super) const CARD: &str =
-    "max-width:600px;margin:0 auto;padding:24px;background:#ffffff";
-/// The link that matters.
-pub(in super::super) const BUTTON: &str = "display:inline-block;padding:10px 16px;background:#16191d;color:#ffffff;\
-    text-decoration:none;border-radius:4px";
 
 pub(super) fn page(story: &Story) -> String {
     let title = escaped(&story.title, html);
@@ -26,7 +17,7 @@ pub(super) fn page(story: &Story) -> String {
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
          <meta name=\"viewport\" content=\"width=device-width\"><title>{title}</title></head>\n\
          <body style=\"{BODY}\"><div style=\"{CARD};border-top:6px solid #{colour:06x}\">\n\
-         <h1 style=\"margin:0 0 16px;font-size:20px;overflow-wrap:anywhere\">{sign} {title}</h1>\n",
+         <h1 style=\"{HEADING}\">{sign} {title}</h1>\n",
         colour = story.tone.colour(),
         sign = story.tone.sign(),
     );
@@ -46,7 +37,7 @@ pub(super) fn page(story: &Story) -> String {
     let time = escaped(&shown_time(story.at), html);
     let _ = writeln!(
         page,
-        "<p style=\"margin:16px 0 0;color:#5b6470;font-size:13px\">{SENDER} · {time}</p>\n\
+        "<p style=\"{SMALL}\">{SENDER} · {time}</p>\n\
          </div></body></html>"
     );
     page

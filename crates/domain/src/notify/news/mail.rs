@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 
 use rules::status_page::Language;
 
-use super::super::email::{BODY, BUTTON, CARD, SUBJECT_MAX, id, subject};
+use super::super::email::style::{BODY, BUTTON, CARD, HEADING, LIGHT, SMALL};
+use super::super::email::{SUBJECT_MAX, id, subject};
 use super::super::fit::{Unit, escaped, fit, html, one_line, plain};
 use super::super::message::{ListLinks, Mail};
 use super::super::story::shown_time;
@@ -18,8 +19,6 @@ const TEXT_MAX: usize = 16_384;
 const NAMES_MAX: usize = 1_000;
 /// All news of one email (ours): Gmail shows the first 102 KB of a message.
 const NEWS_BYTES_MAX: usize = 40_000;
-
-const SMALL: &str = "margin:16px 0 0;color:#5b6470;font-size:13px";
 
 /// One piece of news in words, nothing escaped yet.
 struct Told {
@@ -178,8 +177,8 @@ fn html_of(
         "<!doctype html>\n<html lang=\"{language}\"><head><meta charset=\"utf-8\">\
          <meta name=\"viewport\" content=\"width=device-width\"><title>{title}</title></head>\n\
          <body style=\"{BODY}\"><div style=\"{CARD}\">\n\
-         <p style=\"margin:0;color:#5b6470\">{page}</p>\n\
-         <h1 style=\"margin:0 0 16px;font-size:20px;overflow-wrap:anywhere\">{title}</h1>\n",
+         <p style=\"{LIGHT}\">{page}</p>\n\
+         <h1 style=\"{HEADING}\">{title}</h1>\n",
         title = safe(title),
         page = safe(page),
     );

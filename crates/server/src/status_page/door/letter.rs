@@ -1,6 +1,7 @@
 //! The email with the link that lets a member in: text and HTML that say the same.
 
 use askama::Template;
+use domain::notify::letter_style::{BODY, BUTTON, CARD, HEADING, LIGHT, SMALL};
 use domain::notify::{ListLinks, Mail};
 use rules::status_page::StatusPage;
 
