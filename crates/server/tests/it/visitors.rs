@@ -5,6 +5,7 @@ mod browser;
 mod depth;
 mod depth_icon;
 mod forms;
+mod front;
 mod gate;
 mod keyboard;
 mod members;

@@ -53,7 +53,7 @@ async fn a_monitor(owner: &Caller, number: u64) -> MonitorId {
 }
 
 /// Up for 80 days, but for some hours or minutes in which it is down or slow.
-fn past(number: u64) -> Vec<Transition> {
+pub(super) fn past(number: u64) -> Vec<Transition> {
     let mut past =
         vec![change(80 * DAY, MonitorStatus::Unknown, MonitorStatus::Active, NO_INCIDENT)];
     for trouble in (1..=TROUBLES).rev() {

@@ -1,0 +1,152 @@
+//! A page in Markdown: its blocks of code with what stands before them, its headings and its links. What
+//! is done with them belongs to the tests.
+
+use std::fs;
+
+use crate::repository;
+
+/// Endings of what a page may ask to save as a file.
+const FILES: [&str; 8] =
+    [".mjs", ".tf", ".toml", ".json", ".service", ".timer", ".conf", "Caddyfile"];
+
+/// A page.
+pub(crate) struct Document {
+    /// From the repository on.
+    pub(crate) path: String,
+    text: String,
+}
+
+/// A fenced block.
+#[derive(Clone, Debug)]
+pub(crate) struct Block {
+    /// The page, and the line of its fence: `docs/guides/alerts.md:12`.
+    pub(crate) place: String,
+    /// Such as `sh`.
+    pub(crate) language: String,
+    pub(crate) text: String,
+    /// Why nobody runs it, from the comment before it.
+    pub(crate) not_run: Option<String>,
+    /// The file that the paragraph before asks to save it as.
+    pub(crate) file: Option<String>,
+}
+
+impl Document {
+    pub(crate) fn read(path: &str) -> Self {
+        let file = repository().join(path);
+        let text = fs::read_to_string(&file).unwrap_or_else(|why| panic!("{path}: {why}"));
+        Self { path: path.to_owned(), text }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn of(path: &str, text: &str) -> Self {
+        Self { path: path.to_owned(), text: text.to_owned() }
+    }
+
+    /// Every block, in order.
+    pub(crate) fn blocks(&self) -> Vec<Block> {
+        let mut blocks = Vec::new();
+        let (mut paragraph, mut not_run) = (String::new(), None);
+        let mut lines = self.text.lines().enumerate();
+        while let Some((at, line)) = lines.next() {
+            if let Some(language) = line.strip_prefix("```") {
+                let inside = lines.by_ref().map(|(_, line)| line);
+                let inside: Vec<&str> =
+                    inside.take_while(|line| !line.starts_with("```")).collect();
+                blocks.push(Block {
+                    place: format!("{}:{}", self.path, at + 1),
+                    language: language.to_owned(),
+                    text: inside.join("\n") + "\n",
+                    not_run: not_run.take(),
+                    file: file_in(&paragraph),
+                });
+                paragraph.clear();
+            } else if let Some(reason) = line.strip_prefix("<!-- not run: ") {
+                not_run = Some(reason.trim_end_matches(" -->").to_owned());
+            } else if !line.is_empty() {
+                if is_begun_anew(self.text.lines().nth(at.wrapping_sub(1))) {
+                    paragraph.clear();
+                }
+                paragraph.push_str(line);
+                paragraph.push('\n');
+            }
+        }
+        blocks
+    }
+
+    /// The anchors of its headings, as they are called in addresses, and those that stand for themselves.
+    pub(crate) fn anchors(&self) -> Vec<String> {
+        let mut anchors: Vec<String> = Vec::new();
+        let prose = self.prose();
+        for heading in prose.lines().filter(|line| line.starts_with('#')) {
+            let text = heading.trim_start_matches('#').trim().to_lowercase();
+            let kept = text.chars().filter(|it| it.is_alphanumeric() || " -_".contains(*it));
+            let anchor: String = kept.map(|it| if it == ' ' { '-' } else { it }).collect();
+            let before = anchors.iter().filter(|it| **it == anchor).count();
+            anchors.push(if before == 0 { anchor } else { format!("{anchor}-{before}") });
+        }
+        let given = prose.split("<a id=\"").skip(1).filter_map(|rest| rest.split('"').next());
+        anchors.extend(given.map(str::to_owned));
+        anchors
+    }
+
+    /// What links and pictures lead to.
+    pub(crate) fn links(&self) -> Vec<String> {
+        let prose = without_code(&self.prose());
+        let in_markdown = prose.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+        let in_html = ["src=\"", "srcset=\"", "href=\""].into_iter().flat_map(|attribute| {
+            prose.split(attribute).skip(1).filter_map(|rest| rest.split('"').next())
+        });
+        let words = |target: &str| target.split_whitespace().next().unwrap_or_default().to_owned();
+        in_markdown.chain(in_html).map(words).collect()
+    }
+
+    /// The text without fenced blocks and comments.
+    fn prose(&self) -> String {
+        let mut fenced = false;
+        let mut prose = String::new();
+        for line in self.text.lines() {
+            let fence = line.trim_start().starts_with("```");
+            if !fence && !fenced && !line.starts_with("<!--") {
+                prose.push_str(line);
+                prose.push('\n');
+            }
+            fenced ^= fence;
+        }
+        prose
+    }
+}
+
+/// Whether the line before ends a paragraph.
+fn is_begun_anew(before: Option<&str>) -> bool {
+    before.is_none_or(|line| line.is_empty() || line.starts_with("<!--"))
+}
+
+/// The last name of a file between back-ticks.
+fn file_in(paragraph: &str) -> Option<String> {
+    let spans = paragraph.split('`').skip(1).step_by(2);
+    let files = spans.filter(|span| FILES.iter().any(|ending| span.ends_with(ending)));
+    files.last().map(str::to_owned)
+}
+
+/// What stands between back-ticks is no link.
+fn without_code(prose: &str) -> String {
+    prose.split('`').step_by(2).collect::<Vec<_>>().join("`")
+}
+
+#[test]
+fn blocks_have_their_language_their_file_and_the_reason_why_they_are_not_run() {
+    let text = "Save `a.mjs`.\n\nSave as\n`b.mjs`:\n\n```ts\n1\n```\n\n<!-- not run: why -->\n```sh\nls\n```\n";
+    let blocks = Document::of("a.md", text).blocks();
+    let [program, command] = blocks.try_into().unwrap();
+    assert_eq!((program.language.as_str(), program.file.as_deref()), ("ts", Some("b.mjs")));
+    assert_eq!((program.text.as_str(), program.place.as_str()), ("1\n", "a.md:6"));
+    assert_eq!((command.not_run.as_deref(), command.file), (Some("why"), None));
+}
+
+#[test]
+fn anchors_are_made_of_headings_and_links_are_found_outside_of_code() {
+    let text = "# A `b`, c-d!\n## A\n## A\n<a id=\"own\"></a>\n[x\ny](z.md#a) `[no](no.md)` <img src=\"p.png\">\n```\n# no\n```\n";
+    let document = Document::of("a.md", text);
+    assert_eq!(document.anchors(), ["a-b-c-d", "a", "a-1", "own"]);
+    assert_eq!(document.links(), ["z.md#a", "p.png"]);
+}

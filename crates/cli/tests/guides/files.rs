@@ -1,0 +1,95 @@
+//! What pages have their readers save, held against the program that reads it: the server, systemd, nginx,
+//! Caddy, TypeScript's compiler. HCL is held by the `terraform` commands of the pages themselves.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use crate::repository;
+use crate::world::World;
+
+/// How TypeScript's compiler looks at a program: as strictly as it can, without writing anything.
+const STRICTLY: [&str; 11] = [
+    "--noEmit",
+    "--strict",
+    "--exactOptionalPropertyTypes",
+    "--noUncheckedIndexedAccess",
+    "--skipLibCheck",
+    "--target",
+    "es2022",
+    "--module",
+    "nodenext",
+    "--types",
+    "node",
+];
+/// Where Debian and its kin keep nginx, off the path of most users.
+const NGINX: &str = "/usr/sbin/nginx";
+
+/// Whoever reads a file of this language takes it.
+pub(crate) fn must_be_read(world: &World, place: &str, language: &str, file: &Path) {
+    match language {
+        "toml" => {
+            let mut aloft = Command::new(env!("CARGO_BIN_EXE_aloft"));
+            must_take(place, aloft.args(["config", "--config"]).arg(file));
+        }
+        "ini" => {
+            let mut systemd = Command::new("systemd-analyze");
+            must_take(
+                place,
+                systemd.args(["verify", "--man=no", "--recursive-errors=no"]).arg(file),
+            );
+        }
+        "caddyfile" => {
+            let mut caddy = Command::new("caddy");
+            caddy.args(["validate", "--adapter", "caddyfile", "--config"]).arg(file);
+            must_take(place, caddy.env("HOME", world.path("home")).env_remove("XDG_DATA_HOME"));
+        }
+        "nginx" => must_be_nginx(world, place, file),
+        _ => {}
+    }
+}
+
+/// nginx takes it as one of the files that its own one includes. Where it listens is a file here.
+fn must_be_nginx(world: &World, place: &str, file: &Path) {
+    let text = fs::read_to_string(file).unwrap();
+    let socket = format!("listen unix:{} ", world.path("tmp/nginx").display());
+    fs::write(file, text.replace("listen 443 ", &socket)).unwrap();
+    let whole = world.path("tmp/nginx.conf");
+    let tmp = world.path("tmp").display().to_string();
+    let places = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+        .map(|name| format!("{name}_temp_path {tmp}/{name};"));
+    let around = format!(
+        "pid {tmp}/nginx.pid; error_log stderr; events {{}}\nhttp {{ access_log off; {} include {}; }}\n",
+        places.join(" "),
+        file.display()
+    );
+    fs::write(&whole, around).unwrap();
+    let mut nginx = Command::new(NGINX);
+    must_take(place, nginx.args(["-t", "-e", "stderr", "-c"]).arg(whole));
+}
+
+/// TypeScript takes the programs of a page, in the folder where the client is installed.
+pub(crate) fn must_be_typed(world: &World, programs: &[String]) {
+    if programs.is_empty() {
+        return;
+    }
+    let modules = repository().join("clients/typescript/node_modules");
+    let mut compiler = Command::new("node");
+    compiler.current_dir(world.work()).arg(modules.join("typescript/bin/tsc")).args(STRICTLY);
+    compiler.arg("--typeRoots").arg(modules.join("@types"));
+    for program in programs {
+        let file = world.work().join(program);
+        let typed = file.with_extension("mts");
+        fs::copy(file, &typed).unwrap();
+        compiler.arg(typed);
+    }
+    must_take(&programs.join(", "), &mut compiler);
+}
+
+fn must_take(place: &str, command: &mut Command) {
+    let Output { status, stdout, stderr } = command
+        .output()
+        .unwrap_or_else(|why| panic!("{place}: {command:?}: {why}; `cargo xtask setup` gets it"));
+    let (out, err) = (String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
+    assert!(status.success(), "{place}: {command:?}\n{out}{err}");
+}

@@ -1,0 +1,52 @@
+//! What pages promise in numbers, and what of them nobody runs: a short list, each with its reason.
+
+use crate::document::{Block, Document};
+use crate::links;
+
+/// Lines of a block that are not empty.
+fn lines(block: &Block) -> usize {
+    block.text.lines().filter(|line| !line.trim().is_empty()).count()
+}
+
+// issue 8, what it must reach: "three lines of shell, eight lines of TypeScript"
+#[test]
+fn three_lines_of_shell_and_eight_of_typescript_list_the_first_monitor() {
+    for page in ["README.md", "docs/guides/first-monitor.md"] {
+        let blocks = Document::read(page).blocks();
+        let at = blocks.iter().position(|block| block.language == "ts").unwrap();
+        let (program, shell) = (&blocks[at], &blocks[at + 1]);
+        assert!(program.text.lines().count() <= 8, "{}", program.text);
+        assert!(
+            program.text.contains("createHttpMonitor") && program.text.contains("listMonitors")
+        );
+        assert!(shell.language == "sh" && lines(shell) <= 3, "{}", shell.text);
+    }
+}
+
+// issue 8, point 4: "the two commands"
+#[test]
+fn the_readme_begins_with_the_two_commands() {
+    let blocks = Document::read("README.md").blocks();
+    let commands: Vec<_> =
+        blocks[0].text.lines().map(|line| line.split('#').next().unwrap().trim()).collect();
+    assert_eq!(commands, ["cargo run --release -- serve --demo", "cargo xtask test"]);
+}
+
+#[test]
+fn what_is_not_run_is_little_and_says_why() {
+    let pages = links::pages().into_iter().map(|page| Document::read(&page));
+    let left: Vec<_> = pages
+        .flat_map(|page| page.blocks())
+        .filter_map(|block| Some(format!("{}: {}", block.place.split(':').next()?, block.not_run?)))
+        .collect();
+    insta::assert_snapshot!(left.join("\n"), @r"
+    clients/typescript/README.md: the package is not on npm before the first release
+    docs/guides/alerts.md: it takes a message that found no receiver
+    docs/guides/check-once.md: a picture of what a check of a slow page draws
+    docs/guides/first-monitor.md: it builds the program, which the tests have built already
+    docs/guides/move-from-openstatus.md: it asks a service of somebody else
+    docs/guides/run-it-for-real.md: it makes a program and a user of the whole system
+    docs/guides/run-it-for-real.md: it asks for a password, and makes a role of your PostgreSQL
+    docs/guides/run-it-for-real.md: it replaces a program of the whole system
+    ");
+}

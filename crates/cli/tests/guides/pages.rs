@@ -1,0 +1,46 @@
+//! Every guide, the README and the client's, followed from the beginning to the end, each by a reader of its own.
+
+use std::fs;
+
+use crate::reader::Reader;
+use crate::repository;
+
+/// A test for each page, and the list of them.
+macro_rules! pages {
+    ($($name:ident: $path:literal),* $(,)?) => {
+        const FOLLOWED: &[&str] = &[$($path),*];
+        $(
+            // issue 8, point 3: "Every example is run by the tests"
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $name() {
+                Reader::follow($path).await;
+            }
+        )*
+    };
+}
+
+pages! {
+    the_readme_holds: "README.md",
+    the_clients_front_page_holds: "clients/typescript/README.md",
+    a_first_monitor_holds: "docs/guides/first-monitor.md",
+    alerts_hold: "docs/guides/alerts.md",
+    a_status_page_holds: "docs/guides/status-page.md",
+    terraform_holds: "docs/guides/terraform.md",
+    typescript_holds: "docs/guides/typescript.md",
+    the_clients_readme_holds: "clients/typescript/README.md",
+    calls_from_anything_hold: "docs/guides/call-it.md",
+    checks_from_here_hold: "docs/guides/check-once.md",
+    running_it_for_real_holds: "docs/guides/run-it-for-real.md",
+    moving_from_openstatus_holds: "docs/guides/move-from-openstatus.md",
+    moving_from_uptime_kuma_holds: "docs/guides/move-from-uptime-kuma.md",
+}
+
+#[test]
+fn every_guide_is_followed() {
+    let entries = fs::read_dir(repository().join("docs/guides")).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut guides: Vec<_> = names.map(|name| format!("docs/guides/{name}")).collect();
+    guides.retain(|guide| guide != "docs/guides/README.md");
+    let mut missing = guides.iter().filter(|guide| !FOLLOWED.contains(&guide.as_str()));
+    assert_eq!(missing.next(), None);
+}

@@ -1,0 +1,381 @@
+//! Somebody who follows a page from its beginning to its end: saves what is to be saved, types what is to be
+//! typed, puts in what was answered, and looks whether what the page promises came.
+
+use std::collections::HashMap;
+use std::fs;
+use std::net::SocketAddr;
+use std::process::Command;
+
+use serde_json::{Deserializer, Value};
+use tokio::time::Instant;
+
+use crate::document::{Block, Document};
+use crate::files;
+use crate::shell::{PATIENCE, Shell, Terminal};
+use crate::world::World;
+
+/// What the page writes before `…` for a key, and the fewest characters that follow in truth.
+const KEY: (&str, usize) = ("aloft_", 40);
+/// The same of everything that is answered.
+const ANSWERS: [(&str, usize); 15] = [
+    KEY,
+    ("mon_", 10),
+    ("chn_", 10),
+    ("page_", 10),
+    ("cmp_", 10),
+    ("grp_", 10),
+    ("rpt_", 10),
+    ("upd_", 10),
+    ("sub_", 10),
+    ("mnt_", 10),
+    ("inc_", 10),
+    ("dlv_", 10),
+    ("tpl_", 10),
+    ("key_", 10),
+    ("whsec_", 20),
+];
+/// What comes by itself after a while, and how it is asked for.
+const COMES: [(&str, &str); 1] = [("inc_", "aloft incidents list --json")];
+/// How a block says that it goes on until it is stopped.
+const BESIDE: &str = "# in a terminal of its own\n";
+/// What starts a server.
+const STARTS: [&str; 3] = ["aloft serve", "serve --demo", "enable --now aloft"];
+/// Where the pages have the server, and a receiver of the reader's own.
+const SERVER: &str = "127.0.0.1:8080";
+const RECEIVER: &str = "127.0.0.1:9000";
+
+/// The reader, at some block of the page.
+pub(crate) struct Reader {
+    shell: Shell,
+    terminals: Vec<Terminal>,
+    answered: HashMap<&'static str, String>,
+    /// What the last command printed.
+    printed: String,
+    server: Option<String>,
+    receiver: Option<String>,
+    programs: Vec<String>,
+    world: World,
+}
+
+impl Reader {
+    /// Follows a page to its end.
+    pub(crate) async fn follow(path: &str) {
+        let blocks = Document::read(path).blocks();
+        let text: String = blocks.iter().map(|block| block.text.as_str()).collect();
+        let mut world = World::start(&text).await;
+        world.is_prepared = !STARTS.iter().any(|start| text.contains(start));
+        tokio::task::block_in_place(|| {
+            let mut reader = Self::at(world);
+            for block in blocks.iter().filter(|block| block.not_run.is_none()) {
+                reader.take(block);
+            }
+            files::must_be_typed(&reader.world, &reader.programs);
+        });
+    }
+
+    /// With an empty folder, and a server where the page starts from one.
+    fn at(world: World) -> Self {
+        let shell = Shell::start(world.bash(), world.path("tmp"));
+        let mut reader = Self {
+            shell,
+            terminals: Vec::new(),
+            answered: HashMap::new(),
+            printed: String::new(),
+            server: None,
+            receiver: None,
+            programs: Vec::new(),
+            world,
+        };
+        if reader.world.is_prepared {
+            reader.serve("");
+            let made = "aloft workspaces create --slug acme --name Acme\n\
+                        aloft keys create --workspace acme --name test --scope write\n";
+            reader.types("before the page", made);
+        }
+        reader
+    }
+
+    fn take(&mut self, block: &Block) {
+        let Block { place, language, text, file, .. } = block;
+        match (language.as_str(), file) {
+            ("sh", _) if text.starts_with(BESIDE) => self.opens(place, text),
+            ("sh", _) => self.types(place, text),
+            ("ts" | "js" | "hcl" | "toml" | "ini" | "nginx" | "caddyfile" | "json", Some(file)) => {
+                self.saves(place, language, file, text);
+            }
+            ("json", None) => {
+                let promised: Value = serde_json::from_str(&self.placed(text)).unwrap();
+                let came = documents(&self.printed).iter().any(|came| fits(&promised, came));
+                assert!(came, "{place}: nothing fits it in: {}", self.printed);
+            }
+            ("text", None) => {
+                for line in text.lines() {
+                    assert!(
+                        self.printed.contains(line),
+                        "{place}: `{line}` is not in: {}",
+                        self.printed
+                    );
+                }
+            }
+            ("html", None) => {
+                for source in text.split("src=\"").skip(1).filter_map(|it| it.split('"').next()) {
+                    self.types(
+                        place,
+                        &format!("curl -sS --fail-with-body -o /dev/null '{source}'\n"),
+                    );
+                }
+            }
+            _ => panic!("{place}: nobody knows what to do with this block of `{language}`"),
+        }
+    }
+
+    /// Runs the commands of a block, one after the other.
+    fn types(&mut self, place: &str, text: &str) {
+        let mut printed = String::new();
+        for command in commands(place, text) {
+            printed.push_str(&self.type_one(place, &command));
+        }
+        self.printed = printed;
+    }
+
+    /// Runs a command, and starts the server that it asks for; what it printed.
+    fn type_one(&mut self, place: &str, text: &str) -> String {
+        let text = self.filled(place, text);
+        let printed = self
+            .shell
+            .run(&text)
+            .unwrap_or_else(|why| panic!("{place} failed:\n{text}\n{why}\n{}", self.said()));
+        hear(&mut self.answered, &ANSWERS, &printed);
+        let asked = self.world.path("to-start");
+        for flags in fs::read_to_string(&asked).unwrap_or_default().lines() {
+            self.serve(flags);
+        }
+        if asked.exists() {
+            fs::remove_file(asked).unwrap();
+        }
+        printed
+    }
+
+    /// Runs a block in a terminal of its own until it answers.
+    fn opens(&mut self, place: &str, text: &str) {
+        let text = self.filled(place, text);
+        let address = self.open(self.world.bash(), &text);
+        if text.contains("aloft serve") {
+            self.server = Some(address);
+        } else {
+            self.receiver = Some(address);
+        }
+    }
+
+    /// Starts a server with these flags, and the variables of a unit's file where there is one.
+    fn serve(&mut self, flags: &str) {
+        let mut bash = self.world.bash();
+        let variables =
+            fs::read_to_string(self.world.path("etc/aloft/secrets")).unwrap_or_default();
+        bash.envs(variables.lines().filter_map(|line| line.split_once('=')));
+        self.server = Some(self.open(bash, &format!("exec aloft serve {flags}")));
+        let process = self.terminals.last().unwrap().pid().to_string();
+        fs::write(self.world.path("server"), process).unwrap();
+    }
+
+    /// Opens a terminal and waits until what runs there says where it answers.
+    fn open(&mut self, bash: Command, text: &str) -> String {
+        let terminal = Terminal::open(bash, text);
+        let mut said = String::new();
+        let address = loop {
+            let line =
+                terminal.line().unwrap_or_else(|| panic!("it does not answer: {text}\n{said}"));
+            hear(&mut self.answered, &[KEY], &line);
+            said = said + &line + "\n";
+            if let Some(address) = listens(&said) {
+                break address;
+            }
+        };
+        self.terminals.push(terminal);
+        address.to_string()
+    }
+
+    /// Saves a file, and holds it against what will read it.
+    fn saves(&mut self, place: &str, language: &str, file: &str, text: &str) {
+        let path = match file.strip_prefix('/') {
+            Some(below) => self.world.path(below),
+            None => self.world.work().join(file),
+        };
+        let text = match language {
+            "json" => text.to_owned(),
+            _ => self.filled(place, text).replace("listen(9000,", "listen(0,"),
+        };
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        files::must_be_read(&self.world, place, language, &path);
+        if language == "ts" {
+            self.programs.push(file.to_owned());
+        }
+    }
+
+    /// A text with the addresses of this test.
+    fn placed(&self, text: &str) -> String {
+        let mut text = self.world.placed(text);
+        for (written, address) in [(SERVER, &self.server), (RECEIVER, &self.receiver)] {
+            if let Some(address) = address {
+                text = text.replace(written, address);
+            }
+        }
+        text
+    }
+
+    /// The same, and with what was answered in the place of every `…`.
+    fn filled(&mut self, place: &str, text: &str) -> String {
+        let mut text = self.placed(text);
+        for (prefix, _) in ANSWERS {
+            let open = format!("{prefix}…");
+            if text.contains(&open) {
+                text = text.replace(&open, &self.answer(place, prefix));
+            }
+        }
+        assert!(!text.contains('…'), "{place} leaves something open:\n{text}");
+        text
+    }
+
+    /// The last thing of this sort that was answered; waits for what comes by itself.
+    fn answer(&mut self, place: &str, prefix: &str) -> String {
+        let end = Instant::now() + PATIENCE;
+        while Instant::now() < end {
+            // A server logs of many things, and shows the key of a demo.
+            let said = self.said();
+            hear(&mut self.answered, &[KEY], &said);
+            if let Some(known) = self.answered.get(prefix) {
+                return known.clone();
+            }
+            if let Some((_, asked)) = COMES.iter().find(|(it, _)| *it == prefix) {
+                let printed = self.shell.run(asked).unwrap_or_else(|why| panic!("{place}: {why}"));
+                hear(&mut self.answered, &ANSWERS, &printed);
+            } else if let Some(line) = self.terminals.last().and_then(Terminal::line) {
+                hear(&mut self.answered, &[KEY], &line);
+            } else {
+                break;
+            }
+        }
+        panic!("{place}: nothing answered `{prefix}…` before");
+    }
+
+    /// What the terminals said meanwhile.
+    fn said(&self) -> String {
+        self.terminals.iter().map(Terminal::rest).collect()
+    }
+}
+
+/// The commands of a block: a command ends with the first line that completes it.
+fn commands(place: &str, text: &str) -> Vec<String> {
+    let (mut commands, mut open) = (Vec::new(), String::new());
+    for line in text.lines() {
+        open = open + line + "\n";
+        if !line.ends_with('\\') && is_complete(&open) {
+            commands.push(std::mem::take(&mut open));
+        }
+    }
+    assert_eq!(open, "", "{place} ends in the middle of a command");
+    commands
+}
+
+/// Whether the shell waits for nothing more; of an open here-document it only complains.
+fn is_complete(text: &str) -> bool {
+    let read = Command::new("bash").args(["-n", "-c", text]).output().unwrap();
+    read.status.success() && read.stderr.is_empty()
+}
+
+/// Where something says that it listens.
+fn listens(said: &str) -> Option<SocketAddr> {
+    if let Some((_, after)) = said.split_once("answering on http://") {
+        let end = after.find(|it: char| !it.is_ascii_digit() && !".:".contains(it))?;
+        return after[..end].parse().ok();
+    }
+    let (_, after) = said.split_once("listening")?.1.split_once("port: ")?;
+    let port: String = after.chars().take_while(char::is_ascii_digit).collect();
+    format!("127.0.0.1:{port}").parse().ok()
+}
+
+/// Keeps the last of each sort of answers in a text.
+fn hear(answered: &mut HashMap<&'static str, String>, sorts: &[(&'static str, usize)], text: &str) {
+    for (prefix, fewest) in sorts.iter().copied() {
+        for (at, _) in text.match_indices(prefix) {
+            let begins = !text[..at].ends_with(|it: char| it.is_ascii_alphanumeric() || it == '_');
+            let rest = &text[at + prefix.len()..];
+            let is_part = |it: char| it.is_ascii_alphanumeric() || "_+/=".contains(it);
+            let length = rest.find(|it| !is_part(it)).unwrap_or(rest.len());
+            if begins && length >= fewest {
+                answered.insert(prefix, text[at..at + prefix.len() + length].to_owned());
+            }
+        }
+    }
+}
+
+/// Every JSON object in a text.
+fn documents(text: &str) -> Vec<Value> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('{') {
+        rest = &rest[at..];
+        let mut stream = Deserializer::from_str(rest).into_iter::<Value>();
+        if let Some(Ok(value)) = stream.next() {
+            found.push(value);
+        }
+        rest = rest.get(stream.byte_offset().max(1)..).unwrap_or_default();
+    }
+    found
+}
+
+/// Whether what came has everything that was promised; `…` stands for anything.
+fn fits(promised: &Value, came: &Value) -> bool {
+    match (promised, came) {
+        (Value::Object(promised), Value::Object(came)) => {
+            let has = |(name, value)| came.get(name).is_some_and(|came| fits(value, came));
+            promised.iter().all(has)
+        }
+        (Value::Array(promised), Value::Array(came)) => {
+            let mut pairs = promised.iter().zip(came);
+            promised.len() == came.len() && pairs.all(|(promised, came)| fits(promised, came))
+        }
+        (Value::String(promised), Value::String(came)) => match promised.split_once('…') {
+            Some((before, _)) => came.starts_with(before),
+            None => promised == came,
+        },
+        _ => promised == came,
+    }
+}
+
+#[test]
+fn answers_are_found_where_they_are_whole() {
+    let mut answered = HashMap::new();
+    hear(
+        &mut answered,
+        &ANSWERS,
+        "{\"id\":\"mon_0000000000001\"} xmon_0000000000002 mon_3 aloft_checks_total",
+    );
+    assert_eq!(answered, HashMap::from([("mon_", "mon_0000000000001".to_owned())]));
+}
+
+#[test]
+fn what_came_fits_where_it_has_what_was_promised() {
+    let came = documents("{\"a\":[{\"id\":\"mon_1\",\"b\":2}]}{\"c\":1} text");
+    assert_eq!(came.len(), 2);
+    let promised = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+    assert!(fits(&promised(r#"{"a":[{"id":"mon_…"}]}"#), &came[0]));
+    assert!(!fits(&promised(r#"{"a":[]}"#), &came[0]));
+    assert!(!fits(&promised(r#"{"a":[{"b":3}]}"#), &came[0]));
+}
+
+#[test]
+fn a_block_is_read_command_by_command() {
+    let text = "a \\\n  b\nc() {\n  d\n}\ne '\nf'\ng <<'END'\nh\nEND\n";
+    let expected = ["a \\\n  b\n", "c() {\n  d\n}\n", "e '\nf'\n", "g <<'END'\nh\nEND\n"];
+    assert_eq!(commands("here", text), expected);
+}
+
+#[test]
+fn where_something_listens_is_read_of_what_it_says() {
+    let here = |port| Some(SocketAddr::from(([127, 0, 0, 1], port)));
+    assert_eq!(listens("{\"message\":\"answering on http://127.0.0.1:81 \"}"), here(81));
+    assert_eq!(listens("listening { address: '127.0.0.1', family: 'IPv4', port: 82 }\n"), here(82));
+    assert_eq!(listens("listening"), None);
+}

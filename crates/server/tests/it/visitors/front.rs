@@ -1,0 +1,111 @@
+//! The picture that the README shows: a page as visitors see it, in light and dark, with a past of 90 days.
+//! Every run makes it and keeps it in `target/tmp/pages`; `ALOFT_TEST_PICTURES=write` puts it where the
+//! README has it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rules::MonitorId;
+use serde_json::json;
+use store::Batch;
+use testkit::browser::{Browser, View};
+use testkit::server::{STATUS_REPORTS, TestServer};
+use testkit::target::HttpTarget;
+use tiny_skia::{IntRect, Pixmap};
+
+use super::{made, size, well};
+use crate::pipeline::Watched;
+
+/// What the page shows.
+const COMPONENTS: [&str; 4] = ["Website", "API", "Payments", "Search"];
+/// A window in which all of it can be read in a README.
+const WINDOW: View = View { width: 1_000, height: 860, ..View::DESKTOP };
+
+/// A published page whose monitors are well, but for what a report says of mail.
+async fn a_page(target: &HttpTarget) -> Watched {
+    let watched = Watched::on(TestServer::start().await).await;
+    let owner = watched.server.caller(rules::Scope::Write);
+    let page = json!({ "title": "Acme", "slug": "acme", "description": "What we run for you" });
+    let page = made(&owner, "CreateStatusPage", "statusPage", page).await;
+    let mut monitors = Vec::new();
+    for (name, order) in COMPONENTS.into_iter().zip(1..) {
+        let monitor = watched.monitor(&target.url("/")).await;
+        monitors.push(monitor);
+        let component = json!({
+            "pageId": page["id"], "type": "monitor", "monitorId": monitor.to_string(), "name": name,
+            "order": order,
+        });
+        made(&owner, "CreateComponent", "component", component).await;
+    }
+    has_a_past(&watched, &monitors).await;
+    let mail = json!({ "pageId": page["id"], "type": "static", "name": "Mail" });
+    let mail = made(&owner, "CreateComponent", "component", mail).await;
+    let report = json!({
+        "statusReport": { "pageId": page["id"], "title": "Mail is slow" },
+        "update": {
+            "status": "identified",
+            "text": "Messages take some **minutes** to arrive. None is lost.",
+            "components": [{ "componentId": mail["id"], "impact": "degraded" }],
+        },
+    });
+    let reply = owner.call(STATUS_REPORTS, "CreateStatusReport", report).await;
+    assert_eq!(reply.status, 200, "{reply}");
+    watched
+}
+
+/// The monitors were checked, and were in trouble before, each at times of its own.
+async fn has_a_past(watched: &Watched, monitors: &[MonitorId]) {
+    for monitor in monitors {
+        watched.stored.at_least(1, *monitor).await;
+    }
+    let past = monitors.iter().zip(0..);
+    let transitions =
+        past.flat_map(|(monitor, number)| size::past(number).into_iter().map(|it| (*monitor, it)));
+    let batch = Batch { transitions: transitions.collect(), ..Batch::default() };
+    watched.server.running().app().store.commit(Arc::new(batch)).await.unwrap();
+}
+
+/// Where the README has its pictures.
+fn committed(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/pictures").join(name)
+}
+
+/// What of a picture fits into the window; the page goes on below.
+fn beginning(picture: &Path) -> Pixmap {
+    let whole = Pixmap::load_png(picture).unwrap();
+    let window = IntRect::from_xywh(0, 0, WINDOW.width, WINDOW.height).unwrap();
+    whole.clone_rect(window).unwrap()
+}
+
+// issue 8, point 4: "a picture (a screenshot made by the tests)"
+#[tokio::test]
+async fn the_picture_of_the_readme_is_made() {
+    let target = well().await;
+    let watched = a_page(&target).await;
+    let origin = format!("http://{}", watched.server.running().address());
+    let browser = Browser::start().await;
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pages");
+    fs::create_dir_all(&folder).unwrap();
+    #[expect(clippy::disallowed_methods, reason = "whether to write is told to tests alone")]
+    let writes = std::env::var("ALOFT_TEST_PICTURES").is_ok_and(|it| it == "write");
+    for (name, view) in [("status-page-light.png", WINDOW), ("status-page-dark.png", WINDOW.dark())]
+    {
+        let tab = browser.open(&origin, view, None).await;
+        assert_eq!(tab.visit("/status/acme").await, 200);
+        let says = tab.text("document.body.innerText").await;
+        assert!(says.contains("Mail is slow") && says.contains("Website"), "{says}");
+        let picture = folder.join(name);
+        tab.picture(&picture).await;
+        let picture = beginning(&picture);
+        if writes {
+            fs::create_dir_all(committed("")).unwrap();
+            picture.save_png(committed(name)).unwrap();
+        }
+        // Letters differ from machine to machine, so only what is around them can be compared.
+        let shown = Pixmap::load_png(committed(name)).unwrap();
+        assert_eq!((shown.width(), shown.height()), (picture.width(), picture.height()), "{name}");
+        assert_eq!(shown.pixel(0, 0), picture.pixel(0, 0), "the ground of {name}");
+        tab.close().await;
+    }
+}
