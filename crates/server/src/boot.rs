@@ -186,7 +186,8 @@ async fn start_on(
     let (egress, shelf) = (egress(settings), Arc::default());
     let visitors = Arc::new(VisitorGate::new(&ctx, store.session_key()));
     let subscribing = Arc::new(SubscribeDesk::new(&ctx, Tickets::new(store.session_key())));
-    let page_shelf = Arc::new(PageShelf::new(settings.public_url.clone(), metrics.clone()));
+    let own = listeners.addresses.own();
+    let page_shelf = Arc::new(PageShelf::new(settings.public_url.clone(), own, metrics.clone()));
     let app = App {
         ctx,
         store,

@@ -4,12 +4,14 @@
 
 mod squeeze;
 
+use std::hash::{BuildHasher as _, Hasher as _};
 use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use bytes::Bytes;
+use foldhash::quality::FixedState;
 use http::header::{ACCEPT_ENCODING, IF_MODIFIED_SINCE, IF_NONE_MATCH};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use rules::Timestamp;
@@ -17,6 +19,12 @@ use sha2::{Digest as _, Sha256};
 
 /// A picture, whose bytes are compressed as they are.
 pub(crate) const PNG: &str = "image/png";
+
+/// What makes entity tags of bytes. They tell a page from the one before it, and keep nothing secret: a
+/// quick hash does, and the same in every process.
+const TAGS: FixedState = FixedState::with_seed(0);
+/// Bytes from which on compressing them is worth it.
+const SMALL: usize = 256;
 
 /// How bytes go over the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -43,6 +51,9 @@ pub(crate) struct Said {
 }
 
 impl Encoding {
+    /// All of them.
+    pub(crate) const ALL: [Self; 3] = [Self::Identity, Self::Gzip, Self::Brotli];
+
     /// The best that a visitor takes.
     pub(crate) fn wanted(request: &HeaderMap) -> Self {
         let takes = |wanted: &str| has(request, &ACCEPT_ENCODING, |item| item == wanted);
@@ -68,7 +79,9 @@ impl Encoding {
 impl Said {
     pub(crate) fn of(content_type: &'static str, text: impl Into<Bytes>) -> Self {
         let plain: Bytes = text.into();
-        let digest = URL_SAFE_NO_PAD.encode(&Sha256::digest(&plain)[..12]);
+        let mut hasher = TAGS.build_hasher();
+        hasher.write(&plain);
+        let digest = URL_SAFE_NO_PAD.encode(hasher.finish().to_be_bytes());
         let etag = HeaderValue::try_from(format!("W/\"{digest}\""));
         Self {
             content_type,
@@ -89,7 +102,12 @@ impl Said {
 
     /// The best encoding that a visitor takes.
     pub(crate) fn encoding(&self, request: &HeaderMap) -> Encoding {
-        if self.content_type == PNG { Encoding::Identity } else { Encoding::wanted(request) }
+        let is_small = self.plain.len() < SMALL;
+        if is_small || self.content_type == PNG {
+            Encoding::Identity
+        } else {
+            Encoding::wanted(request)
+        }
     }
 
     /// The bytes in an encoding, compressed now where nobody asked for it before.
@@ -98,6 +116,15 @@ impl Said {
             Encoding::Identity => self.plain.clone(),
             Encoding::Gzip => self.gzip.get_or_init(|| squeeze::gzip(&self.plain)).clone(),
             Encoding::Brotli => self.brotli.get_or_init(|| squeeze::brotli(&self.plain)).clone(),
+        }
+    }
+
+    /// Whether the bytes in an encoding are there already.
+    pub(crate) fn is_ready(&self, encoding: Encoding) -> bool {
+        match encoding {
+            Encoding::Identity => true,
+            Encoding::Gzip => self.gzip.get().is_some(),
+            Encoding::Brotli => self.brotli.get().is_some(),
         }
     }
 

@@ -42,7 +42,6 @@ pub(crate) use self::address::{PageAddress, PageDomain};
 pub(crate) use self::badge::Subject;
 pub(crate) use self::behind::{Behind as PagesBehind, Place};
 pub(crate) use self::gate::Gate as VisitorGate;
-use self::html::Wanted;
 pub(crate) use self::icon::Icons;
 use self::shelf::Form;
 pub(crate) use self::shelf::Shelf as PageShelf;
@@ -81,7 +80,7 @@ pub(crate) const PARTS: &[(&str, Part)] = &[
     ("/history", Part::Behind(Place::History)),
     ("/history/{month}", Part::Behind(Place::Month)),
     ("/icon", Part::Icon),
-    ("/day/{date}", Part::Day),
+    ("/day/{date}", Part::Behind(Place::Day)),
     ("/report/{id}", Part::Behind(Place::Report)),
     ("/enter/{token}", Part::Enter),
     ("/subscribe", Part::Subscribe),
@@ -112,8 +111,6 @@ pub(crate) enum Part {
     Behind(Place),
     /// Its icon.
     Icon,
-    /// One day.
-    Day,
     /// The button behind a link that lets a member in.
     Enter,
     /// Where emails are asked for.
@@ -179,7 +176,6 @@ impl Part {
             Self::Badge(subject) => badge(subject),
             Self::Behind(place) => behind(place),
             Self::Icon => get(show_icon),
-            Self::Day => details(Wanted::Day),
             Self::Enter => get(door::members::offer),
             Self::Subscribe => get(subscribe::show),
             Self::Question(purpose) => question(purpose),
@@ -222,13 +218,6 @@ fn behind(place: Place) -> MethodRouter<App> {
 
 async fn show_icon(State(app): State<App>, address: PageAddress, headers: HeaderMap) -> Response {
     icon::icon(app, address, headers).await
-}
-
-/// A page of details of what the path names.
-fn details(wanted: fn(String) -> Wanted) -> MethodRouter<App> {
-    get(move |State(app): State<App>, address: PageAddress, named: Named, headers: HeaderMap| {
-        respond::part(app, address, wanted(named.0), headers)
-    })
 }
 
 fn question(purpose: Purpose) -> MethodRouter<App> {

@@ -40,6 +40,14 @@ pub(super) struct Listeners {
 }
 
 impl Addresses {
+    /// Where a browser on this machine finds the server.
+    pub(super) fn own(&self) -> String {
+        if self.plain.ip().is_unspecified() {
+            return format!("http://localhost:{}", self.plain.port());
+        }
+        format!("http://{}", self.plain)
+    }
+
     /// Says where the server answers.
     pub(super) fn tell(&self) {
         let Self { plain, tls, redirecting } = self;

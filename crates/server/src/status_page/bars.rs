@@ -1,5 +1,7 @@
-//! Bars of days as HTML: a link for each day, full where all was well, in parts where it was not. What
-//! is equal from row to row is written equally, so that it compresses to almost nothing.
+//! Bars of days as HTML: one picture for each row, whose ground is that all was well, and in which a day on
+//! which something happened is a link with its words; the style cuts it into days. A script makes links of
+//! the others when somebody comes near (`live.js`), of one list that all rows share: nobody needs
+//! thousands of them to see a page.
 
 use std::fmt::{self, Write as _};
 
@@ -9,7 +11,9 @@ use rules::Timestamp;
 
 use super::words::{Words, iso_date};
 
-/// Height of a bar in its own units.
+/// Width of a day in units of the picture.
+const WIDTH: usize = 8;
+/// Height of a bar in them.
 const HEIGHT: f64 = 40.0;
 /// Least height of a part that is there: a minute of a day is seen, too.
 const PART_MIN: f64 = 9.0;
@@ -23,14 +27,11 @@ pub(super) struct Bars<'a> {
     pub(super) ago: [String; 3],
 }
 
-/// A day with what it is called, and as most components have it: nothing happened, or nothing is
-/// known.
+/// A day with what it is called by machines and by people.
 struct Usual {
     begins: Timestamp,
     iso: String,
     date: String,
-    well: String,
-    silent: String,
 }
 
 /// The bars of one component or group, as HTML.
@@ -42,31 +43,25 @@ pub(super) struct Drawn<'a> {
     is_link: bool,
 }
 
+/// The list of days that the script makes links of.
+pub(super) struct Walk<'a>(&'a Bars<'a>);
+
 impl<'a> Bars<'a> {
     /// For what a page shows, with links that begin with `base`.
     pub(super) fn of(view: &PageView, words: &'static Words, base: &'a str) -> Self {
         let first = view.components().find_map(|component| component.days.as_deref());
-        let days = first.unwrap_or_default();
         let ago = |days: usize| words.days_ago.replace("{}", &days.to_string());
-        let ago = [ago(DAYS - 1), ago(DAYS - 31), ago(DAYS - 61)];
-        let mut bars = Self { words, base, days: Vec::with_capacity(days.len()), ago };
-        for (place, day) in days.iter().enumerate() {
-            let silent = Day {
-                up_ms: 0,
-                degraded_ms: 0,
-                down_ms: 0,
-                maintenance_ms: 0,
-                uptime: None,
-                ..*day
-            };
-            let known = Uptime { known_ms: 1, error_ms: 0 };
-            let well = Day { up_ms: 1, uptime: Some(known), ..silent };
-            let is_last = place + 1 == days.len();
-            let (begins, iso, date) = (day.begins, iso_date(day.begins), words.date(day.begins));
-            let [well, silent] = [well, silent].map(|day| bars.link(&day, (&iso, &date), is_last));
-            bars.days.push(Usual { begins, iso, date, well, silent });
+        let usual = |day: &Day| Usual {
+            begins: day.begins,
+            iso: iso_date(day.begins),
+            date: words.date(day.begins),
+        };
+        Self {
+            words,
+            base,
+            days: first.unwrap_or_default().iter().map(usual).collect(),
+            ago: [ago(DAYS - 1), ago(DAYS - 31), ago(DAYS - 61)],
         }
-        bars
     }
 
     /// The bars of a component, each of which leads to its day.
@@ -79,60 +74,83 @@ impl<'a> Bars<'a> {
         Drawn { bars: self, days, label, is_link: false }
     }
 
-    /// One bar that leads to its day, which is called so by machines and by people.
-    fn link(&self, day: &Day, (iso, date): (&str, &str), is_last: bool) -> String {
-        let (class, inner) = drawing(day);
-        // One of them is walked to by the keyboard; from there the script leads on.
-        let tab = if is_last { "0" } else { "-1" };
-        format!(
-            "<li{class}><a href=\"{}/day/{iso}\" tabindex=\"{tab}\" title=\"{}\">{inner}</a></li>",
-            self.base,
-            escaped(&told(day, date, self.words))
+    /// The days of all bars, for the script; nothing where there are no bars.
+    pub(super) fn walk(&'a self) -> Option<Walk<'a>> {
+        (!self.days.is_empty()).then_some(Walk(self))
+    }
+
+    /// What a day at this place is called by machines and by people.
+    fn named(&self, place: usize, day: &Day) -> (String, String) {
+        let usual = self.days.get(place).filter(|usual| usual.begins == day.begins);
+        usual.map_or_else(
+            || (iso_date(day.begins), self.words.date(day.begins)),
+            |usual| (usual.iso.clone(), usual.date.clone()),
         )
+    }
+}
+
+impl fmt::Display for Walk<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Bars { words, base, days, .. } = self.0;
+        let always = Uptime { known_ms: 1, error_ms: 0 };
+        let well = words.uptime.replace("{}", &always.to_string());
+        let (well, none) = (escaped(&well), escaped(words.no_data));
+        write!(f, "<template id=\"days\" data-well=\"{well}\" data-none=\"{none}\">")?;
+        for Usual { iso, date, .. } in days {
+            let date = escaped(date);
+            write!(f, "<a href=\"{base}/day/{iso}\" tabindex=\"-1\" title=\"{date}\"></a>")?;
+        }
+        f.write_str("</template>")
     }
 }
 
 impl fmt::Display for Drawn<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "<ol class=\"bars\" aria-label=\"{}\">", escaped(&self.label))?;
+        let kinds: Vec<Happened> = self.days.iter().map(happened).collect();
+        let (role, label) = (if self.is_link { "group" } else { "img" }, escaped(&self.label));
+        write!(f, "<div class=\"bars\" role=\"{role}\" aria-label=\"{label}\">")?;
+        let width = WIDTH * self.days.len();
+        write!(f, "<svg viewBox=\"0 0 {width} 40\" preserveAspectRatio=\"none\">")?;
+        silent(f, &kinds)?;
         for (place, day) in self.days.iter().enumerate() {
-            if self.is_link { self.linked(f, place, day)? } else { looked_at(f, day)? }
+            if kinds[place] == Happened::Something {
+                self.told(f, place, day)?;
+            }
         }
-        f.write_str("</ol>")
+        f.write_str("</svg></div>")
     }
 }
 
 impl Drawn<'_> {
-    fn linked(&self, f: &mut fmt::Formatter<'_>, place: usize, day: &Day) -> fmt::Result {
-        let is_last = place + 1 == self.days.len();
-        let usual = self.bars.days.get(place).filter(|usual| usual.begins == day.begins);
-        let Some(usual) = usual else {
-            let (iso, date) = (iso_date(day.begins), self.bars.words.date(day.begins));
-            return f.write_str(&self.bars.link(day, (&iso, &date), is_last));
-        };
-        match happened(day) {
-            Happened::Nothing => f.write_str(&usual.well),
-            Happened::Unknown => f.write_str(&usual.silent),
-            Happened::Something => {
-                f.write_str(&self.bars.link(day, (&usual.iso, &usual.date), is_last))
-            }
+    /// A day on which something happened.
+    fn told(&self, f: &mut fmt::Formatter<'_>, place: usize, day: &Day) -> fmt::Result {
+        if !self.is_link {
+            return parts(f, place, day);
         }
+        let Bars { words, base, .. } = self.bars;
+        let (iso, date) = self.bars.named(place, day);
+        let title = escaped(&told(day, &date, words));
+        write!(f, "<a href=\"{base}/day/{iso}\"><title>{title}</title>")?;
+        parts(f, place, day)?;
+        f.write_str("</a>")
     }
 }
 
-/// A bar that leads nowhere.
-fn looked_at(f: &mut fmt::Formatter<'_>, day: &Day) -> fmt::Result {
-    match happened(day) {
-        Happened::Nothing => f.write_str("<li><span></span></li>"),
-        Happened::Unknown => f.write_str("<li class=\"n\"><span></span></li>"),
-        Happened::Something => {
-            let (class, inner) = drawing(day);
-            write!(f, "<li{class}><span>{inner}</span></li>")
+/// Days of which nothing is known: each run of them is one piece, by which the script knows them, too.
+fn silent(f: &mut fmt::Formatter<'_>, kinds: &[Happened]) -> fmt::Result {
+    let mut x = 0;
+    for run in kinds.chunk_by(|a, b| a == b) {
+        let width = WIDTH * run.len();
+        if run[0] == Happened::Unknown {
+            write!(f, "<rect class=\"fn\" x=\"{x}\" width=\"{width}\" height=\"40\"/>")?;
         }
+        x += width;
     }
+    Ok(())
 }
 
 /// How a day is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Happened {
     Nothing,
     Unknown,
@@ -169,34 +187,26 @@ fn told(day: &Day, date: &str, words: &Words) -> String {
     text
 }
 
-/// The class of a bar and what is in it: nothing where it is of one piece.
-fn drawing(day: &Day) -> (&'static str, String) {
+/// The parts of a day in which not all was well, from the ground up.
+fn parts(f: &mut fmt::Formatter<'_>, place: usize, day: &Day) -> fmt::Result {
     let parts = [("fh", day.down_ms), ("fg", day.degraded_ms), ("fm", day.maintenance_ms)];
     let troubled: u64 = parts.iter().map(|(_, millis)| millis).sum();
-    if troubled == 0 {
-        return if day.up_ms == 0 { (" class=\"n\"", String::new()) } else { ("", String::new()) };
-    }
-    let whole = (troubled + day.up_ms) as f64;
-    let mut svg = String::from("<svg viewBox=\"0 0 8 40\" preserveAspectRatio=\"none\">");
+    let whole = (troubled + day.up_ms).max(1) as f64;
+    let x = WIDTH * place;
     let mut top = HEIGHT;
     for (class, millis) in parts {
         if millis > 0 {
             let height = (millis as f64 / whole * HEIGHT).max(PART_MIN).min(top);
             top -= height;
+            let (y, height) = (Tenths(top), Tenths(height));
             // Hatched: colour never speaks alone.
-            let _ = write!(
-                svg,
-                "<rect class=\"{class}\" y=\"{}\" width=\"8\" height=\"{}\"/>",
-                Tenths(top),
-                Tenths(height)
-            );
+            write!(
+                f,
+                "<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"8\" height=\"{height}\"/>"
+            )?;
         }
     }
-    if day.up_ms > 0 {
-        let _ = write!(svg, "<rect class=\"fu\" width=\"8\" height=\"{}\"/>", Tenths(top));
-    }
-    svg.push_str("</svg>");
-    (" class=\"p\"", svg)
+    Ok(())
 }
 
 /// A height with one digit after the point: there are thousands, and nobody measures closer.

@@ -10,18 +10,18 @@ use std::time::Duration;
 
 use axum::extract::RawPathParams;
 use axum::response::Response;
-use domain::page::{CoursePoint, IncidentFacts, Month, MonthView, Range, ReportView, course};
-use http::header::RETRY_AFTER;
-use http::{HeaderMap, HeaderValue, StatusCode};
+use domain::page::{CoursePoint, IncidentFacts, Month, MonthView, Range, course};
+use http::{HeaderMap, StatusCode};
 use rules::report::Report;
 use rules::{ComponentId, IncidentId, MonitorId, PageId, ReportId, Timestamp, WorkspaceId};
 use store::{StoreError, Stretch};
 
 use self::kept::{Holds, Kept};
 use super::address::PageAddress;
-use super::html;
-use super::respond::{answer, find, language, mark, say};
-use super::shelf::{Said, Shown};
+use super::badge::latency::Latencies;
+use super::html::{self, Wanted};
+use super::respond::{access, answer, find, finish, say, tongue, unavailable};
+use super::shelf::{Asked, Encoding, Said, Shown, What, Work};
 use super::words::Words;
 use crate::app::App;
 
@@ -33,25 +33,21 @@ const COURSE_FRESH: Duration = Duration::from_mins(1);
 const RANGE: Range = Range::Week;
 
 /// An incident, and in how many regions its checks failed.
-type Incident = Option<(IncidentFacts, u32)>;
+type Incident = (IncidentFacts, u32);
 /// The course of a component over some days.
 type Course = Arc<[CoursePoint]>;
 
 /// What was read for visitors.
 #[derive(Debug)]
 pub(crate) struct Behind {
-    reports: Kept<(PageId, ReportId), Option<Arc<Report>>>,
+    reports: Kept<(PageId, ReportId), Arc<Report>>,
     incidents: Kept<(PageId, IncidentId), Incident>,
-    months: Kept<(PageId, Month), Option<Arc<MonthView>>>,
+    months: Kept<(PageId, Month), Arc<MonthView>>,
+    /// When the oldest thing began that is kept of a page.
+    firsts: Kept<PageId, Option<Timestamp>>,
     courses: Kept<(MonitorId, Range), Course>,
-}
-
-/// What stands at an address behind a home page.
-enum Found {
-    /// This page.
-    Text(String),
-    /// Nothing.
-    Nothing,
+    /// The latencies of all public monitors of a page, for badges: by which these are.
+    pub(super) latencies: Kept<(PageId, u64), Latencies>,
 }
 
 impl Default for Behind {
@@ -60,6 +56,8 @@ impl Default for Behind {
             reports: Kept::new(Holds::Unchanged(FRESH)),
             incidents: Kept::new(Holds::Unchanged(FRESH)),
             months: Kept::new(Holds::Unchanged(FRESH)),
+            firsts: Kept::new(Holds::Unchanged(FRESH)),
+            latencies: Kept::new(Holds::For(COURSE_FRESH)),
             courses: Kept::new(Holds::For(COURSE_FRESH)),
         }
     }
@@ -78,6 +76,8 @@ pub(crate) enum Place {
     Month,
     /// A component, with the course of some days where its monitor is public.
     Component,
+    /// One day.
+    Day,
 }
 
 /// The page at such an address, to those who may see it.
@@ -87,65 +87,99 @@ pub(super) async fn page(
     (place, named): (Place, RawPathParams),
     headers: HeaderMap,
 ) -> Response {
-    let words = language(&headers);
+    let tongue = tongue(&address, &headers);
+    let words = tongue.words;
     let (shown, base) = match find(&app, &address, words, &headers).await {
         Ok(found) => found,
         Err(refusal) => return *refusal,
     };
+    let not_found = || say(words.not_found, StatusCode::NOT_FOUND, words, &headers);
     let name = |wanted: &str| named.iter().find(|(name, _)| *name == wanted).map(|(_, it)| it);
-    let visit = Visit { app: &app, shown: &shown, words, base: &base };
-    let found = match place {
-        Place::Report => visit.report(name("id").unwrap_or_default()).await,
-        Place::Incident => visit.incident(name("id").unwrap_or_default()).await,
-        Place::History => visit.month(Month::of(shown.view.at)).await,
-        Place::Month => match name("month").and_then(Month::parse) {
-            Some(month) => visit.month(month).await,
-            None => Ok(Found::Nothing),
-        },
-        Place::Component => match name("range").map_or(Some(RANGE), Range::parse) {
-            Some(range) => visit.component(name("id").unwrap_or_default(), range).await,
-            None => Ok(Found::Nothing),
-        },
-    };
-    match found {
-        Ok(Found::Text(text)) => {
-            let said = Said::of("text/html; charset=utf-8", text);
-            let access = shown.page.settings.effective_access();
-            let mut answer = answer(&said, StatusCode::OK, access, &headers);
-            mark(&mut answer, &shown, app.ctx.now());
-            answer
+    let Some(wanted) = wanted(place, &shown, name) else { return not_found() };
+    let asked = Asked { what: What::Behind(wanted.clone()), tongue };
+    let visit = Visit { app: &app, shown: &shown, words, base };
+    let said = shown.say_of(&asked, Encoding::wanted(&headers), || visit.make(wanted)).await;
+    match said {
+        Ok(Some(said)) => {
+            finish(&app, &shown, answer(&said, StatusCode::OK, access(&shown), &headers))
         }
-        Ok(Found::Nothing) => say(words.not_found, StatusCode::NOT_FOUND, words, &headers),
+        Ok(None) => not_found(),
         Err(why) => {
             tracing::error!(page.id = %shown.page.id, "what lies behind a page could not be read: {why}");
-            let status = StatusCode::SERVICE_UNAVAILABLE;
-            let mut answer = say(words.unavailable, status, words, &headers);
-            answer.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("10"));
-            answer
+            unavailable(words, &headers)
         }
     }
+}
+
+/// What an address names; `None` where nothing can be there.
+fn wanted<'a>(
+    place: Place,
+    shown: &Shown,
+    name: impl Fn(&str) -> Option<&'a str>,
+) -> Option<Wanted> {
+    let id = name("id").unwrap_or_default();
+    Some(match place {
+        Place::Report => Wanted::Report(ReportId::parse(id).ok()?),
+        Place::Incident => Wanted::Incident(IncidentId::parse(id).ok()?),
+        Place::History => Wanted::Month(Month::of(shown.view.at)),
+        Place::Month => Wanted::Month(Month::parse(name("month")?)?),
+        Place::Component => {
+            let range = name("range").map_or(Some(RANGE), Range::parse)?;
+            let id = ComponentId::parse(id).ok()?;
+            shown.view.components().find(|it| it.id == id)?;
+            Wanted::Component(id, range)
+        }
+        Place::Day => Wanted::Day(html::place_of_day(shown, name("date")?)?),
+    })
 }
 
 /// A visitor who may see a page.
 struct Visit<'a> {
     app: &'a App,
-    shown: &'a Shown,
+    shown: &'a Arc<Shown>,
     words: &'static Words,
-    base: &'a str,
+    base: String,
 }
 
 impl Visit<'_> {
-    async fn report(&self, named: &str) -> Result<Found, String> {
-        let Ok(id) = ReportId::parse(named) else { return Ok(Found::Nothing) };
-        let (view, page) = (&self.shown.view, &self.shown.page);
-        let told = |it: &ReportView| html::report_page(self.shown, self.words, self.base, it);
-        if let Some(known) = view.reports.iter().find(|report| report.id == id) {
-            return Ok(Found::Text(told(known)));
+    /// Reads what is wanted, where that is not known already; how it is said then. `None` where there is
+    /// no such thing.
+    async fn make(self, wanted: Wanted) -> Result<Option<Work>, String> {
+        match wanted {
+            Wanted::Report(id) => self.report(id).await,
+            Wanted::Incident(id) => self.incident(id).await,
+            Wanted::Month(month) => self.month(month).await,
+            Wanted::Component(id, range) => self.component(id, range).await,
+            Wanted::Day(place) => Ok(Some(
+                self.work(move |shown, words, base| html::day_page(shown, words, base, place)),
+            )),
         }
-        let kept = &self.app.behind.reports;
-        let read = self.read_report(id);
-        let found = kept.get(self.app, page.workspace, (page.id, id), read).await?;
-        Ok(found.map_or(Found::Nothing, |report| Found::Text(told(&view.report(&report)))))
+    }
+
+    /// How a page is said of what was read for it.
+    fn work(
+        self,
+        tell: impl FnOnce(&Shown, &'static Words, &str) -> String + Send + 'static,
+    ) -> Work {
+        let (shown, words, base) = (Arc::clone(self.shown), self.words, self.base);
+        Box::new(move || Said::of("text/html; charset=utf-8", tell(&shown, words, &base)))
+    }
+
+    async fn report(self, id: ReportId) -> Result<Option<Work>, String> {
+        let (view, page) = (&self.shown.view, &self.shown.page);
+        let known = view.reports.iter().find(|report| report.id == id);
+        let report = match known {
+            Some(known) => Some(Arc::clone(known)),
+            None => {
+                let kept = &self.app.behind.reports;
+                let read = self.read_report(id);
+                let found = kept.get(self.app, page.workspace, (page.id, id), read).await?;
+                found.map(|report| Arc::new(view.report(&report)))
+            }
+        };
+        Ok(report.map(|it| {
+            self.work(move |shown, words, base| html::report_page(shown, words, base, &it))
+        }))
     }
 
     async fn read_report(&self, id: ReportId) -> Result<Option<Arc<Report>>, StoreError> {
@@ -153,34 +187,46 @@ impl Visit<'_> {
         Ok(found.map(Arc::new))
     }
 
-    async fn incident(&self, named: &str) -> Result<Found, String> {
-        let Ok(id) = IncidentId::parse(named) else { return Ok(Found::Nothing) };
+    async fn incident(self, id: IncidentId) -> Result<Option<Work>, String> {
         let page = &self.shown.page;
         let read = self.app.store.shown();
         let kept = &self.app.behind.incidents;
         let found = kept.get(self.app, page.workspace, (page.id, id), read.incident(page.id, id));
         // Its components may be others since: it is told where one still shows its monitor.
-        let told = found.await?.and_then(|(facts, regions)| {
-            let incident = self.shown.view.incident(&facts)?;
-            Some(html::incident_page(self.shown, self.words, self.base, &incident, regions))
-        });
-        Ok(told.map_or(Found::Nothing, Found::Text))
+        let told = found
+            .await?
+            .and_then(|(facts, regions)| Some((self.shown.view.incident(&facts)?, regions)));
+        Ok(told.map(|(it, regions)| {
+            self.work(move |shown, words, base| {
+                html::incident_page(shown, words, base, &it, regions)
+            })
+        }))
     }
 
-    async fn month(&self, month: Month) -> Result<Found, String> {
+    async fn month(self, month: Month) -> Result<Option<Work>, String> {
         let page = &self.shown.page;
+        // Nothing is kept of what is to come, nor of what was before all that is kept.
+        let last = Month::of(self.shown.view.at);
+        if month > last || month < last && month < self.first().await?.map_or(last, Month::of) {
+            return Ok(None);
+        }
         let kept = &self.app.behind.months;
         let found = kept.get(self.app, page.workspace, (page.id, month), self.read_month(month));
         let told = found.await?;
-        let told = told.map(|it| html::history_page(self.shown, self.words, self.base, &it));
-        Ok(told.map_or(Found::Nothing, Found::Text))
+        Ok(told.map(|it| {
+            self.work(move |shown, words, base| html::history_page(shown, words, base, &it))
+        }))
+    }
+
+    /// When the oldest thing began that is kept of the page.
+    async fn first(&self) -> Result<Option<Timestamp>, String> {
+        let page = &self.shown.page;
+        let read = async { Ok(Some(self.app.store.shown().first(page.id).await?)) };
+        let first = self.app.behind.firsts.get(self.app, page.workspace, page.id, read);
+        Ok(first.await?.flatten())
     }
 
     async fn read_month(&self, month: Month) -> Result<Option<Arc<MonthView>>, StoreError> {
-        // Nothing is kept of what is to come, and so far back that nothing is, little is read.
-        if month > Month::of(self.shown.view.at) {
-            return Ok(None);
-        }
         let view = &self.shown.view;
         let components = view.components().enumerate();
         let places: HashMap<ComponentId, usize> =
@@ -190,24 +236,27 @@ impl Visit<'_> {
         Ok(view.month(month, &facts).map(Arc::new))
     }
 
-    async fn component(&self, named: &str, range: Range) -> Result<Found, String> {
-        let view = &self.shown.view;
-        let component = ComponentId::parse(named).ok();
-        let component = view.components().find(|it| Some(it.id) == component);
-        let Some(component) = component else { return Ok(Found::Nothing) };
+    async fn component(self, id: ComponentId, range: Range) -> Result<Option<Work>, String> {
+        let component = self.shown.view.components().find(|it| it.id == id);
+        let Some(component) = component else { return Ok(None) };
         let course = match component.monitor.filter(|_| component.is_public) {
             Some(monitor) => Some((range, self.course(monitor, range).await?)),
             None => None,
         };
-        let course = course.as_ref().map(|(range, points)| (*range, &points[..]));
-        let text = html::component_page(self.shown, self.words, self.base, component, course);
-        Ok(Found::Text(text))
+        Ok(Some(self.work(move |shown, words, base| {
+            let course = course.as_ref().map(|(range, points)| (*range, &points[..]));
+            let it = shown.view.components().find(|it| it.id == id);
+            let it = it.expect("it was found in the same view before");
+            html::component_page(shown, words, base, it, course)
+        })))
     }
 
     async fn course(&self, monitor: MonitorId, range: Range) -> Result<Course, String> {
         let (workspace, now) = (self.shown.page.workspace, self.app.ctx.now());
-        let read = read_course(self.app, (workspace, monitor), range, now);
-        self.app.behind.courses.get(self.app, workspace, (monitor, range), read).await
+        let read =
+            async { Ok(Some(read_course(self.app, (workspace, monitor), range, now).await?)) };
+        let kept = &self.app.behind.courses;
+        Ok(kept.get(self.app, workspace, (monitor, range), read).await?.unwrap_or_default())
     }
 }
 

@@ -33,7 +33,7 @@ use crate::domains::Entrance;
 /// What a proxy says of the way to it.
 const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 /// Where somebody is whose connection has no other end, as in tests of the router alone.
-const NOBODY: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+pub(super) const NOBODY: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
 
 /// How somebody came to the door.
 pub(super) struct Arrival {

@@ -13,10 +13,12 @@ mod report;
 use std::sync::LazyLock;
 
 use askama::Template;
+use domain::page::{Month, Range};
 use http::HeaderValue;
+use rules::{ComponentId, IncidentId, ReportId};
 
 pub(super) use self::component::component_page;
-pub(super) use self::details::details;
+pub(super) use self::details::{day_page, place_of_day};
 pub(super) use self::event::{between, incident_time, incident_title};
 pub(super) use self::frame::Frame;
 pub(super) use self::history::history_page;
@@ -43,11 +45,19 @@ pub(super) fn policy() -> HeaderValue {
     POLICY.clone()
 }
 
-/// A page of details, as its address names it.
+/// A page behind the home page, as its address names it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Wanted {
-    /// A day of UTC, such as `2026-11-21`.
-    Day(String),
+    /// A report.
+    Report(ReportId),
+    /// An incident.
+    Incident(IncidentId),
+    /// A month.
+    Month(Month),
+    /// A component, with the course of some days.
+    Component(ComponentId, Range),
+    /// The day at this place of the bars.
+    Day(usize),
 }
 
 /// A template with its values; writing to memory does not fail.

@@ -1,9 +1,12 @@
 //! News for open browsers: an event whenever what a page shows has changed, so that they ask again. It
-//! says nothing but that. Each page is looked at once for all who wait, as long as somebody does.
+//! says nothing but that. Each page is looked at once for all who wait, as long as somebody does. How many
+//! wait is bounded, of one network, at one page and in all; who may not looks again by itself (`live.js`).
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::convert::Infallible;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -20,17 +23,23 @@ use tokio::sync::watch::{Receiver, Sender, channel};
 use tokio_util::sync::CancellationToken;
 
 use super::address::PageAddress;
+use super::door::NOBODY;
 use super::respond::{find, language};
 use super::shelf::Shown;
 use crate::app::App;
+use crate::auth::{Peer, network};
 
 /// How often a page is looked at for those who wait: in memory, where nothing has changed.
 const LOOK: Duration = Duration::from_millis(200);
 /// Least time between two words to a browser where nothing happened, so that proxies keep the line.
 const ALIVE: Duration = Duration::from_secs(20);
-/// Browsers that wait at a time, at most; others look again by themselves.
+/// Browsers that wait at a time, at most.
 const WAITING_MAX: usize = 10_000;
-/// When those may ask again, in seconds.
+/// Of those, at one page: a page that everybody looks at leaves room for others.
+const OF_PAGE_MAX: usize = 5_000;
+/// Of those, from one network, which may be that of a whole office.
+const OF_NETWORK_MAX: usize = 100;
+/// When others may ask again, in seconds.
 const ASK_AGAIN: HeaderValue = HeaderValue::from_static("60");
 
 /// Cancelled when the server stops, which streams would not outlive.
@@ -45,6 +54,17 @@ pub(super) struct News(Mutex<Watched>);
 struct Watched {
     pages: HashMap<PageId, Sender<Seen>>,
     waiting: usize,
+    /// How many wait, by where they are: nobody is here who does not wait.
+    networks: HashMap<IpAddr, usize>,
+}
+
+/// Why somebody may not wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TooMany {
+    /// Too many of this network do.
+    OfNetwork,
+    /// Too many do, at this page or in all.
+    OfAll,
 }
 
 /// How a page was: of when, and all of it that those who wait are told of, as one number.
@@ -62,6 +82,7 @@ struct Waiting {
     news: Receiver<Seen>,
     /// As the browser knows it.
     seen: Seen,
+    network: IpAddr,
     open: Gauge,
 }
 
@@ -69,6 +90,7 @@ struct Waiting {
 pub(super) async fn events(
     State(app): State<App>,
     Extension(Stop(stop)): Extension<Stop>,
+    peer: Option<Extension<Peer>>,
     address: PageAddress,
     headers: HeaderMap,
 ) -> Response {
@@ -76,9 +98,11 @@ pub(super) async fn events(
         Ok((shown, _)) => shown,
         Err(refusal) => return *refusal,
     };
-    let Some(waiting) = Waiting::at(&app, address, headers, &shown, &stop) else {
-        let again = [(RETRY_AFTER, ASK_AGAIN)];
-        return (StatusCode::SERVICE_UNAVAILABLE, again).into_response();
+    let peer = peer.map_or(NOBODY, |Extension(peer)| peer.0);
+    let network = network(app.auth.address(peer, &headers));
+    let waiting = match Waiting::at(&app, (address, network), headers, &shown, &stop) {
+        Ok(waiting) => waiting,
+        Err(why) => return (why.status(), [(RETRY_AFTER, ASK_AGAIN)]).into_response(),
     };
     let news = stream::unfold(waiting, move |mut waiting| {
         let stop = stop.clone();
@@ -95,16 +119,16 @@ pub(super) async fn events(
 }
 
 impl Waiting {
-    /// Another one who waits for a page; `None` where too many do.
+    /// Another one who waits for a page, and where.
     fn at(
         app: &App,
-        address: PageAddress,
+        (address, network): (PageAddress, IpAddr),
         headers: HeaderMap,
         shown: &Shown,
         stop: &CancellationToken,
-    ) -> Option<Self> {
+    ) -> Result<Self, TooMany> {
         let seen = Seen::of(shown);
-        let news = app.page_shelf.news.subscribe(shown.page.id, || {
+        let news = app.page_shelf.news.subscribe(shown.page.id, network, || {
             let (sender, receiver) = channel(seen);
             let page = (address.clone(), shown.page.id);
             tokio::spawn(watch(app.clone(), page, seen, stop.clone()));
@@ -112,7 +136,7 @@ impl Waiting {
         })?;
         let open = app.metrics.page_streams.clone();
         open.inc();
-        Some(Self { app: app.clone(), address, headers, news, seen, open })
+        Ok(Self { app: app.clone(), address, headers, news, seen, network, open })
     }
 
     /// When the page is next another one than the browser knows; `None` where there is none any more,
@@ -129,29 +153,36 @@ impl Waiting {
 impl Drop for Waiting {
     fn drop(&mut self) {
         self.open.dec();
-        self.app.page_shelf.news.lock().waiting -= 1;
+        self.app.page_shelf.news.lock().leave(self.network);
     }
 }
 
 impl News {
-    /// What happens at a page, which `begin` has somebody look at where nobody does; `None` where no
-    /// more may wait.
+    /// What happens at a page, which `begin` has somebody look at where nobody does, told to somebody of
+    /// this network.
     fn subscribe(
         &self,
         page: PageId,
+        network: IpAddr,
         begin: impl FnOnce() -> (Sender<Seen>, Receiver<Seen>),
-    ) -> Option<Receiver<Seen>> {
+    ) -> Result<Receiver<Seen>, TooMany> {
         let mut watched = self.lock();
-        if watched.waiting >= WAITING_MAX {
-            return None;
+        if watched.networks.get(&network).is_some_and(|waiting| *waiting >= OF_NETWORK_MAX) {
+            return Err(TooMany::OfNetwork);
         }
+        let sender = watched.pages.get(&page);
+        let at_page = sender.map_or(0, Sender::receiver_count);
+        if watched.waiting >= WAITING_MAX || at_page >= OF_PAGE_MAX {
+            return Err(TooMany::OfAll);
+        }
+        let known = sender.map(Sender::subscribe);
         watched.waiting += 1;
-        if let Some(sender) = watched.pages.get(&page) {
-            return Some(sender.subscribe());
-        }
-        let (sender, receiver) = begin();
-        watched.pages.insert(page, sender);
-        Some(receiver)
+        *watched.networks.entry(network).or_default() += 1;
+        Ok(known.unwrap_or_else(|| {
+            let (sender, receiver) = begin();
+            watched.pages.insert(page, sender);
+            receiver
+        }))
     }
 
     /// Tells those who wait for a page how it is; whether there are any. Where there are none, or
@@ -173,6 +204,28 @@ impl News {
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Watched> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Watched {
+    /// One of this network waits no longer.
+    fn leave(&mut self, network: IpAddr) {
+        self.waiting -= 1;
+        if let Entry::Occupied(mut waiting) = self.networks.entry(network) {
+            *waiting.get_mut() -= 1;
+            if *waiting.get() == 0 {
+                waiting.remove();
+            }
+        }
+    }
+}
+
+impl TooMany {
+    const fn status(self) -> StatusCode {
+        match self {
+            Self::OfNetwork => StatusCode::TOO_MANY_REQUESTS,
+            Self::OfAll => StatusCode::SERVICE_UNAVAILABLE,
+        }
     }
 }
 
@@ -229,27 +282,35 @@ mod tests {
         Seen { at: Timestamp::from_millis(at), outline }
     }
 
+    fn host(number: usize) -> IpAddr {
+        IpAddr::from((number as u32).to_be_bytes())
+    }
+
     /// Waits for a page, which must be looked at already.
     fn second(news: &News) -> Receiver<Seen> {
-        news.subscribe(PAGE, || panic!("it is looked at twice")).unwrap()
+        news.subscribe(PAGE, host(2), || panic!("it is looked at twice")).unwrap()
+    }
+
+    fn first(news: &News, page: PageId, at: usize) -> Result<Receiver<Seen>, TooMany> {
+        news.subscribe(page, host(at), || channel(seen(0, 1)))
     }
 
     #[test]
     fn a_page_is_looked_at_once_for_all_and_no_longer_than_somebody_waits() {
         let news = News::default();
-        let first = news.subscribe(PAGE, || channel(seen(0, 1))).unwrap();
+        let one = first(&news, PAGE, 1).unwrap();
         let second = second(&news);
-        drop(first);
+        drop(one);
         assert!(news.tell(PAGE, Some(seen(1, 1))));
         drop(second);
         assert!(!news.tell(PAGE, Some(seen(2, 1))));
-        news.subscribe(PAGE, || channel(seen(3, 1))).unwrap();
+        first(&news, PAGE, 1).unwrap();
     }
 
     #[test]
     fn only_what_is_new_is_told_and_the_end_of_a_page_ends_all() {
         let news = News::default();
-        let mut first = news.subscribe(PAGE, || channel(seen(0, 1))).unwrap();
+        let mut first = first(&news, PAGE, 1).unwrap();
         assert!(news.tell(PAGE, Some(seen(1, 1))) && !first.has_changed().unwrap());
         assert!(news.tell(PAGE, Some(seen(2, 7))) && first.has_changed().unwrap());
         assert_eq!(*first.borrow_and_update(), seen(2, 7));
@@ -257,12 +318,32 @@ mod tests {
         assert!(first.has_changed().is_err());
     }
 
+    // issue 7: open streams are bounded, of a network, at a page and in all
     #[test]
-    fn no_more_wait_than_may() {
+    fn no_more_wait_than_may_of_a_network_at_a_page_and_in_all() {
         let news = News::default();
-        let first = news.subscribe(PAGE, || channel(seen(0, 1)));
-        let all: Vec<_> = (1..WAITING_MAX).map(|_| second(&news)).collect();
-        assert!(news.subscribe(PAGE, || channel(seen(0, 1))).is_none());
-        drop((first, all));
+        let other = PageId::from_bits(2);
+        let mut all: Vec<_> =
+            (0..OF_PAGE_MAX).map(|it| first(&news, PAGE, it / OF_NETWORK_MAX).unwrap()).collect();
+        assert_eq!(first(&news, other, 0).unwrap_err(), TooMany::OfNetwork);
+        assert_eq!(first(&news, PAGE, 9_999).unwrap_err(), TooMany::OfAll);
+        let hosts = (OF_PAGE_MAX..WAITING_MAX).map(|it| it / OF_NETWORK_MAX);
+        all.extend(hosts.map(|host| first(&news, other, host).unwrap()));
+        assert_eq!(first(&news, PageId::from_bits(3), 9_999).unwrap_err(), TooMany::OfAll);
+        let statuses = [TooMany::OfNetwork, TooMany::OfAll].map(TooMany::status);
+        assert_eq!(statuses.map(|it| it.as_u16()), [429, 503]);
+    }
+
+    #[test]
+    fn who_leaves_makes_room_and_is_forgotten() {
+        let news = News::default();
+        let waiting: Vec<_> = (0..OF_NETWORK_MAX).map(|_| first(&news, PAGE, 1).unwrap()).collect();
+        assert!(first(&news, PAGE, 1).is_err());
+        news.lock().leave(host(1));
+        first(&news, PAGE, 1).unwrap();
+        for _ in 0..waiting.len() {
+            news.lock().leave(host(1));
+        }
+        assert!(news.lock().networks.is_empty() && news.lock().waiting == 0);
     }
 }

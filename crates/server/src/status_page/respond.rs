@@ -1,7 +1,8 @@
 //! From a visitor's request to an answer: the page is found, the gate is asked, and what the shelf has
 //! goes out with what caches and browsers need to know.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use axum::body::Body;
 use axum::response::Response;
@@ -15,7 +16,7 @@ use rules::{AccessType, Timestamp};
 use super::address::PageAddress;
 use super::badge::{Subject, Wish};
 use super::gate::Entry;
-use super::shelf::{Asked, Encoding, Form, Said, Shown, What};
+use super::shelf::{Asked, Encoding, Form, Said, Shown, Tongue, What, Work};
 use super::words::{Words, choose};
 use super::{badge, door, html, robots, widget};
 use crate::app::App;
@@ -31,17 +32,7 @@ pub(super) async fn form(
     form: Form,
     headers: HeaderMap,
 ) -> Response {
-    said(&app, &address, What::Form(form), &headers).await
-}
-
-/// A page of details.
-pub(super) async fn part(
-    app: App,
-    address: PageAddress,
-    wanted: html::Wanted,
-    headers: HeaderMap,
-) -> Response {
-    said(&app, &address, What::Details(wanted), &headers).await
+    said(&app, &address, form, &headers).await
 }
 
 /// A badge. What its address asks for is looked at once the gate has let the visitor in.
@@ -51,54 +42,76 @@ pub(super) async fn wished(
     (subject, query): (Subject, Option<String>),
     headers: HeaderMap,
 ) -> Response {
-    let words = language(&headers);
-    let (shown, _) = match find(&app, &address, words, &headers).await {
+    let tongue = tongue(&address, &headers);
+    let (shown, _) = match find(&app, &address, tongue.words, &headers).await {
         Ok(found) => found,
         Err(refusal) => return *refusal,
     };
-    let (status, said) = match Wish::read(subject, query.as_deref()) {
-        Err(wrong) => (StatusCode::BAD_REQUEST, told(&wrong)),
-        Ok(wish) if !badge::is_there(&shown, &wish) => {
-            (StatusCode::NOT_FOUND, told(&badge::nothing_there(&wish)))
-        }
-        Ok(wish) => {
-            let latency = match subject {
-                Subject::State | Subject::Uptime => None,
-                Subject::Latency => Some(badge::latency::read(&app, &shown, &wish).await),
-            };
-            let svg = badge::badge(&shown, words, &wish, latency.as_ref());
-            (StatusCode::OK, Said::of("image/svg+xml", svg))
-        }
+    let refused = |status, sentence: &str| {
+        let said = Said::of("text/plain; charset=utf-8", format!("{sentence}\n"));
+        finish(&app, &shown, answer(&said, status, access(&shown), &headers))
     };
-    let mut answer = answer(&said, status, shown.page.settings.effective_access(), &headers);
-    mark(&mut answer, &shown, app.ctx.now());
+    let wish = match Wish::read(subject, query.as_deref()) {
+        Err(wrong) => return refused(StatusCode::BAD_REQUEST, &wrong),
+        Ok(wish) if !badge::is_there(&shown, &wish) => {
+            return refused(StatusCode::NOT_FOUND, &badge::nothing_there(&wish));
+        }
+        Ok(wish) => wish,
+    };
+    let asked = Asked { what: What::Badge(wish), tongue };
+    let encoding = Encoding::wanted(&headers);
+    let said = shown.say_of(&asked, encoding, || async {
+        let latency = match subject {
+            Subject::State | Subject::Uptime => None,
+            Subject::Latency => Some(badge::latency::read(&app, &shown, &wish).await),
+        };
+        let shown = Arc::clone(&shown);
+        let work = move || {
+            let svg = badge::badge(&shown, tongue.words, &wish, latency.as_ref());
+            Said::of("image/svg+xml", svg)
+        };
+        Ok(Some(Box::new(work) as Work))
+    });
+    // Without latencies a badge says that there are none.
+    match said.await.ok().flatten() {
+        Some(said) => finish(&app, &shown, answer(&said, StatusCode::OK, access(&shown), &headers)),
+        None => unavailable(tongue.words, &headers),
+    }
+}
+
+async fn said(app: &App, address: &PageAddress, form: Form, headers: &HeaderMap) -> Response {
+    let tongue = tongue(address, headers);
+    let (shown, _) = match find(app, address, tongue.words, headers).await {
+        Ok(found) => found,
+        Err(refusal) => return *refusal,
+    };
+    let encoding = if form.is_picture() { Encoding::Identity } else { Encoding::wanted(headers) };
+    let Some(said) = shown.say(form, tongue, encoding).await else {
+        return unavailable(tongue.words, headers);
+    };
+    let access = access(&shown);
+    let mut answer = finish(app, &shown, answer(&said, StatusCode::OK, access, headers));
+    if form == Form::Widget && access == AccessType::Public {
+        answer.headers_mut().insert(CONTENT_SECURITY_POLICY, widget::policy());
+    }
     answer
 }
 
-/// A sentence for who writes addresses.
-fn told(sentence: &str) -> Said {
-    Said::of("text/plain; charset=utf-8", format!("{sentence}\n"))
+/// The answer with what holds for its page.
+pub(super) fn finish(app: &App, shown: &Shown, mut answer: Response) -> Response {
+    mark(&mut answer, shown, app.ctx.now());
+    answer
 }
 
-async fn said(app: &App, address: &PageAddress, what: What, headers: &HeaderMap) -> Response {
-    let words = language(headers);
-    let (shown, _) = match find(app, address, words, headers).await {
-        Ok(found) => found,
-        Err(refusal) => return *refusal,
-    };
-    let is_domain = matches!(address, PageAddress::Domain(_));
-    let asked = Asked { what, words, is_domain };
-    let is_picture = asked.what == What::Form(Form::Picture);
-    let encoding = if is_picture { Encoding::Identity } else { Encoding::wanted(headers) };
-    let Some(said) = shown.say(&asked, encoding).await else {
-        return say(words.not_found, StatusCode::NOT_FOUND, words, headers);
-    };
-    let access = shown.page.settings.effective_access();
-    let mut answer = answer(&said, StatusCode::OK, access, headers);
-    mark(&mut answer, &shown, app.ctx.now());
-    if asked.what == What::Form(Form::Widget) && access == AccessType::Public {
-        answer.headers_mut().insert(CONTENT_SECURITY_POLICY, widget::policy());
-    }
+/// Who may see a page.
+pub(super) fn access(shown: &Shown) -> AccessType {
+    shown.page.settings.effective_access()
+}
+
+/// That something cannot be read at the moment.
+pub(super) fn unavailable(words: &'static Words, headers: &HeaderMap) -> Response {
+    let mut answer = say(words.unavailable, StatusCode::SERVICE_UNAVAILABLE, words, headers);
+    answer.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("10"));
     answer
 }
 
@@ -133,26 +146,26 @@ pub(super) async fn find(
         Ok(None) => return Err(not_found()),
         Err(why) => {
             tracing::error!("the status page at {address:?} could not be read: {why}");
-            let mut answer =
-                say(words.unavailable, StatusCode::SERVICE_UNAVAILABLE, words, headers);
-            answer.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("10"));
-            return Err(Box::new(answer));
+            return Err(Box::new(unavailable(words, headers)));
         }
     };
     let base = address.base();
-    match app.visitors.entry(&shown.page, headers, app.ctx.now()) {
-        Entry::Granted => Ok((shown, base)),
-        Entry::Password => {
-            let text = door::password(&shown.page, words, &base, None);
-            let said = Said::of("text/html; charset=utf-8", text);
-            Err(Box::new(answer(&said, StatusCode::UNAUTHORIZED, AccessType::Password, headers)))
-        }
-        Entry::Email => {
-            let text = door::members::question(&shown.page, words, &base, None);
-            let said = Said::of("text/html; charset=utf-8", text);
-            Err(Box::new(answer(&said, StatusCode::FORBIDDEN, AccessType::EmailDomain, headers)))
-        }
-    }
+    let status = match app.visitors.entry(&shown.page, headers, app.ctx.now()) {
+        Entry::Granted => return Ok((shown, base)),
+        Entry::Password => StatusCode::UNAUTHORIZED,
+        Entry::Email => StatusCode::FORBIDDEN,
+    };
+    let door = shown.say(Form::Door, tongue(address, headers), Encoding::wanted(headers)).await;
+    Err(Box::new(match door {
+        Some(said) => answer(&said, status, access(&shown), headers),
+        None => unavailable(words, headers),
+    }))
+}
+
+/// The language of a visitor, and the links that belong to the address.
+pub(super) fn tongue(address: &PageAddress, headers: &HeaderMap) -> Tongue {
+    let is_domain = matches!(address, PageAddress::Domain(_));
+    Tongue { words: language(headers), is_domain }
 }
 
 /// The language of a visitor.
@@ -160,14 +173,21 @@ pub(super) fn language(headers: &HeaderMap) -> &'static Words {
     choose(headers.get(ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok()))
 }
 
-/// A page with one sentence and no owner.
+/// A page with one sentence and no owner. There are few such sentences: each is made once.
 pub(super) fn say(
-    sentence: &str,
+    sentence: &'static str,
     status: StatusCode,
     words: &'static Words,
     headers: &HeaderMap,
 ) -> Response {
-    let said = Said::of("text/html; charset=utf-8", door::sentence(sentence, words));
+    static SAID: LazyLock<Mutex<HashMap<(&str, &str), Arc<Said>>>> = LazyLock::new(Mutex::default);
+    let mut kept = SAID.lock().unwrap_or_else(PoisonError::into_inner);
+    let said = kept.entry((words.lang, sentence)).or_insert_with(|| {
+        let text = door::sentence(sentence, words);
+        Arc::new(Said::of("text/html; charset=utf-8", text))
+    });
+    let said = Arc::clone(said);
+    drop(kept);
     answer(&said, status, AccessType::Password, headers)
 }
 

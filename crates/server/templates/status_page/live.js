@@ -12,35 +12,77 @@
     const focused = document.activeElement, held = old.contains(focused);
     // Nobody who is writing is interrupted.
     if (!main || (held && focused.matches("input,select,textarea,button"))) return;
+    const walked = held && focused.closest(".walk") && focused.closest("[id]").id;
     old.replaceWith(main);
     document.title = next.title;
-    const same = held && [...main.querySelectorAll("a,summary")].find((it) => name(it) === name(focused));
-    if (same) { same.tabIndex = 0; same.focus({ preventScroll: true }); }
+    ready();
     local();
+    if (walked) fill(document.getElementById(walked)?.querySelector(".bars"));
+    const same = held && [...main.querySelectorAll("a,summary")].find((it) => name(it) === name(focused));
+    if (same) { alone(same); same.focus({ preventScroll: true }); }
   };
   // What stays the same from one page to the next: where a link leads and what it is in, or what is folded.
-  const name = (it) => [it.tagName, it.href, it.closest("[data-id]")?.dataset.id, it.closest("ol")?.ariaLabel].join();
-  const local = () => {
-    for (const time of document.querySelectorAll("time[datetime*=T]")) {
-      time.title = new Date(time.dateTime).toLocaleString(document.documentElement.lang, { dateStyle: "medium", timeStyle: "long" });
+  const name = (it) => [it.tagName, it.href, it.closest("[data-id]")?.dataset.id, it.closest("[id]")?.id].join();
+  // The keyboard stops once at each row of bars: at today.
+  const ready = () => {
+    for (const bars of document.querySelectorAll(".bars[role=group]")) {
+      const walk = document.createElement("div");
+      walk.className = "walk";
+      walk.append(link(bars, days().length - 1));
+      walk.firstChild.tabIndex = 0;
+      bars.querySelectorAll("a").forEach((it) => it.setAttribute("tabindex", "-1"));
+      bars.append(walk);
     }
   };
-  const news = new EventSource(base + "/events");
-  news.addEventListener("changed", renew);
-  news.addEventListener("open", renew);
+  // Times in the visitor's zone. What says them takes as long to load as a whole page to paint.
+  const local = () => {
+    const say = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "medium", timeStyle: "long" });
+    document.querySelectorAll("time[datetime*=T]").forEach((time) => { time.title = say.format(new Date(time.dateTime)); });
+  };
+  const days = () => document.getElementById("days").content.children;
+  // A day of a row, with its words: those of what happened stand in the picture.
+  const link = (bars, place) => {
+    const it = days()[place].cloneNode(), { well, none } = document.getElementById("days").dataset;
+    const told = bars.querySelector(`svg a[href="${it.getAttribute("href")}"] title`);
+    const x = 8 * place;
+    const silent = [...bars.querySelectorAll(".fn")].some((run) => run.x.baseVal.value <= x && x < run.x.baseVal.value + run.width.baseVal.value);
+    it.title = told ? told.textContent : `${it.title}: ${silent ? none : well}`;
+    return it;
+  };
+  // Links of all days of a row, when somebody comes near: nobody needs thousands to see a page.
+  const fill = (bars) => {
+    const walk = bars && bars.querySelector(".walk");
+    if (!walk || walk.childElementCount > 1) return;
+    walk.prepend(...[...days()].slice(0, -1).map((_, place) => link(bars, place)));
+    bars.firstChild.setAttribute("aria-hidden", "true");
+    bars.querySelectorAll("svg a").forEach((it) => it.replaceWith(...it.querySelectorAll("rect")));
+  };
+  const alone = (it) => {
+    it.closest(".walk")?.querySelectorAll("[tabindex='0']").forEach((other) => { other.tabIndex = -1; });
+    if (it.closest(".walk")) it.tabIndex = 0;
+  };
+  const near = (event) => fill(event.target.closest?.(".c")?.querySelector(".bars"));
+  document.addEventListener("pointerover", near);
+  document.addEventListener("focusin", near);
+  // First the page is shown.
+  (window.requestIdleCallback || setTimeout)(() => {
+    local();
+    const news = new EventSource(base + "/events");
+    news.addEventListener("changed", renew);
+    news.addEventListener("open", renew);
+  }, { timeout: 1000 });
   setInterval(renew, 30000);
   document.addEventListener("visibilitychange", renew);
   document.addEventListener("keydown", (event) => {
-    const bar = event.target.closest && event.target.closest(".bars a");
+    const bar = event.target.closest && event.target.closest(".walk a");
     const way = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity }[event.key];
     if (!bar || way === undefined) return;
-    const bars = [...bar.closest(".bars").querySelectorAll("a")].filter((it) => it.offsetParent);
+    const bars = [...bar.parentNode.children].filter((it) => it.offsetParent);
     const place = bars.indexOf(bar) + (document.dir === "rtl" ? -way : way);
     const next = bars[Math.max(0, Math.min(bars.length - 1, place))];
-    bar.tabIndex = -1;
-    next.tabIndex = 0;
+    alone(next);
     next.focus();
     event.preventDefault();
   });
-  local();
+  ready();
 })();

@@ -24,7 +24,8 @@ struct ComponentPage<'a> {
     course: Option<Course>,
     events: Vec<String>,
     columns: Vec<&'static str>,
-    rows: Vec<Vec<String>>,
+    /// The address of each day, with its line.
+    rows: Vec<(String, Vec<String>)>,
 }
 
 struct Course {
@@ -70,7 +71,7 @@ pub(in crate::status_page) fn component_page(
         }),
         events: about.map(|it| incident(it, words, base)).collect(),
         columns: vec![words.day, words.up, words.down, words.degraded, words.maintenance],
-        rows: it.days.iter().flatten().rev().map(|day| row(day, words)).collect(),
+        rows: it.days.iter().flatten().rev().map(|day| row(day, words, base)).collect(),
     })
 }
 
@@ -84,12 +85,13 @@ fn uptimes(days: &[Day], words: &Words) -> Vec<(String, String)> {
     Range::ALL.into_iter().map(over).collect()
 }
 
-/// A day as a line of the table.
-fn row(day: &Day, words: &Words) -> Vec<String> {
+/// A day as a line of the table, behind its address.
+fn row(day: &Day, words: &Words, base: &str) -> (String, Vec<String>) {
     let uptime = day.uptime.map_or_else(|| words.no_data.to_owned(), |it| it.to_string());
     let long = |millis| if millis == 0 { "–".to_owned() } else { words.long(millis) };
     let [down, degraded, planned] = [day.down_ms, day.degraded_ms, day.maintenance_ms];
-    vec![words.date(day.begins), uptime, long(down), long(degraded), long(planned)]
+    let link = format!("{base}/day/{}", iso_date(day.begins));
+    (link, vec![words.date(day.begins), uptime, long(down), long(degraded), long(planned)])
 }
 
 fn ranges(shown: Range, words: &Words, path: &str) -> Vec<(String, Option<String>)> {

@@ -7,7 +7,7 @@ use super::super::bars;
 use super::super::shelf::Shown;
 use super::super::words::{Words, iso_date};
 use super::event::told;
-use super::{Frame, Wanted, rendered};
+use super::{Frame, rendered};
 
 #[derive(Template)]
 #[template(path = "status_page/days.html")]
@@ -20,23 +20,22 @@ struct Days<'a> {
     ways: Vec<(&'static str, String)>,
 }
 
-/// A page of details; `None` where there is no such thing.
-pub(in crate::status_page) fn details(
-    shown: &Shown,
-    words: &'static Words,
-    base: &str,
-    wanted: &Wanted,
-) -> Option<String> {
-    match wanted {
-        Wanted::Day(date) => day_page(shown, words, base, date),
-    }
+/// The place of a day among those of the bars; `None` where it is none of them.
+pub(in crate::status_page) fn place_of_day(shown: &Shown, date: &str) -> Option<usize> {
+    let days = shown.view.components().find_map(|component| component.days.as_ref())?;
+    days.iter().position(|day| iso_date(day.begins) == date)
 }
 
 /// A day with all components, and ways to its neighbours.
-fn day_page(shown: &Shown, words: &'static Words, base: &str, date: &str) -> Option<String> {
-    let first = shown.view.components().find_map(|component| component.days.as_ref())?;
-    let place = first.iter().position(|day| iso_date(day.begins) == date)?;
-    let begins = first[place].begins;
+pub(in crate::status_page) fn day_page(
+    shown: &Shown,
+    words: &'static Words,
+    base: &str,
+    place: usize,
+) -> String {
+    let first = shown.view.components().find_map(|component| component.days.as_deref());
+    let first = first.unwrap_or_default();
+    let begins = first.get(place).map_or(shown.view.at, |day| day.begins);
     let row = |component: &ComponentView| {
         let day = component.days.as_ref()?.get(place)?;
         let told = bars::title(day, words);
@@ -52,12 +51,12 @@ fn day_page(shown: &Shown, words: &'static Words, base: &str, date: &str) -> Opt
     let ways = [way(words.earlier, place.checked_sub(1)), way(words.later, Some(place + 1))];
     let mut frame = Frame::of(&shown.page, words, base);
     frame.heading = format!("{} · {}", words.date(begins), shown.page.settings.title);
-    Some(rendered(&Days {
+    rendered(&Days {
         heading: words.date(begins),
         frame,
         events: events.unwrap_or_default(),
         columns: vec![words.components, words.day],
         rows: shown.view.components().filter_map(row).collect(),
         ways: ways.into_iter().flatten().collect(),
-    }))
+    })
 }

@@ -5,7 +5,7 @@ use askama::Template;
 use domain::page::{ComponentView, GroupView, Section, State};
 use rules::Timestamp;
 
-use super::super::bars::{Bars, Drawn};
+use super::super::bars::{Bars, Drawn, Walk};
 use super::super::picture;
 use super::super::shelf::Shown;
 use super::super::words::{Words, iso_date};
@@ -24,6 +24,8 @@ struct Home<'a> {
     notes: Vec<String>,
     open: Vec<String>,
     sections: Vec<Part<'a>>,
+    /// The days that the script makes links of.
+    walk: Option<Walk<'a>>,
     planned: Vec<String>,
     history: Vec<HistoryPart>,
 }
@@ -64,8 +66,8 @@ struct HistoryPart {
 
 /// About how many bytes a home page takes, and each of its components: a large page is written once,
 /// and not moved about while it grows.
-const ROOM: usize = 24 << 10;
-const COMPONENT_ROOM: usize = 11 << 10;
+const ROOM: usize = 40 << 10;
+const COMPONENT_ROOM: usize = 4 << 10;
 
 /// The home page.
 pub(in crate::status_page) fn home(
@@ -106,6 +108,7 @@ pub(in crate::status_page) fn home(
         notes,
         open: reports.into_iter().chain(incidents).collect(),
         sections: view.sections.iter().map(|section| part(section, words, &bars)).collect(),
+        walk: bars.walk(),
         planned: view.planned.iter().map(|it| maintenance(it, words)).collect(),
         history: view
             .history

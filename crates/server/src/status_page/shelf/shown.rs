@@ -1,34 +1,27 @@
-//! A page with what is shown of it, and each form of it that somebody asked for: made once, compressed
-//! once, whoever asks at the same time. When it holds no longer is said here too; making it anew is the
-//! shelf's.
+//! A page with what is shown of it, and what was said of it so far. When it holds no longer is said here
+//! too; making it anew is the shelf's.
 
-use std::collections::HashMap;
-use std::hash::{Hash, Hasher};
-use std::panic::resume_unwind;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use domain::page::{Day, PageView};
 use rules::status_page::StatusPage;
-use rules::{DomainName, Timestamp};
-use store::Generation;
-use tokio::sync::OnceCell;
-use tokio::task::spawn_blocking;
+use rules::{AccessType, DomainName, Timestamp};
+use store::{Access, Generation};
 use tokio::time::Instant;
 
 use super::super::address::PageAddress;
-use super::super::badge::latency::Latencies;
-use super::super::html::{self, Wanted};
 use super::super::words::Words;
-use super::super::{feed, ical, json, markdown, picture, robots, statuspage_v2, widget};
-use super::said::{Encoding, PNG, Said};
+use super::super::{
+    door, feed, html, ical, json, markdown, picture, robots, statuspage_v2, widget,
+};
+use super::asked::{Asked, Tongue, What};
+use super::forms::{Forms, Work};
+use super::weight::{Shared, Weight};
 use super::{FRESH, Form, MEANWHILE};
 use crate::app::App;
-use crate::observe::Metrics;
 use crate::pipeline::page::Projection;
-
-/// Forms of a page that are kept at most, in all languages: past them each is made for one visitor.
-const SAID_MAX: usize = 512;
+use crate::said::{Encoding, PNG, Said};
 
 /// A page with what is shown of it.
 #[derive(Debug)]
@@ -41,29 +34,21 @@ pub(in crate::status_page) struct Shown {
     domain: Option<DomainName>,
     /// When it was read, or should have been.
     tried_at: Timestamp,
-    /// Counted before anything was read.
+    /// Counted before anything was read, as is what stands on it.
+    since: Since,
     generation: Option<Generation>,
     /// Whether somebody makes it anew already, for those who come next.
     pub(super) is_renewed: AtomicBool,
-    said: Mutex<HashMap<Asked, Arc<Cell>>>,
-    /// What badges tell.
-    pub(in crate::status_page) latencies: Latencies,
-    weight: Weight,
+    forms: Forms,
 }
 
-/// What is asked of a page: a form or a page of details, in a language, with the links of an address.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(in crate::status_page) struct Asked {
-    pub(in crate::status_page) what: What,
-    pub(in crate::status_page) words: &'static Words,
-    pub(in crate::status_page) is_domain: bool,
-}
-
-/// A form or a page of details.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(in crate::status_page) enum What {
-    Form(Form),
-    Details(Wanted),
+/// How far everything was when somebody began to read a page.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Since {
+    /// Grows with each reading: what was read later is newer.
+    pub(super) reading: u64,
+    /// Who may see the page.
+    pub(super) access: Access,
 }
 
 /// How long what is shown holds.
@@ -73,92 +58,56 @@ pub(super) enum Holds {
     Yes,
     /// Nothing has changed but the time: it is shown while it is made anew.
     Meanwhile,
+    /// Something has changed: who comes first makes it anew, and it is shown to who comes meanwhile.
+    Changed,
     /// It must be made anew first.
     No,
-}
-
-/// One thing that was said, or is about to be. The inner cells are where those wait who ask for the
-/// same at a time; they hold no thread.
-#[derive(Debug, Default)]
-struct Cell {
-    said: OnceCell<Option<Arc<Said>>>,
-    gzip: OnceCell<()>,
-    brotli: OnceCell<()>,
-    /// In which encodings visitors asked for it: one bit each.
-    asked: AtomicU8,
-    /// Whether it stays with the page; else it is one visitor's, and counted nowhere.
-    is_kept: bool,
-}
-
-/// Bytes that pages take in memory: those of one, counted among those of all.
-#[derive(Debug)]
-struct Weight {
-    own: AtomicUsize,
-    shared: Arc<Shared>,
-}
-
-/// What all pages of a shelf have in common.
-#[derive(Debug)]
-pub(super) struct Shared {
-    /// Where the server is reached from outside.
-    pub(super) origin: Option<String>,
-    pub(super) metrics: Metrics,
-    /// Bytes of all pages together.
-    pub(super) weight: AtomicUsize,
-}
-
-impl Weight {
-    fn new(shared: &Arc<Shared>) -> Self {
-        Self { own: AtomicUsize::new(0), shared: Arc::clone(shared) }
-    }
-
-    fn add(&self, bytes: usize) {
-        self.own.fetch_add(bytes, Ordering::Relaxed);
-        self.shared.weight.fetch_add(bytes, Ordering::Relaxed);
-    }
-}
-
-impl Drop for Weight {
-    fn drop(&mut self) {
-        self.shared.weight.fetch_sub(*self.own.get_mut(), Ordering::Relaxed);
-    }
+    /// Others may see it now than when it was read: nobody is shown this any more.
+    Never,
 }
 
 impl Shown {
+    /// A page as it was read; forms of the one before are given out until it has its own.
     pub(super) fn new(
         Projection { page, view, generation, took: _ }: Projection,
+        since: Since,
+        before: Option<&Self>,
         shared: &Arc<Shared>,
     ) -> Self {
         let weight = Weight::new(shared);
         let days = view.components().filter_map(|component| component.days.as_ref());
         weight.add(days.map(|days| days.len() * size_of::<Day>()).sum());
+        // What says how old it is, and what others might see, is given out no more.
+        let before = before.filter(|it| !it.cut_off && it.since.access == since.access);
+        let forms = match before {
+            Some(before) => Forms::after(weight, &before.forms),
+            None => Forms::new(weight),
+        };
         Self {
             domain: page.settings.custom_domain_name(),
             page,
             cut_off: false,
             tried_at: view.at,
             view: Arc::new(view),
+            since,
             generation,
             is_renewed: AtomicBool::new(false),
-            said: Mutex::default(),
-            latencies: Latencies::default(),
-            weight,
+            forms,
         }
     }
 
     /// The same, said to be as old as it is.
-    pub(super) fn cut_off(&self, tried_at: Timestamp) -> Self {
+    pub(super) fn cut_off(&self, tried_at: Timestamp, reading: u64) -> Self {
         Self {
             page: self.page.clone(),
             view: Arc::clone(&self.view),
             cut_off: true,
             domain: self.domain.clone(),
             tried_at,
+            since: Since { reading, ..self.since },
             generation: None,
             is_renewed: AtomicBool::new(false),
-            said: Mutex::default(),
-            latencies: Latencies::default(),
-            weight: Weight::new(&self.weight.shared),
+            forms: Forms::new(Weight::new(&self.forms.weight.shared)),
         }
     }
 
@@ -172,121 +121,92 @@ impl Shown {
         }
     }
 
+    /// Whether it was read before `other`.
+    pub(super) const fn is_older(&self, other: &Self) -> bool {
+        self.since.reading < other.since.reading
+    }
+
     /// Whether it can be shown at `now`.
     pub(super) fn holds(&self, app: &App, now: Timestamp) -> Holds {
+        if self.since.access != app.store.access(self.page.id) {
+            return Holds::Never;
+        }
+        if now < self.tried_at {
+            return Holds::No;
+        }
         let is_same = || {
             let generation = app.store.generation(self.page.workspace);
             self.generation.is_some() && self.generation == generation
         };
-        if now < self.tried_at || !(self.cut_off || is_same()) {
-            return Holds::No;
-        }
         match now.since(self.tried_at) {
+            age if age >= MEANWHILE => Holds::No,
+            _ if !(self.cut_off || is_same()) => Holds::Changed,
             age if age < FRESH => Holds::Yes,
-            age if age < MEANWHILE => Holds::Meanwhile,
-            _ => Holds::No,
+            _ => Holds::Meanwhile,
         }
     }
 
-    /// What is asked of it, in an encoding that is ready to be sent; `None` where there is no such
-    /// thing.
+    /// A form in an encoding that is ready to be sent; `None` where the server is stopping.
     pub(in crate::status_page) async fn say(
         self: &Arc<Self>,
-        asked: &Asked,
+        form: Form,
+        tongue: Tongue,
         encoding: Encoding,
     ) -> Option<Arc<Said>> {
-        let cell = self.cell(asked);
-        cell.asked.fetch_or(bit(encoding), Ordering::Relaxed);
-        self.ready(&cell, asked, encoding).await
+        let asked = Asked { what: What::Form(form), tongue };
+        let said = self.say_of(&asked, encoding, || async {
+            // One picture is drawn at a time: it takes memory.
+            let turn = match form.is_picture() {
+                true => Some(picture::TURN.lock().await),
+                false => None,
+            };
+            let shown = Arc::clone(self);
+            let work = move || {
+                let _turn = turn;
+                shown.say_anew(form, tongue)
+            };
+            Ok(Some(Box::new(work) as Work))
+        });
+        // Nothing is read for it, so that nothing goes wrong.
+        said.await.ok().flatten()
     }
 
-    /// Says in what forms visitors asked of the one before, for those who will ask next; pages of details
-    /// are many, and made when somebody asks.
+    /// What `make` makes of what it read, said once for all who ask for it while the page is as it is.
+    pub(in crate::status_page) async fn say_of<F>(
+        &self,
+        asked: &Asked,
+        encoding: Encoding,
+        make: impl FnOnce() -> F + Send,
+    ) -> Result<Option<Arc<Said>>, String>
+    where
+        F: Future<Output = Result<Option<Work>, String>> + Send,
+    {
+        self.forms.say(asked, encoding, make).await
+    }
+
+    /// Says in what forms visitors asked of the one before, for those who will ask next; what lies
+    /// behind the home page is made when somebody asks.
     pub(super) async fn say_as(self: &Arc<Self>, before: &Self) {
-        let asked: Vec<(Asked, u8)> = before
-            .lock()
-            .iter()
-            .filter(|(asked, _)| matches!(asked.what, What::Form(_)))
-            .map(|(asked, cell)| (asked.clone(), cell.asked.load(Ordering::Relaxed)))
-            .collect();
-        for (asked, bits) in asked {
-            for encoding in ENCODINGS.into_iter().filter(|it| bits & bit(*it) != 0) {
-                self.ready(&self.cell(&asked), &asked, encoding).await;
+        for (form, tongue, encodings) in before.forms.asked() {
+            for encoding in encodings {
+                self.say(form, tongue, encoding).await;
             }
         }
     }
 
-    fn cell(&self, asked: &Asked) -> Arc<Cell> {
-        let mut said = self.lock();
-        if let Some(known) = said.get(asked) {
-            return Arc::clone(known);
-        }
-        let is_kept = said.len() < SAID_MAX;
-        let cell = Arc::new(Cell { is_kept, ..Cell::default() });
-        if is_kept {
-            said.insert(asked.clone(), Arc::clone(&cell));
-        }
-        cell
-    }
-
-    async fn ready(
-        self: &Arc<Self>,
-        cell: &Cell,
-        asked: &Asked,
-        encoding: Encoding,
-    ) -> Option<Arc<Said>> {
-        let said = cell.said.get_or_init(|| self.made(asked, cell.is_kept)).await.clone()?;
-        let compressed = match encoding {
-            Encoding::Identity => return Some(said),
-            Encoding::Gzip => &cell.gzip,
-            Encoding::Brotli => &cell.brotli,
-        };
-        let compress = || async {
-            let all = Arc::clone(&said);
-            let bytes = aside(move || all.bytes(encoding)).await;
-            if cell.is_kept {
-                self.weight.add(bytes.map_or(0, |bytes| bytes.len()));
-            }
-        };
-        compressed.get_or_init(compress).await;
-        Some(said)
-    }
-
-    /// Makes a form for the first who asks, and forgets at once what there is not.
-    async fn made(self: &Arc<Self>, asked: &Asked, is_kept: bool) -> Option<Arc<Said>> {
-        let _turn = match asked.what {
-            What::Form(Form::Picture) => Some(picture::TURN.lock().await),
-            What::Form(_) | What::Details(_) => None,
-        };
-        let (shown, wanted) = (Arc::clone(self), asked.clone());
-        let say = move || {
-            let began = Instant::now();
-            let said = shown.say_anew(&wanted);
-            shown.weight.shared.metrics.page_say_seconds.observe(began.elapsed().as_secs_f64());
-            said
-        };
-        let said = aside(say).await.flatten();
-        match &said {
-            Some(said) if is_kept => self.weight.add(said.weight()),
-            Some(_) => {}
-            None => drop(self.lock().remove(asked)),
-        }
-        said.map(Arc::new)
-    }
-
-    fn say_anew(&self, asked: &Asked) -> Option<Said> {
+    /// A form in the words and with the links of who asks for it.
+    fn say_anew(&self, form: Form, tongue: Tongue) -> Said {
+        let began = Instant::now();
         let address = match &self.domain {
-            Some(domain) if asked.is_domain => PageAddress::Domain(domain.to_string()),
+            Some(domain) if tongue.is_domain => PageAddress::Domain(domain.to_string()),
             _ => PageAddress::Slug(self.page.settings.slug.clone()),
         };
-        let (base, url) = (address.base(), address.url(self.weight.shared.origin.as_deref()));
-        match &asked.what {
-            What::Form(form) => Some(self.say_form(*form, asked.words, &base, &url)),
-            What::Details(wanted) => {
-                let text = html::details(self, asked.words, &base, wanted)?;
-                Some(Said::of("text/html; charset=utf-8", text))
-            }
-        }
+        // Readers elsewhere need a host, and feeds are not valid without one.
+        let Shared { origin, own, metrics, .. } = &*self.forms.weight.shared;
+        let (base, url) = (address.base(), address.url(Some(origin.as_deref().unwrap_or(own))));
+        let said = self.say_form(form, tongue.words, &base, &url);
+        metrics.page_say_seconds.observe(began.elapsed().as_secs_f64());
+        said
     }
 
     /// A form with links that begin with `base`, and with `url` where they are read elsewhere.
@@ -306,6 +226,7 @@ impl Shown {
             Form::Widget => ("text/html; charset=utf-8", widget::frame(self, words, base)),
             Form::WidgetScript => ("text/javascript; charset=utf-8", widget::script(self, words)),
             Form::Robots => ("text/plain; charset=utf-8", robots::text(&self.page)),
+            Form::Door => ("text/html; charset=utf-8", self.say_door(words, base)),
             Form::Picture => {
                 let title = &self.page.settings.title;
                 return Said::of(PNG, picture::draw(title, &self.view, words));
@@ -325,42 +246,19 @@ impl Shown {
             | Form::Picture
             | Form::Widget
             | Form::WidgetScript
-            | Form::Robots => said,
+            | Form::Robots
+            | Form::Door => said,
         }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Asked, Arc<Cell>>> {
-        self.said.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-// A language has one set of words.
-impl PartialEq for Words {
-    fn eq(&self, other: &Self) -> bool {
-        self.lang == other.lang
-    }
-}
-
-impl Eq for Words {}
-
-impl Hash for Words {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.lang.hash(state);
-    }
-}
-
-const ENCODINGS: [Encoding; 3] = [Encoding::Identity, Encoding::Gzip, Encoding::Brotli];
-
-const fn bit(encoding: Encoding) -> u8 {
-    1 << encoding as u8
-}
-
-/// Work that takes its time, on a thread where nobody waits for anything else; `None` only where the
-/// server is stopping.
-async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
-    match spawn_blocking(work).await {
-        Ok(done) => Some(done),
-        Err(why) if why.is_panic() => resume_unwind(why.into_panic()),
-        Err(_) => None,
+    /// What stands before a page that is not for everybody.
+    fn say_door(&self, words: &'static Words, base: &str) -> String {
+        match self.page.settings.effective_access() {
+            AccessType::EmailDomain => door::members::question(&self.page, words, base, None),
+            // A public page has none that anybody comes to.
+            AccessType::Password | AccessType::Public => {
+                door::password(&self.page, words, base, None)
+            }
+        }
     }
 }

@@ -213,3 +213,60 @@ async fn what_was_seen_behind_a_page_is_shown_again_while_the_database_is_away()
     assert_eq!(unseen.status, StatusCode::SERVICE_UNAVAILABLE);
     assert_eq!(unseen.headers["retry-after"], "10");
 }
+
+// issue 7: "kept as compressed bytes with ETag"
+#[tokio::test]
+async fn what_lies_behind_a_page_has_a_tag_by_which_browsers_know_it() {
+    let target = well().await;
+    let (site, incident) = recovered(&target).await;
+    let component = component(&site).await;
+    for rest in [
+        format!("/incident/{incident}"),
+        "/history".to_owned(),
+        "/day/2026-11-21".to_owned(),
+        component,
+        "/badge.svg".to_owned(),
+        "/badge/latency.svg?percentile=50".to_owned(),
+    ] {
+        let first = site.visit(&rest, &[("accept-encoding", "br")]).await;
+        assert_eq!(
+            (first.status, &first.headers["content-encoding"]),
+            (StatusCode::OK, &"br".parse().unwrap()),
+            "{rest}"
+        );
+        let tag = first.headers["etag"].to_str().unwrap();
+        let again = site.visit(&rest, &[("accept-encoding", "br"), ("if-none-match", tag)]).await;
+        assert_eq!((again.status, again.body.len()), (StatusCode::NOT_MODIFIED, 0), "{rest}");
+    }
+}
+
+#[tokio::test]
+async fn what_was_not_there_is_looked_for_again_when_something_changed() {
+    let target = well().await;
+    let site = Site::open(&target).await;
+    let nobody = site.anybody();
+    assert_eq!(nobody.get("/status/later").await.status, StatusCode::NOT_FOUND);
+    site.update(json!({ "slug": "later" })).await;
+    assert_eq!(nobody.get("/status/later").await.status, StatusCode::OK);
+    site.owns("UnpublishStatusPage").await;
+    assert_eq!(nobody.get("/status/later").await.status, StatusCode::NOT_FOUND);
+    site.owns("PublishStatusPage").await;
+    assert_eq!(nobody.get("/status/later").await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn what_is_known_not_to_be_there_is_said_so_without_asking_the_database() {
+    let target = well().await;
+    let site = Site::open(&target).await;
+    let unknown = ["/incident/inc_0000000000001", "/report/rpt_0000000000001", "/history/2026-09"];
+    for rest in unknown {
+        assert_eq!(site.visit(rest, &[]).await.status, StatusCode::NOT_FOUND, "{rest}");
+    }
+    assert_eq!(site.anybody().get("/status/other").await.status, StatusCode::NOT_FOUND);
+    site.watched.server.running().app().store.clone().close().await.unwrap();
+    // A month that was never asked for is not looked for either, as it cannot be there.
+    for rest in unknown.into_iter().chain(["/history/1999-01", "/day/1999-01-01"]) {
+        assert_eq!(site.visit(rest, &[]).await.status, StatusCode::NOT_FOUND, "{rest}");
+    }
+    assert_eq!(site.anybody().get("/status/other").await.status, StatusCode::NOT_FOUND);
+}

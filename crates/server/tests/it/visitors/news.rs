@@ -79,3 +79,26 @@ async fn a_browser_that_goes_away_is_let_go() {
     drop(browser);
     until(async || (waiting().await == 0).then_some(())).await;
 }
+
+// issue 7: open streams are bounded
+#[tokio::test]
+async fn too_many_of_one_network_are_told_when_to_ask_again() {
+    let target = well().await;
+    let site = Site::open(&target).await;
+    let mut waiting = Vec::new();
+    let refused = loop {
+        let stream = site.ask(At::Slug, "/events", &[]).await;
+        if stream.status() != 200 {
+            break stream;
+        }
+        waiting.push(stream);
+        assert!(waiting.len() <= 1_000, "nobody is refused");
+    };
+    assert_eq!(
+        (refused.status().as_u16(), &refused.headers()["retry-after"]),
+        (429, &"60".parse().unwrap())
+    );
+    assert_eq!(site.text("").await.matches("<h1>").count(), 1, "the page is there for all");
+    drop(waiting.pop());
+    assert_eq!(site.ask(At::Slug, "/events", &[]).await.status(), 200);
+}

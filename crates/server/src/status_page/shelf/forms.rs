@@ -1,0 +1,356 @@
+//! What was said of one page, by what was asked: each thing made once and compressed once, off the threads
+//! that answer, whoever asks at the same time. While one of them makes a form anew, the others are given
+//! the last one, where there is one. Forms are few; of what lies behind the home page only so much is kept,
+//! and what was asked for longest ago goes first.
+
+use std::collections::HashMap;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use tokio::task::spawn_blocking;
+
+use super::asked::{Asked, Tongue};
+use super::weight::Weight;
+use super::{BYTES_MAX, Form};
+use crate::said::{Encoding, Said};
+
+/// Things behind the home page that are kept of one page at most, in all languages.
+const BEHIND_MAX: usize = 256;
+/// Bytes that they take at most.
+const BEHIND_BYTES_MAX: usize = 4 << 20;
+
+/// What makes a thing, on a thread where nobody waits for anything else.
+pub(in crate::status_page) type Work = Box<dyn FnOnce() -> Said + Send>;
+
+/// What was said of a page.
+#[derive(Debug)]
+pub(super) struct Forms {
+    cells: Mutex<Cells>,
+    /// The forms of the page before this one, until they are made anew.
+    last: Mutex<HashMap<Asked, Arc<Said>>>,
+    pub(super) weight: Weight,
+}
+
+#[derive(Debug, Default)]
+struct Cells {
+    all: HashMap<Asked, Arc<Cell>>,
+    /// Of what lies behind the home page.
+    behind: usize,
+    behind_bytes: usize,
+    /// Grows with each question.
+    clock: u64,
+}
+
+/// One thing that was said, or is about to be.
+#[derive(Debug, Default)]
+struct Cell {
+    said: OnceLock<Arc<Said>>,
+    /// Who makes it holds this; it holds no thread.
+    turn: tokio::sync::Mutex<()>,
+    /// In which encodings visitors asked for it: one bit each.
+    asked: AtomicU8,
+    /// When it was asked for last, by the clock of all.
+    used: AtomicU64,
+    /// Bytes that it is counted with; changed by who holds all cells.
+    bytes: AtomicU64,
+}
+
+impl Forms {
+    pub(super) fn new(weight: Weight) -> Self {
+        Self { cells: Mutex::default(), last: Mutex::default(), weight }
+    }
+
+    /// Nothing was said yet; until it is, those who need not make a form are given that of `before`.
+    pub(super) fn after(weight: Weight, before: &Self) -> Self {
+        let cells = before.cells();
+        let forms = cells.all.iter().filter(|(asked, _)| asked.what.form().is_some());
+        let last: HashMap<_, _> = forms
+            .filter_map(|(asked, cell)| Some((asked.clone(), Arc::clone(cell.said.get()?))))
+            .collect();
+        drop(cells);
+        weight.add(last.values().map(|said| said.weight()).sum());
+        Self { cells: Mutex::default(), last: Mutex::new(last), weight }
+    }
+
+    /// What is asked, ready to be sent in an encoding. Where nobody said it yet, `make` reads what it
+    /// needs and says how it is made; `None` is that there is no such thing, which is not kept here.
+    pub(super) async fn say<F>(
+        &self,
+        asked: &Asked,
+        encoding: Encoding,
+        make: impl FnOnce() -> F + Send,
+    ) -> Result<Option<Arc<Said>>, String>
+    where
+        F: Future<Output = Result<Option<Work>, String>> + Send,
+    {
+        let cell = self.cell(asked);
+        cell.asked.fetch_or(bit(encoding), Ordering::Relaxed);
+        if let Some(said) = cell.ready(encoding) {
+            return Ok(Some(said));
+        }
+        let _turn = match (cell.turn.try_lock(), self.last(asked, encoding)) {
+            (Ok(turn), _) => turn,
+            (Err(_), Some(last)) => return Ok(Some(last)),
+            (Err(_), None) => cell.turn.lock().await,
+        };
+        if let Some(said) = cell.ready(encoding) {
+            return Ok(Some(said));
+        }
+        let work: Box<dyn FnOnce() -> Arc<Said> + Send> = match cell.said.get().cloned() {
+            Some(said) => Box::new(move || said),
+            None => match make().await {
+                Ok(Some(work)) => Box::new(move || Arc::new(work())),
+                nothing => {
+                    self.forget(asked, &cell);
+                    return nothing.map(|_| None);
+                }
+            },
+        };
+        let made = self.aside(move || {
+            let said = work();
+            said.bytes(encoding);
+            said
+        });
+        // The server is stopping, and shows no more.
+        let Some(said) = made.await else { return Ok(None) };
+        let said = Arc::clone(cell.said.get_or_init(|| said));
+        self.count(asked, &cell, said.weight());
+        Ok(Some(said))
+    }
+
+    /// The forms that visitors asked for, each with the encodings.
+    pub(super) fn asked(&self) -> Vec<(Form, Tongue, Vec<Encoding>)> {
+        let cells = self.cells();
+        let encodings = |cell: &Cell| {
+            let bits = cell.asked.load(Ordering::Relaxed);
+            Encoding::ALL.into_iter().filter(|it| bits & bit(*it) != 0).collect()
+        };
+        let form = |(asked, cell): (&Asked, &Arc<Cell>)| {
+            Some((asked.what.form()?, asked.tongue, encodings(cell)))
+        };
+        cells.all.iter().filter_map(form).collect()
+    }
+
+    /// The form of the page before, where it can be sent as it is.
+    fn last(&self, asked: &Asked, encoding: Encoding) -> Option<Arc<Said>> {
+        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        last.get(asked).filter(|said| said.is_ready(encoding)).cloned()
+    }
+
+    fn cell(&self, asked: &Asked) -> Arc<Cell> {
+        let mut cells = self.cells();
+        cells.clock += 1;
+        let now = cells.clock;
+        if let Some(known) = cells.all.get(asked) {
+            known.used.store(now, Ordering::Relaxed);
+            return Arc::clone(known);
+        }
+        let cell = Arc::new(Cell { used: AtomicU64::new(now), ..Cell::default() });
+        if asked.what.form().is_none() {
+            // Where pages take all that they may, it is made for one visitor.
+            if self.weight.shared.bytes() > BYTES_MAX {
+                return cell;
+            }
+            cells.behind += 1;
+            self.make_room(&mut cells);
+        }
+        cells.all.insert(asked.clone(), Arc::clone(&cell));
+        cell
+    }
+
+    /// Counts what a cell takes, unless it was let go of.
+    fn count(&self, asked: &Asked, cell: &Arc<Cell>, bytes: usize) {
+        let mut cells = self.cells();
+        if !cells.all.get(asked).is_some_and(|kept| Arc::ptr_eq(kept, cell)) {
+            return;
+        }
+        let before = cell.bytes.swap(bytes as u64, Ordering::Relaxed) as usize;
+        let more = bytes.saturating_sub(before);
+        self.weight.add(more);
+        if asked.what.form().is_some() {
+            drop(cells);
+            let replaced = self.last.lock().unwrap_or_else(PoisonError::into_inner).remove(asked);
+            self.weight.take(replaced.map_or(0, |said| said.weight()));
+        } else {
+            cells.behind_bytes += more;
+            self.make_room(&mut cells);
+        }
+    }
+
+    /// Lets go of what was asked for longest ago behind the home page, until the rest fits.
+    fn make_room(&self, cells: &mut Cells) {
+        while cells.behind > BEHIND_MAX || cells.behind_bytes > BEHIND_BYTES_MAX {
+            let behind = cells.all.iter().filter(|(asked, _)| asked.what.form().is_none());
+            let oldest = behind.min_by_key(|(_, cell)| cell.used.load(Ordering::Relaxed));
+            let Some(oldest) = oldest.map(|(asked, _)| asked.clone()) else { return };
+            self.remove(cells, &oldest);
+        }
+    }
+
+    fn forget(&self, asked: &Asked, cell: &Arc<Cell>) {
+        let mut cells = self.cells();
+        if cells.all.get(asked).is_some_and(|kept| Arc::ptr_eq(kept, cell)) {
+            self.remove(&mut cells, asked);
+        }
+    }
+
+    fn remove(&self, cells: &mut Cells, asked: &Asked) {
+        let Some(cell) = cells.all.remove(asked) else { return };
+        let bytes = cell.bytes.load(Ordering::Relaxed) as usize;
+        self.weight.take(bytes);
+        if asked.what.form().is_none() {
+            cells.behind -= 1;
+            cells.behind_bytes -= bytes;
+        }
+    }
+
+    /// Work that takes its time, on a thread where nobody waits for anything else; `None` only where the
+    /// server is stopping. It counts among all until it is done, also where nobody waits any more.
+    async fn aside<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Option<T> {
+        let makers = Arc::clone(&self.weight.shared.makers);
+        let permit = makers.acquire_owned().await.ok()?;
+        let work = spawn_blocking(move || {
+            let _permit = permit;
+            work()
+        });
+        match work.await {
+            Ok(done) => Some(done),
+            Err(why) if why.is_panic() => resume_unwind(why.into_panic()),
+            Err(_) => None,
+        }
+    }
+
+    fn cells(&self) -> MutexGuard<'_, Cells> {
+        self.cells.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Cell {
+    fn ready(&self, encoding: Encoding) -> Option<Arc<Said>> {
+        self.said.get().filter(|said| said.is_ready(encoding)).cloned()
+    }
+}
+
+const fn bit(encoding: Encoding) -> u8 {
+    1 << encoding as u8
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicUsize;
+
+    use rules::IncidentId;
+    use tokio::sync::oneshot;
+
+    use super::super::asked::What;
+    use super::super::weight::Shared;
+    use super::*;
+    use crate::observe::Metrics;
+    use crate::status_page::html::Wanted;
+    use crate::status_page::words::choose;
+
+    fn asked(what: What) -> Asked {
+        Asked { what, tongue: Tongue { words: choose(None), is_domain: false } }
+    }
+
+    fn incident(number: u64) -> Asked {
+        asked(What::Behind(Wanted::Incident(IncidentId::from_bits(number))))
+    }
+
+    fn shared() -> Arc<Shared> {
+        Arc::new(Shared::new(None, String::new(), Metrics::new()))
+    }
+
+    fn forms(shared: &Arc<Shared>) -> Forms {
+        Forms::new(Weight::new(shared))
+    }
+
+    async fn say(forms: &Forms, asked: &Asked, text: &str) -> Arc<Said> {
+        let text = text.to_owned();
+        let make = || async { Ok(Some(Box::new(move || Said::of("text/plain", text)) as Work)) };
+        forms.say(asked, Encoding::Gzip, make).await.unwrap().unwrap()
+    }
+
+    fn text(said: &Arc<Said>) -> String {
+        String::from_utf8(said.bytes(Encoding::Identity).to_vec()).unwrap()
+    }
+
+    // issue 7: "rendered once per change, kept as compressed bytes"
+    #[tokio::test]
+    async fn a_thing_is_made_and_compressed_once_however_many_ask() {
+        let (forms, made) = (forms(&shared()), AtomicUsize::new(0));
+        let ask = || async {
+            let make = || async {
+                made.fetch_add(1, Ordering::Relaxed);
+                Ok(Some(Box::new(|| Said::of("text/plain", "x".repeat(900))) as Work))
+            };
+            forms.say(&incident(1), Encoding::Brotli, make).await.unwrap().unwrap()
+        };
+        let (first, second) = tokio::join!(ask(), ask());
+        assert!(Arc::ptr_eq(&first, &second) && first.is_ready(Encoding::Brotli));
+        assert_eq!(made.load(Ordering::Relaxed), 1);
+    }
+
+    // issue 7: "stale-while-revalidate"
+    #[tokio::test]
+    async fn while_somebody_makes_a_form_anew_others_are_given_the_last_one() {
+        let shared = shared();
+        let home = asked(What::Form(Form::Home));
+        let before = forms(&shared);
+        say(&before, &home, "before").await;
+        let forms = Forms::after(Weight::new(&shared), &before);
+        let (begun, wait) = oneshot::channel::<()>();
+        let (go_on, told) = oneshot::channel::<()>();
+        let make = || async {
+            begun.send(()).unwrap();
+            told.await.unwrap();
+            Ok(Some(Box::new(|| Said::of("text/plain", "now")) as Work))
+        };
+        let others = async {
+            wait.await.unwrap();
+            let given = say(&forms, &home, "twice").await;
+            go_on.send(()).unwrap();
+            given
+        };
+        let (made, given) = tokio::join!(forms.say(&home, Encoding::Gzip, make), others);
+        assert_eq!((text(&given), text(&made.unwrap().unwrap())), ("before".into(), "now".into()));
+        assert_eq!(text(&say(&forms, &home, "twice").await), "now", "it is made");
+    }
+
+    #[tokio::test]
+    async fn a_flood_of_addresses_takes_no_more_than_it_may_and_leaves_forms_alone() {
+        let shared = shared();
+        let forms = forms(&shared);
+        let home = asked(What::Form(Form::Home));
+        say(&forms, &home, "home").await;
+        for number in 0..2 * BEHIND_MAX as u64 {
+            say(&forms, &incident(number), "small").await;
+        }
+        assert_eq!(forms.cells().behind, BEHIND_MAX);
+        for number in 0..20 {
+            say(&forms, &incident(number), &number.to_string().repeat(BEHIND_BYTES_MAX / 10)).await;
+        }
+        let cells = forms.cells();
+        assert!(cells.behind < 20 && cells.behind_bytes <= BEHIND_BYTES_MAX);
+        assert!(cells.all.contains_key(&home) && cells.all.contains_key(&incident(19)));
+        drop(cells);
+        assert!(shared.bytes() > 0);
+        drop(forms);
+        assert_eq!(shared.bytes(), 0, "what is let go of is counted no more");
+    }
+
+    #[tokio::test]
+    async fn what_is_not_there_or_could_not_be_read_is_asked_for_again() {
+        let forms = forms(&shared());
+        let nothing = forms.say(&incident(1), Encoding::Gzip, || async { Ok(None) }).await;
+        assert!(nothing.unwrap().is_none());
+        let failed = forms.say(&incident(1), Encoding::Gzip, || async { Err("away".into()) }).await;
+        assert_eq!(failed.unwrap_err(), "away");
+        assert_eq!(forms.cells().behind, 0);
+        assert_eq!(text(&say(&forms, &incident(1), "there").await), "there");
+    }
+}
