@@ -1,11 +1,13 @@
 //! The scenarios of status pages: pages of several sizes with a past of 90 days, in which each component
 //! has its own troubles. How many visitors are answered from memory, by a load generator that shares the
 //! cores; how many bytes a page is; how long one takes that is made anew; and how soon an open browser
-//! hears of a verdict.
+//! hears of a verdict, and sees a page.
 
 mod browser;
+mod paint;
 mod site;
 
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -18,9 +20,11 @@ use super::alerts::Page;
 use super::process::Target;
 use super::scenario::Sizes;
 use super::{Figure, Scenario, api};
+use crate::shell;
 
 /// All scenarios, in the order in which they run.
-pub(super) const PAGES: &[Scenario] = &[("visits", visits), ("verdict", verdict)];
+pub(super) const PAGES: &[Scenario] =
+    &[("visits", visits), ("verdict", verdict), ("paint", paint::paint)];
 
 /// Components of the pages.
 const COUNTS: [usize; 4] = [8, 30, 100, 1_000];
@@ -34,10 +38,13 @@ const CHANGES: usize = 60;
 const PATIENCE: Duration = Duration::from_mins(1);
 /// Longer than a page is kept without a look at what is stored.
 const FORGOTTEN: Duration = Duration::from_secs(11);
+/// The load generator.
+const VISITORS: &str = "bench-visits";
 const KILOBYTE: f64 = 1_000.0;
 
 /// Pages as visitors load them: bytes, visits a second, and making them anew.
 fn visits(target: &Target, sizes: &Sizes) -> Result<Vec<Figure>> {
+    let visitors = built(VISITORS)?;
     let site = Site::open(target, &COUNTS)?;
     let mut figures = Vec::new();
     for count in COUNTS {
@@ -57,7 +64,7 @@ fn visits(target: &Target, sizes: &Sizes) -> Result<Vec<Figure>> {
         figures.push(figure("made anew, what is shown", project, "ms"));
         figures.push(figure("made anew, read and answered", whole, "ms"));
         let used = site.service.usage()?.cpu;
-        let seen = load(&site, &path, sizes)?;
+        let seen = load(&visitors, &site, &path, sizes)?;
         let cpu = site.service.usage()?.cpu.saturating_sub(used).as_secs_f64() * 1e6;
         let number = |key: &str| seen[key].as_f64().unwrap_or(f64::NAN);
         figures.push(figure("cached visits", number("visits") / number("seconds"), "/s"));
@@ -68,8 +75,8 @@ fn visits(target: &Target, sizes: &Sizes) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-fn load(site: &Site, path: &str, sizes: &Sizes) -> Result<Value> {
-    let output = Command::new("target/release/bench-visits")
+fn load(visitors: &Path, site: &Site, path: &str, sizes: &Sizes) -> Result<Value> {
+    let output = Command::new(visitors)
         .args([&site.service.address.to_string(), path, "br"])
         .args([CONNECTIONS, sizes.window.as_secs() as usize].map(|it| it.to_string()))
         .output()?;
@@ -78,13 +85,23 @@ fn load(site: &Site, path: &str, sizes: &Sizes) -> Result<Value> {
     Ok(serde_json::from_slice(&output.stdout)?)
 }
 
+/// The load generator, built where it is not there: `--built` is about what is measured.
+fn built(name: &str) -> Result<PathBuf> {
+    let program = Path::new("target/release").join(name);
+    if !program.exists() {
+        let wanted = ["build", "--release", "--package", "aloft-testkit", "--bin", name];
+        shell::run(&shell::cargo(), &wanted)?;
+    }
+    Ok(program)
+}
+
 /// Milliseconds of deciding what a page shows, of saying it as HTML, and from the question to the last
 /// byte, reading included: the middle of several.
 fn anew(site: &Site, count: usize) -> Result<[f64; 3]> {
     let address = site.service.address;
     let mut rounds = Vec::with_capacity(ROUNDS);
-    for _ in 0..ROUNDS {
-        site.touch(count)?;
+    for round in 0..ROUNDS {
+        site.touch(count, round)?;
         let before = api::metrics(address)?;
         let begun = Instant::now();
         get(address, &site::path(count), "identity")?;

@@ -74,9 +74,10 @@ impl Site {
         Ok(monitor)
     }
 
-    /// Changes a page, so that it is made anew.
-    pub(super) fn touch(&self, count: usize) -> Result<()> {
-        let page = json!({ "id": self.page(count)?, "description": "What we run." });
+    /// Changes a page, so that it is made anew: what it is already changes nothing.
+    pub(super) fn touch(&self, count: usize, round: usize) -> Result<()> {
+        let description = format!("What we run, {round}.");
+        let page = json!({ "id": self.page(count)?, "description": description });
         let request = json!({ "statusPage": page, "updateMask": "description" });
         Api::new(self.service.address, &self.key)?.call_of(PAGES, "UpdateStatusPage", &request)?;
         Ok(())

@@ -1,0 +1,67 @@
+//! How soon a browser shows something of a home page, beside an empty page in the same run: Chromium without
+//! a window, over loopback. It is driven by Node.js, as in the tests.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+
+use super::super::Figure;
+use super::super::process::Target;
+use super::super::scenario::Sizes;
+use super::site::{self, Site};
+use crate::shell;
+
+/// Components of the page.
+const COUNT: usize = 30;
+/// How often each page is looked at, in turns.
+const LOOKS: usize = 15;
+const SCRIPT: &str = "xtask/src/bench/pages/paint.mjs";
+
+pub(super) fn paint(target: &Target, _: &Sizes) -> Result<Vec<Figure>> {
+    let site = Site::open(target, &[COUNT])?;
+    let page = format!("http://{}{}", site.service.address, site::path(COUNT));
+    let output = Command::new("node")
+        .arg(SCRIPT)
+        .arg(shell::tools().join("browser"))
+        .arg(chromium()?)
+        .args([LOOKS.to_string(), page])
+        .output()
+        .context("starting Node.js: run `cargo xtask setup`")?;
+    let why = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "the browser failed: {why}");
+    let seen: Value = serde_json::from_slice(&output.stdout)?;
+    site.service.stop()?;
+    let figure = |what: &str, value, unit| Figure {
+        name: format!("first paint: {what}"),
+        monitors: Some(COUNT),
+        value,
+        unit,
+    };
+    let (page, empty) = (middle(&seen["page"])?, middle(&seen["empty"])?);
+    Ok(vec![
+        figure("a page", page, "ms"),
+        figure("an empty page", empty, "ms"),
+        figure("a page to an empty one", page / empty, "×"),
+    ])
+}
+
+fn middle(values: &Value) -> Result<f64> {
+    let values = values.as_array().context("the browser told no times")?;
+    let mut values: Vec<f64> = values.iter().filter_map(Value::as_f64).collect();
+    ensure!(values.len() == LOOKS, "the browser painted {} of {LOOKS} pages", values.len());
+    values.sort_by(f64::total_cmp);
+    Ok(values[LOOKS / 2])
+}
+
+/// Chromium as it is called on this machine.
+fn chromium() -> Result<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let names = ["chromium", "chromium-browser", "google-chrome"];
+    let mut programs =
+        std::env::split_paths(&path).flat_map(|folder| names.map(|name| folder.join(name)));
+    programs
+        .find(|program| program.exists())
+        .context("there is no Chromium: run `cargo xtask setup`")
+}
