@@ -80,6 +80,12 @@ pub(crate) struct Which {
     /// Only those of this monitor, mon_…
     #[arg(long, value_name = "ID")]
     monitor: Option<String>,
+    /// Instead of those to channels, those to this subscriber, sub_…
+    #[arg(long, value_name = "ID", conflicts_with_all = ["channel", "monitor"])]
+    subscriber: Option<String>,
+    /// Instead of those to channels, those to the subscribers of this page, page_…
+    #[arg(long, value_name = "ID", conflicts_with_all = ["channel", "monitor"])]
+    page: Option<String>,
     /// Only those that are waiting, accepted, dead or cancelled
     #[arg(long, value_name = "STATE")]
     state: Option<String>,
@@ -157,6 +163,8 @@ async fn deliveries(which: Which, manner: &Manner) -> Result<()> {
         monitor_id: which.monitor,
         state: which.state,
         limit: Some(which.limit),
+        subscriber_id: which.subscriber,
+        page_id: which.page,
         ..Default::default()
     };
     let answer = manner.service.client()?.notifications.list_deliveries(request).await;
@@ -165,7 +173,7 @@ async fn deliveries(which: Which, manner: &Manner) -> Result<()> {
         output::print(serde_json::to_value(&page)?);
         return Ok(());
     }
-    let head = ["DELIVERY", "WRITTEN", "EVENT", "STATE", "CHANNEL", "ANSWER"].map(str::to_owned);
+    let head = ["DELIVERY", "WRITTEN", "EVENT", "STATE", "TO", "ANSWER"].map(str::to_owned);
     let rows: Vec<_> = std::iter::once(head).chain(page.deliveries.iter().map(line)).collect();
     output::say(&output::table(&rows));
     let (shown, all) = (page.deliveries.len(), page.total_size);
@@ -183,8 +191,13 @@ async fn replay(delivery: String, manner: &Manner) -> Result<()> {
     if manner.json {
         output::print(serde_json::to_value(&delivery)?);
     } else {
-        let Delivery { id, notification_id, .. } = delivery;
-        output::say(&format!("{id} is tried again, on channel {notification_id}"));
+        let said = match &delivery.subscriber_id {
+            Some(subscriber) => format!("{} is tried again, to subscriber {subscriber}", delivery.id),
+            None => {
+                format!("{} is tried again, on channel {}", delivery.id, delivery.notification_id)
+            }
+        };
+        output::say(&said);
     }
     Ok(())
 }
@@ -233,7 +246,11 @@ fn line(delivery: &Delivery) -> [String; 6] {
         delivery.created_at.as_option().map(moment).unwrap_or_default(),
         delivery.event.clone(),
         state,
-        format!("{} {}", delivery.provider_type, delivery.notification_id),
+        format!(
+            "{} {}",
+            delivery.provider_type,
+            delivery.subscriber_id.as_deref().unwrap_or(&delivery.notification_id)
+        ),
         last.map(|attempt| attempt.answer.clone()).unwrap_or_default(),
     ]
 }

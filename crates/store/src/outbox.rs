@@ -5,6 +5,7 @@
 mod addressee;
 mod announce;
 mod attempts;
+mod letters;
 mod log;
 mod memory;
 mod queue;
@@ -25,6 +26,7 @@ use crate::{Store, StoreError};
 pub use addressee::{Addressee, Follows};
 pub(crate) use announce::{Maintained, note_maintenance, note_report};
 pub(crate) use attempts::forget_attempts;
+pub use letters::{Letter, LetterFilter};
 pub(crate) use memory::{Listener, Memory};
 pub(crate) use rows::{Events, Posted, write_news};
 pub use spread::Spread;

@@ -56,6 +56,16 @@ pub struct Receiving {
     pub not_told: Option<NotTold>,
 }
 
+impl Receiving {
+    /// Whether it may not hear of its page, also not be asked whose address it is.
+    pub fn is_shut_out(&self) -> bool {
+        match self.not_told {
+            None | Some(NotTold::Pending) => false,
+            Some(NotTold::Hidden | NotTold::Domain | NotTold::Password) => true,
+        }
+    }
+}
+
 const COLUMNS: &str = "SELECT s.id, s.workspace_id, s.page_id, s.kind, s.sealed, s.language, \
     s.hears_reports, s.hears_maintenance, s.hears_incidents, s.all_components, s.created_at, \
     s.confirmed_at, s.by_owner, s.let_in FROM subscribers s";
@@ -130,7 +140,7 @@ fn listed(select: &str, workspace: WorkspaceId, filter: SubscriberFilter, rest: 
 }
 
 /// The subscriber with this identifier, as this connection sees it.
-async fn one(
+pub(crate) async fn one(
     db: &mut Connection,
     vault: &Vault,
     id: SubscriberId,

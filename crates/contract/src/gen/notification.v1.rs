@@ -4602,7 +4602,7 @@ pub struct Delivery {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub id: ::buffa::alloc::string::String,
-    /// The channel, `chn_…`, which may be deleted since.
+    /// The channel, `chn_…`, which may be deleted since. Empty where a subscriber is told.
     ///
     /// Field 2: `notification_id`
     #[serde(
@@ -4611,7 +4611,7 @@ pub struct Delivery {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub notification_id: ::buffa::alloc::string::String,
-    /// Kind of the channel then, as in Notification.
+    /// Kind of the channel then, as in Notification; of a subscriber `email` or `webhook`.
     ///
     /// Field 3: `provider_type`
     #[serde(
@@ -4638,7 +4638,8 @@ pub struct Delivery {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub incident_id: ::core::option::Option<::buffa::alloc::string::String>,
-    /// What is told: `error`, `degraded`, `recovered` or `test`.
+    /// What is told: `error`, `degraded`, `recovered` or `test`; to a subscriber one of the types of
+    /// webhooks of status pages, such as `page.report.opened`, or that an email asked whose address it is.
     ///
     /// Field 6: `event`
     #[serde(
@@ -4723,6 +4724,24 @@ pub struct Delivery {
         deserialize_with = "::buffa::json_helpers::null_as_default"
     )]
     pub attempts: ::buffa::alloc::vec::Vec<DeliveryAttempt>,
+    /// The subscriber, `sub_…`. Absent where a channel is told.
+    ///
+    /// Field 15: `subscriber_id`
+    #[serde(
+        rename = "subscriberId",
+        alias = "subscriber_id",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub subscriber_id: ::core::option::Option<::buffa::alloc::string::String>,
+    /// The status page of the subscriber, `page_…`.
+    ///
+    /// Field 16: `page_id`
+    #[serde(
+        rename = "pageId",
+        alias = "page_id",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub page_id: ::core::option::Option<::buffa::alloc::string::String>,
 }
 impl ::core::fmt::Debug for Delivery {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
@@ -4741,6 +4760,8 @@ impl ::core::fmt::Debug for Delivery {
             .field("next_attempt_at", &self.next_attempt_at)
             .field("done_at", &self.done_at)
             .field("attempts", &self.attempts)
+            .field("subscriber_id", &self.subscriber_id)
+            .field("page_id", &self.page_id)
             .finish()
     }
 }
@@ -4836,6 +4857,12 @@ impl ::buffa::Message for Delivery {
                 += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                     + inner_size as u64;
         }
+        if let Some(ref v) = self.subscriber_id {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        if let Some(ref v) = self.page_id {
+            size += 2u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
         ::buffa::saturate_size(size)
     }
     fn write_to(
@@ -4906,6 +4933,12 @@ impl ::buffa::Message for Delivery {
                 buf,
             );
             v.write_to(__cache, buf);
+        }
+        if let Some(ref v) = self.subscriber_id {
+            ::buffa::types::put_string_field(15u32, v, buf);
+        }
+        if let Some(ref v) = self.page_id {
+            ::buffa::types::put_string_field(16u32, v, buf);
         }
     }
     fn merge_field(
@@ -5047,6 +5080,28 @@ impl ::buffa::Message for Delivery {
                 ::buffa::Message::merge_length_delimited(&mut elem, buf, ctx)?;
                 self.attempts.push(elem);
             }
+            15u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self
+                        .subscriber_id
+                        .get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
+            16u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self.page_id.get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
             _ => {
                 ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
             }
@@ -5068,6 +5123,8 @@ impl ::buffa::Message for Delivery {
         self.next_attempt_at = ::buffa::MessageField::none();
         self.done_at = ::buffa::MessageField::none();
         self.attempts.clear();
+        self.subscriber_id = ::core::option::Option::None;
+        self.page_id = ::core::option::Option::None;
     }
 }
 impl ::buffa::json_helpers::ProtoElemJson for Delivery {
@@ -5370,6 +5427,24 @@ pub struct ListDeliveriesRequest {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub page_token: ::core::option::Option<::buffa::alloc::string::String>,
+    /// Instead of those to channels, those to this subscriber of a status page, `sub_…`.
+    ///
+    /// Field 7: `subscriber_id`
+    #[serde(
+        rename = "subscriberId",
+        alias = "subscriber_id",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub subscriber_id: ::core::option::Option<::buffa::alloc::string::String>,
+    /// Instead of those to channels, those to the subscribers of this status page, `page_…`.
+    ///
+    /// Field 8: `page_id`
+    #[serde(
+        rename = "pageId",
+        alias = "page_id",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub page_id: ::core::option::Option<::buffa::alloc::string::String>,
 }
 impl ::core::fmt::Debug for ListDeliveriesRequest {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
@@ -5380,6 +5455,8 @@ impl ::core::fmt::Debug for ListDeliveriesRequest {
             .field("limit", &self.limit)
             .field("offset", &self.offset)
             .field("page_token", &self.page_token)
+            .field("subscriber_id", &self.subscriber_id)
+            .field("page_id", &self.page_id)
             .finish()
     }
 }
@@ -5428,6 +5505,12 @@ impl ::buffa::Message for ListDeliveriesRequest {
         if let Some(ref v) = self.page_token {
             size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
         }
+        if let Some(ref v) = self.subscriber_id {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        if let Some(ref v) = self.page_id {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
         ::buffa::saturate_size(size)
     }
     fn write_to(
@@ -5454,6 +5537,12 @@ impl ::buffa::Message for ListDeliveriesRequest {
         }
         if let Some(ref v) = self.page_token {
             ::buffa::types::put_string_field(6u32, v, buf);
+        }
+        if let Some(ref v) = self.subscriber_id {
+            ::buffa::types::put_string_field(7u32, v, buf);
+        }
+        if let Some(ref v) = self.page_id {
+            ::buffa::types::put_string_field(8u32, v, buf);
         }
     }
     fn merge_field(
@@ -5531,6 +5620,28 @@ impl ::buffa::Message for ListDeliveriesRequest {
                     buf,
                 )?;
             }
+            7u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self
+                        .subscriber_id
+                        .get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
+            8u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self.page_id.get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
             _ => {
                 ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
             }
@@ -5544,6 +5655,8 @@ impl ::buffa::Message for ListDeliveriesRequest {
         self.limit = ::core::option::Option::None;
         self.offset = ::core::option::Option::None;
         self.page_token = ::core::option::Option::None;
+        self.subscriber_id = ::core::option::Option::None;
+        self.page_id = ::core::option::Option::None;
     }
 }
 impl ::buffa::json_helpers::ProtoElemJson for ListDeliveriesRequest {
@@ -16591,11 +16704,11 @@ pub mod __buffa {
             ///
             /// Field 1: `id`
             pub id: &'a str,
-            /// The channel, `chn_…`, which may be deleted since.
+            /// The channel, `chn_…`, which may be deleted since. Empty where a subscriber is told.
             ///
             /// Field 2: `notification_id`
             pub notification_id: &'a str,
-            /// Kind of the channel then, as in Notification.
+            /// Kind of the channel then, as in Notification; of a subscriber `email` or `webhook`.
             ///
             /// Field 3: `provider_type`
             pub provider_type: &'a str,
@@ -16607,7 +16720,8 @@ pub mod __buffa {
             ///
             /// Field 5: `incident_id`
             pub incident_id: ::core::option::Option<&'a str>,
-            /// What is told: `error`, `degraded`, `recovered` or `test`.
+            /// What is told: `error`, `degraded`, `recovered` or `test`; to a subscriber one of the types of
+            /// webhooks of status pages, such as `page.report.opened`, or that an email asked whose address it is.
             ///
             /// Field 6: `event`
             pub event: &'a str,
@@ -16656,6 +16770,14 @@ pub mod __buffa {
                 'a,
                 super::super::__buffa::view::DeliveryAttemptView<'a>,
             >,
+            /// The subscriber, `sub_…`. Absent where a channel is told.
+            ///
+            /// Field 15: `subscriber_id`
+            pub subscriber_id: ::core::option::Option<&'a str>,
+            /// The status page of the subscriber, `page_…`.
+            ///
+            /// Field 16: `page_id`
+            pub page_id: ::core::option::Option<&'a str>,
         }
         impl<'a> ::buffa::MessageView<'a> for DeliveryView<'a> {
             type Owned = super::super::Delivery;
@@ -16838,6 +16960,20 @@ pub mod __buffa {
                             }
                         }
                     }
+                    15u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.subscriber_id = Some(::buffa::types::borrow_str(&mut cur)?);
+                    }
+                    16u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.page_id = Some(::buffa::types::borrow_str(&mut cur)?);
+                    }
                     14u32 => {
                         ::buffa::encoding::check_wire_type(
                             tag,
@@ -16920,6 +17056,8 @@ pub mod __buffa {
                         .iter()
                         .map(|v| v.to_owned_from_source(__buffa_src))
                         .collect::<::core::result::Result<_, ::buffa::DecodeError>>()?,
+                    subscriber_id: self.subscriber_id.map(|s| s.to_string()),
+                    page_id: self.page_id.map(|s| s.to_string()),
                     ..::core::default::Default::default()
                 })
             }
@@ -17002,6 +17140,12 @@ pub mod __buffa {
                         += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                             + inner_size as u64;
                 }
+                if let Some(ref v) = self.subscriber_id {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
+                if let Some(ref v) = self.page_id {
+                    size += 2u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
                 ::buffa::saturate_size(size)
             }
             #[allow(clippy::needless_borrow)]
@@ -17073,6 +17217,12 @@ pub mod __buffa {
                         buf,
                     );
                     v.write_to(__cache, buf);
+                }
+                if let Some(ref v) = self.subscriber_id {
+                    ::buffa::types::put_string_field(15u32, v, buf);
+                }
+                if let Some(ref v) = self.page_id {
+                    ::buffa::types::put_string_field(16u32, v, buf);
                 }
             }
         }
@@ -17151,6 +17301,12 @@ pub mod __buffa {
                 }
                 if !self.attempts.is_empty() {
                     __map.serialize_entry("attempts", &*self.attempts)?;
+                }
+                if let ::core::option::Option::Some(__v) = self.subscriber_id {
+                    __map.serialize_entry("subscriberId", __v)?;
+                }
+                if let ::core::option::Option::Some(__v) = self.page_id {
+                    __map.serialize_entry("pageId", __v)?;
                 }
                 __map.end()
             }
@@ -17252,14 +17408,14 @@ pub mod __buffa {
             pub fn id(&self) -> &'_ str {
                 self.0.reborrow().id
             }
-            /// The channel, `chn_…`, which may be deleted since.
+            /// The channel, `chn_…`, which may be deleted since. Empty where a subscriber is told.
             ///
             /// Field 2: `notification_id`
             #[must_use]
             pub fn notification_id(&self) -> &'_ str {
                 self.0.reborrow().notification_id
             }
-            /// Kind of the channel then, as in Notification.
+            /// Kind of the channel then, as in Notification; of a subscriber `email` or `webhook`.
             ///
             /// Field 3: `provider_type`
             #[must_use]
@@ -17280,7 +17436,8 @@ pub mod __buffa {
             pub fn incident_id(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().incident_id
             }
-            /// What is told: `error`, `degraded`, `recovered` or `test`.
+            /// What is told: `error`, `degraded`, `recovered` or `test`; to a subscriber one of the types of
+            /// webhooks of status pages, such as `page.report.opened`, or that an email asked whose address it is.
             ///
             /// Field 6: `event`
             #[must_use]
@@ -17363,6 +17520,20 @@ pub mod __buffa {
                 super::super::__buffa::view::DeliveryAttemptView<'_>,
             > {
                 &self.0.reborrow().attempts
+            }
+            /// The subscriber, `sub_…`. Absent where a channel is told.
+            ///
+            /// Field 15: `subscriber_id`
+            #[must_use]
+            pub fn subscriber_id(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().subscriber_id
+            }
+            /// The status page of the subscriber, `page_…`.
+            ///
+            /// Field 16: `page_id`
+            #[must_use]
+            pub fn page_id(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().page_id
             }
         }
         impl ::core::convert::From<::buffa::OwnedView<DeliveryView<'static>>>
@@ -17853,6 +18024,14 @@ pub mod __buffa {
             ///
             /// Field 6: `page_token`
             pub page_token: ::core::option::Option<&'a str>,
+            /// Instead of those to channels, those to this subscriber of a status page, `sub_…`.
+            ///
+            /// Field 7: `subscriber_id`
+            pub subscriber_id: ::core::option::Option<&'a str>,
+            /// Instead of those to channels, those to the subscribers of this status page, `page_…`.
+            ///
+            /// Field 8: `page_id`
+            pub page_id: ::core::option::Option<&'a str>,
         }
         impl<'a> ::buffa::MessageView<'a> for ListDeliveriesRequestView<'a> {
             type Owned = super::super::ListDeliveriesRequest;
@@ -17934,6 +18113,20 @@ pub mod __buffa {
                         )?;
                         view.page_token = Some(::buffa::types::borrow_str(&mut cur)?);
                     }
+                    7u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.subscriber_id = Some(::buffa::types::borrow_str(&mut cur)?);
+                    }
+                    8u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.page_id = Some(::buffa::types::borrow_str(&mut cur)?);
+                    }
                     _ => {
                         ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
                     }
@@ -17966,6 +18159,8 @@ pub mod __buffa {
                     limit: self.limit,
                     offset: self.offset,
                     page_token: self.page_token.map(|s| s.to_string()),
+                    subscriber_id: self.subscriber_id.map(|s| s.to_string()),
+                    page_id: self.page_id.map(|s| s.to_string()),
                     ..::core::default::Default::default()
                 })
             }
@@ -17992,6 +18187,12 @@ pub mod __buffa {
                     size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
                 }
                 if let Some(ref v) = self.page_token {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
+                if let Some(ref v) = self.subscriber_id {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
+                if let Some(ref v) = self.page_id {
                     size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
                 }
                 ::buffa::saturate_size(size)
@@ -18021,6 +18222,12 @@ pub mod __buffa {
                 }
                 if let Some(ref v) = self.page_token {
                     ::buffa::types::put_string_field(6u32, v, buf);
+                }
+                if let Some(ref v) = self.subscriber_id {
+                    ::buffa::types::put_string_field(7u32, v, buf);
+                }
+                if let Some(ref v) = self.page_id {
+                    ::buffa::types::put_string_field(8u32, v, buf);
                 }
             }
         }
@@ -18067,6 +18274,12 @@ pub mod __buffa {
                 }
                 if let ::core::option::Option::Some(__v) = self.page_token {
                     __map.serialize_entry("pageToken", __v)?;
+                }
+                if let ::core::option::Option::Some(__v) = self.subscriber_id {
+                    __map.serialize_entry("subscriberId", __v)?;
+                }
+                if let ::core::option::Option::Some(__v) = self.page_id {
+                    __map.serialize_entry("pageId", __v)?;
                 }
                 __map.end()
             }
@@ -18204,6 +18417,20 @@ pub mod __buffa {
             #[must_use]
             pub fn page_token(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().page_token
+            }
+            /// Instead of those to channels, those to this subscriber of a status page, `sub_…`.
+            ///
+            /// Field 7: `subscriber_id`
+            #[must_use]
+            pub fn subscriber_id(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().subscriber_id
+            }
+            /// Instead of those to channels, those to the subscribers of this status page, `page_…`.
+            ///
+            /// Field 8: `page_id`
+            #[must_use]
+            pub fn page_id(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().page_id
             }
         }
         impl ::core::convert::From<
@@ -22188,10 +22415,12 @@ pub trait NotificationService: Send + Sync + 'static {
             impl ::connectrpc::Encodable<TestNotificationResponse> + Send + use<'a, Self>,
         >,
     > + Send;
-    /// Lists deliveries, newest first, one page at a time: of all channels and monitors, or of one. They
-    /// are kept for 90 days after their end.
+    /// Lists deliveries, newest first, one page at a time: of all channels and monitors, or of one; or those
+    /// to subscribers of a status page. They are kept for 90 days after their end, and those to a subscriber
+    /// until it ends.
     ///
-    /// Errors: `invalid_argument` for an unknown `state` and as ListNotifications. An id that nothing
+    /// Errors: `invalid_argument` for an unknown `state`, for channels or monitors together with
+    /// subscribers, and as ListNotifications. An id that nothing
     /// has is no error: nothing was delivered for it.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
@@ -22233,7 +22462,8 @@ pub trait NotificationService: Send + Sync + 'static {
     /// Has a dead letter tried again, at once and then for another 24 hours, with the same key.
     ///
     /// Errors: `not_found`, also for an id of another workspace; `failed_precondition` for what is no
-    /// dead letter, and where its channel was deleted.
+    /// dead letter, where its channel was deleted, where its subscriber may not hear of the page, and for
+    /// the beginning of an incident that subscribers need not hear of any more.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///

@@ -167,7 +167,7 @@ fn read(vault: &Vault, row: &Row) -> Result<Delivery, StoreError> {
 }
 
 /// The attempts up to the newest, as many as are shown.
-async fn attempts(
+pub(super) async fn attempts(
     db: &mut Connection,
     delivery: DeliveryId,
     newest: i64,

@@ -87,7 +87,11 @@ async fn replay(
 
 /// A delivery that came to its end waits as if it was just written, alone also where it was told in a
 /// storm: two of a storm under the storm's key would be one for their receiver.
-async fn wait_anew(session: &mut Session, key: &str, now: Timestamp) -> Result<(), StoreError> {
+pub(super) async fn wait_anew(
+    session: &mut Session,
+    key: &str,
+    now: Timestamp,
+) -> Result<(), StoreError> {
     query(
         "UPDATE deliveries SET state = 'waiting', holds = NULL, storm = NULL, due_at = $1, \
          first_try_at = NULL, tries = 0, done_at = NULL WHERE key = $2 AND state <> 'waiting'",

@@ -1,5 +1,5 @@
-//! What time itself brings: windows of maintenance that began or are over since this was asked last.
-//! Each is told once, by its name, however often it is found.
+//! What time itself brings: windows of maintenance that are a day ahead, began or are over since this was
+//! asked last. Each is told once, by its name, however often it is found.
 
 use std::time::Duration;
 
@@ -19,16 +19,27 @@ const TOLD_WITHIN: Duration = Duration::from_hours(24);
 /// Windows that are told of at a time.
 const AT_ONCE: i64 = 500;
 
-/// Windows that began or ended after `$1`, until `$2`; what is deleted begins no more.
+/// How long before it begins a window is announced that was not announced when it was planned.
+const AHEAD: Duration = Duration::from_hours(24);
+/// Windows of one maintenance that are no further apart are not announced: who is told each day that
+/// something comes each day reads it no more.
+const APART: Duration = Duration::from_hours(36);
+
+/// Windows that began or ended after `$1`, until `$2`, and those that come as long ahead as `$5` until `$6`
+/// say, where none of the same maintenance begins as shortly before as `$7` says; what is deleted begins
+/// no more.
 const TURNED: &str = "SELECT m.id, m.title, m.description, w.from_at, w.until_at \
     FROM maintenance_windows w JOIN maintenances m ON m.id = w.maintenance \
     WHERE (w.from_at > $1 AND w.from_at <= $2 AND w.until_at > $2 AND m.deleted_at IS NULL) \
     OR (w.until_at > $1 AND w.until_at <= $2 AND w.from_at < w.until_at) \
+    OR (w.from_at > $5 AND w.from_at <= $6 AND w.from_at > $2 AND m.deleted_at IS NULL \
+    AND NOT EXISTS (SELECT 1 FROM maintenance_windows b WHERE b.maintenance = w.maintenance \
+    AND b.from_at < w.from_at AND b.from_at > w.from_at - $7)) \
     ORDER BY w.until_at, w.from_at, m.id LIMIT $3 OFFSET $4";
 
 impl Subscribers<'_> {
-    /// Tells pages of maintenance that began or is over, and says when something of the kind may come
-    /// next.
+    /// Tells pages of maintenance that is a day ahead, began or is over, and says when something of the
+    /// kind may come next.
     pub async fn herald(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
         let mut db = self.store.read().await?;
         let since = told_until(&mut db).await?;
@@ -104,6 +115,9 @@ async fn turned(
         .bind(now.as_millis())
         .bind(AT_ONCE)
         .bind(after)
+        .bind((from + AHEAD).as_millis())
+        .bind((now + AHEAD).as_millis())
+        .bind(i64::try_from(APART.as_millis()).unwrap_or(i64::MAX))
         .fetch_all(db)
         .await?;
     let read = |row: &Row| {
@@ -113,7 +127,13 @@ async fn turned(
             title: row.try_get(1)?,
             description: row.try_get(2)?,
             window,
-            stage: if window.to <= now { Stage::Over } else { Stage::Begun },
+            stage: if window.to <= now {
+                Stage::Over
+            } else if window.from <= now {
+                Stage::Begun
+            } else {
+                Stage::Announced
+            },
         })
     };
     rows.iter().map(read).collect()
@@ -122,11 +142,14 @@ async fn turned(
 async fn next(db: &mut Connection, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
     let row = query(
         "SELECT (SELECT MIN(from_at) FROM maintenance_windows WHERE from_at > $1), \
-         (SELECT MIN(until_at) FROM maintenance_windows WHERE until_at > $1)",
+         (SELECT MIN(until_at) FROM maintenance_windows WHERE until_at > $1), \
+         (SELECT MIN(from_at) FROM maintenance_windows WHERE from_at > $2)",
     )
     .bind(now.as_millis())
+    .bind((now + AHEAD).as_millis())
     .fetch_one(db)
     .await?;
     let (from, until) = (maybe_instant(&row, 0)?, maybe_instant(&row, 1)?);
-    Ok(from.into_iter().chain(until).min())
+    let ahead = maybe_instant(&row, 2)?.map(|at| at - AHEAD);
+    Ok(from.into_iter().chain(until).chain(ahead).min())
 }

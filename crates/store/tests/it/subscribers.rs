@@ -1,9 +1,10 @@
 //! Subscribers: what was written is what is read, within a workspace; what visitors do; and what becomes
-//! of them with their page. Whom they hear from stands in `hearing`, of what not any more in `access`, and
-//! what waits for an answer in `pending`.
+//! of them with their page. Whom they hear from stands in `hearing`, of what not any more in `access`,
+//! what waits for an answer in `pending`, and what owners read of all that in `letters`.
 
 mod access;
 mod hearing;
+mod letters;
 mod pending;
 
 use std::net::{IpAddr, Ipv4Addr};

@@ -1,5 +1,5 @@
-//! Deliveries as callers read them, and dead letters that are tried again. What is secret in an answer
-//! was left out when it was kept.
+//! Deliveries as callers read them, and dead letters that are tried again: to channels, and to subscribers
+//! of status pages. What is secret in an answer was left out when it was kept.
 
 use std::str::FromStr;
 
@@ -11,7 +11,9 @@ use contract::notification::wire::{
 use contract::rpc::{self, Error, RequestContext};
 use domain::notify::{Holds, event_key};
 use rules::{UnreadableId, Violation, Violations};
-use store::{Delivery, DeliveryAttempt, DeliveryFilter, DeliveryState, StoreError};
+use store::{
+    Delivery, DeliveryAttempt, DeliveryFilter, DeliveryState, Letter, LetterFilter, StoreError,
+};
 
 use super::test::millis;
 use crate::app::{App, refusal};
@@ -30,6 +32,18 @@ pub(super) async fn list(
     let caller = caller(context);
     let (limit, offset) = (request.limit, request.offset);
     let page = Asked { limit, offset, page_token: request.page_token.as_deref() }.parse();
+    if let Some(filter) = letters(&request).map_err(|wrong| rpc::invalid(&wrong))? {
+        let page = page.map_err(|wrong| rpc::invalid(&wrong))?;
+        let found =
+            app.store.outbox().letters(caller.workspace, filter, page.with_one_more()).await;
+        let found = found.map_err(refusal)?;
+        let (letters, next_page_token) = page.cut(found.rows, |letter| letter.id);
+        return Ok(ListDeliveriesResponse {
+            deliveries: letters.into_iter().map(shown_letter).collect(),
+            total_size: total(found.total),
+            next_page_token,
+        });
+    }
     let (page, filter) = match (page, filter(&request)) {
         (Ok(page), Ok(filter)) => (page, filter),
         (page, filter) => {
@@ -53,9 +67,14 @@ pub(super) async fn get(
     context: &RequestContext,
     request: GetDeliveryRequest,
 ) -> Result<GetDeliveryResponse, Error> {
-    let workspace = caller(context).workspace;
-    let found = app.store.outbox().get(workspace, id(NOUN, &request.id)?).await;
-    Ok(GetDeliveryResponse { delivery: shown(found.map_err(refusal)?).into() })
+    let (workspace, id) = (caller(context).workspace, id(NOUN, &request.id)?);
+    let shown = match app.store.outbox().get(workspace, id).await {
+        Err(StoreError::NotFound { .. }) => {
+            app.store.outbox().letter(workspace, id).await.map(shown_letter)
+        }
+        found => found.map(shown),
+    };
+    Ok(GetDeliveryResponse { delivery: shown.map_err(refusal)?.into() })
 }
 
 /// `ReplayDelivery`.
@@ -66,7 +85,13 @@ pub(super) async fn replay(
 ) -> Result<ReplayDeliveryResponse, Error> {
     let caller = caller(context);
     let (id, change) = (id(NOUN, &request.id)?, change(app, caller));
-    let replayed = app.store.outbox().replay(caller.workspace, id, change).await;
+    let outbox = app.store.outbox();
+    let replayed = match outbox.replay(caller.workspace, id, change).await {
+        Err(StoreError::NotFound { .. }) => {
+            outbox.replay_letter(caller.workspace, id, change).await.map(shown_letter)
+        }
+        replayed => replayed.map(shown),
+    };
     let delivery = replayed.map_err(|error| {
         // Nothing is wrong with the request: the delivery does not stand as it would have to.
         if let StoreError::Refused(violation) = error {
@@ -75,7 +100,7 @@ pub(super) async fn replay(
             refusal(error)
         }
     })?;
-    Ok(ReplayDeliveryResponse { delivery: shown(delivery).into() })
+    Ok(ReplayDeliveryResponse { delivery: delivery.into() })
 }
 
 /// Which deliveries are asked for, or all that is wrong with it.
@@ -89,6 +114,32 @@ fn filter(request: &ListDeliveriesRequest) -> Result<DeliveryFilter, Violations>
             Err(Violations(wrong.collect()))
         }
     }
+}
+
+/// Which letters are asked for, or all that is wrong with it; `None` where it is deliveries to channels.
+fn letters(request: &ListDeliveriesRequest) -> Result<Option<LetterFilter>, Violations> {
+    let is_given = |field: &Option<String>| field.as_ref().is_some_and(|given| !given.is_empty());
+    if !is_given(&request.subscriber_id) && !is_given(&request.page_id) {
+        return Ok(None);
+    }
+    const OTHERS: &str = "must not be given together with a subscriber or a status page";
+    let of_channels =
+        [("notification_id", &request.notification_id), ("monitor_id", &request.monitor_id)];
+    let mut wrong: Vec<_> = of_channels
+        .into_iter()
+        .filter(|(_, given)| is_given(given))
+        .map(|(field, _)| Violation::unseen(field, OTHERS))
+        .collect();
+    let subscriber = of(request.subscriber_id.as_deref(), "subscriber_id", "subscriber");
+    let page = of(request.page_id.as_deref(), "page_id", "status page");
+    let mut filter = LetterFilter::default();
+    let taken = (
+        subscriber.map(|it| filter.subscriber = it),
+        page.map(|it| filter.page = it),
+        state(request.state.as_deref()).map(|it| filter.state = it),
+    );
+    wrong.extend(taken.0.err().into_iter().chain(taken.1.err()).chain(taken.2.err()));
+    if wrong.is_empty() { Ok(Some(filter)) } else { Err(Violations(wrong)) }
 }
 
 /// The resource of this noun that a filter names.
@@ -129,6 +180,30 @@ fn shown(delivery: Delivery) -> Shown {
         next_attempt_at: if waits { instant(delivery.due_at) } else { <_>::default() },
         done_at: delivery.done_at.map(instant).unwrap_or_default(),
         attempts: delivery.attempts.into_iter().map(attempt).collect(),
+        subscriber_id: None,
+        page_id: None,
+    }
+}
+
+fn shown_letter(letter: Letter) -> Shown {
+    let waits = letter.state == DeliveryState::Waiting;
+    Shown {
+        id: letter.id.to_string(),
+        notification_id: String::new(),
+        provider_type: letter.kind.to_string(),
+        monitor_id: None,
+        incident_id: None,
+        event: letter.word,
+        reminder: 0,
+        state: letter.state.as_str().to_owned(),
+        held: letter.holds.filter(|_| waits).map(|holds| held(holds).to_owned()),
+        key: letter.key,
+        created_at: instant(letter.created_at),
+        next_attempt_at: if waits { instant(letter.due_at) } else { <_>::default() },
+        done_at: letter.done_at.map(instant).unwrap_or_default(),
+        attempts: letter.attempts.into_iter().map(attempt).collect(),
+        subscriber_id: Some(letter.subscriber.to_string()),
+        page_id: Some(letter.page.to_string()),
     }
 }
 

@@ -142,6 +142,36 @@ async fn a_maintenance_is_announced_begins_and_is_over_once_each() {
     .await;
 }
 
+// issue 7: "upcoming maintenance"
+#[tokio::test]
+async fn each_window_of_a_rule_is_announced_a_day_ahead_unless_one_comes_each_day() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        let (page, [shown, _]) = a_page_of(home, monitor).await;
+        add(home, 1, wants(page, "all@example.com", |_| {})).await.unwrap();
+        home.store.subscribers().herald(instant(0)).await.unwrap();
+        for (number, rule) in [(1, "FREQ=WEEKLY;COUNT=3"), (2, "FREQ=DAILY;COUNT=20")] {
+            let settings = maintenances::with(HOUR, |draft| {
+                draft.component_ids = vec![shown.to_string()];
+                draft.recurrence = Some(rule.to_owned());
+            });
+            maintenances::create(home, number, settings).await.unwrap();
+        }
+        let announced = async |now: i64| {
+            home.store.subscribers().herald(instant(now)).await.unwrap();
+            let told = told(home, page, 1, now).await;
+            told.iter().filter(|word| **word == "page.maintenance.announced").count()
+        };
+        assert_eq!(announced(0).await, 2, "when they are planned");
+        let week = 7 * 24 * HOUR;
+        assert_eq!(announced(week - 24 * HOUR).await, 0);
+        assert_eq!(announced(week - 23 * HOUR).await, 1, "a day ahead of the second of the week");
+        assert_eq!(announced(week).await, 0, "which is told once");
+        assert_eq!(announced(2 * week - 23 * HOUR).await, 1);
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn a_maintenance_that_is_ended_or_deleted_is_over_at_once_and_once() {
     for_each_engine(async |home| {

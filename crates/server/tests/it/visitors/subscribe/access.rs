@@ -5,6 +5,7 @@ use axum::body::Body;
 use axum::http::Request;
 use serde_json::Value;
 use testkit::mail::RefusedAt;
+use testkit::server::NOTIFICATIONS;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
 
@@ -190,4 +191,41 @@ async fn letters_of_a_page_at_its_own_domain_lead_there() {
     let request = Request::post(path).body(Body::from("List-Unsubscribe=One-Click")).unwrap();
     assert_eq!(router.oneshot(request).await.unwrap().status(), StatusCode::OK);
     assert_eq!(page.reason(ADA).await, None);
+}
+
+// issue 7: "through the same outbox as alerts"
+#[tokio::test]
+async fn a_dead_letter_is_listed_for_the_owner_and_told_again() {
+    let page = Subscribing::open().await;
+    page.subscribes(ADA, 0).await;
+    page.mail.refuse(RefusedAt::Receiver, 1, 550, "no such mailbox").await;
+    page.reports("investigating", None).await;
+    let list = async |request: Value| {
+        let listed = page.site.owner.call(NOTIFICATIONS, "ListDeliveries", request).await;
+        assert_eq!(listed.status, 200, "{listed}");
+        listed.json()["deliveries"].as_array().unwrap().clone()
+    };
+    let of_page = json!({ "pageId": page.site.page["id"], "state": "dead" });
+    let dead = until(async || list(of_page.clone()).await.pop()).await;
+    assert_eq!(dead["event"], "page.report.opened");
+    assert!(dead["attempts"][0]["answer"].as_str().unwrap().contains("no such mailbox"), "{dead}");
+    let to = list(json!({ "subscriberId": dead["subscriberId"], "state": "dead" })).await;
+    assert_eq!(to, [dead.clone()]);
+    assert_eq!(list(json!({})).await, [] as [Value; 0], "without a name it is those to channels");
+    let both = json!({ "pageId": page.site.page["id"], "monitorId": "mon_0000000000001" });
+    let both = page.site.owner.call(NOTIFICATIONS, "ListDeliveries", both).await;
+    assert_eq!(both.status, 400, "{both}");
+    let id = json!({ "id": dead["id"] });
+    let read = page.site.owner.call(NOTIFICATIONS, "GetDelivery", id.clone()).await;
+    assert_eq!(read.json()["delivery"], dead);
+    let replayed = page.site.owner.call(NOTIFICATIONS, "ReplayDelivery", id.clone()).await;
+    assert_eq!(replayed.status, 200, "{replayed}");
+    assert_eq!(page.told(1, 1).await, [ADA]);
+    until(async || {
+        let read = page.site.owner.call(NOTIFICATIONS, "GetDelivery", id.clone()).await;
+        (read.json()["delivery"]["state"] == "accepted").then_some(())
+    })
+    .await;
+    let again = page.site.owner.call(NOTIFICATIONS, "ReplayDelivery", id).await;
+    assert_eq!(again.status, 400, "{again}");
 }
