@@ -143,13 +143,6 @@ fn node_with_scenarios(files: &[&str]) {
 
 #[test]
 fn types_and_what_needs_no_server_hold() {
-    let output = Command::new("node").arg("scripts/unit.mjs").current_dir(CLIENT).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "the unit tests ended with {}:\n{said}", output.status);
-}
-
-#[test]
-fn what_the_client_is_made_of_holds_by_itself() {
     run_node(&["scripts/unit.mjs".to_owned()], &Value::Null);
 }
 
