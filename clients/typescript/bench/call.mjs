@@ -18,12 +18,27 @@ const CALLS_PER_ROUND = 50;
 const WARM_UP_ROUNDS = 10;
 
 const MONITOR = {
-  id: "mon_0000000000001", name: "API", url: "https://example.com/health", periodicity: "30s", method: "GET",
-  body: "", timeout: 45000, retry: 3, followRedirects: true, active: true, public: false,
-  regions: ["fly-ams", "fly-iad", "fly-sin"], headers: [{ key: "accept", value: "application/json" }],
-  statusCodeAssertions: [{ target: 200, comparator: "eq" }], bodyAssertions: [], headerAssertions: [],
-  status: "active", effectiveDegradedAt: 30000, resolvedRegions: ["fly-ams", "fly-iad", "fly-sin"],
-  createdAt: "2026-11-21T14:35:00Z", updatedAt: "2026-11-21T14:35:00.125Z",
+  id: "mon_0000000000001",
+  name: "API",
+  url: "https://example.com/health",
+  periodicity: "30s",
+  method: "GET",
+  body: "",
+  timeout: 45000,
+  retry: 3,
+  followRedirects: true,
+  active: true,
+  public: false,
+  regions: ["fly-ams", "fly-iad", "fly-sin"],
+  headers: [{ key: "accept", value: "application/json" }],
+  statusCodeAssertions: [{ target: 200, comparator: "eq" }],
+  bodyAssertions: [],
+  headerAssertions: [],
+  status: "active",
+  effectiveDegradedAt: 30000,
+  resolvedRegions: ["fly-ams", "fly-iad", "fly-sin"],
+  createdAt: "2026-11-21T14:35:00Z",
+  updatedAt: "2026-11-21T14:35:00.125Z",
 };
 const SERVICE = "monitor.v1.MonitorService";
 
@@ -37,17 +52,31 @@ if (process.argv[2] === "serve") {
 
 /** Answers a monitor, or as many as are asked for. */
 function serve() {
-  const list = (limit) => ({ httpMonitors: Array(limit).fill(MONITOR), tcpMonitors: [], dnsMonitors: [], totalSize: limit, nextPageToken: "" });
-  const answers = new Map([["GetMonitor", () => ({ monitor: { http: MONITOR } })], ["ListMonitors", ({ limit }) => list(limit)]]);
+  const list = (limit) => ({
+    httpMonitors: Array(limit).fill(MONITOR),
+    tcpMonitors: [],
+    dnsMonitors: [],
+    totalSize: limit,
+    nextPageToken: "",
+  });
+  const answers = new Map([
+    ["GetMonitor", () => ({ monitor: { http: MONITOR } })],
+    ["ListMonitors", ({ limit }) => list(limit)],
+  ]);
   const known = new Map();
   const server = createServer((request, response) => {
     let body = "";
-    request.on("data", (chunk) => (body += chunk)).on("end", () => {
-      const key = request.url + body;
-      const json = known.get(key) ?? JSON.stringify(answers.get(request.url.split("/").at(-1))(JSON.parse(body)));
-      known.set(key, json);
-      response.writeHead(200, { "content-type": "application/json", "content-length": Buffer.byteLength(json) }).end(json);
-    });
+    request
+      .on("data", (chunk) => (body += chunk))
+      .on("end", () => {
+        const key = request.url + body;
+        const json =
+          known.get(key) ?? JSON.stringify(answers.get(request.url.split("/").at(-1))(JSON.parse(body)));
+        known.set(key, json);
+        response
+          .writeHead(200, { "content-type": "application/json", "content-length": Buffer.byteLength(json) })
+          .end(json);
+      });
   });
   server.listen(0, "127.0.0.1", () => process.send(`http://127.0.0.1:${server.address().port}/rpc`));
 }
@@ -60,7 +89,8 @@ async function started() {
 
 async function measure(baseUrl, apiKey) {
   const client = createServiceClient({ baseUrl, apiKey }).monitor.v1.MonitorService;
-  const connect = createServiceClient({ baseUrl, apiKey, transport: createConnectTransport({ baseUrl }) }).monitor.v1.MonitorService;
+  const connect = createServiceClient({ baseUrl, apiKey, transport: createConnectTransport({ baseUrl }) })
+    .monitor.v1.MonitorService;
   const plain = async (method, request) => {
     const response = await fetch(`${baseUrl}/${SERVICE}/${method}`, {
       method: "POST",
@@ -84,7 +114,8 @@ async function measure(baseUrl, apiKey) {
       () => client[own](request),
       () => connect[own](request),
     ]);
-    const over = (value) => `${value.toFixed(1).padStart(8)} ${`${value < base ? "" : "+"}${((value / base - 1) * 100).toFixed(1)} %`.padStart(8)}`;
+    const over = (value) =>
+      `${value.toFixed(1).padStart(8)} ${`${value < base ? "" : "+"}${((value / base - 1) * 100).toFixed(1)} %`.padStart(8)}`;
     console.log(name.padEnd(18), base.toFixed(1).padStart(8), over(ours), "   ", over(other));
     worst = Math.max(worst, (ours / base - 1) * 100);
   }

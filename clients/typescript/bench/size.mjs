@@ -26,7 +26,10 @@ const PROGRAMS = {
 let worst = 0;
 console.log("program".padEnd(42), "form".padEnd(12), "minified", "   gzip", " brotli");
 for (const [name, contents] of Object.entries(PROGRAMS)) {
-  for (const [form, splitting] of [["chunks", true], ["one file", false]]) {
+  for (const [form, splitting] of [
+    ["chunks", true],
+    ["one file", false],
+  ]) {
     const { outputFiles } = await build({
       stdin: { contents, resolveDir: folder },
       bundle: true,

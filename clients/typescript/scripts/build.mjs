@@ -18,7 +18,9 @@ try {
     ["tsconfig.cjs.json", "cjs", "commonjs"],
   ]) {
     const out = join(made, folder);
-    execFileSync(process.execPath, [tsc, "--project", join(root, project), "--outDir", out], { stdio: "inherit" });
+    execFileSync(process.execPath, [tsc, "--project", join(root, project), "--outDir", out], {
+      stdio: "inherit",
+    });
     writeFileSync(join(out, "package.json"), `${JSON.stringify({ type, sideEffects: false })}\n`);
   }
   rmSync(join(root, "dist"), { recursive: true, force: true });

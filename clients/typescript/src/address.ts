@@ -31,7 +31,9 @@ function parse(given: string, name: string): Address {
     // Told below, with the form that an address has.
   }
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    throw invalid(`\`${name}\` must be an http or https address such as ${DEFAULT_BASE_URL} (given: \`${given}\`)`);
+    throw invalid(
+      `\`${name}\` must be an http or https address such as ${DEFAULT_BASE_URL} (given: \`${given}\`)`,
+    );
   }
   if (url.username !== "" || url.password !== "") {
     throw invalid(`\`${name}\` must not hold credentials; the API key goes into \`apiKey\``);

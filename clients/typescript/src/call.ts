@@ -53,12 +53,14 @@ export async function tried(
   options: CallOptions,
   attempt: Attempt,
 ): Promise<object | undefined> {
-  const timeoutMs = timeOf(options.timeoutMs) ?? settings.timeoutMs ?? (waits ? TIMEOUT_WAITING_MS : TIMEOUT_MS);
+  const timeoutMs =
+    timeOf(options.timeoutMs) ?? settings.timeoutMs ?? (waits ? TIMEOUT_WAITING_MS : TIMEOUT_MS);
   const retry: Retry = retryOf(options.retry) ?? settings.retry;
   const deadline = new Deadline(name, timeoutMs, options.signal);
   try {
     for (let tries = 1; ; tries += 1) {
       try {
+        deadline.signal.throwIfAborted();
         return await deadline.race(attempt(deadline));
       } catch (error) {
         await again(error, isSafe, tries, retry, deadline);
@@ -70,7 +72,13 @@ export async function tried(
 }
 
 /** Waits for the next try, or throws the error where there is none. */
-async function again(error: unknown, isSafe: boolean, tries: number, retry: Retry, deadline: Deadline): Promise<void> {
+async function again(
+  error: unknown,
+  isSafe: boolean,
+  tries: number,
+  retry: Retry,
+  deadline: Deadline,
+): Promise<void> {
   if (deadline.signal.aborted || tries >= retry.attempts) {
     throw error;
   }
@@ -84,7 +92,12 @@ async function again(error: unknown, isSafe: boolean, tries: number, retry: Retr
   await deadline.pause(pause);
 }
 
-function overFetch(settings: Settings, method: Method, message: object, headers: Record<string, string>): Attempt {
+function overFetch(
+  settings: Settings,
+  method: Method,
+  message: object,
+  headers: Record<string, string>,
+): Attempt {
   const url = `${settings.address.rpc}/${method.path}`;
   const body = written(method, message);
   headers["content-type"] = "application/json";
@@ -94,12 +107,24 @@ function overFetch(settings: Settings, method: Method, message: object, headers:
     if (remaining !== undefined) {
       headers["connect-timeout-ms"] = String(remaining);
     }
-    return send(settings.fetch, { verb: "POST", url, headers, body, signal: deadline.signal, method: method.path });
+    return send(settings.fetch, {
+      verb: "POST",
+      url,
+      headers,
+      body,
+      signal: deadline.signal,
+      method: method.path,
+    });
   };
 }
 
 /** What a transport needs is many times this library, and loaded only for who gives one. */
-function overTransport(settings: Settings, method: Method, message: object, headers: Record<string, string>): Attempt {
+function overTransport(
+  settings: Settings,
+  method: Method,
+  message: object,
+  headers: Record<string, string>,
+): Attempt {
   return async (deadline) => {
     const { unary } = await import("./over-transport.js");
     return unary(settings.transport!, method.path, message, headers, deadline);

@@ -45,15 +45,21 @@ export function createServiceClient(options: ClientOptions = {}): ServiceClient 
 function serviceOf(settings: Settings, path: string, methods: Methods): object {
   const service: Record<string, unknown> = {};
   for (const [name, [traits, request]] of Object.entries(methods)) {
-    service[name.charAt(0).toLowerCase() + name.slice(1)] = caller(settings, { path: `${path}/${name}`, traits, request });
+    service[name.charAt(0).toLowerCase() + name.slice(1)] = caller(settings, {
+      path: `${path}/${name}`,
+      traits,
+      request,
+    });
   }
   return service;
 }
 
 function caller(settings: Settings, method: Method) {
-  const single = (request: object = {}, options: CallOptions = {}) => call(settings, method, request, options);
+  const single = (request: object = {}, options: CallOptions = {}) =>
+    call(settings, method, request, options);
   if (!is(method, PAGES)) {
     return single;
   }
-  return (request: object = {}, options: CallOptions = {}) => pagesOf(request, (page) => single(page, options));
+  return (request: object = {}, options: CallOptions = {}) =>
+    pagesOf(request, (page) => single(page, options));
 }

@@ -70,7 +70,9 @@ export class Deadline {
 
   readonly #cancel = () => {
     const cause: unknown = this.#outer?.reason;
-    this.#end(new ServiceError("the call was ended by its signal", { code: "canceled", method: this.#method, cause }));
+    this.#end(
+      new ServiceError("the call was ended by its signal", { code: "canceled", method: this.#method, cause }),
+    );
   };
 
   readonly #expire = () => {

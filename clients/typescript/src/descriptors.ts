@@ -1,7 +1,13 @@
 // Descriptors of the contract for protobuf-es, made of the short form in `gen/messages.ts` and of the table
 // of methods. Only transports need them.
 
-import { create, createFileRegistry, type DescMethodUnary, type FileRegistry, type MessageInitShape } from "@bufbuild/protobuf";
+import {
+  create,
+  createFileRegistry,
+  type DescMethodUnary,
+  type FileRegistry,
+  type MessageInitShape,
+} from "@bufbuild/protobuf";
 import {
   type FieldDescriptorProtoSchema,
   FieldDescriptorProto_Label as Label,
@@ -29,7 +35,8 @@ let registry: FileRegistry | undefined;
 export function methodOf(path: string): DescMethodUnary | undefined {
   registry ??= createFileRegistry(create(FileDescriptorSetSchema, { file: files().map(described) }));
   const [service = "", name] = path.split("/");
-  return registry.getService(service)?.methods.find((method) => method.name === name) as DescMethodUnary | undefined;
+  return registry.getService(service)?.methods.find((method) => method.name === name) as
+    DescMethodUnary | undefined;
 }
 
 /** Packages with their messages, each before those that name it. */
@@ -45,7 +52,11 @@ function files(): File[] {
   return files;
 }
 
-function described(file: File, index: number, files: File[]): MessageInitShape<typeof FileDescriptorProtoSchema> {
+function described(
+  file: File,
+  index: number,
+  files: File[],
+): MessageInitShape<typeof FileDescriptorProtoSchema> {
   return {
     name: `${index}.proto`,
     package: file.package,
@@ -84,7 +95,8 @@ function fieldOf(
   from: string,
   oneofs: string[],
 ): MessageInitShape<typeof FieldDescriptorProtoSchema> {
-  const [, name = "", mark, oneof, number, kind] = /^(\w+)([?*]?)(?:\|(\w+))?(?:=(\d+))?(?::(.+))?$/.exec(text) ?? [];
+  const [, name = "", mark, oneof, number, kind] =
+    /^(\w+)([?*]?)(?:\|(\w+))?(?:=(\d+))?(?::(.+))?$/.exec(text) ?? [];
   const scalar = kind === undefined ? Type.STRING : TYPES[kind];
   return {
     name,

@@ -63,7 +63,10 @@ function violation(bytes: Uint8Array): Violation {
 /** Of a google.protobuf.Duration. */
 function milliseconds(bytes: Uint8Array): number {
   let [seconds, nanos] = [0, 0];
-  fields(bytes, { 1: (reader) => (seconds = Number(reader.int64())), 2: (reader) => (nanos = reader.int32()) });
+  fields(bytes, {
+    1: (reader) => (seconds = Number(reader.int64())),
+    2: (reader) => (nanos = reader.int32()),
+  });
   return seconds * 1_000 + Math.ceil(nanos / 1_000_000);
 }
 
@@ -72,7 +75,10 @@ function camel(path: string): string {
   return path.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-function fields(bytes: Uint8Array, readers: Readonly<Record<number, (reader: BinaryReader) => unknown>>): void {
+function fields(
+  bytes: Uint8Array,
+  readers: Readonly<Record<number, (reader: BinaryReader) => unknown>>,
+): void {
   const reader = new BinaryReader(bytes);
   while (reader.pos < reader.len) {
     const [field, wireType] = reader.tag();

@@ -31,10 +31,7 @@ export type ErrorReason = KnownReason | WebhookReason | (string & {});
 
 /** Why `verifyWebhook` refused a request. */
 export type WebhookReason =
-  | "WEBHOOK_HEADERS_MISSING"
-  | "WEBHOOK_TIMESTAMP"
-  | "WEBHOOK_SIGNATURE"
-  | "WEBHOOK_BODY";
+  "WEBHOOK_HEADERS_MISSING" | "WEBHOOK_TIMESTAMP" | "WEBHOOK_SIGNATURE" | "WEBHOOK_BODY";
 
 /** A field of a request that breaks a rule. */
 export interface Violation {
@@ -191,5 +188,10 @@ export function isUnauthenticated(error: unknown): error is ErrorOf<"unauthentic
 
 /** An error of a request that was not sent, with what is wrong with it. */
 export function invalid(message: string, violations?: readonly Violation[], cause?: unknown): ServiceError {
-  return new ServiceError(message, { code: "invalid_argument", reason: "INVALID_ARGUMENT", violations, cause });
+  return new ServiceError(message, {
+    code: "invalid_argument",
+    reason: "INVALID_ARGUMENT",
+    violations,
+    cause,
+  });
 }

@@ -8,7 +8,10 @@ export const KEY_HEADER = "x-service-key";
 export const IDEMPOTENCY_HEADER = "idempotency-key";
 
 /** Headers in lower case, with the client's key unless the caller gives another one. */
-export function headersOf(apiKey: string | undefined, given: HeaderValues | undefined): Record<string, string> {
+export function headersOf(
+  apiKey: string | undefined,
+  given: HeaderValues | undefined,
+): Record<string, string> {
   const headers: Record<string, string> = {};
   if (apiKey !== undefined) {
     headers[KEY_HEADER] = apiKey;

@@ -81,7 +81,9 @@ function read(field: DescField, value: unknown): unknown {
 function instant(name: string, text: string): { seconds: bigint; nanos: number } {
   const ms = Date.parse(text);
   if (Number.isNaN(ms)) {
-    throw new Error(`\`${name}\` must be a time of RFC 3339, such as 2026-11-21T00:00:00Z (given: \`${text}\`)`);
+    throw new Error(
+      `\`${name}\` must be a time of RFC 3339, such as 2026-11-21T00:00:00Z (given: \`${text}\`)`,
+    );
   }
   const seconds = Math.floor(ms / 1_000);
   return { seconds: BigInt(seconds), nanos: (ms - seconds * 1_000) * 1_000_000 };

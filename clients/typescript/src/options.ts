@@ -68,9 +68,7 @@ export type Fetch = (input: string, init?: RequestInit) => Promise<Response>;
 
 /** Headers in any of the usual forms. */
 export type HeaderValues =
-  | Headers
-  | Readonly<Record<string, string | undefined>>
-  | readonly (readonly [string, string])[];
+  Headers | Readonly<Record<string, string | undefined>> | readonly (readonly [string, string])[];
 
 /** Options as they hold. */
 export interface Settings {

@@ -39,7 +39,13 @@ export async function unary(
   }
   try {
     const { signal, remainingMs } = deadline;
-    const answer = await transport.unary(method, signal, remainingMs, headers, message as Record<string, unknown>);
+    const answer = await transport.unary(
+      method,
+      signal,
+      remainingMs,
+      headers,
+      message as Record<string, unknown>,
+    );
     return jsonOf(method.output, answer.message);
   } catch (error) {
     throw deadline.signal.aborted ? deadline.signal.reason : told(error, path);
@@ -51,7 +57,9 @@ function told(error: unknown, path: string): ServiceError {
     const why = error instanceof Error ? error.message : String(error);
     return new ServiceError(`the transport failed: ${why}`, { code: "unknown", method: path, cause: error });
   }
-  const details = said(error.details.filter((detail): detail is Detail => "type" in detail && "value" in detail));
+  const details = said(
+    error.details.filter((detail): detail is Detail => "type" in detail && "value" in detail),
+  );
   return new ServiceError(withAdvice(error.rawMessage, details.reason), {
     retryAfterMs: retryAfterOf(error.metadata),
     requestId: error.metadata.get("x-request-id") ?? undefined,

@@ -54,7 +54,9 @@ export function objectOf(text: string): Record<string, unknown> | undefined {
 
 /** Whether somebody must be told how to give a key, and how. */
 export function withAdvice(message: string, reason: string | undefined): string {
-  return reason === "KEY_MISSING" ? `${message}; give the option \`apiKey\`, or set SERVICE_API_KEY` : message;
+  return reason === "KEY_MISSING"
+    ? `${message}; give the option \`apiKey\`, or set SERVICE_API_KEY`
+    : message;
 }
 
 /** What a Retry-After asks for, in milliseconds; undefined where it is none (RFC 9110 §10.2.3). */
@@ -97,7 +99,10 @@ function ofStranger(answer: Answer, method: string, url: string): ServiceError {
   const { status, headers } = answer;
   const location = headers.get("location");
   const type = headers.get("content-type")?.split(";")[0] || "nothing that says its type";
-  const shown = status === 0 || location !== null ? `a redirect to ${location ?? "elsewhere"}` : `${type}${excerpt(answer.text)}`;
+  const shown =
+    status === 0 || location !== null
+      ? `a redirect to ${location ?? "elsewhere"}`
+      : `${type}${excerpt(answer.text)}`;
   const message = `${url} answered ${status || "with"} ${shown}, which is not the service; is \`baseUrl\` right?`;
   return new ServiceError(message, {
     code: status === 200 ? "internal" : codeOf(status),

@@ -16,7 +16,9 @@ export type FieldMask<T> = readonly NamesOf<T>[] | string;
 export type Whole<T> = T & { id: string };
 
 /** The same of a resource with fields that cannot be changed: they may be left out. */
-export type WholeBut<T, Fixed extends keyof T> = Omit<T, Fixed> & { [Name in Fixed]?: T[Name] | undefined } & {
+export type WholeBut<T, Fixed extends keyof T> = Omit<T, Fixed> & {
+  [Name in Fixed]?: T[Name] | undefined;
+} & {
   id: string;
 };
 

@@ -130,15 +130,17 @@ interface News<Type extends (typeof PAGE_NEWS_TYPES)[number]> {
 }
 
 /** News of a report. */
-export interface ReportNews
-  extends News<"page.report.opened" | "page.report.updated" | "page.report.resolved"> {
+export interface ReportNews extends News<
+  "page.report.opened" | "page.report.updated" | "page.report.resolved"
+> {
   /** The report with its latest update; `text` is Markdown. */
   report: { id: string; update: string; title: string; status: ReportStatus; text: string };
 }
 
 /** News of a maintenance. */
-export interface MaintenanceNews
-  extends News<"page.maintenance.announced" | "page.maintenance.begun" | "page.maintenance.over"> {
+export interface MaintenanceNews extends News<
+  "page.maintenance.announced" | "page.maintenance.begun" | "page.maintenance.over"
+> {
   /** The maintenance with the window that it is about. */
   maintenance: {
     id: string;

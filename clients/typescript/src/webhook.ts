@@ -37,18 +37,24 @@ export async function verifyWebhook(webhook: WebhookRequest): Promise<WebhookEve
     headerOf(webhook.headers, name),
   );
   if (!id || !stamp || !signatures) {
-    const message = "the request lacks `webhook-id`, `webhook-timestamp` or `webhook-signature`: it is no webhook";
+    const message =
+      "the request lacks `webhook-id`, `webhook-timestamp` or `webhook-signature`: it is no webhook";
     throw refused("WEBHOOK_HEADERS_MISSING", message);
   }
   checkTime(stamp, webhook);
   const body = typeof webhook.body === "string" ? new TextEncoder().encode(webhook.body) : webhook.body;
   if (!(body instanceof Uint8Array)) {
-    throw invalid("`body` must be the body as it arrived, a string or a Uint8Array: read it before it is parsed");
+    throw invalid(
+      "`body` must be the body as it arrived, a string or a Uint8Array: read it before it is parsed",
+    );
   }
   const secrets = typeof webhook.secret === "string" ? [webhook.secret] : (webhook.secret ?? []);
   const keys = secrets.length === 0 ? [keyOf("")] : secrets.map(keyOf);
   if (!(await isSigned(joined(`${id}.${stamp}.`, body), signatures, keys))) {
-    throw refused("WEBHOOK_SIGNATURE", "no signature is right: another secret, or the body is not as it arrived");
+    throw refused(
+      "WEBHOOK_SIGNATURE",
+      "no signature is right: another secret, or the body is not as it arrived",
+    );
   }
   return eventOf(body);
 }
@@ -57,7 +63,10 @@ function checkTime(stamp: string, webhook: WebhookRequest): void {
   const tolerance = webhook.toleranceSeconds ?? TOLERANCE_SECONDS;
   const away = (webhook.now ?? Date.now()) / 1_000 - Number(stamp);
   if (!/^\d+$/.test(stamp) || !(Math.abs(away) <= tolerance)) {
-    throw refused("WEBHOOK_TIMESTAMP", `the request is not of the last ${tolerance} seconds: it may be a repetition`);
+    throw refused(
+      "WEBHOOK_TIMESTAMP",
+      `the request is not of the last ${tolerance} seconds: it may be a repetition`,
+    );
   }
 }
 

@@ -32,7 +32,9 @@ export async function send(fetch: Fetch | undefined, sent: Sent): Promise<object
 
 async function exchange(fetch: Fetch | undefined, sent: Sent): Promise<Answer> {
   if (fetch === undefined) {
-    throw new ServiceError("there is no global `fetch` here; give the option `fetch`", { code: "failed_precondition" });
+    throw new ServiceError("there is no global `fetch` here; give the option `fetch`", {
+      code: "failed_precondition",
+    });
   }
   const { verb, headers, body, signal } = sent;
   let begun = false;

@@ -9,12 +9,24 @@ import { FileDescriptorSetSchema, MethodOptions_IdempotencyLevel as Level } from
 
 import { methodOf } from "../../src/descriptors.js";
 
-const SET = fromBinary(FileDescriptorSetSchema, readFileSync("../../crates/contract/src/gen/descriptors.bin"));
+const SET = fromBinary(
+  FileDescriptorSetSchema,
+  readFileSync("../../crates/contract/src/gen/descriptors.bin"),
+);
 
 /** All that the wire and the JSON depend on. */
 function shape(field: DescField) {
   const { name, number, jsonName, fieldKind, scalar, presence, oneof, message } = field;
-  return { name, number, jsonName, fieldKind, scalar, presence, oneof: oneof?.name, message: message?.typeName };
+  return {
+    name,
+    number,
+    jsonName,
+    fieldKind,
+    scalar,
+    presence,
+    oneof: oneof?.name,
+    message: message?.typeName,
+  };
 }
 
 /** The fields of a message and of all messages in it, by their full names. */
@@ -42,7 +54,10 @@ test("every method has the messages and the fields of the contract", () => {
       const ours = methodOf(name);
       assert.ok(ours, name);
       assert.equal(Level[ours.idempotency], Level[theirs.idempotency], name);
-      assert.deepEqual([ours.input.typeName, ours.output.typeName], [theirs.input.typeName, theirs.output.typeName]);
+      assert.deepEqual(
+        [ours.input.typeName, ours.output.typeName],
+        [theirs.input.typeName, theirs.output.typeName],
+      );
       assert.deepEqual(fields(ours.input), fields(theirs.input), name);
       assert.deepEqual(fields(ours.output), fields(theirs.output), name);
       methods += 1;

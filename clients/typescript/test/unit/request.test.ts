@@ -30,12 +30,18 @@ test("fields that there are not are refused by their paths, with the way out", (
   for (const [request, message] of [
     [{ monitor: { name: "a", headers: [{ key: "k" }], unset: undefined }, other: undefined }, "nothing"],
     [{ monitor: { degraded_at: 1 } }, "`monitor.degraded_at` is no field here; `degradedAt` is"],
-    [{ monitor: { headers: [{}, { k: 1 }] } }, "`monitor.headers[1].k` is no field here; known are key, value"],
+    [
+      { monitor: { headers: [{}, { k: 1 }] } },
+      "`monitor.headers[1].k` is no field here; known are key, value",
+    ],
     [{ constructor: 1 }, "`constructor` is no field here; known are monitor, updateMask"],
     ["all", "`request` must be an object"],
     [[], "`request` must be an object"],
   ] as const) {
-    assert.equal(said(() => checked(METHOD, request)), message);
+    assert.equal(
+      said(() => checked(METHOD, request)),
+      message,
+    );
   }
 });
 
@@ -46,7 +52,10 @@ test("a mask may be a list, and the caller's object stays as it is", () => {
 });
 
 test("what no JSON can say is refused before anything is sent", () => {
-  assert.match(said(() => written(METHOD, { monitor: { degradedAt: 1n } })), /cannot be written as JSON/);
+  assert.match(
+    said(() => written(METHOD, { monitor: { degradedAt: 1n } })),
+    /cannot be written as JSON/,
+  );
 });
 
 test("an address is a URL of http, with or without /rpc at its end", () => {
@@ -59,23 +68,44 @@ test("an address is a URL of http, with or without /rpc at its end", () => {
     assert.deepEqual(addressOf(given), { rpc, host });
   }
   for (const given of ["up.example/rpc", "ftp://up.example", "/rpc", "http://", "localhost:8080"]) {
-    assert.match(said(() => addressOf(given)), /`baseUrl` must be an http or https address/);
+    assert.match(
+      said(() => addressOf(given)),
+      /`baseUrl` must be an http or https address/,
+    );
   }
-  assert.doesNotMatch(said(() => addressOf("https://me:hunter2@up.example/rpc")), /hunter2/);
+  assert.doesNotMatch(
+    said(() => addressOf("https://me:hunter2@up.example/rpc")),
+    /hunter2/,
+  );
 });
 
 test("an environment that throws or is missing is none", (t) => {
-  const deno = (get: (name: string) => string | undefined) => ({ value: { env: { get } }, configurable: true });
+  const deno = (get: (name: string) => string | undefined) => ({
+    value: { env: { get } },
+    configurable: true,
+  });
   t.after(() => Reflect.deleteProperty(globalThis, "Deno"));
-  Object.defineProperty(globalThis, "Deno", deno(() => { throw new Error("no leave"); }));
+  Object.defineProperty(
+    globalThis,
+    "Deno",
+    deno(() => {
+      throw new Error("no leave");
+    }),
+  );
   assert.equal(environment("ALOFT_NOT_SET"), undefined);
-  Object.defineProperty(globalThis, "Deno", deno(() => " value "));
+  Object.defineProperty(
+    globalThis,
+    "Deno",
+    deno(() => " value "),
+  );
   assert.equal(environment("ALOFT_NOT_SET"), "value");
 });
 
 test("a call is tried again where that may help and does nothing twice", () => {
   const error = (parts: object) => new ServiceError("", { code: "unavailable", ...parts });
-  const refused = { cause: new TypeError("fetch failed", { cause: Object.assign(new Error(), { code: "ECONNREFUSED" }) }) };
+  const refused = {
+    cause: new TypeError("fetch failed", { cause: Object.assign(new Error(), { code: "ECONNREFUSED" }) }),
+  };
   for (const [parts, safe, unsafe] of [
     [{}, true, false],
     [refused, true, true],
@@ -97,10 +127,21 @@ test("a pause is what was asked for and a random part that grows up to its bound
   const retry = { attempts: 9, firstPauseMs: 100, longestPauseMs: 250 };
   const pause = (tries: number, retryAfterMs?: number) =>
     pauseOf(new ServiceError("", { code: "unavailable", retryAfterMs }), tries, retry);
-  for (const [tries, bound] of [[1, 100], [2, 200], [3, 250], [8, 250]] as const) {
+  for (const [tries, bound] of [
+    [1, 100],
+    [2, 200],
+    [3, 250],
+    [8, 250],
+  ] as const) {
     const pauses = Array.from({ length: 200 }, () => pause(tries)!);
-    assert.ok(pauses.every((it) => it >= 0 && it < bound), `${tries}`);
-    assert.ok(pauses.some((it) => it > bound / 4), "it is not always none");
+    assert.ok(
+      pauses.every((it) => it >= 0 && it < bound),
+      `${tries}`,
+    );
+    assert.ok(
+      pauses.some((it) => it > bound / 4),
+      "it is not always none",
+    );
   }
   assert.ok(pause(1, 5_000)! >= 5_000);
   assert.equal(pause(1, 60_001), undefined);

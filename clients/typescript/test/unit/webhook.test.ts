@@ -113,7 +113,9 @@ test("the type of what channels are told has the fields of its schema", () => {
       fieldsOf(value[0], here.items ?? {}, `${path}[]`);
     } else if (typeof value === "object" && value !== null && here.properties !== undefined) {
       assert.deepEqual(Object.keys(value).sort(), Object.keys(here.properties).sort(), path);
-      Object.entries(value).forEach(([name, inner]) => fieldsOf(inner, here.properties![name]!, `${path}.${name}`));
+      Object.entries(value).forEach(([name, inner]) =>
+        fieldsOf(inner, here.properties![name]!, `${path}.${name}`),
+      );
     }
   };
   fieldsOf(CHANNEL_EVENT, schema, "event");
@@ -164,7 +166,11 @@ const NEWS: Readonly<Record<string, object>> = {
 test("the types of news have the fields of their schema", () => {
   const schema = JSON.parse(reference("page-webhook.schema.json")) as Schema;
   for (const [name, value] of Object.entries(NEWS)) {
-    assert.deepEqual(Object.keys(value).sort(), Object.keys(schema.$defs?.[name]?.properties ?? {}).sort(), name);
+    assert.deepEqual(
+      Object.keys(value).sort(),
+      Object.keys(schema.$defs?.[name]?.properties ?? {}).sort(),
+      name,
+    );
   }
   assert.deepEqual(schema.properties?.["type"]?.enum, [...PAGE_NEWS_TYPES, "page.storm"]);
 });
