@@ -10,7 +10,7 @@ const MAP: &str = "ARCHITECTURE.md";
 /// Where the specification is silent, and which tests hold what was decided.
 const GAPS: &str = "docs/spec-gaps.md";
 /// One noun per idea; a new one stands here and in the glossary.
-const NOUNS: [&str; 27] = [
+const NOUNS: [&str; 28] = [
     "monitor",
     "check",
     "attempt",
@@ -30,6 +30,7 @@ const NOUNS: [&str; 27] = [
     "domain",
     "certificate",
     "subscriber",
+    "letter",
     "component",
     "group",
     "region",
