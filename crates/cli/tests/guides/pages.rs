@@ -27,7 +27,6 @@ pages! {
     a_status_page_holds: "docs/guides/status-page.md",
     terraform_holds: "docs/guides/terraform.md",
     typescript_holds: "docs/guides/typescript.md",
-    the_clients_readme_holds: "clients/typescript/README.md",
     calls_from_anything_hold: "docs/guides/call-it.md",
     checks_from_here_hold: "docs/guides/check-once.md",
     running_it_for_real_holds: "docs/guides/run-it-for-real.md",
