@@ -36,7 +36,7 @@ pub(crate) fn must_be_read(world: &World, place: &str, language: &str, file: &Pa
             let mut systemd = Command::new("systemd-analyze");
             must_take(
                 place,
-                systemd.args(["verify", "--man=no", "--recursive-errors=no"]).arg(file),
+                systemd.args(["verify", "--man=no"]).arg(file),
             );
         }
         "caddyfile" => {
@@ -65,7 +65,7 @@ fn must_be_nginx(world: &World, place: &str, file: &Path) {
     );
     fs::write(&whole, around).unwrap();
     let mut nginx = Command::new(NGINX);
-    must_take(place, nginx.args(["-t", "-e", "stderr", "-c"]).arg(whole));
+    must_take(place, nginx.args(["-t", "-c"]).arg(whole));
 }
 
 /// TypeScript takes the programs of a page, in the folder where the client is installed.
