@@ -23,7 +23,7 @@ const READERS_MAX: u32 = 4;
 const READER_IDLE: Duration = Duration::from_secs(30);
 /// How long a writer waits for another process's transaction, a reader for a checkpoint.
 const BUSY: Duration = Duration::from_secs(5);
-const WRITER_CACHE_KIB: u32 = 8 * 1024;
+const WRITER_CACHE_KIB: u32 = 4 * 1024;
 const READER_CACHE_KIB: u32 = 2 * 1024;
 /// The log is copied into the database every so many pages (8 MiB): a page changed by many
 /// transactions is copied once.
