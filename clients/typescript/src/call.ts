@@ -3,7 +3,7 @@
 
 import { Deadline } from "./deadline.js";
 import { ServiceError } from "./errors.js";
-import { headersOf, IDEMPOTENCY_HEADER, randomKey } from "./headers.js";
+import { headersOf, IDEMPOTENCY_HEADER, randomKey, sendable } from "./headers.js";
 import { CREATES, is, type Method, ONCE, repetition, WAITS } from "./method.js";
 import { type CallOptions, type Retry, retryOf, type Settings, timeOf } from "./options.js";
 import { checked, written } from "./request.js";
@@ -25,7 +25,8 @@ export async function call(
   const message = checked(method, request);
   const headers = headersOf(settings.apiKey, options.headers);
   if (repetition(method) === CREATES) {
-    headers[IDEMPOTENCY_HEADER] = options.idempotencyKey ?? headers[IDEMPOTENCY_HEADER] ?? randomKey();
+    const given = options.idempotencyKey ?? headers[IDEMPOTENCY_HEADER];
+    headers[IDEMPOTENCY_HEADER] = given === undefined ? randomKey() : sendable(IDEMPOTENCY_HEADER, given);
   }
   const attempt = settings.transport === undefined ? overFetch : overTransport;
   const traits = { name: method.path, isSafe: repetition(method) !== ONCE, waits: is(method, WAITS) };

@@ -70,9 +70,10 @@ export class Deadline {
 
   readonly #cancel = () => {
     const cause: unknown = this.#outer?.reason;
-    this.#end(
-      new ServiceError("the call was ended by its signal", { code: "canceled", method: this.#method, cause }),
-    );
+    // Of `AbortSignal.timeout`, which is the end of a time too.
+    const isTime = (cause as { name?: unknown } | undefined)?.name === "TimeoutError";
+    const code = isTime ? "deadline_exceeded" : "canceled";
+    this.#end(new ServiceError("the call was ended by its signal", { code, method: this.#method, cause }));
   };
 
   readonly #expire = () => {

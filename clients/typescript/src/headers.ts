@@ -1,5 +1,6 @@
 // Headers of a request: what a caller gives over what the client adds, under what the protocol needs.
 
+import { invalid } from "./errors.js";
 import type { HeaderValues } from "./options.js";
 
 /** Carries the key of a call. */
@@ -19,11 +20,19 @@ export function headersOf(
   if (given !== undefined) {
     for (const [name, value] of entries(given)) {
       if (value !== undefined) {
-        headers[name.toLowerCase()] = value;
+        headers[name.toLowerCase()] = sendable(name, value);
       }
     }
   }
   return headers;
+}
+
+/** A value that a header may have; `fetch` would only say that it failed. */
+export function sendable(name: string, value: string): string {
+  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) {
+    throw invalid(`the header \`${name}\` has a name or a value that no header may have`);
+  }
+  return value;
 }
 
 /** A key that nobody else will think of: 128 bits of chance, in hexadecimal. */

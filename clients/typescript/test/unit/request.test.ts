@@ -4,8 +4,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { addressOf } from "../../src/address.js";
+import { Deadline } from "../../src/deadline.js";
 import { environment } from "../../src/environment.js";
 import { isServiceError, ServiceError } from "../../src/errors.js";
+import { headersOf } from "../../src/headers.js";
 import { CREATES, type Method } from "../../src/method.js";
 import { checked, written } from "../../src/request.js";
 import { mayHelp, pauseOf } from "../../src/retry.js";
@@ -145,4 +147,34 @@ test("a pause is what was asked for and a random part that grows up to its bound
   }
   assert.ok(pause(1, 5_000)! >= 5_000);
   assert.equal(pause(1, 60_001), undefined);
+});
+
+test("headers of a call win over the client's, and what no header may have is refused unseen", () => {
+  const forms = [
+    new Headers({ "X-Service-Key": "other" }),
+    { "X-Service-Key": "other" },
+    [["X-SERVICE-KEY", "other"]],
+  ];
+  for (const given of forms as Headers[]) {
+    assert.deepEqual(headersOf("key", given), { "x-service-key": "other" });
+  }
+  assert.deepEqual(headersOf("key", { "x-service-key": undefined }), { "x-service-key": "key" });
+  const bad: Record<string, string>[] = [{ "x-a": "hunter2\n" }, { "x-a": "hunter2…" }, { "x a": "hunter2" }];
+  for (const given of [...bad, { "": "hunter2" }]) {
+    const message = said(() => headersOf("key", given));
+    assert.match(message, /^the header `.*` has a name or a value/);
+    assert.doesNotMatch(message, /hunter2/);
+  }
+});
+
+test("a signal that is a time-out ends a call as one, and every other as its caller", () => {
+  const ended = (reason: unknown) => {
+    const deadline = new Deadline("method", 1_000, AbortSignal.abort(reason));
+    const error: unknown = deadline.signal.reason;
+    assert.ok(isServiceError(error));
+    return error.code;
+  };
+  assert.equal(ended(new DOMException("", "TimeoutError")), "deadline_exceeded");
+  assert.equal(ended(undefined), "canceled");
+  assert.equal(ended("enough"), "canceled");
 });
