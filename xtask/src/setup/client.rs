@@ -12,10 +12,12 @@ use crate::shell;
 
 /// Runtimes that the TypeScript client runs in beside Node.js and the browser, and what looks at its
 /// package: as programs of npm, each in a folder of its own.
-pub(super) const TOOLS: [Tool; 5] = [
+pub(super) const TOOLS: [Tool; 6] = [
     tool("deno", "2.9.6", "client/deno/node_modules/deno"),
     tool("bun", "1.4.5", "client/bun/node_modules/bun"),
     tool("workerd", "1.20261117.1", "client/workerd/node_modules/workerd"),
+    // An older compiler than the client's own, as most people have one.
+    tool("typescript", "5.9.3", "client/typescript/node_modules/typescript"),
     tool("publint", "0.3.25", "client/publint/node_modules/publint"),
     Tool {
         install: install_attw,
