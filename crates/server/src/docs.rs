@@ -27,7 +27,7 @@ use http::{HeaderMap, StatusCode};
 
 use self::document::Document;
 use self::respond::{answer, is_browser, moved, prefers};
-use self::shelf::{Docs, HTML, Leaf, Thing, off_thread};
+use self::shelf::{Docs, HTML, Leaf, Thing};
 use crate::said::{Encoding, Said};
 
 /// Where all of it is.
@@ -109,7 +109,8 @@ async fn page(
     if let Some(place) = near(&address) {
         return moved(&place);
     }
-    said(Said::of(HTML, pages::missing(&path)), StatusCode::NOT_FOUND, &headers).await
+    said(&docs, StatusCode::NOT_FOUND, &headers, move || Said::of(HTML, pages::missing(&path)))
+        .await
 }
 
 /// Where a page is that somebody asked for by another of its names: that of its file, without its ending, or
@@ -129,18 +130,25 @@ async fn search(State(docs): State<Shared>, query: RawQuery, headers: HeaderMap)
     let written = pairs.find(|(name, _)| name == "q").map_or_else(String::new, |(_, it)| it.into());
     let index = docs.index().await;
     let is_json = prefers(&headers, JSON);
-    let found = off_thread(move || index.search(&written)).await;
-    let found = if is_json {
-        Said::of(JSON, found.json().to_string())
-    } else {
-        Said::of(HTML, pages::results(&found))
-    };
-    said(found, StatusCode::OK, &headers).await
+    said(&docs, StatusCode::OK, &headers, move || {
+        let found = index.search(&written);
+        if is_json {
+            Said::of(JSON, found.json().to_string())
+        } else {
+            Said::of(HTML, pages::results(&found))
+        }
+    })
+    .await
 }
 
-/// What was made for one request.
-async fn said(said: Said, status: StatusCode, headers: &HeaderMap) -> Response {
+/// What is made for one request.
+async fn said(
+    docs: &Docs,
+    status: StatusCode,
+    headers: &HeaderMap,
+    say: impl FnOnce() -> Said + Send + 'static,
+) -> Response {
     let encoding = Encoding::wanted(headers);
-    let leaf = off_thread(move || Leaf::of(&said, encoding)).await;
+    let leaf = docs.make(move || Leaf::of(&say(), encoding)).await;
     answer(leaf, status, headers)
 }

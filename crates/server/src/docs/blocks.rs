@@ -58,6 +58,29 @@ pub(super) fn blocks(events: &[Event<'_>]) -> Vec<Block> {
     blocks
 }
 
+/// Whether a block is a list of links to places of the same document and nothing else: its contents, which
+/// stand beside it where it is served.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the list is the library's, and what is not named here is no list"
+)]
+pub(super) fn is_contents(block: &[Event<'_>]) -> bool {
+    let (mut in_link, mut links) = (false, 0);
+    let is_part = |event: &Event<'_>| match event {
+        Event::Start(Tag::Link { dest_url, .. }) => {
+            (in_link, links) = (true, links + 1);
+            dest_url.starts_with('#')
+        }
+        Event::End(TagEnd::Link) => {
+            in_link = false;
+            true
+        }
+        Event::Text(_) | Event::Code(_) => in_link,
+        event => matches!(event, Event::Start(Tag::List(_) | Tag::Item) | Event::End(_)),
+    };
+    block.iter().all(is_part) && links > 1
+}
+
 /// Where each block begins and ends.
 fn ranges(events: &[Event<'_>]) -> Vec<Range<usize>> {
     let (mut ranges, mut depth, mut begin) = (Vec::new(), 0_usize, 0);
@@ -166,6 +189,16 @@ mod tests {
         assert_eq!(names(named), [vec!["curl", "TypeScript"], vec![]]);
         let headed = "#### curl\n```sh\nx\n```\n#### TypeScript\n```ts\nx\n```\n";
         assert_eq!(names(headed), [["curl", "TypeScript"]]);
+    }
+
+    #[test]
+    fn a_list_of_links_to_the_same_document_is_its_contents() {
+        let is = |text| is_contents(&events(text));
+        assert!(is("- [a](#a)\n- [`b` c](#b)\n"));
+        for text in ["- [a](#a)\n- [b](b.md)\n", "- [a](#a): x\n- [b](#b)\n", "- [a](#a)\n", "text"]
+        {
+            assert!(!is(text), "{text}");
+        }
     }
 
     #[test]

@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 use pulldown_cmark::{BlockQuoteKind, CodeBlockKind, CowStr, Event, LinkType, Tag, TagEnd};
 
 use self::table::Table;
-use super::blocks::{Block, blocks};
+use super::blocks::{Block, blocks, is_contents};
 use super::colour::Language;
 use super::document::Document;
 use super::links::{Target, resolve};
@@ -42,6 +42,7 @@ pub(super) fn body(document: &Document, origin: Option<&str>) -> Body {
     };
     for block in blocks(&events) {
         match block {
+            Block::Any(range) if is_contents(&events[range.clone()]) => {}
             Block::Any(range) => {
                 for at in range {
                     writer.write(at, &events[at]);

@@ -97,10 +97,10 @@ pub(super) const CHAPTERS: &[Chapter] = &[
         title: "Running it",
         documents: documents!["reference/settings.md", "reference/retention.md"],
     },
-    Chapter { title: "Terraform", documents: documents!["terraform/index.md"] },
     Chapter {
-        title: "Terraform resources",
+        title: "Terraform",
         documents: documents![
+            "terraform/index.md",
             "terraform/resources/http_monitor.md",
             "terraform/resources/tcp_monitor.md",
             "terraform/resources/dns_monitor.md",

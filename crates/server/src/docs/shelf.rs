@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::HeaderValue;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 
 use super::document::Document;
 use super::list::{self, File};
@@ -19,6 +19,9 @@ use crate::said::{Encoding, Said};
 
 /// For how long everything stays that nobody asks for.
 const STAYS: Duration = Duration::from_mins(10);
+
+/// How many pages and searches are made at a time.
+const MAKERS: usize = 1;
 
 /// What is the same for everybody who asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -58,6 +61,8 @@ pub(super) struct Docs {
     /// For how long what was made stays when nobody asks.
     stays: Duration,
     made: Mutex<Weak<Made>>,
+    /// Whose turn it is to make something.
+    turns: Semaphore,
 }
 
 /// What was made. Whoever uses it holds it, and a task does as long as somebody asks.
@@ -71,7 +76,7 @@ struct Made {
 impl Docs {
     /// The documentation; `origin` is where the server is reached from outside.
     pub(super) fn new(origin: Option<String>) -> Self {
-        Self { origin, stays: STAYS, made: Mutex::default() }
+        Self { origin, stays: STAYS, made: Mutex::default(), turns: Semaphore::new(MAKERS) }
     }
 
     /// Where the server is reached from outside, or nothing, which makes addresses paths.
@@ -86,20 +91,32 @@ impl Docs {
             return leaf;
         }
         let origin = self.origin.clone();
-        let work = move || Leaf::of(&thing.say(origin.as_deref()), encoding);
-        let leaf = off_thread(work).await;
-        // Whoever takes nothing compressed is a program that asks once.
-        if encoding != Encoding::Identity {
-            made.keep(thing, leaf.clone());
-        }
-        leaf
+        self.make(move || {
+            // Somebody else may have had the turn before.
+            made.leaf(thing, encoding).unwrap_or_else(|| {
+                let leaf = Leaf::of(&thing.say(origin.as_deref()), encoding);
+                made.keep(thing, &leaf);
+                leaf
+            })
+        })
+        .await
     }
 
     /// Everything that can be found, read now where nobody searched before.
     pub(super) async fn index(&self) -> Arc<Index> {
         let made = self.made();
-        off_thread(move || Arc::clone(made.index.get_or_init(|| Arc::new(Index::of_documents()))))
+        self.make(move || Arc::clone(made.index.get_or_init(|| Arc::new(Index::of_documents()))))
             .await
+    }
+
+    /// Does work that takes milliseconds where it holds up nobody, a few at a time: however many ask,
+    /// the rest of the machine is there for checks.
+    pub(super) async fn make<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> T {
+        let _turn = self.turns.acquire().await.expect("nobody closes the turns");
+        tokio::task::spawn_blocking(work).await.expect("documents are rendered without a panic")
     }
 
     fn made(&self) -> Arc<Made> {
@@ -120,20 +137,19 @@ async fn stay(made: Arc<Made>, stays: Duration) {
     while tokio::time::timeout(stays, made.asked.notified()).await.is_ok() {}
 }
 
-/// Does work that takes milliseconds where it holds up nobody.
-pub(super) async fn off_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
-    tokio::task::spawn_blocking(work).await.expect("documents are rendered without a panic")
-}
-
 impl Made {
     fn leaf(&self, thing: Thing, encoding: Encoding) -> Option<Leaf> {
         let leaves = self.leaves.lock().unwrap_or_else(PoisonError::into_inner);
         leaves.get(&(thing, encoding)).cloned()
     }
 
-    fn keep(&self, thing: Thing, leaf: Leaf) {
+    /// Keeps what may be asked for again: whoever takes nothing compressed is a program that asks once.
+    fn keep(&self, thing: Thing, leaf: &Leaf) {
+        if leaf.encoding == Encoding::Identity {
+            return;
+        }
         let mut leaves = self.leaves.lock().unwrap_or_else(PoisonError::into_inner);
-        leaves.insert((thing, leaf.encoding), leaf);
+        leaves.insert((thing, leaf.encoding), leaf.clone());
     }
 }
 

@@ -4,10 +4,13 @@ mod browser;
 mod links;
 mod search;
 
+use axum::body::Body;
 use http::Request;
 use http_body_util::Full;
 use serde_json::Value;
 use testkit::server::{Reply, TestServer};
+use tokio_util::sync::CancellationToken;
+use tower::ServiceExt as _;
 
 /// A server whose documentation is read.
 struct Site {
@@ -161,6 +164,16 @@ async fn examples_call_the_server_that_shows_them() {
             .unwrap()
             .contains("(https://up.example.com/docs/terraform/index.md)")
     );
+}
+
+#[tokio::test]
+async fn the_domain_of_a_status_page_has_no_documentation() {
+    let server = TestServer::start().await;
+    let pages = server.running().app().page_router("status.acme.example", CancellationToken::new());
+    for path in ["/docs", "/docs/search?q=monitor", "/docs/docs.js", "/docs/terraform"] {
+        let request = Request::get(path).body(Body::empty()).unwrap();
+        assert_eq!(pages.clone().oneshot(request).await.unwrap().status(), 404, "{path}");
+    }
 }
 
 #[tokio::test]
