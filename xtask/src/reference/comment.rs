@@ -93,8 +93,11 @@ pub(super) fn of_field(comment: &str) -> FieldSaid {
     FieldSaid { given, text: capitalised(&kept.join(" ")) }
 }
 
-/// A text that begins with a capital, unless it begins with code.
+/// A text that begins with a capital, unless it begins with code or the name of a protocol.
 pub(super) fn capitalised(text: &str) -> String {
+    if text.starts_with("http") {
+        return text.to_owned();
+    }
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

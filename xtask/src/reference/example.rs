@@ -28,20 +28,21 @@ pub(super) fn curl(method: &Method, example: &Example) -> String {
 
 /// The same with the client.
 pub(super) fn typescript(method: &Method, example: &Example, answered: &[&str]) -> String {
-    let request = written(&example.request, Form::TypeScript, 0);
     let (package, service) = method.service.rsplit_once('.').unwrap_or(("", &method.service));
     let mut name = method.name.clone();
     name[..1].make_ascii_lowercase();
-    let call = format!("await client.{}.{service}.{name}({request});\n", camel(package));
     let looked_at = example.looked_at.iter().map(String::as_str);
     let mut names: Vec<&str> = looked_at.filter(|name| answered.contains(name)).collect();
     if names.is_empty() {
         names = answered.iter().copied().take(NAMES_MAX).collect();
     }
-    if names.is_empty() {
-        return call;
-    }
-    format!("const {{ {} }} = {call}", names.join(", "))
+    let taken = match names.as_slice() {
+        [] => String::new(),
+        names => format!("const {{ {} }} = ", names.join(", ")),
+    };
+    let call = format!("{taken}await client.{}.{service}.{name}(", camel(package));
+    let request = written(&example.request, Form::TypeScript, call.chars().count());
+    format!("{call}{request});\n")
 }
 
 /// What was answered, shortened.

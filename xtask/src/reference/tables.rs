@@ -124,12 +124,25 @@ pub(super) fn lacking(entry: Entry, text: &str) -> String {
             (vec![max.to_string()], Some(format!("Up to {max}")))
         }
         Entry::Block(_) => return String::new(),
-        Entry::Field(field) => (measures(field.shape), bounds(field.shape)),
+        Entry::Field(field) => (measures(field.shape), rest(field.shape)),
     };
     if parts.iter().all(has) {
         return String::new();
     }
     bounds.map_or_else(String::new, |bounds| format!(" {bounds}."))
+}
+
+/// What a sentence about a value leaves out that says of what form it is.
+fn rest(shape: Shape) -> Option<String> {
+    match shape {
+        Shape::SetOf(words) if words == Region::WORDS => {
+            Some("[Regions](regions.md) lists them".to_owned())
+        }
+        shape => match shape.characters() {
+            Some((_, max)) if shape.words().is_none() => Some(format!("Up to {max} characters")),
+            Some(_) | None => bounds(shape),
+        },
+    }
 }
 
 /// What a value may be, in words; `None` where its type says it all.

@@ -49,7 +49,9 @@ impl Page<'_> {
         let usual = Reason::ALL.iter().find(|reason| reason.as_str().to_lowercase() == usual(code));
         let named = Reason::ALL.iter().filter(|reason| when.contains(reason.as_str()));
         let reasons = codes(usual.into_iter().chain(named).map(|reason| reason.as_str()));
-        let meaning = usual.map_or("", |reason| reason.meaning());
+        // What narrows a code down says it all; what adds to it needs what it adds to.
+        let adds = when.is_empty() || when.starts_with("also") || when.starts_with("with");
+        let meaning = usual.filter(|_| adds).map_or("", |reason| reason.meaning());
         let more = if when.is_empty() { String::new() } else { format!("{}.", capitalised(when)) };
         let status = usual.map_or_else(String::new, |reason| format!(" ({})", reason.status()));
         vec![

@@ -1,0 +1,67 @@
+//! What methods answered when the tests recorded it, and whether it still fits their messages.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+
+use super::contract::{Contract, Field, Kind, Message};
+
+/// Where they lie, a file a service.
+const FOLDER: &str = "docs/reference/answers";
+
+/// Answers by the paths of their methods. Fails where one has what its message has not.
+pub(super) fn read(workspace: &Path, contract: &Contract) -> Result<BTreeMap<String, Value>> {
+    let mut answers = BTreeMap::new();
+    let folder = workspace.join(FOLDER);
+    if !folder.exists() {
+        return Ok(answers);
+    }
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let name = path.display().to_string();
+        let text = fs::read_to_string(&path).context(name.clone())?;
+        let recorded: BTreeMap<String, Value> = serde_json::from_str(&text).context(name)?;
+        answers.extend(recorded);
+    }
+    for (call, answer) in &answers {
+        let method = contract.methods().find(|method| method.path() == *call);
+        let method = method.with_context(|| format!("{FOLDER}: there is no method `{call}`"))?;
+        fits(contract, contract.message(&method.answer), answer).with_context(|| {
+            format!("what `{call}` answered is not what it answers: record it again")
+        })?;
+    }
+    Ok(answers)
+}
+
+fn fits(contract: &Contract, message: &Message, value: &Value) -> Result<()> {
+    let Some(fields) = value.as_object() else { bail!("{} is {value}", message.full) };
+    for (name, value) in fields {
+        let field = message.fields.iter().find(|field| field.json == *name);
+        let field = field.with_context(|| format!("{} has no `{name}`", message.full))?;
+        let values = match (field.repeated, value) {
+            (true, Value::Array(values)) => values.iter().collect(),
+            (true, other) => bail!("{}.{name} is {other}", message.full),
+            (false, value) => vec![value],
+        };
+        for value in values {
+            fits_kind(contract, message, field, value)?;
+        }
+    }
+    Ok(())
+}
+
+fn fits_kind(contract: &Contract, message: &Message, field: &Field, value: &Value) -> Result<()> {
+    let fine = match &field.kind {
+        Kind::Text | Kind::Time | Kind::Mask => value.is_string(),
+        Kind::Number => value.is_i64(),
+        Kind::Flag => value.is_boolean(),
+        Kind::Object(full) => return fits(contract, contract.message(full), value),
+    };
+    if !fine {
+        bail!("{}.{} is {value}", message.full, field.json);
+    }
+    Ok(())
+}
