@@ -19,6 +19,7 @@ mod style;
 use std::sync::Arc;
 
 use axum::Router;
+use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, RawQuery, State};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{MethodRouter, get};
@@ -86,9 +87,11 @@ async fn home(State(docs): State<Shared>, headers: HeaderMap) -> Response {
 /// A document, as a page or as it was written, or a file beside it.
 async fn page(
     State(docs): State<Shared>,
-    Path(path): Path<String>,
+    path: Result<Path<String>, PathRejection>,
     headers: HeaderMap,
 ) -> Response {
+    // What is no text is the name of nothing.
+    let path = path.map_or_else(|_| String::new(), |Path(path)| path);
     let address = format!("{BASE}/{path}");
     let bare = address.trim_end_matches('/');
     let read_at = |document: &&Document| document.address() == bare;

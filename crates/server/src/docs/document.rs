@@ -10,6 +10,8 @@ use super::reading::{events, plain};
 const INDEXES: [&str; 2] = ["/index", "/README"];
 /// What begins and ends what a file says about itself to other programs.
 const FENCE: &str = "---\n";
+/// What begins a line that is not shown: here, that the file is generated.
+const NOTE: &str = "[//]: #";
 
 /// A Markdown file.
 #[derive(Debug)]
@@ -40,11 +42,13 @@ impl Document {
         format!("{BASE}/{}", self.path)
     }
 
-    /// Its text, without what it says about itself to other programs.
+    /// Its text, without what it says about itself to other programs and to those who edit it.
     pub(super) fn text(&self) -> &'static str {
         let inside = self.source.strip_prefix(FENCE);
         let text = inside.and_then(|inside| inside.split_once(&format!("\n{FENCE}")));
-        text.map_or(self.source, |(_, text)| text)
+        let text = text.map_or(self.source, |(_, text)| text).trim_start();
+        let note = text.strip_prefix(NOTE).and_then(|note| note.split_once('\n'));
+        note.map_or(text, |(_, text)| text.trim_start())
     }
 
     /// Its title and its first paragraph. No more is read than needed: every page has all titles.
@@ -110,6 +114,8 @@ mod tests {
         let told = Summary { title: title.to_owned(), about: about.to_owned() };
         assert_eq!(document.summary(), told);
         assert_eq!(document.name(), "service_x");
-        assert!(document.text().starts_with("\n# "));
+        assert!(document.text().starts_with("# "));
+        let source = "[//]: # (Generated.)\n\n# X\n";
+        assert_eq!(Document { path: "x.md", source }.text(), "# X\n");
     }
 }

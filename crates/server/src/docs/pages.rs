@@ -10,7 +10,7 @@ use super::frame::{Entry, Frame};
 use super::html::body;
 use super::list::{self, CHAPTERS};
 use super::reading::Heading;
-use super::search::Found;
+use super::search::{Found, QUERY_CHARS_MAX};
 use super::{BASE, NAME, SENTENCE};
 
 /// Headings that stand beside a document at most; of one with more only the upper ones do.
@@ -101,6 +101,7 @@ pub(super) fn missing(asked: &str) -> String {
     let frame = Frame { is_listed: false, ..Frame::around("Not found", SENTENCE) };
     let last = asked.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
     let last = last.strip_suffix(".md").unwrap_or(last).replace(['-', '_'], " ");
+    let last: String = last.chars().take(QUERY_CHARS_MAX).collect();
     rendered(&Missing { frame: frame.searching(&last) })
 }
 

@@ -174,7 +174,7 @@ impl Thing {
             Self::Home => Said::of(HTML, pages::home()),
             Self::Front => Said::of(HTML, pages::front()),
             Self::Document(path) => Said::of(HTML, pages::document(document(path), origin)),
-            Self::Markdown(path) => Said::of(MARKDOWN, document(path).text().trim_start()),
+            Self::Markdown(path) => Said::of(MARKDOWN, document(path).text()),
             Self::File(path) => {
                 let File { content_type, bytes, .. } = file(path);
                 Said::of(content_type, *bytes)

@@ -45,7 +45,7 @@
 
   const field = document.getElementById("q");
   document.addEventListener("keydown", (event) => {
-    const writes = event.target.matches("input,textarea,select");
+    const writes = event.target.matches("input:not([type=radio]),textarea,select");
     if (event.key === "/" && !writes && !event.ctrlKey && !event.metaKey && !event.altKey) {
       field.focus();
       field.select();
