@@ -64,13 +64,13 @@
   const near = (event) => fill(event.target.closest?.(".c")?.querySelector(".bars"));
   document.addEventListener("pointerover", near);
   document.addEventListener("focusin", near);
-  // First the page is shown.
-  (window.requestIdleCallback || setTimeout)(() => {
+  // First the page is painted.
+  setTimeout(() => {
     local();
     const news = new EventSource(base + "/events");
     news.addEventListener("changed", renew);
     news.addEventListener("open", renew);
-  }, { timeout: 1000 });
+  }, 250);
   setInterval(renew, 30000);
   document.addEventListener("visibilitychange", renew);
   document.addEventListener("keydown", (event) => {

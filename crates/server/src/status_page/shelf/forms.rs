@@ -85,7 +85,6 @@ impl Forms {
         F: Future<Output = Result<Option<Work>, String>> + Send,
     {
         let cell = self.cell(asked);
-        cell.asked.fetch_or(bit(encoding), Ordering::Relaxed);
         if let Some(said) = cell.ready(encoding) {
             return Ok(Some(said));
         }
@@ -119,15 +118,21 @@ impl Forms {
         Ok(Some(said))
     }
 
+    /// A visitor asks for this: it is made ahead for those who come when the page is made anew.
+    pub(super) fn wanted(&self, asked: &Asked, encoding: Encoding) {
+        let cells = self.cells();
+        if let Some(cell) = cells.all.get(asked) {
+            cell.asked.fetch_or(bit(encoding), Ordering::Relaxed);
+        }
+    }
+
     /// The forms that visitors asked for, each with the encodings.
     pub(super) fn asked(&self) -> Vec<(Form, Tongue, Vec<Encoding>)> {
         let cells = self.cells();
-        let encodings = |cell: &Cell| {
-            let bits = cell.asked.load(Ordering::Relaxed);
-            Encoding::ALL.into_iter().filter(|it| bits & bit(*it) != 0).collect()
-        };
         let form = |(asked, cell): (&Asked, &Arc<Cell>)| {
-            Some((asked.what.form()?, asked.tongue, encodings(cell)))
+            let bits = cell.asked.load(Ordering::Relaxed);
+            let encodings = Encoding::ALL.into_iter().filter(|it| bits & bit(*it) != 0).collect();
+            (bits != 0).then_some((asked.what.form()?, asked.tongue, encodings))
         };
         cells.all.iter().filter_map(form).collect()
     }
@@ -293,6 +298,19 @@ mod tests {
         let (first, second) = tokio::join!(ask(), ask());
         assert!(Arc::ptr_eq(&first, &second) && first.is_ready(Encoding::Brotli));
         assert_eq!(made.load(Ordering::Relaxed), 1);
+    }
+
+    #[tokio::test]
+    async fn only_what_visitors_ask_for_is_made_ahead() {
+        let forms = forms(&shared());
+        let [home, json] = [Form::Home, Form::Json].map(|form| asked(What::Form(form)));
+        say(&forms, &home, "for a visitor").await;
+        say(&forms, &json, "ahead").await;
+        say(&forms, &incident(1), "behind").await;
+        forms.wanted(&home, Encoding::Gzip);
+        let ahead = forms.asked();
+        let [(Form::Home, _, encodings)] = &ahead[..] else { panic!("{ahead:?}") };
+        assert_eq!(encodings, &[Encoding::Gzip]);
     }
 
     // issue 7: "stale-while-revalidate"

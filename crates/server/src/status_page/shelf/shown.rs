@@ -146,8 +146,20 @@ impl Shown {
         }
     }
 
-    /// A form in an encoding that is ready to be sent; `None` where the server is stopping.
+    /// A form for a visitor, in an encoding that is ready to be sent; `None` where the server is
+    /// stopping.
     pub(in crate::status_page) async fn say(
+        self: &Arc<Self>,
+        form: Form,
+        tongue: Tongue,
+        encoding: Encoding,
+    ) -> Option<Arc<Said>> {
+        let said = self.ready(form, tongue, encoding).await;
+        self.forms.wanted(&Asked { what: What::Form(form), tongue }, encoding);
+        said
+    }
+
+    async fn ready(
         self: &Arc<Self>,
         form: Form,
         tongue: Tongue,
@@ -156,10 +168,7 @@ impl Shown {
         let asked = Asked { what: What::Form(form), tongue };
         let said = self.say_of(&asked, encoding, || async {
             // One picture is drawn at a time: it takes memory.
-            let turn = match form.is_picture() {
-                true => Some(picture::TURN.lock().await),
-                false => None,
-            };
+            let turn = if form.is_picture() { Some(picture::TURN.lock().await) } else { None };
             let shown = Arc::clone(self);
             let work = move || {
                 let _turn = turn;
@@ -189,7 +198,7 @@ impl Shown {
     pub(super) async fn say_as(self: &Arc<Self>, before: &Self) {
         for (form, tongue, encodings) in before.forms.asked() {
             for encoding in encodings {
-                self.say(form, tongue, encoding).await;
+                self.ready(form, tongue, encoding).await;
             }
         }
     }
