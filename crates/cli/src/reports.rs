@@ -85,7 +85,7 @@ pub(crate) enum Action {
         #[command(flatten)]
         report: Named,
         #[command(flatten)]
-        change: change::Change,
+        change: change::Changes,
         #[command(flatten)]
         manner: Manner,
     },

@@ -9,7 +9,7 @@ use super::{Manner, impacts, say};
 
 /// What is to change of a report, each as far as it is given.
 #[derive(Debug, Args)]
-pub(crate) struct Change {
+pub(crate) struct Changes {
     /// What visitors read first, in one line
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
@@ -19,7 +19,7 @@ pub(crate) struct Change {
     components: Vec<String>,
 }
 
-pub(super) async fn change(id: String, change: Change, manner: &Manner) -> Result<()> {
+pub(super) async fn change(id: String, change: Changes, manner: &Manner) -> Result<()> {
     let given = [("title", change.title.is_some()), ("components", !change.components.is_empty())];
     let paths: Vec<String> =
         given.into_iter().filter(|(_, is)| *is).map(|(name, _)| name.to_owned()).collect();

@@ -36,7 +36,7 @@ pub(crate) enum Action {
         #[arg(value_name = "TEMPLATE")]
         id: String,
         #[command(flatten)]
-        edit: Box<Edit>,
+        edit: Box<Edits>,
         #[command(flatten)]
         manner: Manner,
     },
@@ -72,7 +72,7 @@ pub(crate) struct New {
 
 /// What is to change of a template, each as far as it is given.
 #[derive(Debug, Args)]
-pub(crate) struct Edit {
+pub(crate) struct Edits {
     /// What people choose it by, in one line
     #[arg(long, value_name = "TEXT")]
     name: Option<String>,
@@ -148,8 +148,8 @@ async fn create(new: New, manner: &Manner) -> Result<()> {
     said(&answer.template.into_option().unwrap_or_default(), "made", manner)
 }
 
-async fn edit(id: String, wanted: Edit, manner: &Manner) -> Result<()> {
-    let Edit { name, title, status, text, components } = wanted;
+async fn edit(id: String, wanted: Edits, manner: &Manner) -> Result<()> {
+    let Edits { name, title, status, text, components } = wanted;
     let given = [
         ("name", name.is_some()),
         ("title", title.is_some()),
