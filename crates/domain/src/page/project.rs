@@ -231,9 +231,7 @@ impl<'a> Names<'a> {
     fn of(facts: &Facts, order: &[usize], views: &'a [ComponentView]) -> Self {
         let monitor = |place: usize| facts.components[place].monitor.as_ref().map(|it| it.id);
         let named = order.iter().zip(views);
-        Self {
-            components: named.map(|(place, view)| (*place, monitor(*place), view)).collect(),
-        }
+        Self { components: named.map(|(place, view)| (*place, monitor(*place), view)).collect() }
     }
 
     fn of_components(&self) -> Vec<(ComponentId, &'a str)> {
