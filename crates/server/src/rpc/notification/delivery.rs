@@ -118,11 +118,11 @@ fn filter(request: &ListDeliveriesRequest) -> Result<DeliveryFilter, Violations>
 
 /// Which letters are asked for, or all that is wrong with it; `None` where it is deliveries to channels.
 fn letters(request: &ListDeliveriesRequest) -> Result<Option<LetterFilter>, Violations> {
+    const OTHERS: &str = "must not be given together with a subscriber or a status page";
     let is_given = |field: &Option<String>| field.as_ref().is_some_and(|given| !given.is_empty());
     if !is_given(&request.subscriber_id) && !is_given(&request.page_id) {
         return Ok(None);
     }
-    const OTHERS: &str = "must not be given together with a subscriber or a status page";
     let of_channels =
         [("notification_id", &request.notification_id), ("monitor_id", &request.monitor_id)];
     let mut wrong: Vec<_> = of_channels
@@ -132,14 +132,15 @@ fn letters(request: &ListDeliveriesRequest) -> Result<Option<LetterFilter>, Viol
         .collect();
     let subscriber = of(request.subscriber_id.as_deref(), "subscriber_id", "subscriber");
     let page = of(request.page_id.as_deref(), "page_id", "status page");
-    let mut filter = LetterFilter::default();
-    let taken = (
-        subscriber.map(|it| filter.subscriber = it),
-        page.map(|it| filter.page = it),
-        state(request.state.as_deref()).map(|it| filter.state = it),
-    );
-    wrong.extend(taken.0.err().into_iter().chain(taken.1.err()).chain(taken.2.err()));
-    if wrong.is_empty() { Ok(Some(filter)) } else { Err(Violations(wrong)) }
+    match (subscriber, page, state(request.state.as_deref())) {
+        (Ok(subscriber), Ok(page), Ok(state)) if wrong.is_empty() => {
+            Ok(Some(LetterFilter { subscriber, page, state }))
+        }
+        (subscriber, page, state) => {
+            wrong.extend(subscriber.err().into_iter().chain(page.err()).chain(state.err()));
+            Err(Violations(wrong))
+        }
+    }
 }
 
 /// The resource of this noun that a filter names.
