@@ -101,7 +101,7 @@ impl Book {
         let silent: Vec<_> = paths().filter(|path| !self.answers.contains_key(path)).collect();
         if !silent.is_empty() {
             bail!(
-                "nobody recorded what {} answers: run ALOFT_RECORD_ANSWERS=1 cargo test -p aloft --test it \
+                "nobody recorded what {} answers: run ALOFT_RECORD_ANSWERS=1 cargo test -p aloft --test \
                  reference",
                 silent.join(", ")
             );

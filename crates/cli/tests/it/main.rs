@@ -14,7 +14,6 @@ mod keys;
 mod monitors;
 mod pages;
 mod process;
-mod reference;
 mod reports;
 mod serve;
 mod target;

@@ -49,7 +49,7 @@ impl Stage {
             assert_eq!(made.code, Some(0), "{}", made.err);
         }
         let key = |slug: &str, scope: &str, field: &str| {
-            let words = ["keys", "create", "--workspace", slug, "--name", "reference", "--scope"];
+            let words = ["keys", "create", "--workspace", slug, "--name", "Ada", "--scope"];
             let made = self.home.json(&[&words[..], &[scope]].concat());
             made[field].as_str().unwrap().to_owned()
         };

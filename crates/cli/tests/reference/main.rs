@@ -2,10 +2,15 @@
 //! its scenario against a real server, and what it answers is held against the scenario (decision 0038).
 //! What the pages are made of is `cargo xtask docs`'s.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests, which clippy takes for the product's")]
+
 mod answers;
 mod blocks;
 mod pattern;
 mod player;
+#[path = "../it/process.rs"]
+#[expect(dead_code, reason = "the tests of the binary use more of it")]
+mod process;
 mod program;
 mod stage;
 

@@ -12,9 +12,9 @@ use crate::process::PATIENCE;
 /// nothing but the sign.
 const PRINTED: [(&str, &str); 2] =
     [("target", "https://example.com"), ("receiver", "https://hooks.example.com")];
-const PREFIXES: [&str; 14] = [
-    "mon_", "chn_", "page_", "cmp_", "grp_", "dlv_", "inc_", "mnt_", "sgn_", "sub_", "rpt_",
-    "upd_", "tpl_", "",
+const PREFIXES: [&str; 15] = [
+    "mon_", "chn_", "page_", "cmp_", "grp_", "dlv_", "inc_", "mnt_", "log_", "sgn_", "sub_",
+    "rpt_", "upd_", "tpl_", "",
 ];
 
 /// A step whose request is printed.
@@ -83,9 +83,10 @@ impl<'a> Example<'a> {
             let (start, length) =
                 found.min().unwrap_or_else(|| panic!("{}: {forms:?} is not printed", self.call));
             result.push_str(&rest[..start]);
-            match raw.contains("${") {
-                true => result += &quoted(raw),
-                false => result += &rest[start..start + length],
+            if raw.contains("${") {
+                result += &quoted(raw);
+            } else {
+                result += &rest[start..start + length];
             }
             rest = &rest[start + length..];
         }
@@ -155,8 +156,8 @@ fn forms(raw: &str) -> Vec<String> {
     forms
 }
 
-/// This moment, in UTC to the second.
-fn now() -> String {
+/// This moment, in UTC.
+pub(super) fn now() -> String {
     let seconds = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
     let millis = i64::try_from(seconds.as_secs()).unwrap() * 1000;
     rules::Timestamp::from_millis(millis).to_string()
