@@ -22,7 +22,8 @@ pub(super) fn summary(shown: &Shown, base: &str) -> String {
     let components = Components::of(shown);
     let events = Events { shown, base, components: &components };
     let reports = shown.view.open_reports().map(|it| events.report(it));
-    let open: Vec<_> = reports.chain(shown.view.open.iter().map(|it| events.incident(it))).collect();
+    let open: Vec<_> =
+        reports.chain(shown.view.open.iter().map(|it| events.incident(it))).collect();
     let planned = shown.view.planned.iter().take(LIST_MAX).map(|it| events.maintenance(it));
     let planned: Vec<_> = planned.collect();
     whole(
