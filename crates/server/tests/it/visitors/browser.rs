@@ -238,3 +238,26 @@ async fn a_page_can_be_printed_and_read_from_right_to_left() {
         tab.close().await;
     }
 }
+
+// issue 7: "hover, focus and tap details", "complete without JavaScript"
+#[tokio::test]
+async fn a_tap_on_a_bar_leads_to_its_day_and_without_scripts_to_all_days() {
+    let seen = Seen::open().await;
+    let plain = seen.tab(View::PHONE.without_scripts()).await;
+    plain.visit("/status/acme").await;
+    plain.click(".bars svg a rect").await;
+    plain.until("location.pathname.endsWith('/day/2026-11-21')").await;
+    plain.visit(&format!("/status/acme/component/{}", seen.component)).await;
+    plain.click("tbody a[href$='/day/2026-11-20']").await;
+    plain.until("location.pathname.endsWith('/day/2026-11-20')").await;
+    let tab = seen.tab(View::DESKTOP).await;
+    tab.visit("/status/acme").await;
+    let near = "document.querySelector('.c').dispatchEvent(new PointerEvent('pointerover', { bubbles: true }))";
+    tab.evaluate(near).await;
+    let told = "[...document.querySelector('.walk').children].filter((it) => it.title.includes(': ')).length";
+    assert_eq!(tab.evaluate(told).await, 90, "each day is a link with its words");
+    let today = tab.text("document.querySelector('.walk a:last-child').title").await;
+    assert!(today.contains("Down"), "{today}");
+    tab.click(".walk a:nth-last-child(2)").await;
+    tab.until("location.pathname.endsWith('/day/2026-11-20')").await;
+}
