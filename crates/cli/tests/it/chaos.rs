@@ -1,9 +1,11 @@
 //! kill -9 at random moments while monitors flip and receivers answer 500, answer nothing and come
-//! back: every verdict that was reported as stored reaches every channel, under one key; what comes
-//! twice was in flight at a kill. `cargo xtask chaos` does a hundred kills, the tests a few.
+//! back: every verdict that was reported as stored reaches every channel, under one key, and every update
+//! of a report every subscriber; what comes twice was in flight at a kill. `cargo xtask chaos` does a
+//! hundred kills, the tests a few. Pages and their subscribers stand in `page`.
 
 #![expect(clippy::print_stdout, reason = "`cargo xtask chaos` shows its figures")]
 
+mod page;
 mod receiver;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,6 +19,7 @@ use serde_json::{Value, json};
 use testkit::postgres;
 use tokio::time::Instant;
 
+use self::page::Page;
 use self::receiver::{Mood, Receiver, Told};
 use crate::flips::Flips;
 use crate::process::{Home, PATIENCE, Server, call_service, http_monitor};
@@ -24,6 +27,10 @@ use crate::process::{Home, PATIENCE, Server, call_service, http_monitor};
 /// How many kills where nobody says (`ALOFT_CHAOS_KILLS`).
 const KILLS: u64 = 5;
 const MONITORS: usize = 6;
+/// Receivers that are channels.
+const CHANNELS: usize = 4;
+/// Receivers that subscribed to a status page.
+const SUBSCRIBERS: usize = 2;
 /// Messages of one channel that the server has on their way at once (see `pipeline::notify`).
 const IN_FLIGHT_MAX: usize = 4;
 /// Answers and messages after which, at most, a life ends.
@@ -55,6 +62,10 @@ struct Chaos {
     monitors: Vec<String>,
     /// How often each monitor was reported to be in `error`, after it was reported to be well.
     reported: BTreeMap<String, u64>,
+    /// A status page, whose subscribers are the receivers from [`CHANNELS`] on.
+    page: Option<Page>,
+    /// The updates of its reports that were said to be stored.
+    updates: BTreeSet<String>,
 }
 
 impl Chaos {
@@ -68,10 +79,24 @@ impl Chaos {
         let key = home.new_key(&["--scope", "write"])["key"].as_str().unwrap().to_owned();
         drop(server);
         let (telling, news) = channel();
-        let receivers = (0..4).map(|_| Receiver::start(telling.clone())).collect();
+        let count = CHANNELS + SUBSCRIBERS;
+        let receivers = (0..count).map(|_| Receiver::start(telling.clone())).collect();
         let flags = flags.into_iter().map(str::to_owned).collect();
         let (flips, monitors, reported) = (Flips::start(MONITORS), Vec::new(), BTreeMap::new());
-        Self { home, key, flags, flips, receivers, news, telling, monitors, reported }
+        let (page, updates) = (None, BTreeSet::new());
+        Self {
+            home,
+            key,
+            flags,
+            flips,
+            receivers,
+            news,
+            telling,
+            monitors,
+            reported,
+            page,
+            updates,
+        }
     }
 
     fn run(mut self) {
@@ -92,6 +117,7 @@ impl Chaos {
         let server = self.serve();
         self.wait_until_all_is_told(&server);
         self.everything_was_told_under_one_key(&server);
+        self.every_update_was_told_under_one_key();
         self.what_came_twice_was_in_flight();
         assert!(server.stop().success());
     }
@@ -104,7 +130,12 @@ impl Chaos {
             let made = server.rpc(&self.key, "CreateHttpMonitor", &json!({ "monitor": monitor }));
             self.monitors.push(made["monitor"]["id"].as_str().unwrap().to_owned());
         }
-        for (place, receiver) in self.receivers.iter().enumerate() {
+        let (channels, subscribers) = self.receivers.split_at(CHANNELS);
+        self.page = Some(Page::create(
+            |service, method, request| self.call(server, service, method, request),
+            subscribers,
+        ));
+        for (place, receiver) in channels.iter().enumerate() {
             let (kind, settings) = match place {
                 0 => ("webhook", json!({ "webhook": { "endpoint": receiver.url() } })),
                 _ => {
@@ -129,6 +160,7 @@ impl Chaos {
             key: self.key.clone(),
             flips: self.flips.clone(),
             monitors: self.monitors.clone(),
+            page: self.page.clone().expect("it was set up"),
             is_over: Arc::clone(&is_over),
             telling: self.telling.clone(),
         };
@@ -147,9 +179,11 @@ impl Chaos {
         }
         is_over.store(true, Ordering::SeqCst);
         server.kill();
-        for (monitor, errors) in flipping.join().expect("who calls is answered or refused") {
+        let reported = flipping.join().expect("who calls is answered or refused");
+        for (monitor, errors) in reported.errors {
             *self.reported.entry(monitor).or_default() += errors;
         }
+        self.updates.extend(reported.updates);
     }
 
     fn wait_until_all_is_told(&self, server: &Server) {
@@ -160,8 +194,9 @@ impl Chaos {
                 .as_u64()
                 .unwrap()
         };
-        while waiting() > 0 {
-            assert!(Instant::now() < end, "{} deliveries still wait", waiting());
+        while waiting() > 0 || !self.untold_updates().is_empty() {
+            let untold = self.untold_updates();
+            assert!(Instant::now() < end, "{} deliveries still wait, and {untold:?}", waiting());
             // Nothing new is told for a while where all pauses are long.
             let _ = self.news.recv_timeout(Duration::from_millis(500));
         }
@@ -181,7 +216,7 @@ impl Chaos {
         let closed = incidents.iter().filter(|it| it["closedAt"].is_string());
         let due: BTreeSet<_> = opened.chain(closed.map(|it| told(it, "recovered"))).collect();
         println!("{} incidents, {} events for each channel", incidents.len(), due.len());
-        for (place, receiver) in self.receivers.iter().enumerate() {
+        for (place, receiver) in self.receivers.iter().take(CHANNELS).enumerate() {
             let keys = receiver.keys();
             let missing: Vec<_> = due.iter().filter(|told| !keys.contains_key(told)).collect();
             assert!(missing.is_empty(), "receiver {place} was never told {missing:?}");
@@ -190,6 +225,31 @@ impl Chaos {
                 keys.dedup();
                 assert_eq!(keys.len(), 1, "receiver {place}: {told:?} came under {keys:?}");
                 assert!(due.contains(&told), "receiver {place}: {told:?} is no event");
+            }
+        }
+    }
+
+    /// Updates that were said to be stored and that a subscriber was not told, with its place.
+    fn untold_updates(&self) -> Vec<(usize, String)> {
+        let subscribers = self.receivers.iter().enumerate().skip(CHANNELS);
+        let untold = subscribers.flat_map(|(place, receiver)| {
+            let told: BTreeSet<String> =
+                receiver.keys().into_keys().map(|it| it.incident).collect();
+            let missing = self.updates.iter().filter(move |update| !told.contains(*update));
+            missing.map(move |update| (place, update.clone())).collect::<Vec<_>>()
+        });
+        untold.collect()
+    }
+
+    fn every_update_was_told_under_one_key(&self) {
+        println!("{} updates for each subscriber", self.updates.len());
+        assert!(!self.updates.is_empty(), "reports were written");
+        assert_eq!(self.untold_updates(), [], "nothing that was reported is lost");
+        for (place, receiver) in self.receivers.iter().enumerate().skip(CHANNELS) {
+            for (told, mut keys) in receiver.keys() {
+                keys.sort_unstable();
+                keys.dedup();
+                assert_eq!(keys.len(), 1, "receiver {place}: {told:?} came under {keys:?}");
             }
         }
     }
@@ -247,14 +307,24 @@ struct Caller {
     key: String,
     flips: Flips,
     monitors: Vec<String>,
+    page: Page,
     is_over: Arc<AtomicBool>,
     telling: Sender<()>,
 }
 
+/// What the server said is stored.
+#[derive(Default)]
+struct Reported {
+    /// How often each monitor was in `error`.
+    errors: BTreeMap<String, u64>,
+    /// Updates of reports.
+    updates: Vec<String>,
+}
+
 impl Caller {
-    /// Flips until the server is gone; how often each monitor was reported in `error`.
-    fn flip(&self, life: u64) -> BTreeMap<String, u64> {
-        let mut reported = BTreeMap::new();
+    /// Flips and writes reports until the server is gone; what was said to be stored.
+    fn flip(&self, life: u64) -> Reported {
+        let mut reported = Reported::default();
         let mut last: BTreeMap<&str, Value> = BTreeMap::new();
         for number in 0_u64.. {
             let place = (chance(life ^ (number << 20)) % MONITORS as u64) as usize;
@@ -263,7 +333,14 @@ impl Caller {
             let Some(status) = self.checked(monitor) else { return reported };
             let before = last.insert(monitor, status.clone());
             if status == "error" && before.is_some_and(|before| before == "active") {
-                *reported.entry(monitor.to_owned()).or_default() += 1;
+                *reported.errors.entry(monitor.to_owned()).or_default() += 1;
+            }
+            if number % 2 == 0 {
+                let report = |service: &str, method: &str, request: &Value| {
+                    self.answered(service, method, request)
+                };
+                let Some(updates) = self.page.report(report) else { return reported };
+                reported.updates.extend(updates);
             }
             // The test may be over.
             let _ = self.telling.send(());
@@ -274,20 +351,22 @@ impl Caller {
     /// Has a monitor checked and says which status is reported after; `None` when the server is gone.
     fn checked(&self, monitor: &str) -> Option<Value> {
         let asked = json!({ "id": monitor });
-        let mut answers = ["TriggerMonitor", "GetMonitorStatus"].into_iter().map(|method| {
-            let service = "monitor.v1.MonitorService";
-            let call = || call_service(self.address, &self.key, service, method, &asked).ok();
-            let mut answer = call()?;
-            // A server that is too busy to answer says so, and is asked again.
-            while answer.status == 503 {
-                answer = call()?;
-            }
-            let is_over = self.is_over.load(Ordering::SeqCst);
-            assert!(is_over || answer.status == 200, "{method}: {}", answer.body);
-            Some(answer.json())
-        });
-        answers.next()??;
-        Some(answers.next()??["status"].clone())
+        let service = "monitor.v1.MonitorService";
+        self.answered(service, "TriggerMonitor", &asked)?;
+        Some(self.answered(service, "GetMonitorStatus", &asked)?["status"].clone())
+    }
+
+    /// What the server answers; `None` when it is gone.
+    fn answered(&self, service: &str, method: &str, request: &Value) -> Option<Value> {
+        let call = || call_service(self.address, &self.key, service, method, request).ok();
+        let mut answer = call()?;
+        // A server that is too busy to answer says so, and is asked again.
+        while answer.status == 503 {
+            answer = call()?;
+        }
+        let is_over = self.is_over.load(Ordering::SeqCst);
+        assert!(is_over || answer.status == 200, "{method}: {}", answer.body);
+        Some(answer.json())
     }
 }
 

@@ -25,7 +25,8 @@ pub(super) enum Mood {
     Silent,
 }
 
-/// What is told of one monitor: its incident, and whether that began or ended.
+/// What is told of one monitor: its incident, and whether that began or ended. Of a status page, the update
+/// of a report instead of an incident, and what it is.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Told {
     pub(super) incident: String,
@@ -194,6 +195,13 @@ fn read(key: Option<String>, body: &Value) -> (String, Vec<Told>) {
             event: text(&event["event"]),
         };
         return (key.expect("webhooks carry their key"), events.iter().map(told).collect());
+    }
+    if let Some(news) = body["data"]["news"].as_array() {
+        let told = |news: &Value| Told {
+            incident: text(&news["report"]["update"]),
+            event: text(&news["type"]),
+        };
+        return (key.expect("webhooks carry their key"), news.iter().map(told).collect());
     }
     let incident = text(&body["alert_uid"]);
     let event = if body["state"] == "ok" { "recovered" } else { "error" };
