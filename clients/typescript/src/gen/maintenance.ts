@@ -120,7 +120,11 @@ export interface Maintenance {
   updatedAt: Timestamp;
 }
 
-/** A planned maintenance. */
+/**
+ * A planned maintenance.
+ *
+ * As it is written; `Maintenance` is as it is answered.
+ */
 export interface MaintenanceInput {
   /** What visitors read first: one line, 1 to 256 characters. Required. */
   title: string;
@@ -165,7 +169,11 @@ export interface MaintenanceWindow {
   endsAt: Timestamp;
 }
 
-/** A stretch of time. Windows that overlap or touch are one. */
+/**
+ * A stretch of time. Windows that overlap or touch are one.
+ *
+ * As it is written; `MaintenanceWindow` is as it is answered.
+ */
 export interface MaintenanceWindowInput {
   /** Its first instant. */
   startsAt?: Timestamp | undefined;
@@ -227,17 +235,17 @@ export interface ListMaintenancesResponse {
 /** A change of a maintenance. */
 export type UpdateMaintenanceRequest =
   | {
-    /** `id` says which; the other outputs are ignored. Required. */
+      /** `id` says which; the other outputs are ignored. Required. */
       maintenance: Whole<MaintenanceInput>;
       updateMask?: undefined;
     }
   | {
-    /** `id` says which; the other outputs are ignored. Required. */
+      /** `id` says which; the other outputs are ignored. Required. */
       maintenance: Part<MaintenanceInput>;
-    /**
-     * What changes, by the names of Maintenance's arguments, for example `title,duration`. A named
-     * field that `maintenance` leaves out is cleared. Absent: all arguments are replaced.
-     */
+      /**
+       * What changes, by the names of Maintenance's arguments, for example `title,duration`. A named
+       * field that `maintenance` leaves out is cleared. Absent: all arguments are replaced.
+       */
       updateMask: FieldMask<MaintenanceInput>;
     };
 

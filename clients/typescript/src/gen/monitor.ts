@@ -118,7 +118,11 @@ export interface Header {
   value?: string;
 }
 
-/** A header sent with each check. */
+/**
+ * A header sent with each check.
+ *
+ * As it is written; `Header` is as it is answered.
+ */
 export interface HeaderInput {
   /**
    * Name of the header. Required. Names that belong to the connection, `Content-Length`, and
@@ -251,7 +255,11 @@ export interface HttpMonitor {
   updatedAt: Timestamp;
 }
 
-/** A monitor that sends HTTP requests. */
+/**
+ * A monitor that sends HTTP requests.
+ *
+ * As it is written; `HttpMonitor` is as it is answered.
+ */
 export interface HttpMonitorInput {
   /** Name of the monitor, as people read it: 1 to 256 characters. Required. */
   name: string;
@@ -364,7 +372,11 @@ export interface TcpMonitor {
   updatedAt: Timestamp;
 }
 
-/** A monitor that opens TCP connections. */
+/**
+ * A monitor that opens TCP connections.
+ *
+ * As it is written; `TcpMonitor` is as it is answered.
+ */
 export interface TcpMonitorInput {
   /** Name of the monitor, as people read it: 1 to 256 characters. Required. */
   name: string;
@@ -456,7 +468,11 @@ export interface DnsMonitor {
   updatedAt: Timestamp;
 }
 
-/** A monitor that resolves a domain name. */
+/**
+ * A monitor that resolves a domain name.
+ *
+ * As it is written; `DnsMonitor` is as it is answered.
+ */
 export interface DnsMonitorInput {
   /** Name of the monitor, as people read it: 1 to 256 characters. Required. */
   name: string;
@@ -539,18 +555,18 @@ export interface CreateDnsMonitorResponse {
 /** A change of an HTTP monitor. */
 export type UpdateHttpMonitorRequest =
   | {
-    /** `id` says which; the other outputs are ignored. Required. */
+      /** `id` says which; the other outputs are ignored. Required. */
       monitor: Whole<HttpMonitorInput>;
       updateMask?: undefined;
     }
   | {
-    /** `id` says which; the other outputs are ignored. Required. */
+      /** `id` says which; the other outputs are ignored. Required. */
       monitor: Part<HttpMonitorInput>;
-    /**
-     * What changes, by the names of HttpMonitor's arguments, for example `name,retry`. A named
-     * field that `monitor` leaves out is cleared, to its default if it has one. Absent: all
-     * arguments are replaced.
-     */
+      /**
+       * What changes, by the names of HttpMonitor's arguments, for example `name,retry`. A named
+       * field that `monitor` leaves out is cleared, to its default if it has one. Absent: all
+       * arguments are replaced.
+       */
       updateMask: FieldMask<HttpMonitorInput>;
     };
 
@@ -563,14 +579,14 @@ export interface UpdateHttpMonitorResponse {
 /** A change of a TCP monitor. */
 export type UpdateTcpMonitorRequest =
   | {
-    /** `id` says which; the other outputs are ignored. Required. */
+      /** `id` says which; the other outputs are ignored. Required. */
       monitor: Whole<TcpMonitorInput>;
       updateMask?: undefined;
     }
   | {
-    /** `id` says which; the other outputs are ignored. Required. */
+      /** `id` says which; the other outputs are ignored. Required. */
       monitor: Part<TcpMonitorInput>;
-    /** What changes, by the names of TcpMonitor's arguments; see UpdateHttpMonitorRequest. */
+      /** What changes, by the names of TcpMonitor's arguments; see UpdateHttpMonitorRequest. */
       updateMask: FieldMask<TcpMonitorInput>;
     };
 
@@ -583,14 +599,14 @@ export interface UpdateTcpMonitorResponse {
 /** A change of a DNS monitor. */
 export type UpdateDnsMonitorRequest =
   | {
-    /** `id` says which; the other outputs are ignored. Required. */
+      /** `id` says which; the other outputs are ignored. Required. */
       monitor: Whole<DnsMonitorInput>;
       updateMask?: undefined;
     }
   | {
-    /** `id` says which; the other outputs are ignored. Required. */
+      /** `id` says which; the other outputs are ignored. Required. */
       monitor: Part<DnsMonitorInput>;
-    /** What changes, by the names of DnsMonitor's arguments; see UpdateHttpMonitorRequest. */
+      /** What changes, by the names of DnsMonitor's arguments; see UpdateHttpMonitorRequest. */
       updateMask: FieldMask<DnsMonitorInput>;
     };
 

@@ -195,6 +195,8 @@ export interface NotificationInputCommon {
 /**
  * A notification channel. Exactly one of the twelve blocks is given: the one that `providerType`
  * names. Secrets and credentials in URLs are left out of answers to read-only keys.
+ *
+ * As it is written; `Notification` is as it is answered.
  */
 export type NotificationInput = NotificationInputCommon &
   (
@@ -239,7 +241,11 @@ export interface QuietHours {
   held: Held;
 }
 
-/** A part of every day, over midnight where it ends before it begins. What waits is told when it ends. */
+/**
+ * A part of every day, over midnight where it ends before it begins. What waits is told when it ends.
+ *
+ * As it is written; `QuietHours` is as it is answered.
+ */
 export interface QuietHoursInput {
   /** When they begin, such as `22:00`. Required. */
   from: string;
@@ -263,7 +269,11 @@ export interface Discord {
   webhookUrl?: string;
 }
 
-/** A Discord channel, through a webhook. */
+/**
+ * A Discord channel, through a webhook.
+ *
+ * As it is written; `Discord` is as it is answered.
+ */
 export interface DiscordInput {
   /**
    * URL of the webhook: http or https, 1 to 2048 characters. Required. A secret: left out of
@@ -287,7 +297,11 @@ export interface Slack {
   webhookUrl?: string;
 }
 
-/** A Slack channel, through an incoming webhook. */
+/**
+ * A Slack channel, through an incoming webhook.
+ *
+ * As it is written; `Slack` is as it is answered.
+ */
 export interface SlackInput {
   /**
    * URL of the webhook: http or https, 1 to 2048 characters. Required. A secret: left out of
@@ -305,7 +319,11 @@ export interface Pagerduty {
   integrationKey?: string;
 }
 
-/** A PagerDuty service, through its Events API. */
+/**
+ * A PagerDuty service, through its Events API.
+ *
+ * As it is written; `Pagerduty` is as it is answered.
+ */
 export interface PagerdutyInput {
   /**
    * Integration key of the service, 1 to 1024 characters. Required. A secret: left out of answers
@@ -325,7 +343,11 @@ export interface Opsgenie {
   region: OpsgenieRegion;
 }
 
-/** An Opsgenie team. */
+/**
+ * An Opsgenie team.
+ *
+ * As it is written; `Opsgenie` is as it is answered.
+ */
 export interface OpsgenieInput {
   /**
    * API key of the integration, 1 to 1024 characters. Required. A secret: left out of answers to
@@ -347,7 +369,11 @@ export interface Webhook {
   headers: WebhookHeader[];
 }
 
-/** An HTTP endpoint of your own. */
+/**
+ * An HTTP endpoint of your own.
+ *
+ * As it is written; `Webhook` is as it is answered.
+ */
 export interface WebhookInput {
   /**
    * URL that events are posted to: http or https, 1 to 2048 characters. Credentials in it are left
@@ -369,7 +395,11 @@ export interface WebhookHeader {
   value?: string;
 }
 
-/** A header of every request to a webhook's endpoint. */
+/**
+ * A header of every request to a webhook's endpoint.
+ *
+ * As it is written; `WebhookHeader` is as it is answered.
+ */
 export interface WebhookHeaderInput {
   /**
    * Name of the header. Required. Names that belong to the connection, `Content-Length`, and
@@ -407,7 +437,11 @@ export interface GoogleChat {
   webhookUrl?: string;
 }
 
-/** A Google Chat space, through a webhook. */
+/**
+ * A Google Chat space, through a webhook.
+ *
+ * As it is written; `GoogleChat` is as it is answered.
+ */
 export interface GoogleChatInput {
   /**
    * URL of the webhook: http or https, 1 to 2048 characters. Required. A secret: left out of
@@ -425,7 +459,11 @@ export interface GrafanaOncall {
   webhookUrl?: string;
 }
 
-/** A Grafana OnCall integration. */
+/**
+ * A Grafana OnCall integration.
+ *
+ * As it is written; `GrafanaOncall` is as it is answered.
+ */
 export interface GrafanaOncallInput {
   /**
    * URL of the webhook: http or https, 1 to 2048 characters. Required. A secret: left out of
@@ -515,20 +553,20 @@ export interface ListNotificationsResponse {
 /** A change of a channel. */
 export type UpdateNotificationRequest =
   | {
-    /** `id` says which; the other outputs are ignored. Required. */
+      /** `id` says which; the other outputs are ignored. Required. */
       notification: Whole<NotificationInput>;
       updateMask?: undefined;
     }
   | {
-    /** `id` says which; the other outputs are ignored. Required. */
+      /** `id` says which; the other outputs are ignored. Required. */
       notification: Part<NotificationInput>;
-    /**
-     * What changes, by the names of Notification's arguments and blocks, for example
-     * `name,monitorIds`. A named field that `notification` leaves out is cleared; a block is replaced
-     * as a whole. Where `providerType` is named and changes, the block of the kind before leaves
-     * by itself. Absent: all arguments are replaced but `events`, `remindEvery` and `quietHours`,
-     * which stay as they are.
-     */
+      /**
+       * What changes, by the names of Notification's arguments and blocks, for example
+       * `name,monitorIds`. A named field that `notification` leaves out is cleared; a block is replaced
+       * as a whole. Where `providerType` is named and changes, the block of the kind before leaves
+       * by itself. Absent: all arguments are replaced but `events`, `remindEvery` and `quietHours`,
+       * which stay as they are.
+       */
       updateMask: FieldMask<NotificationInput>;
     };
 

@@ -3,7 +3,7 @@
 import type { CallOptions } from "../options.js";
 import type { Pages } from "../pages.js";
 import type { FieldMask, Part, Timestamp, Whole, WholeBut } from "../shapes.js";
-import type { AccessType, ComponentType, CustomDomainState, Language, PageState, ReportStatus, SubscriberKind, SubscriberState, Theme, Topic } from "./words.js";
+import type { AccessType, ComponentType, CustomDomainState, Language, NotTold, PageState, ReportStatus, SubscriberKind, SubscriberState, Theme, Topic } from "./words.js";
 
 /**
  * Creates, changes and reads the status pages of the caller's workspace, with their components and
@@ -251,7 +251,11 @@ export interface StatusPage {
   allowIndexing: boolean;
 }
 
-/** A status page. */
+/**
+ * A status page.
+ *
+ * As it is written; `StatusPage` is as it is answered.
+ */
 export interface StatusPageInput {
   /** Title of the page: 1 to 256 characters. Required. */
   title: string;
@@ -316,7 +320,11 @@ export interface Component {
   updatedAt: Timestamp;
 }
 
-/** A line of a status page. */
+/**
+ * A line of a status page.
+ *
+ * As it is written; `Component` is as it is answered.
+ */
 export interface ComponentInput {
   /** The page it stands on, `page_…`. Required, and fixed once it is created. */
   pageId: string;
@@ -353,7 +361,11 @@ export interface ComponentGroup {
   updatedAt: Timestamp;
 }
 
-/** Components of a status page that stand together. */
+/**
+ * Components of a status page that stand together.
+ *
+ * As it is written; `ComponentGroup` is as it is answered.
+ */
 export interface ComponentGroupInput {
   /** The page it stands on, `page_…`. Required, and fixed once it is created. */
   pageId: string;
@@ -430,17 +442,17 @@ export interface ListStatusPagesResponse {
 /** A change of a status page. */
 export type UpdateStatusPageRequest =
   | {
-    /** `id` says which; the other outputs are ignored. Required. */
+      /** `id` says which; the other outputs are ignored. Required. */
       statusPage: Whole<StatusPageInput>;
       updateMask?: undefined;
     }
   | {
-    /** `id` says which; the other outputs are ignored. Required. */
+      /** `id` says which; the other outputs are ignored. Required. */
       statusPage: Part<StatusPageInput>;
-    /**
-     * What changes, by the names of StatusPage's arguments, for example `title,slug`. A named
-     * field that `statusPage` leaves out is cleared. Absent: all arguments are replaced.
-     */
+      /**
+       * What changes, by the names of StatusPage's arguments, for example `title,slug`. A named
+       * field that `statusPage` leaves out is cleared. Absent: all arguments are replaced.
+       */
       updateMask: FieldMask<StatusPageInput>;
     };
 
@@ -566,18 +578,18 @@ export interface ListComponentsResponse {
 /** A change of a component. */
 export type UpdateComponentRequest =
   | {
-    /** `id` says which; the other outputs are ignored. Required. */
+      /** `id` says which; the other outputs are ignored. Required. */
       component: WholeBut<ComponentInput, "pageId" | "type">;
       updateMask?: undefined;
     }
   | {
-    /** `id` says which; the other outputs are ignored. Required. */
+      /** `id` says which; the other outputs are ignored. Required. */
       component: Part<ComponentInput>;
-    /**
-     * What changes, by the names of Component's arguments, for example `name,order`. A named
-     * field that `component` leaves out is cleared. Absent: all arguments are replaced, but
-     * those that are fixed may be left out.
-     */
+      /**
+       * What changes, by the names of Component's arguments, for example `name,order`. A named
+       * field that `component` leaves out is cleared. Absent: all arguments are replaced, but
+       * those that are fixed may be left out.
+       */
       updateMask: FieldMask<ComponentInput>;
     };
 
@@ -651,18 +663,18 @@ export interface ListComponentGroupsResponse {
 /** A change of a component group. */
 export type UpdateComponentGroupRequest =
   | {
-    /** `id` says which; the other outputs are ignored. Required. */
+      /** `id` says which; the other outputs are ignored. Required. */
       componentGroup: WholeBut<ComponentGroupInput, "pageId">;
       updateMask?: undefined;
     }
   | {
-    /** `id` says which; the other outputs are ignored. Required. */
+      /** `id` says which; the other outputs are ignored. Required. */
       componentGroup: Part<ComponentGroupInput>;
-    /**
-     * What changes, by the names of ComponentGroup's arguments, for example `name`. A named
-     * field that `componentGroup` leaves out is cleared. Absent: all arguments are replaced, but
-     * those that are fixed may be left out.
-     */
+      /**
+       * What changes, by the names of ComponentGroup's arguments, for example `name`. A named
+       * field that `componentGroup` leaves out is cleared. Absent: all arguments are replaced, but
+       * those that are fixed may be left out.
+       */
       updateMask: FieldMask<ComponentGroupInput>;
     };
 
@@ -873,10 +885,14 @@ export interface Subscriber {
    * address is at none of their domains; `password` where it asked before the page had this password.
    * It is told again when that has changed.
    */
-  notToldBecause?: "pending" | "page_hidden" | "other_domain" | "password";
+  notToldBecause?: NotTold;
 }
 
-/** Somebody, or a program, who is told what happens on a status page. */
+/**
+ * Somebody, or a program, who is told what happens on a status page.
+ *
+ * As it is written; `Subscriber` is as it is answered.
+ */
 export interface SubscriberInput {
   /** The page, `page_…`. Required. */
   pageId: string;

@@ -135,7 +135,11 @@ export interface StatusReport {
   updatedAt: Timestamp;
 }
 
-/** A status report. */
+/**
+ * A status report.
+ *
+ * As it is written; `StatusReport` is as it is answered.
+ */
 export interface StatusReportInput {
   /** The status page that it stands on, `page_…`. Required, and fixed. */
   pageId: string;
@@ -185,7 +189,11 @@ export interface StatusReportUpdate {
   updatedAt: Timestamp;
 }
 
-/** An update of a report. */
+/**
+ * An update of a report.
+ *
+ * As it is written; `StatusReportUpdate` is as it is answered.
+ */
 export interface StatusReportUpdateInput {
   /**
    * How far people have come: `investigating`, `identified`, `monitoring` or `resolved`. Required,
@@ -226,7 +234,11 @@ export interface ReportTemplate {
   updatedAt: Timestamp;
 }
 
-/** A template: what a report may begin with. */
+/**
+ * A template: what a report may begin with.
+ *
+ * As it is written; `ReportTemplate` is as it is answered.
+ */
 export interface ReportTemplateInput {
   /** What people choose it by: one line, 1 to 256 characters. Required. */
   name: string;
@@ -300,17 +312,17 @@ export interface ListStatusReportsResponse {
 /** A change of a report. */
 export type UpdateStatusReportRequest =
   | {
-    /** `id` says which; the other outputs are ignored. Required. */
+      /** `id` says which; the other outputs are ignored. Required. */
       statusReport: WholeBut<StatusReportInput, "pageId">;
       updateMask?: undefined;
     }
   | {
-    /** `id` says which; the other outputs are ignored. Required. */
+      /** `id` says which; the other outputs are ignored. Required. */
       statusReport: Part<StatusReportInput>;
-    /**
-     * What changes, by the names of StatusReport's arguments, for example `title,components`. A named
-     * field that `statusReport` leaves out is cleared. Absent: all arguments are replaced.
-     */
+      /**
+       * What changes, by the names of StatusReport's arguments, for example `title,components`. A named
+       * field that `statusReport` leaves out is cleared. Absent: all arguments are replaced.
+       */
       updateMask: FieldMask<StatusReportInput>;
     };
 
@@ -349,17 +361,17 @@ export interface AddStatusReportUpdateResponse {
 /** A change of an update. */
 export type EditStatusReportUpdateRequest =
   | {
-    /** `id` says which; the other outputs are ignored. Required. */
+      /** `id` says which; the other outputs are ignored. Required. */
       update: Whole<StatusReportUpdateInput>;
       updateMask?: undefined;
     }
   | {
-    /** `id` says which; the other outputs are ignored. Required. */
+      /** `id` says which; the other outputs are ignored. Required. */
       update: Part<StatusReportUpdateInput>;
-    /**
-     * What changes, by the names of StatusReportUpdate's arguments, for example `text,at`. A named field
-     * that `update` leaves out is cleared, but for `at`, which stays. Absent: all arguments are replaced.
-     */
+      /**
+       * What changes, by the names of StatusReportUpdate's arguments, for example `text,at`. A named field
+       * that `update` leaves out is cleared, but for `at`, which stays. Absent: all arguments are replaced.
+       */
       updateMask: FieldMask<StatusReportUpdateInput>;
     };
 
@@ -419,17 +431,17 @@ export interface ListReportTemplatesResponse {
 /** A change of a template. */
 export type UpdateReportTemplateRequest =
   | {
-    /** `id` says which; the other outputs are ignored. Required. */
+      /** `id` says which; the other outputs are ignored. Required. */
       template: Whole<ReportTemplateInput>;
       updateMask?: undefined;
     }
   | {
-    /** `id` says which; the other outputs are ignored. Required. */
+      /** `id` says which; the other outputs are ignored. Required. */
       template: Part<ReportTemplateInput>;
-    /**
-     * What changes, by the names of ReportTemplate's arguments, for example `name,text`. A named field
-     * that `template` leaves out is cleared. Absent: all arguments are replaced.
-     */
+      /**
+       * What changes, by the names of ReportTemplate's arguments, for example `name,text`. A named field
+       * that `template` leaves out is cleared. Absent: all arguments are replaced.
+       */
       updateMask: FieldMask<ReportTemplateInput>;
     };
 

@@ -138,6 +138,12 @@ export const SUBSCRIBER_STATES = ["pending", "active"] as const;
 /** Whether a subscriber said yes. */
 export type SubscriberState = (typeof SUBSCRIBER_STATES)[number];
 
+/** Why a subscriber is told nothing. */
+export const NOT_TOLD = ["pending", "page_hidden", "other_domain", "password"] as const;
+
+/** Why a subscriber is told nothing. */
+export type NotTold = (typeof NOT_TOLD)[number];
+
 /** What a subscriber may hear of. */
 export const TOPICS = ["reports", "maintenance", "incidents"] as const;
 

@@ -92,7 +92,7 @@ impl<'a> Types<'a> {
             return update;
         }
         let name = self.name(message, way);
-        let comment = self.comments.tsdoc(self.contract.of_message(message), &[], 0);
+        let comment = self.about(message, &name);
         if let Some(oneof) = message.oneofs().find(|it| !it.is_synthetic()) {
             return format!(
                 "{comment}export type {name} =\n{};\n\n",
@@ -112,6 +112,17 @@ impl<'a> Types<'a> {
         format!(
             "/** What every {name} has, whatever its kind. */\nexport interface {name}Common {{\n{common}}}\n\n{comment}export type {name} = {name}Common &\n  (\n{blocks}  );\n\n"
         )
+    }
+
+    /// The comment of a message under this name: of what is written it says what is answered.
+    fn about(&self, message: &MessageDescriptor, name: &str) -> String {
+        let comment = self.contract.of_message(message).trim_end();
+        let answered = self.name(message, Way::Answered);
+        if name == answered {
+            return self.comments.tsdoc(comment, &[], 0);
+        }
+        let written = format!("{comment}\n\nAs it is written; `{answered}` is as it is answered.");
+        self.comments.tsdoc(&written, &[], 0)
     }
 
     /// The blocks of which one is given, and the other fields but the one that names it.
@@ -192,7 +203,7 @@ impl<'a> Types<'a> {
             fixed => format!("WholeBut<{written}, {}>", fixed.join(" | ")),
         };
         let told =
-            |field: &FieldDescriptor| self.comments.tsdoc(self.contract.of_field(field), &[], 2);
+            |field: &FieldDescriptor| self.comments.tsdoc(self.contract.of_field(field), &[], 3);
         let (about, of_mask) = (told(&resource), told(&mask));
         Some(format!(
             "{}export type {} =\n  | {{\n{about}      {name}: {whole};\n      updateMask?: undefined;\n    }}\n  | {{\n{about}      {name}: Part<{written}>;\n{of_mask}      updateMask: FieldMask<{written}>;\n    }};\n\n",

@@ -6,7 +6,7 @@ use protox::prost_reflect::FieldDescriptor;
 use rules::incident::IncidentState;
 use rules::notification::{Held, WishedEvent};
 use rules::report::{Impact, ReportState, ReportStatus};
-use rules::status_page::{Language, SubscriberKind, SubscriberState, Topic};
+use rules::status_page::{Language, NotTold, SubscriberKind, SubscriberState, Topic};
 use rules::{
     AccessType, ComponentType, Method, MonitorKind, MonitorStatus, NumberComparator,
     OpsgenieRegion, Periodicity, ProviderType, Reason, RecordComparator, RecordKind, Region,
@@ -100,6 +100,7 @@ const LISTS: &[List] = &[
         SubscriberState::WORDS,
         "Whether a subscriber said yes",
     ),
+    of_rules("NotTold", "NOT_TOLD", NotTold::WORDS, "Why a subscriber is told nothing"),
     of_rules("Topic", "TOPICS", Topic::WORDS, "What a subscriber may hear of"),
     of_rules("Language", "LANGUAGES", Language::WORDS, "Languages of emails to subscribers"),
     of_rules("Scope", "SCOPES", Scope::WORDS, "What a key may do"),
