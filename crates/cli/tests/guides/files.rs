@@ -34,10 +34,7 @@ pub(crate) fn must_be_read(world: &World, place: &str, language: &str, file: &Pa
         }
         "ini" => {
             let mut systemd = Command::new("systemd-analyze");
-            must_take(
-                place,
-                systemd.args(["verify", "--man=no"]).arg(file),
-            );
+            must_take(place, systemd.args(["verify", "--man=no"]).arg(file));
         }
         "caddyfile" => {
             let mut caddy = Command::new("caddy");
