@@ -168,14 +168,13 @@ impl Visit<'_> {
     async fn report(self, id: ReportId) -> Result<Option<Work>, String> {
         let (view, page) = (&self.shown.view, &self.shown.page);
         let known = view.reports.iter().find(|report| report.id == id);
-        let report = match known {
-            Some(known) => Some(Arc::clone(known)),
-            None => {
-                let kept = &self.app.behind.reports;
-                let read = self.read_report(id);
-                let found = kept.get(self.app, page.workspace, (page.id, id), read).await?;
-                found.map(|report| Arc::new(view.report(&report)))
-            }
+        let report = if let Some(known) = known {
+            Some(Arc::clone(known))
+        } else {
+            let kept = &self.app.behind.reports;
+            let read = self.read_report(id);
+            let found = kept.get(self.app, page.workspace, (page.id, id), read).await?;
+            found.map(|report| Arc::new(view.report(&report)))
         };
         Ok(report.map(|it| {
             self.work(move |shown, words, base| html::report_page(shown, words, base, &it))

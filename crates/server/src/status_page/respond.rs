@@ -25,6 +25,9 @@ use crate::app::App;
 const PUBLIC: &str = "public, max-age=0, stale-while-revalidate=30, stale-if-error=86400";
 const PRIVATE: &str = "private, no-store";
 
+/// What was said of no page, by language and sentence.
+type Sentences = HashMap<(&'static str, &'static str), Arc<Said>>;
+
 /// One of the forms of a page.
 pub(super) async fn form(
     app: App,
@@ -180,7 +183,7 @@ pub(super) fn say(
     words: &'static Words,
     headers: &HeaderMap,
 ) -> Response {
-    static SAID: LazyLock<Mutex<HashMap<(&str, &str), Arc<Said>>>> = LazyLock::new(Mutex::default);
+    static SAID: LazyLock<Mutex<Sentences>> = LazyLock::new(Mutex::default);
     let mut kept = SAID.lock().unwrap_or_else(PoisonError::into_inner);
     let said = kept.entry((words.lang, sentence)).or_insert_with(|| {
         let text = door::sentence(sentence, words);
