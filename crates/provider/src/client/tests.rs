@@ -178,7 +178,7 @@ async fn what_one_call_is_told_to_wait_is_known_to_all() {
 fn who_is_to_wait_waits_for_all_of_it_and_comes_back_within_as_long_again() {
     let now = Instant::now();
     let after = |seconds| now + Duration::from_secs(seconds);
-    let pause = Quiet::of(now, Duration::from_secs(120));
+    let pause = Quiet::of(now, Duration::from_mins(2));
     let ends = [0.0, 0.5, 1.0].map(|chance| pause.ends(now, chance).unwrap());
     assert_eq!(ends, [after(120), after(180), after(240)]);
     assert_eq!(pause.ends(after(119), 0.0), Some(after(120)), "who comes later waits for the rest");

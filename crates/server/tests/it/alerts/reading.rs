@@ -29,7 +29,7 @@ async fn leads(webhook: &Receiver, count: usize) -> Option<String> {
 
 #[tokio::test]
 async fn a_message_leads_to_the_incident_where_everybody_may_read_of_it() {
-    let (story, webhook) = a_story().await;
+    let (story, webhook) = Box::pin(a_story()).await;
     let page = story.shown_on(json!({ "title": "Acme", "slug": "acme" })).await;
     story.breaks().await;
     let link = leads(&webhook, 1).await.expect("a page shows the monitor");
@@ -50,7 +50,7 @@ async fn a_message_leads_to_the_incident_where_everybody_may_read_of_it() {
 
 #[tokio::test]
 async fn a_message_leads_nowhere_where_nobody_may_just_read_of_it() {
-    let (story, webhook) = a_story().await;
+    let (story, webhook) = Box::pin(a_story()).await;
     let locked = json!({
         "title": "Inside", "slug": "inside", "accessType": "password", "password": "open sesame",
     });

@@ -285,10 +285,10 @@ async fn a_monitor_says_until_when_it_is_under_maintenance() {
     let following = json!({ "startsAt": after_start(120), "duration": "30m" });
     let following = done(&caller, "CreateMaintenance", an_hour(&monitor, following)).await;
     assert_eq!(until().await, Value::Null, "it is to come");
-    server.advance(Duration::from_mins(60));
+    server.advance(Duration::from_hours(1));
     assert_eq!(until().await, json!(after_start(150)), "the second follows without a gap");
     done(&caller, "DeleteMaintenance", json!({ "id": following["id"] })).await;
     assert_eq!(until().await, json!(after_start(120)));
-    server.advance(Duration::from_mins(60));
+    server.advance(Duration::from_hours(1));
     assert_eq!(until().await, Value::Null, "it is over");
 }

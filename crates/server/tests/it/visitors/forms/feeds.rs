@@ -174,8 +174,8 @@ async fn rss_keeps_the_rules_of_the_w3c_s_validator() {
         assert_eq!(read.strftime("%a, %d %b %Y %H:%M:%S %z").to_string(), date);
     }
     // DuplicateItem
-    let mut guids: Vec<_> = xml.split("<guid isPermaLink=\"false\">").skip(1).collect();
-    guids.iter_mut().for_each(|rest| *rest = rest.split_once('<').unwrap().0);
+    let guids = xml.split("<guid isPermaLink=\"false\">").skip(1);
+    let mut guids: Vec<_> = guids.map(|rest| rest.split_once('<').unwrap().0).collect();
     guids.sort_unstable();
     guids.dedup();
     assert_eq!(guids.len(), count);
