@@ -11,5 +11,6 @@ mod faults;
 mod functions;
 mod generated;
 mod lifecycle;
+mod reference;
 mod refusals;
 mod world;
