@@ -224,6 +224,53 @@ fn programs_are_told_by_a_signed_webhook_with_version_and_type() {
     assert_eq!(body, expected);
 }
 
+// issue 8, point 3: "webhook payloads with their JSON Schema"
+#[test]
+fn every_webhook_fits_its_schema_which_has_no_field_that_is_not_sent() {
+    let subscriber = a_subscriber(
+        Destination::Webhook(Secret::new("https://a.example".to_owned())),
+        Language::En,
+    );
+    let schema = include_str!("../../../../../docs/reference/page-webhook.schema.json");
+    let mut schema: serde_json::Value = serde_json::from_str(schema).unwrap();
+    close(&mut schema);
+    let schema = jsonschema::validator_for(&schema).unwrap();
+    let told = [
+        vec![report(ReportStatus::Investigating, 1)],
+        vec![report(ReportStatus::Monitoring, 2)],
+        vec![report(ReportStatus::Resolved, 3)],
+        vec![maintenance(Stage::Announced)],
+        vec![maintenance(Stage::Begun)],
+        vec![maintenance(Stage::Over)],
+        vec![incident(false)],
+        vec![incident(true)],
+        vec![incident(false), incident(true)],
+    ];
+    for news in told {
+        let message = compose_news(&subscriber, &news, &servers(), &cover("key-1")).unwrap();
+        let Message::Http(message) = message else { panic!("a webhook was asked for") };
+        let mut body: serde_json::Value = serde_json::from_slice(&message.body).unwrap();
+        let wrong: Vec<_> = schema.iter_errors(&body).map(|it| it.to_string()).collect();
+        assert!(wrong.is_empty(), "{body}: {wrong:#?}");
+        body["data"]["news"][0]["more"] = true.into();
+        assert!(!schema.is_valid(&body), "{body}");
+    }
+}
+
+/// Makes objects of a schema refuse what they do not name, as no receiver should.
+fn close(schema: &mut serde_json::Value) {
+    match schema {
+        serde_json::Value::Object(fields) => {
+            fields.values_mut().for_each(close);
+            if fields.contains_key("properties") {
+                fields.insert("additionalProperties".to_owned(), false.into());
+            }
+        }
+        serde_json::Value::Array(items) => items.iter_mut().for_each(close),
+        _ => {}
+    }
+}
+
 #[test]
 fn what_is_told_twice_has_one_name_and_what_is_new_has_another() {
     let all = [
