@@ -2,6 +2,11 @@
 //! tables of `rules`, the scenarios of the clients, and the pages beside this file. That every example is
 //! what it says is held by the tests that run them (decision 0038).
 
+#![expect(
+    clippy::format_push_string,
+    reason = "pages are made once, and what is written reads as it is"
+)]
+
 mod answers;
 mod comment;
 mod contract;

@@ -9,7 +9,7 @@ use protox::prost_reflect::prost_types::field_descriptor_proto::{Label, Type};
 use protox::prost_reflect::prost_types::method_options::IdempotencyLevel;
 use protox::prost_reflect::prost_types::{
     DescriptorProto, FieldDescriptorProto, FileDescriptorProto, MethodDescriptorProto,
-    ServiceDescriptorProto,
+    MethodOptions, ServiceDescriptorProto,
 };
 
 /// Packages that are described for reflection only, or by others.
@@ -207,7 +207,7 @@ fn read_service(
         service: full.clone(),
         name: method.name().to_owned(),
         comment: comments.at(&[SERVICE, at, MEMBER, index]),
-        level: match method.options.as_ref().map(|options| options.idempotency_level()) {
+        level: match method.options.as_ref().map(MethodOptions::idempotency_level) {
             Some(IdempotencyLevel::NoSideEffects) => Level::Reads,
             Some(IdempotencyLevel::Idempotent) => Level::Repeatable,
             Some(IdempotencyLevel::IdempotencyUnknown) | None => Level::Once,
@@ -243,6 +243,7 @@ fn read_message(
 }
 
 fn read_field(field: &FieldDescriptorProto, comment: String) -> Result<Field> {
+    #[expect(clippy::wildcard_enum_match_arm, reason = "others' types, which we do not use")]
     let kind = match field.r#type() {
         Type::String => Kind::Text,
         Type::Int32 => Kind::Number,

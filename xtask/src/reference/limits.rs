@@ -102,7 +102,8 @@ pub(super) fn sections() -> Result<String> {
 pub(super) fn contents() -> Result<String> {
     let text = sections()?;
     let titles = text.lines().filter_map(|line| line.strip_prefix("## "));
-    Ok(titles.map(|title| format!("- [{title}](#{})\n", anchor(title))).collect())
+    let lines: Vec<_> = titles.map(|title| format!("- [{title}](#{})\n", anchor(title))).collect();
+    Ok(lines.concat())
 }
 
 fn part_of(name: &str) -> usize {
@@ -158,11 +159,13 @@ fn plain(field: &Field) -> String {
 
 fn form(field: &Field) -> String {
     use rules::field::Shape;
-    match field.shape {
-        Shape::Id(prefix) => format!("An id, `{prefix}…`"),
-        Shape::SetOfIds(prefix) => format!("Ids, `{prefix}…`, each once"),
-        _ => "A [time](calling.md#times)".to_owned(),
+    if let Shape::Id(prefix) = field.shape {
+        return format!("An id, `{prefix}…`");
     }
+    if let Shape::SetOfIds(prefix) = field.shape {
+        return format!("Ids, `{prefix}…`, each once");
+    }
+    "A [time](calling.md#times)".to_owned()
 }
 
 /// The constants of a source with their comments.

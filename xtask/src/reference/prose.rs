@@ -38,6 +38,7 @@ impl<'a> Prose<'a> {
     }
 
     /// Where an object is described, seen from the page of `package`.
+    #[expect(clippy::unused_self, reason = "links are asked of the one who makes them")]
     pub(super) fn object(&self, package: &str, full: &str) -> String {
         let name = full.rsplit('.').next().unwrap_or(full);
         format!("[{name}]({})", address(package, package_of(full), name))

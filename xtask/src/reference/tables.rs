@@ -134,15 +134,11 @@ pub(super) fn lacking(entry: Entry, text: &str) -> String {
 
 /// What a sentence about a value leaves out that says of what form it is.
 fn rest(shape: Shape) -> Option<String> {
-    match shape {
-        Shape::SetOf(words) if words == Region::WORDS => {
-            Some("[Regions](regions.md) lists them".to_owned())
-        }
-        shape => match shape.characters() {
-            Some((_, max)) if shape.words().is_none() => Some(format!("Up to {max} characters")),
-            Some(_) | None => bounds(shape),
-        },
+    if shape.words() == Some(Region::WORDS) {
+        return Some("[Regions](regions.md) lists them".to_owned());
     }
+    let most = shape.characters().map(|(_, max)| format!("Up to {max} characters"));
+    most.or_else(|| bounds(shape))
 }
 
 /// What a value may be, in words; `None` where its type says it all.
@@ -201,16 +197,8 @@ fn measures(shape: Shape) -> Vec<String> {
         | Shape::HeaderValue { max }
         | Shape::EmailAddress { max }
         | Shape::ListOfDomains { max } => vec![max.to_string()],
-        Shape::Integer { min: i32::MIN, .. } => Vec::new(),
-        Shape::Integer { min, max: i32::MAX } => vec![min.to_string()],
-        Shape::Integer { min, max } => vec![min.to_string(), max.to_string()],
-        Shape::Interval { min, max } => vec![interval(min), interval(max)],
-        Shape::SetOf(words) if words == Region::WORDS => vec!["regions.md".to_owned()],
-        Shape::OneOf(words) | Shape::SetOf(words) => {
-            words.iter().map(|word| format!("`{word}`")).collect()
-        }
-        // As a name it has 253, whatever the table has for the text.
-        Shape::DomainName { .. }
+        // What has no number; a domain name has 253 as a name, whatever the table has for the text.
+        Shape::Integer { min: i32::MIN, .. }
         | Shape::PhoneNumber
         | Shape::TimeOfDay
         | Shape::TimeZone
@@ -218,7 +206,15 @@ fn measures(shape: Shape) -> Vec<String> {
         | Shape::Id(_)
         | Shape::SetOfIds(_)
         | Shape::Instant
-        | Shape::ListOf(_) => Vec::new(),
+        | Shape::ListOf(_)
+        | Shape::DomainName { .. } => Vec::new(),
+        Shape::Integer { min, max: i32::MAX } => vec![min.to_string()],
+        Shape::Integer { min, max } => vec![min.to_string(), max.to_string()],
+        Shape::Interval { min, max } => vec![interval(min), interval(max)],
+        Shape::SetOf(words) if words == Region::WORDS => vec!["regions.md".to_owned()],
+        Shape::OneOf(words) | Shape::SetOf(words) => {
+            words.iter().map(|word| format!("`{word}`")).collect()
+        }
     }
 }
 

@@ -99,9 +99,8 @@ fn key(name: &str, form: Form) -> String {
 fn holds_objects(value: &Value) -> bool {
     let is_object = |value: &Value| value.as_object().is_some_and(|fields| !fields.is_empty());
     match value {
-        Value::Object(fields) => fields.values().any(|value| match value {
-            Value::Array(items) => items.iter().any(is_object),
-            other => is_object(other),
+        Value::Object(fields) => fields.values().any(|value| {
+            is_object(value) || value.as_array().is_some_and(|items| items.iter().any(is_object))
         }),
         Value::Array(items) => items.len() > 1 && items.iter().any(is_object),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,

@@ -59,7 +59,7 @@ impl Terraform {
                     let Some(value) = example.raw.get(*argument) else { continue };
                     let value = known.value(value)?;
                     if let Some(named) = value.strip_suffix(".id") {
-                        label = named.rsplit('.').next().unwrap_or(named).to_owned();
+                        named.rsplit('.').next().unwrap_or(named).clone_into(&mut label);
                     }
                     lines.push(((*argument).to_owned(), value));
                 }
@@ -133,7 +133,9 @@ impl Known<'_> {
                     items.iter().map(|item| self.value(item)).collect::<Result<Vec<_>>>()?;
                 Ok(format!("[{}]", items.join(", ")))
             }
-            other => Ok(other.to_string()),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => {
+                Ok(value.to_string())
+            }
         }
     }
 
