@@ -1,10 +1,10 @@
-//! Comments of the contract as TSDoc: names of fields and methods as TypeScript has them.
+//! Comments of the contract as `TSDoc`: names of fields and methods as TypeScript has them.
 
 use std::collections::BTreeSet;
 
 use super::{camel, lower_first};
 
-/// Turns comments into TSDoc.
+/// Turns comments into `TSDoc`.
 pub(super) struct Comments {
     fields: BTreeSet<String>,
     methods: BTreeSet<String>,
@@ -50,7 +50,7 @@ impl Comments {
         for word in text.split_inclusive(|it: char| !it.is_ascii_alphanumeric()) {
             let name = word.trim_end_matches(|it: char| !it.is_ascii_alphanumeric());
             if self.methods.contains(name) {
-                prose.push_str(&format!("`{}`", lower_first(name)));
+                prose.extend([format!("`{}`", lower_first(name))]);
                 prose.push_str(&word[name.len()..]);
             } else {
                 prose.push_str(word);

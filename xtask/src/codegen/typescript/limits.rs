@@ -68,12 +68,16 @@ fn of_fields(fields: &[Field], blocks: &[Block], depth: usize) -> Vec<Entry> {
 
 /// The bounds of a field and its default; `None` of one that has neither.
 fn of_field(field: &Field) -> Option<String> {
-    let bounds = match field.shape {
-        Shape::Integer { min, max } => Some((i64::from(min), i64::from(max))),
-        Shape::Interval { min, max } => Some((i64::from(min), i64::from(max))),
-        Shape::ListOfDomains { max } => Some((0, i64::from(max))),
-        Shape::Id(_) | Shape::TimeOfDay | Shape::TimeZone => None,
-        shape => shape.characters().map(|(min, max)| (i64::from(min), i64::from(max))),
+    let has_none = matches!(field.shape, Shape::Id(_) | Shape::TimeOfDay | Shape::TimeZone);
+    let bounds = if let Shape::Integer { min, max } = field.shape {
+        Some((i64::from(min), i64::from(max)))
+    } else if let Shape::Interval { min, max } = field.shape {
+        Some((i64::from(min), i64::from(max)))
+    } else if let Shape::ListOfDomains { max } = field.shape {
+        Some((0, i64::from(max)))
+    } else {
+        let characters = field.shape.characters().filter(|_| !has_none);
+        characters.map(|(min, max)| (i64::from(min), i64::from(max)))
     };
     let default = match field.presence {
         Presence::Default(Value::Text(text)) => Some(format!("default: \"{text}\"")),
@@ -102,7 +106,7 @@ fn object(entries: &[Entry], depth: usize) -> String {
         return "{}".to_owned();
     }
     let indent = "  ".repeat(depth);
-    let lines: String =
-        entries.iter().map(|(name, text)| format!("{indent}  {name}: {text},\n")).collect();
-    format!("{{\n{lines}{indent}}}")
+    let line = |(name, text): &Entry| format!("{indent}  {name}: {text},\n");
+    let lines: Vec<_> = entries.iter().map(line).collect();
+    format!("{{\n{}{indent}}}", lines.concat())
 }

@@ -1,5 +1,5 @@
 //! The messages of the contract in a short form of our own, from which the client makes descriptors where
-//! a transport needs them: a fifth of what a FileDescriptorSet takes. Reading it belongs to
+//! a transport needs them: a fifth of what a `FileDescriptorSet` takes. Reading it belongs to
 //! `clients/typescript/src/descriptors.ts`.
 
 use anyhow::{Result, bail};
@@ -32,7 +32,7 @@ fn line(message: &MessageDescriptor) -> Result<String> {
     let mut fields: Vec<_> = message.fields().collect();
     fields.sort_by_key(FieldDescriptor::number);
     for field in fields {
-        text += &format!(" {}", said(&field, next)?);
+        text.extend([format!(" {}", said(&field, next)?)]);
         next = field.number() + 1;
     }
     Ok(text)
@@ -50,13 +50,15 @@ fn said(field: &FieldDescriptor, next: u32) -> Result<String> {
     let oneof = oneof.map_or_else(String::new, |oneof| format!("|{}", oneof.name()));
     let number =
         if field.number() == next { String::new() } else { format!("={}", field.number()) };
-    let kind = match field.kind() {
-        Kind::String => String::new(),
-        Kind::Bool => ":bool".to_owned(),
-        Kind::Int32 => ":int32".to_owned(),
-        Kind::Int64 => ":int64".to_owned(),
-        Kind::Message(message) if !field.is_map() => format!(":{}", name_from(&message, field)),
-        _ => bail!("{} is of a kind that the short form cannot say", field.full_name()),
+    let kind = field.kind();
+    let kind = if let Kind::Message(message) = &kind {
+        format!(":{}", name_from(message, field))
+    } else if kind == Kind::String {
+        String::new()
+    } else if [Kind::Bool, Kind::Int32, Kind::Int64].contains(&kind) {
+        format!(":{kind:?}")
+    } else {
+        bail!("{} is of a kind that the short form cannot say", field.full_name())
     };
     Ok(format!("{}{mark}{oneof}{number}{kind}", field.name()))
 }

@@ -31,18 +31,22 @@ pub(super) fn table(contract: &Contract) -> String {
     let (mut shapes, mut written) = (String::new(), BTreeSet::new());
     let mut services = String::new();
     for service in contract.services() {
-        services += &format!(
+        services.extend([format!(
             "  [\n    \"{}\",\n    \"{}\",\n    {{\n",
             camel(module(&service.parent_file())),
             service.full_name()
-        );
+        )]);
         for method in methods(&service) {
             let request = method.input();
             for inner in request.fields().filter_map(|field| held(&field)) {
                 declare(&inner, &mut shapes, &mut written);
             }
             let traits = traits(contract, &method);
-            services += &format!("      {}: [{traits}, {}],\n", method.name(), shape(&request));
+            services.extend([format!(
+                "      {}: [{traits}, {}],\n",
+                method.name(),
+                shape(&request)
+            )]);
         }
         services += "    },\n  ],\n";
     }
@@ -74,7 +78,7 @@ fn declare(message: &MessageDescriptor, shapes: &mut String, written: &mut BTree
     for inner in message.fields().filter_map(|field| held(&field)) {
         declare(&inner, shapes, written);
     }
-    *shapes += &format!("const {}: Shape = {};\n", type_name(message), shape(message));
+    shapes.extend([format!("const {}: Shape = {};\n", type_name(message), shape(message))]);
 }
 
 fn shape(message: &MessageDescriptor) -> String {

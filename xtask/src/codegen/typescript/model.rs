@@ -220,10 +220,7 @@ pub(super) fn is_text(message: &MessageDescriptor) -> bool {
 
 /// The message that a field holds, once or several times; none for texts and numbers.
 pub(super) fn held(field: &FieldDescriptor) -> Option<MessageDescriptor> {
-    match field.kind() {
-        Kind::Message(message) if !is_text(&message) => Some(message),
-        _ => None,
-    }
+    field.kind().as_message().filter(|message| !is_text(message)).cloned()
 }
 
 fn reach(message: &MessageDescriptor, reached: &mut BTreeSet<String>) {

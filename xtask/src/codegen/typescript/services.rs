@@ -40,15 +40,15 @@ pub(super) fn all(contract: &Contract) -> String {
     let (mut imports, mut exports, mut fields) = (String::new(), String::new(), String::new());
     for file in contract.files() {
         let module = module_name(&file);
-        exports += &format!("export type * from \"./{module}.js\";\n");
+        exports.extend([format!("export type * from \"./{module}.js\";\n")]);
         for service in file.services() {
             let name = service.name();
-            imports += &format!("import type {{ {name} }} from \"./{module}.js\";\n");
-            fields += &format!(
+            imports.extend([format!("import type {{ {name} }} from \"./{module}.js\";\n")]);
+            fields.extend([format!(
                 "  /** `{}`. */\n  readonly {}: {{ readonly v1: {{ readonly {name}: {name} }} }};\n",
                 service.full_name(),
                 camel(module)
-            );
+            )]);
         }
     }
     format!(

@@ -5,7 +5,7 @@ use protox::prost_reflect::{FieldDescriptor, Kind, MessageDescriptor};
 
 use super::camel;
 use super::comments::Comments;
-use super::model::{Contract, Way, held, is_text, type_name};
+use super::model::{Contract, Way, held, type_name};
 use super::presence::{is_fixed, is_output, is_there};
 use super::words;
 
@@ -33,11 +33,10 @@ impl<'a> Types<'a> {
         match (travels(Way::Asked), travels(Way::Answered)) {
             (false, false) => String::new(),
             (true, false) => self.declare(message, Way::Asked),
-            (false, true) => self.declare(message, Way::Answered),
             (true, true) if self.differs(message) => {
                 self.declare(message, Way::Answered) + &self.declare(message, Way::Asked)
             }
-            (true, true) => self.declare(message, Way::Answered),
+            (_, true) => self.declare(message, Way::Answered),
         }
     }
 
@@ -67,12 +66,18 @@ impl<'a> Types<'a> {
         if let Some(words) = words::type_of(self.contract, field) {
             return words;
         }
-        match field.kind() {
-            Kind::Bool => "boolean".to_owned(),
-            Kind::String => "string".to_owned(),
-            Kind::Message(message) if is_text(&message) => message.name().to_owned(),
-            _ => "number".to_owned(),
+        let kind = field.kind();
+        if let Kind::Message(message) = &kind {
+            return message.name().to_owned();
         }
+        let name = if kind == Kind::Bool {
+            "boolean"
+        } else if kind == Kind::String {
+            "string"
+        } else {
+            "number"
+        };
+        name.to_owned()
     }
 
     fn differs(&self, message: &MessageDescriptor) -> bool {
