@@ -2,6 +2,7 @@
 //! its scenario against a real server, and what it answers is held against the scenario (decision 0038).
 //! What the pages are made of is `cargo xtask docs`'s.
 
+#![expect(clippy::format_push_string, reason = "a program is made once, and reads as it is")]
 #![expect(clippy::unwrap_used, reason = "helpers of tests, which clippy takes for the product's")]
 
 mod answers;

@@ -82,17 +82,14 @@ pub(super) fn filled(value: &Value, saved: &Saved) -> Value {
     match value {
         Value::String(text) => Value::from(filled_text(text, saved)),
         Value::Array(items) => items.iter().map(|item| filled(item, saved)).collect(),
-        Value::Object(fields) => match fields.get("$repeat").and_then(Value::as_array) {
-            Some(repeat) => {
+        Value::Object(fields) => {
+            if let Some(repeat) = fields.get("$repeat").and_then(Value::as_array) {
                 let count = usize::try_from(repeat[1].as_u64().unwrap()).unwrap();
-                Value::from(repeat[0].as_str().unwrap().repeat(count))
+                return Value::from(repeat[0].as_str().unwrap().repeat(count));
             }
-            None => {
-                let fields =
-                    fields.iter().map(|(name, value)| (name.clone(), filled(value, saved)));
-                Value::Object(fields.collect::<Map<_, _>>())
-            }
-        },
+            let fields = fields.iter().map(|(name, value)| (name.clone(), filled(value, saved)));
+            Value::Object(fields.collect::<Map<_, _>>())
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
     }
 }
