@@ -192,7 +192,9 @@ async fn replay(delivery: String, manner: &Manner) -> Result<()> {
         output::print(serde_json::to_value(&delivery)?);
     } else {
         let said = match &delivery.subscriber_id {
-            Some(subscriber) => format!("{} is tried again, to subscriber {subscriber}", delivery.id),
+            Some(subscriber) => {
+                format!("{} is tried again, to subscriber {subscriber}", delivery.id)
+            }
             None => {
                 format!("{} is tried again, on channel {}", delivery.id, delivery.notification_id)
             }

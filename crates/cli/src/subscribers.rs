@@ -118,7 +118,8 @@ async fn list(which: Which, manner: &Manner) -> Result<()> {
         output::print(serde_json::to_value(&part)?);
         return Ok(());
     }
-    let head = ["SUBSCRIBER", "PAGE", "STATE", "SINCE", "TOPICS", "WHERE", "NOT TOLD"].map(str::to_owned);
+    let head =
+        ["SUBSCRIBER", "PAGE", "STATE", "SINCE", "TOPICS", "WHERE", "NOT TOLD"].map(str::to_owned);
     let rows: Vec<_> = std::iter::once(head).chain(part.subscribers.iter().map(line)).collect();
     output::say(&output::table(&rows));
     let (shown, all) = (part.subscribers.len(), part.total_size);

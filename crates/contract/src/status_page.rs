@@ -3,8 +3,8 @@
 
 use rules::Secret;
 use rules::status_page::{
-    Component, ComponentDraft, ComponentGroup, Destination, GroupDraft, NotTold, PageDraft, StatusPage,
-    Subscriber, SubscriberDraft,
+    Component, ComponentDraft, ComponentGroup, Destination, GroupDraft, NotTold, PageDraft,
+    StatusPage, Subscriber, SubscriberDraft,
 };
 
 use crate::monitor::{Secrets, instant};

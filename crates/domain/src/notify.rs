@@ -30,8 +30,8 @@ mod tests;
 
 pub use answer::{in_one_line, read_answer, said};
 pub use compose::{compose, keeps_alerts};
-pub use email::style as letter_style;
 pub use content::Content;
+pub use email::style as letter_style;
 pub use event::{Ended, Event, EventKind, Grounds, Notice, RegionSeen, Subject};
 pub use identity::{event_key, event_name, storm_key, storm_of, thread};
 pub use message::{Answer, Delivered, Envelope, HttpMessage, ListLinks, Mail, Message, Refusal};

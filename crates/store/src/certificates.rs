@@ -150,11 +150,7 @@ impl Certificates<'_> {
     }
 
     /// Another time at which the next certificate is asked for, as its maker wishes.
-    pub async fn renews(
-        &self,
-        domain: DomainName,
-        renew_at: Timestamp,
-    ) -> Result<(), StoreError> {
+    pub async fn renews(&self, domain: DomainName, renew_at: Timestamp) -> Result<(), StoreError> {
         self.write(move |session| {
             Box::pin(async move {
                 query("UPDATE certificates SET renew_at = $2 WHERE domain = $1")

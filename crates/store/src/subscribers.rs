@@ -9,6 +9,7 @@ mod pending;
 mod visit;
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use domain::page::not_told;
 use rules::status_page::{
@@ -110,10 +111,13 @@ impl Subscribers<'_> {
         for row in &rows {
             let subscriber = read(&mut db, self.store.vault(), row).await?;
             let page_id = subscriber.settings.page_id;
-            if !pages.contains_key(&page_id) {
-                pages.insert(page_id, page_of(&mut db, self.store.vault(), page_id).await?);
-            }
-            found.push(receiving(self.store.vault(), subscriber, pages[&page_id].clone()));
+            let page = match pages.entry(page_id) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(place) => {
+                    place.insert(page_of(&mut db, self.store.vault(), page_id).await?)
+                }
+            };
+            found.push(receiving(self.store.vault(), subscriber, page.clone()));
         }
         Ok(Listed { rows: found, total: counted(total) })
     }

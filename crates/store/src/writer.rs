@@ -268,8 +268,8 @@ impl Session {
         if is_embedded && let Some(statement) = self.disk.turned(due) {
             self.control(statement).await?;
         }
-        let is_by_work = |task: &Box<dyn Task>| matches!(task.begin(), Begin::ByWork(_));
-        if !(is_alone && is_embedded && tasks.iter().all(is_by_work)) {
+        let are_by_work = tasks.iter().all(|task| matches!(task.begin(), Begin::ByWork(_)));
+        if !(is_alone && is_embedded && are_by_work) {
             self.begin().await?;
         }
         let mut touched = Touched::NOTHING;

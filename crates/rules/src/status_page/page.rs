@@ -87,7 +87,8 @@ impl PageSettings {
     /// The domains whose addresses may read a page for members, as they are looked up.
     pub fn member_domains(&self) -> impl Iterator<Item = DomainName> {
         let written = self.auth_email_domains.iter();
-        written.map(|domain| DomainName::parse(domain).expect("only domain names get into settings"))
+        written
+            .map(|domain| DomainName::parse(domain).expect("only domain names get into settings"))
     }
 
     /// The custom domain as it is looked up: domains that differ only in how they are written are one.

@@ -191,9 +191,11 @@ pub(super) fn name(domain: &DomainName, chain: &str) -> Result<Named, Unusable> 
     let (_, certificate) =
         parse_x509_certificate(&first).map_err(|why| unusable(why.to_string()))?;
     let mut extensions = certificate.iter_extensions();
-    let authority = extensions.find_map(|extension| match extension.parsed_extension() {
-        ParsedExtension::AuthorityKeyIdentifier(it) => it.key_identifier.as_ref(),
-        _ => None,
+    let authority = extensions.find_map(|extension| {
+        let ParsedExtension::AuthorityKeyIdentifier(it) = extension.parsed_extension() else {
+            return None;
+        };
+        it.key_identifier.as_ref()
     });
     let authority =
         authority.ok_or_else(|| unusable("it does not say which key signed it".into()))?;

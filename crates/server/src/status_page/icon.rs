@@ -136,16 +136,20 @@ impl Icons {
                 return known.icon;
             }
             if known.icon.is_some() {
-                // What there is will do until the new one is there, which one visitor sets off.
-                if let Some(turn) = kept.free_turn() {
-                    let (icons, url) = (Arc::clone(self), url.to_owned());
-                    tokio::spawn(async move { icons.renew(page, &kept, (&url, turn), now).await });
-                }
+                self.set_off(page, kept, url, now);
                 return known.icon;
             }
         }
         let turn = Arc::clone(&kept.turn).lock_owned().await;
         self.renew(page, &kept, (url, turn), now).await
+    }
+
+    /// Has the icon fetched anew, unless somebody does so: what there is will do until then.
+    fn set_off(self: &Arc<Self>, page: PageId, kept: Arc<Page>, url: &str, now: Timestamp) {
+        if let Some(turn) = kept.free_turn() {
+            let (icons, url) = (Arc::clone(self), url.to_owned());
+            tokio::spawn(async move { icons.renew(page, &kept, (&url, turn), now).await });
+        }
     }
 
     /// Fetches the icon, unless somebody else just did.

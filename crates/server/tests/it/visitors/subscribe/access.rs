@@ -210,7 +210,7 @@ async fn a_dead_letter_is_listed_for_the_owner_and_told_again() {
     assert_eq!(dead["event"], "page.report.opened");
     assert!(dead["attempts"][0]["answer"].as_str().unwrap().contains("no such mailbox"), "{dead}");
     let to = list(json!({ "subscriberId": dead["subscriberId"], "state": "dead" })).await;
-    assert_eq!(to, [dead.clone()]);
+    assert_eq!(to, std::slice::from_ref(&dead));
     assert_eq!(list(json!({})).await, [] as [Value; 0], "without a name it is those to channels");
     let both = json!({ "pageId": page.site.page["id"], "monitorId": "mon_0000000000001" });
     let both = page.site.owner.call(NOTIFICATIONS, "ListDeliveries", both).await;
