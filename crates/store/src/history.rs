@@ -55,8 +55,8 @@ impl HistoryStore<'_> {
         sums::read(&mut db, number, since, &recent).await
     }
 
-    /// How long the scheduled checks of these monitors took from `since` on, in all regions: read in one
-    /// go. Monitors that the workspace does not have are left out.
+    /// How long the scheduled checks of these monitors took from `since` on, in all regions: read one
+    /// after the other on one connection. Monitors that the workspace does not have are left out.
     pub async fn latencies(
         &self,
         workspace: WorkspaceId,

@@ -18,10 +18,10 @@ mod unreadable;
 use std::time::Duration;
 
 use domain::notify::{Content, Event, Holds};
-use rules::{ChannelId, DeliveryId, MonitorId, ProviderType, Timestamp, WorkspaceId};
+use rules::{ChannelId, DeliveryId, MonitorId, ProviderType, SubscriberId, Timestamp, WorkspaceId};
 use tokio::sync::mpsc::UnboundedReceiver;
 
-use crate::{Store, StoreError};
+use crate::{Store, StoreError, subscribers};
 
 pub use addressee::{Addressee, Follows};
 pub(crate) use announce::{Maintained, note_maintenance, note_report};
@@ -254,12 +254,19 @@ impl Outbox<'_> {
         self.store.outbox_listener().listen()
     }
 
-    /// Tells somebody nothing of what waits for them, because they may not hear of it any more.
-    pub async fn leave(&self, addressee: Addressee, now: Timestamp) -> Result<(), StoreError> {
+    /// Tells a subscriber nothing of what waits for it, where it still is one that may not hear of its page.
+    pub async fn leave(&self, id: SubscriberId, now: Timestamp) -> Result<(), StoreError> {
         self.store
             .write(move |session| {
                 session.touches_nothing();
-                Box::pin(async move { telling::leave(&mut session.db, addressee, now).await })
+                Box::pin(async move {
+                    let seen = subscribers::one(&mut session.db, &session.vault, id).await?;
+                    // The page may have been opened again since it was looked at.
+                    if seen.is_none_or(|seen| seen.is_shut_out()) {
+                        telling::leave(&mut session.db, id, now).await?;
+                    }
+                    Ok(())
+                })
             })
             .await
     }

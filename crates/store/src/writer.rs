@@ -265,8 +265,9 @@ impl Session {
         // A line to another machine that is lost is known by a transaction that cannot begin or end.
         let is_embedded = self.db.is_embedded();
         let due = self.disk.due(tasks.iter().map(|task| task.begin().durable()), Instant::now());
-        if is_embedded && let Some(statement) = self.disk.turned(due) {
+        if is_embedded && let Some(statement) = self.disk.turns(due) {
             self.control(statement).await?;
+            self.disk.turned(due);
         }
         let are_by_work = tasks.iter().all(|task| matches!(task.begin(), Begin::ByWork(_)));
         if !(is_alone && is_embedded && are_by_work) {

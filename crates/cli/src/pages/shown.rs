@@ -73,13 +73,22 @@ pub(super) async fn indexing(id: String, wanted: Indexing, manner: &Manner) -> R
 /// The components of a page with their groups.
 pub(super) async fn components(page: String, manner: &Manner) -> Result<()> {
     let client = manner.service.client()?.status_pages;
-    let request = ListComponentGroupsRequest {
-        page_id: Some(page.clone()),
-        limit: Some(PAGES_SHOWN),
-        ..Default::default()
-    };
-    let answer = client.list_component_groups(request).await;
-    let groups = manner.service.answered("listing groups", answer)?.into_owned().component_groups;
+    let (mut groups, mut token) = (Vec::new(), None);
+    loop {
+        let request = ListComponentGroupsRequest {
+            page_id: Some(page.clone()),
+            limit: Some(PAGES_SHOWN),
+            page_token: token,
+            ..Default::default()
+        };
+        let answer = client.list_component_groups(request).await;
+        let part = manner.service.answered("listing groups", answer)?.into_owned();
+        groups.extend(part.component_groups);
+        token = Some(part.next_page_token).filter(|token| !token.is_empty());
+        if token.is_none() {
+            break;
+        }
+    }
     let mut all: Vec<Component> = Vec::new();
     let mut token = None;
     loop {

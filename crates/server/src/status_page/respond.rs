@@ -22,7 +22,7 @@ use super::{badge, door, html, robots, widget};
 use crate::app::App;
 
 /// What browsers of a public page may do without asking again.
-const PUBLIC: &str = "public, max-age=0, stale-while-revalidate=30, stale-if-error=86400";
+const PUBLIC: &str = "public, max-age=0, stale-while-revalidate=30, stale-if-error=300";
 const PRIVATE: &str = "private, no-store";
 
 /// What was said of no page, by language and sentence.

@@ -181,7 +181,13 @@ impl Shelf {
             // Somebody makes it anew, or asks the database, which was away.
             (Err(_), Some((_, Holds::Changed))) => return Ok(known),
             (Err(_), Some((shown, Holds::No))) if shown.cut_off => return Ok(known),
-            (Err(_), _) => turn.lock().await,
+            (Err(_), holds) => match tokio::time::timeout(READ_WITHIN, turn.lock()).await {
+                Ok(turn) => turn,
+                Err(_) if holds.is_some_and(|(_, holds)| holds != Holds::Never) => {
+                    return Ok(known);
+                }
+                Err(_) => return Err(too_slow()),
+            },
         };
         let known = self.page(whose.page);
         if known.as_ref().is_some_and(|shown| shown.holds(app, now) == Holds::Yes) {
@@ -229,7 +235,7 @@ impl Shelf {
                 return Ok(None);
             }
             Ok(Err(error)) => error.to_string(),
-            Err(_) => format!("the database did not answer within {READ_WITHIN:?}"),
+            Err(_) => too_slow(),
         };
         let Some(last) = last.filter(|last| last.holds(app, now) != Holds::Never) else {
             return Err(why);
@@ -258,7 +264,7 @@ impl Shelf {
         };
         let page = match tokio::time::timeout(READ_WITHIN, read).await {
             Ok(page) => page.map_err(|error| error.to_string())?,
-            Err(_) => return Err(format!("the database did not answer within {READ_WITHIN:?}")),
+            Err(_) => return Err(too_slow()),
         };
         let page = page.filter(|page| page.published);
         if page.is_none() {
@@ -321,6 +327,11 @@ impl Whose {
     const fn of(page: &StatusPage) -> Self {
         Self { page: page.id, workspace: page.workspace }
     }
+}
+
+/// Why a visitor was given nothing who waited for long enough.
+pub(super) fn too_slow() -> String {
+    format!("the database did not answer within {READ_WITHIN:?}")
 }
 
 /// Makes a page anew while visitors see the last one; once for each.

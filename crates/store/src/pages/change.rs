@@ -35,12 +35,13 @@ impl Pages<'_> {
         new: NewPage,
         change: Change,
     ) -> Result<Created<StatusPage>, StoreError> {
-        let created = self
-            .store
-            .write_in(new.workspace, move |session| Box::pin(create(session, new, change)))
-            .await;
-        self.store.pages_changed();
-        created
+        let store = self.store.clone();
+        self.through(None, async move {
+            store
+                .write_in(new.workspace, move |session| Box::pin(create(session, new, change)))
+                .await
+        })
+        .await
     }
 
     /// Gives a page that was read as `seen` other settings. Where somebody else changed it since,
@@ -52,24 +53,15 @@ impl Pages<'_> {
         change: Change,
     ) -> Result<StatusPage, StoreError> {
         let (id, is_other) = (seen.id, accesses::is_other(&seen.settings, &settings));
-        let updated = self
-            .store
-            .write_in(seen.workspace, move |session| {
-                Box::pin(async move {
-                    let seen_at = seen.updated_at;
-                    let page = StatusPage { settings, updated_at: change.after(seen_at), ..seen };
-                    refuse_taken(&mut session.db, &page).await?;
-                    replace(session, &page, seen_at).await?;
-                    note(session, &page, change, "page.update").await?;
-                    Ok(page)
+        let store = self.store.clone();
+        self.through(is_other.then_some(id), async move {
+            store
+                .write_in(seen.workspace, move |session| {
+                    Box::pin(update(session, seen, settings, change))
                 })
-            })
-            .await;
-        if is_other {
-            self.store.access_changed(id);
-        }
-        self.store.pages_changed();
-        updated
+                .await
+        })
+        .await
     }
 
     /// Shows a page to visitors, or hides it. Where it is so already, nothing changes.
@@ -81,11 +73,12 @@ impl Pages<'_> {
         change: Change,
     ) -> Result<StatusPage, StoreError> {
         let action = if published { "page.publish" } else { "page.unpublish" };
-        let set = self.set(workspace, id, (action, change), move |page| page.published = published);
-        let page = set.await;
-        self.store.access_changed(id);
-        self.store.pages_changed();
-        page
+        let store = self.store.clone();
+        self.through(Some(id), async move {
+            let pages = store.pages();
+            pages.set(workspace, id, (action, change), move |page| page.published = published).await
+        })
+        .await
     }
 
     /// Gives a page its colours. Where it has them already, nothing changes.
@@ -118,38 +111,35 @@ impl Pages<'_> {
         id: PageId,
         change: Change,
     ) -> Result<(), StoreError> {
-        let deleted = self
-            .store
-            .write_in(workspace, move |session| {
-                Box::pin(async move {
-                    if !is_there(&mut session.db, workspace, id).await? {
-                        return Err(StoreError::not_found("status page", &id));
-                    }
-                    maintenances::leave_page(session, (workspace, id), change).await?;
-                    let db = &mut session.db;
-                    subscribers::delete_with_page(db, id, change).await?;
-                    reports::delete_with_page(db, (workspace, id), change).await?;
-                    components::delete_with_page(db, (workspace, id), change).await?;
-                    groups::delete_with_page(db, (workspace, id), change).await?;
-                    query("DELETE FROM pages WHERE workspace_id = $1 AND id = $2")
-                        .bind(workspace.to_string())
-                        .bind(id.to_string())
-                        .execute(db)
-                        .await?;
-                    let note = Note {
-                        workspace,
-                        change,
-                        action: "page.delete",
-                        resource_id: id.to_string(),
-                        detail: "",
-                    };
-                    audit::note(db, note).await
+        let store = self.store.clone();
+        self.through(Some(id), async move {
+            store
+                .write_in(workspace, move |session| {
+                    Box::pin(delete(session, (workspace, id), change))
                 })
-            })
-            .await;
-        self.store.access_changed(id);
-        self.store.pages_changed();
-        deleted
+                .await
+        })
+        .await
+    }
+
+    /// Does a change to its end, also where the caller goes away in the middle, and says that pages were
+    /// changed, and that others may see `opened_or_closed` than before, once it is committed: who keeps
+    /// what visitors see would never learn of it otherwise.
+    async fn through<T: Send + 'static>(
+        &self,
+        opened_or_closed: Option<PageId>,
+        change: impl Future<Output = Result<T, StoreError>> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let store = self.store.clone();
+        let whole = async move {
+            let changed = change.await;
+            if let Some(page) = opened_or_closed {
+                store.access_changed(page);
+            }
+            store.pages_changed();
+            changed
+        };
+        tokio::spawn(whole).await.map_err(|_| StoreError::Closed)?
     }
 
     async fn set(
@@ -181,6 +171,46 @@ impl Pages<'_> {
             })
             .await
     }
+}
+
+/// Gives a page that was read as `seen` other settings.
+async fn update(
+    session: &mut Session,
+    seen: StatusPage,
+    settings: PageSettings,
+    change: Change,
+) -> Result<StatusPage, StoreError> {
+    let seen_at = seen.updated_at;
+    let page = StatusPage { settings, updated_at: change.after(seen_at), ..seen };
+    refuse_taken(&mut session.db, &page).await?;
+    replace(session, &page, seen_at).await?;
+    note(session, &page, change, "page.update").await?;
+    Ok(page)
+}
+
+/// Deletes a page with all that stands on it.
+async fn delete(
+    session: &mut Session,
+    (workspace, id): (WorkspaceId, PageId),
+    change: Change,
+) -> Result<(), StoreError> {
+    if !is_there(&mut session.db, workspace, id).await? {
+        return Err(StoreError::not_found("status page", &id));
+    }
+    maintenances::leave_page(session, (workspace, id), change).await?;
+    let db = &mut session.db;
+    subscribers::delete_with_page(db, id, change).await?;
+    reports::delete_with_page(db, (workspace, id), change).await?;
+    components::delete_with_page(db, (workspace, id), change).await?;
+    groups::delete_with_page(db, (workspace, id), change).await?;
+    query("DELETE FROM pages WHERE workspace_id = $1 AND id = $2")
+        .bind(workspace.to_string())
+        .bind(id.to_string())
+        .execute(db)
+        .await?;
+    let note =
+        Note { workspace, change, action: "page.delete", resource_id: id.to_string(), detail: "" };
+    audit::note(db, note).await
 }
 
 async fn create(

@@ -244,8 +244,11 @@ async fn ask_again(
         write_to(session, subscriber, title, About::Known(before), change).await?;
         return Ok(Asked::Known);
     }
-    let (scope, topics) = (settings.scope, settings.topics);
-    settle(session, &seen, Wanted { scope, topics }).await?;
+    // What an owner chose for it stays until who has the address chooses otherwise.
+    if seen.subscriber.admission != Admission::Owner {
+        let (scope, topics) = (settings.scope, settings.topics);
+        settle(session, &seen, Wanted { scope, topics }).await?;
+    }
     query(
         "UPDATE subscribers SET asked_at = $1, language = $2, \
          asked_from = CASE WHEN by_owner THEN NULL ELSE $3 END WHERE id = $4",

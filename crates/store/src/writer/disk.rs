@@ -42,13 +42,17 @@ impl Disk {
 
     /// The statement that makes the connection's next commits so, where it does otherwise now. It is
     /// heard between transactions only.
-    pub(super) fn turned(&mut self, due: Durable) -> Option<&'static str> {
-        let eases = due == Durable::Soon;
-        if eases == self.is_eased {
-            return None;
+    pub(super) fn turns(&self, due: Durable) -> Option<&'static str> {
+        match (due, self.is_eased) {
+            (Durable::Soon, false) => Some("PRAGMA synchronous = NORMAL"),
+            (Durable::AtOnce, true) => Some("PRAGMA synchronous = FULL"),
+            (Durable::Soon, true) | (Durable::AtOnce, false) => None,
         }
-        self.is_eased = eases;
-        Some(if eases { "PRAGMA synchronous = NORMAL" } else { "PRAGMA synchronous = FULL" })
+    }
+
+    /// Notes that the connection does so now.
+    pub(super) fn turned(&mut self, due: Durable) {
+        self.is_eased = due == Durable::Soon;
     }
 
     /// Notes a commit that was made so.
@@ -82,7 +86,8 @@ mod tests {
             let now = start + Duration::from_millis(after_ms);
             let due = disk.due(work.iter().copied(), now);
             assert_eq!(due, expected, "after {after_ms} ms");
-            assert_eq!(disk.turned(due), statement, "after {after_ms} ms");
+            assert_eq!(disk.turns(due), statement, "after {after_ms} ms");
+            disk.turned(due);
             disk.committed(due, now);
         }
     }

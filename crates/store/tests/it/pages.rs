@@ -122,6 +122,27 @@ async fn only_who_saw_the_last_edit_edits_a_page() {
     .await;
 }
 
+// issue 7: who may not look any more is shown nothing, however the call that said so ended
+#[tokio::test]
+async fn who_may_see_a_page_is_counted_also_where_the_caller_goes_away() {
+    for_each_engine(async |home| {
+        let (pages, workspace) = (home.store.pages(), home.workspace);
+        let page = a_page(home, 1).await;
+        let (before, mut changes) = (home.store.access(page.id), home.store.page_changes());
+        changes.mark_unchanged();
+        let hide = pages.set_published(workspace, page.id, false, at(1));
+        tokio::select! {
+            biased;
+            _ = hide => unreachable!("no database answers at once"),
+            () = std::future::ready(()) => {}
+        }
+        changes.changed().await.unwrap();
+        assert!(home.store.access(page.id) != before);
+        assert!(!pages.get(workspace, page.id).await.unwrap().published);
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn an_update_leaves_what_has_methods_of_its_own() {
     // design: §4: theme, published

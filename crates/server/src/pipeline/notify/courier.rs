@@ -116,7 +116,11 @@ impl Courier {
             Found::Nobody => return Ok(()),
             Found::NotTold(why) => {
                 debug!(addressee = %self.addressee, "{} is told nothing: {why}", self.addressee);
-                return outbox.leave(self.addressee, now).await;
+                return match self.addressee {
+                    Addressee::Subscriber(id) => outbox.leave(id, now).await,
+                    // Channels and pages are told whatever it is.
+                    Addressee::Channel(_) | Addressee::Page(_) => Ok(()),
+                };
             }
         };
         let parcels = parcels(destination.kind(), queue.due, &course.under_way);

@@ -1,16 +1,22 @@
 //! Where people who are told something read more of it: on a status page that everybody may see and that
 //! shows the monitor. There is no other place yet, and a link that leads nowhere is worse than none.
 
+use std::time::Duration;
+
 use domain::notify::{Event, EventKind};
 use rules::{MonitorId, WorkspaceId};
 use store::{OpenPage, Store};
+use tokio::time::timeout;
 use tracing::warn;
 
 use super::send::Sender;
 use crate::status_page::PageAddress;
 
-/// Where these events of one message are read of. A database that does not answer delays no message: it
-/// goes without a link.
+/// For how long a message waits for its link.
+const WITHIN: Duration = Duration::from_secs(2);
+
+/// Where these events of one message are read of. A database that does not answer in time keeps no
+/// message back: it goes without a link.
 pub(super) async fn place(
     store: &Store,
     sender: &Sender,
@@ -21,10 +27,14 @@ pub(super) async fn place(
     let mut monitors: Vec<MonitorId> = events.iter().map(|event| event.monitor.id).collect();
     monitors.sort_unstable();
     monitors.dedup();
-    match store.shown().open_page(workspace, &monitors).await {
-        Ok(page) => page.and_then(|page| link(origin, &page, events)),
-        Err(error) => {
+    match timeout(WITHIN, store.shown().open_page(workspace, &monitors)).await {
+        Ok(Ok(page)) => page.and_then(|page| link(origin, &page, events)),
+        Ok(Err(error)) => {
             warn!(%error, "a message goes without a link: {error}");
+            None
+        }
+        Err(_) => {
+            warn!("a message goes without a link: the database did not answer within {WITHIN:?}");
             None
         }
     }

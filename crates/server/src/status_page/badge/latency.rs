@@ -1,5 +1,5 @@
-//! How long checks took, for badges: of public monitors alone, read of the sums that the history keeps, in
-//! one question for all of a page, and kept for a minute.
+//! How long checks took, for badges: of public monitors alone, read of the sums that the history keeps, all of
+//! a page one after the other on one connection, and kept for a minute.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};

@@ -13,7 +13,7 @@ use rules::{Timestamp, WorkspaceId};
 use store::{Generation, StoreError};
 use tokio::sync::Semaphore;
 
-use super::super::shelf::{Absent, READ_WITHIN};
+use super::super::shelf::{Absent, READ_WITHIN, too_slow};
 use crate::app::App;
 
 /// Values that are kept at most; the one that was first asked for longest ago goes first.
@@ -73,7 +73,8 @@ impl<K: Clone + Eq + Hash, V: Clone> Kept<K, V> {
             return Ok(None);
         }
         let place = self.place(key.clone(), now);
-        let mut kept = place.value.lock().await;
+        let turn = tokio::time::timeout(READ_WITHIN, place.value.lock()).await;
+        let mut kept = turn.map_err(|_| too_slow())?;
         let generation = app.store.generation(workspace);
         if let Some(last) = kept.as_ref()
             && self.is_held(last, generation, now)
@@ -96,7 +97,7 @@ impl<K: Clone + Eq + Hash, V: Clone> Kept<K, V> {
                 return Ok(None);
             }
             Ok(Err(error)) => error.to_string(),
-            Err(_) => format!("the database did not answer within {READ_WITHIN:?}"),
+            Err(_) => too_slow(),
         };
         match &*kept {
             Some(last) => {

@@ -12,7 +12,7 @@ use tokio::task::spawn_blocking;
 
 use super::asked::{Asked, Tongue};
 use super::weight::Weight;
-use super::{BYTES_MAX, Form};
+use super::{BYTES_MAX, Form, READ_WITHIN, too_slow};
 use crate::said::{Encoding, Said};
 
 /// Things behind the home page that are kept of one page at most, in all languages.
@@ -91,7 +91,10 @@ impl Forms {
         let _turn = match (cell.turn.try_lock(), self.last(asked, encoding)) {
             (Ok(turn), _) => turn,
             (Err(_), Some(last)) => return Ok(Some(last)),
-            (Err(_), None) => cell.turn.lock().await,
+            (Err(_), None) => {
+                let turn = tokio::time::timeout(READ_WITHIN, cell.turn.lock()).await;
+                turn.map_err(|_| too_slow())?
+            }
         };
         if let Some(said) = cell.ready(encoding) {
             return Ok(Some(said));

@@ -53,7 +53,9 @@ fn ordered(acme: &HttpTarget) -> Vec<String> {
 async fn a_limit_quiets_its_name_and_all_of_them_only_when_the_next_one_meets_it_too() {
     let (dns, acme) = (DnsTarget::start().await, without_orders().await);
     let names = ["a.test", "b.test", "c.test"];
-    names.map(|name| dns.address_of(name, "127.0.0.1"));
+    for name in names {
+        dns.address_of(name, "127.0.0.1");
+    }
     let server = TestServer::start_with(|settings| {
         asks(&dns, settings);
         let loopback = ([127, 0, 0, 1], 0).into();
@@ -81,7 +83,6 @@ async fn a_limit_quiets_its_name_and_all_of_them_only_when_the_next_one_meets_it
     assert_eq!(ordered(&acme), ["a.test", "b.test"]);
     // Two in a row: everybody waits, but no longer than an hour, and then one tries.
     a_page(&server, "c", "c.test").await;
-    assert_eq!(ordered(&acme).len(), 2);
     server.advance(Duration::from_hours(1));
     until(async || (ordered(&acme).len() == 3).then_some(())).await;
     assert_eq!(ordered(&acme)[2], "c.test");
