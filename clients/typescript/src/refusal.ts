@@ -4,7 +4,7 @@
 import { bytesOf, type Detail, said } from "./details.js";
 import { ERROR_CODES, type ErrorCode, ServiceError } from "./errors.js";
 
-/** An answer that was read to its end. */
+/** An answer that was read: to its end, or as far as an error is. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
@@ -13,6 +13,11 @@ export interface Answer {
 
 /** Most characters that a message repeats of a page. */
 const SHOWN_MAX = 160;
+/** Most characters of a page that are looked at for these: pages are made by strangers, of any length. */
+const LOOKED_AT_MAX = 8_192;
+
+/** What of a page is not said to people. What is not closed goes on to the end, so nothing is read twice. */
+const MARKUP = /<(style|script)\b[\s\S]*?(?:<\/\1>|$)|<[a-z!/][^<>]*(?:>|$)/gi;
 
 /** The codes of statuses that came without words of the service. */
 const CODES: Readonly<Record<number, ErrorCode>> = {
@@ -44,12 +49,15 @@ export function refusal(answer: Answer, method: string, url: string): ServiceErr
 export function objectOf(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : undefined;
+    return isObject(value) ? value : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** Whether it is an object as JSON has them. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Whether somebody must be told how to give a key, and how. */
@@ -105,7 +113,8 @@ function ofStranger(answer: Answer, method: string, url: string): ServiceError {
       : `${type}${excerpt(answer.text)}`;
   const message = `${url} answered ${status || "with"} ${shown}, which is not the service; is \`baseUrl\` right?`;
   return new ServiceError(message, {
-    code: status === 200 ? "internal" : codeOf(status),
+    // A success that is no answer is nobody's.
+    code: status >= 200 && status < 300 ? "internal" : codeOf(status),
     requestId: requestIdOf(answer),
     status: status || undefined,
     retryAfterMs: retryAfterOf(headers),
@@ -115,7 +124,7 @@ function ofStranger(answer: Answer, method: string, url: string): ServiceError {
 
 /** The beginning of what a page says to people. */
 function excerpt(text: string): string {
-  const bare = text.replace(/<(style|script)[\s\S]*?<\/\1>|<[^>]*>/gi, " ");
+  const bare = text.slice(0, LOOKED_AT_MAX).replace(MARKUP, " ");
   const words = bare.replace(/\s+/g, " ").trim();
   const shown = words.length > SHOWN_MAX ? `${words.slice(0, SHOWN_MAX)}…` : words;
   return shown === "" ? " that is empty" : ` “${shown}”`;

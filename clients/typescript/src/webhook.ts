@@ -2,7 +2,7 @@
 // Standard Webhooks; see docs/reference/webhook.md.
 
 import { invalid, ServiceError, type WebhookReason } from "./errors.js";
-import { objectOf } from "./refusal.js";
+import { isObject, objectOf } from "./refusal.js";
 import type { WebhookEvent } from "./webhook-events.js";
 
 /** A request that a receiver of webhooks got. */
@@ -21,6 +21,8 @@ export interface WebhookRequest {
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
+/** The version of the form that `WebhookEvent` is. */
+const VERSION = 1;
 /** How far the time of a request may be from ours, in seconds. */
 const TOLERANCE_SECONDS = 300;
 /** Most signatures that are looked at: a workspace has at most five secrets at once. */
@@ -28,7 +30,9 @@ const SIGNATURES_MAX = 16;
 
 /**
  * What a webhook tells, once it is certain that it comes from the service: signed with the secret, and
- * sent a moment ago. Throws a {@link ServiceError} otherwise, `unauthenticated` with a reason.
+ * sent a moment ago. Throws a {@link ServiceError} otherwise, `unauthenticated` with a reason: answer it with
+ * 401, which is final. Whatever else is thrown is no fault of the request, such as a secret that is none, or an
+ * event of a newer version (`WEBHOOK_BODY`): answer it with 500, and it is sent again.
  *
  * The same event may arrive more than once: its header `webhook-id` is the same then.
  */
@@ -122,7 +126,9 @@ function joined(head: string, body: Uint8Array): Bytes {
 
 function eventOf(body: Uint8Array): WebhookEvent {
   const event = objectOf(new TextDecoder().decode(body));
-  if (typeof event?.["type"] !== "string" || typeof event["data"] !== "object" || event["data"] === null) {
+  const isKnown =
+    event?.["version"] === VERSION && typeof event["type"] === "string" && isObject(event["data"]);
+  if (!isKnown) {
     throw invalidBody("the body is signed, and is no event of a version that is known here");
   }
   return event as unknown as WebhookEvent;

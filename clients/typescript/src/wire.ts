@@ -17,17 +17,25 @@ export interface Sent {
   readonly method: string;
 }
 
-/** Sends a request and reads its answer: an object, or undefined of 204. Throws what went wrong. */
+/** Most bytes that are read of what is no answer in JSON: more than any error of the service has. */
+const REFUSAL_BYTES_MAX = 1024 * 1024;
+
+/** Sends a request and reads its answer: an object, or undefined of a DELETE. Throws what went wrong. */
 export async function send(fetch: Fetch | undefined, sent: Sent): Promise<object | undefined> {
   const answer = await exchange(fetch ?? globalThis.fetch, sent);
-  if (answer.status === 204) {
+  if (answer.status === 204 && sent.verb === "DELETE") {
     return undefined;
   }
-  const body = answer.status === 200 ? objectOf(answer.text) : undefined;
+  const body = isJson(answer) ? objectOf(answer.text) : undefined;
   if (body === undefined) {
     throw refusal(answer, sent.method, sent.url);
   }
   return body;
+}
+
+/** Whether it may be an answer of the service: others answer 200 too, in whatever form. */
+function isJson({ status, headers }: Pick<Answer, "status" | "headers">): boolean {
+  return status === 200 && /^application\/json\s*(?:;|$)/i.test(headers.get("content-type") ?? "");
 }
 
 async function exchange(fetch: Fetch | undefined, sent: Sent): Promise<Answer> {
@@ -43,10 +51,32 @@ async function exchange(fetch: Fetch | undefined, sent: Sent): Promise<Answer> {
     const init: RequestInit = { method: verb, headers, signal, redirect: "manual" };
     const response = await fetch(sent.url, body === undefined ? init : { ...init, body });
     begun = true;
-    return { status: response.status, headers: response.headers, text: await response.text() };
+    const text = await (isJson(response) ? response.text() : beginning(response));
+    return { status: response.status, headers: response.headers, text };
   } catch (cause) {
     throw signal.aborted ? signal.reason : failure(cause, begun, sent);
   }
+}
+
+/** The beginning of what a stranger may say without an end. */
+async function beginning(response: Response): Promise<string> {
+  const reader = response.body?.getReader();
+  if (reader === undefined) {
+    return "";
+  }
+  const decoder = new TextDecoder();
+  let text = "";
+  for (let left = REFUSAL_BYTES_MAX; left > 0; ) {
+    const { done, value } = await reader.read();
+    if (done) {
+      return text + decoder.decode();
+    }
+    text += decoder.decode(value.subarray(0, left), { stream: true });
+    left -= value.length;
+  }
+  // Whoever sends on is not listened to; how that ends tells nothing more.
+  reader.cancel().catch(() => undefined);
+  return text;
 }
 
 /** Why there is no answer. */

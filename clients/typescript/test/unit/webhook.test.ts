@@ -1,6 +1,7 @@
 // The signature by the published example, and the types of events by what docs/reference says.
 
 import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
@@ -73,6 +74,30 @@ test("what is not exactly what was signed is refused with its reason", async () 
     [{ ...seconds(400), toleranceSeconds: 400 }, {}, "WEBHOOK_BODY"],
   ] as const) {
     assert.equal(await refusal(changes, headers), reason, JSON.stringify([changes, headers]));
+  }
+});
+
+/** What comes of a body that is signed with the secret. */
+async function signed(body: string): Promise<string> {
+  const [id, time] = [WEBHOOK.headers["webhook-id"], WEBHOOK.headers["webhook-timestamp"]];
+  const key = Buffer.from(SECRET.slice("whsec_".length), "base64");
+  const mac = createHmac("sha256", key).update(`${id}.${time}.${body}`).digest("base64");
+  return refusal({ body }, { "webhook-signature": `v1,${mac}` });
+}
+
+test("what is signed is an event of the version that the types are of, or none", async () => {
+  const [type, data] = ["channel.test", { channel: "chn_1", link: null, events: [] }];
+  assert.equal(await signed(JSON.stringify({ version: 1, type, data, more: true })), "accepted");
+  for (const event of [
+    { version: 2, type, data },
+    { version: "1", type, data },
+    { type, data },
+    { version: 1, data },
+    { version: 1, type, data: [] },
+    { version: 1, type, data: null },
+    [{ version: 1, type, data }],
+  ]) {
+    assert.equal(await signed(JSON.stringify(event)), "WEBHOOK_BODY", JSON.stringify(event));
   }
 });
 
