@@ -1,11 +1,16 @@
 // Webhooks as the real server sends them, through `verifyWebhook` (issue 8, point 1): channels, pages, two
-// secrets during a rotation, and what is forged.
+// secrets during a rotation, what is forged, and the receivers that pages print.
 import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { Server } from "node:http";
+import { join } from "node:path";
 import { test } from "node:test";
 
-import { createServiceClient, verifyWebhook } from "@aloft/client";
+import { createServiceClient, ServiceError, verifyWebhook } from "@aloft/client";
 
-import { given } from "./support/given.mjs";
+import { given, packageFolder } from "./support/given.mjs";
 import { site } from "./support/site.mjs";
 
 const { baseUrl, keys } = given.server;
@@ -22,6 +27,53 @@ async function told(t, options = {}) {
   });
   t.after(() => NotificationService.deleteNotification({ id: notification.id }));
   return { receiver, secret, channel: notification.id };
+}
+
+const SECRET = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
+
+/** The status that a receiver answers an event with that is signed. */
+async function posted(url, event, changes = {}) {
+  const [id, stamp, body] = ["msg_1", `${Math.floor(Date.now() / 1000)}`, JSON.stringify(event)];
+  const key = Buffer.from(SECRET.slice("whsec_".length), "base64");
+  const mac = createHmac("sha256", key).update(`${id}.${stamp}.${body}`).digest("base64");
+  const headers = { "webhook-id": id, "webhook-timestamp": stamp, "webhook-signature": `v1,${mac}`, ...changes };
+  return (await fetch(url, { method: "POST", headers, body })).status;
+}
+
+/** Pages that print a receiver, from the package's folder on. */
+const PRINTED = ["README.md", "../../docs/guides/alerts.md", "../../docs/reference/webhook.md"];
+
+/** Runs the receiver that a page prints, at a port that is free here; where it answers. */
+async function printed(t, page, secret) {
+  const text = readFileSync(join(packageFolder, page), "utf8");
+  const blocks = [...text.matchAll(/```ts\n([\s\S]*?)```/gu)].map(([, block]) => block);
+  const [receiver, ...others] = blocks.filter((block) => block.includes("verifyWebhook"));
+  assert.ok(receiver && others.length === 0, `${page} prints one receiver`);
+  mkdirSync(join(packageFolder, "build"), { recursive: true });
+  const folder = mkdtempSync(join(packageFolder, "build", "receiver-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, "receiver.mjs"), receiver);
+  const { WEBHOOK_SECRET: before } = process.env;
+  process.env.WEBHOOK_SECRET = secret;
+  t.after(() => {
+    if (before === undefined) delete process.env.WEBHOOK_SECRET;
+    else process.env.WEBHOOK_SECRET = before;
+  });
+  const { listen } = Server.prototype;
+  let server;
+  const anywhere = t.mock.method(Server.prototype, "listen", function (port) {
+    assert.equal(port, 9000);
+    server = listen.call(this, 0, "127.0.0.1");
+    return server;
+  });
+  await import(join(folder, "receiver.mjs"));
+  anywhere.mock.restore();
+  t.after(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  if (!server.listening) await once(server, "listening");
+  return `http://127.0.0.1:${server.address().port}/`;
 }
 
 /** A test of a channel as its receiver got it. */
@@ -49,7 +101,6 @@ test("what is forged, changed, old or signed by others is refused", async (t) =>
   const { headers, body } = await tested(scene);
   const { secret } = scene;
   const seconds = Number(headers["webhook-timestamp"]);
-  const other = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
   const changed = (change) => ({ ...headers, ...change });
   const earlier = changed({ "webhook-timestamp": `${seconds - 1}` });
   const without = (name) => Object.fromEntries(Object.entries(headers).filter(([known]) => known !== name));
@@ -57,7 +108,7 @@ test("what is forged, changed, old or signed by others is refused", async (t) =>
     ["another body", { headers, body: body.replace("test", "rest"), secret }, "WEBHOOK_SIGNATURE"],
     ["another id", { headers: changed({ "webhook-id": "other" }), body, secret }, "WEBHOOK_SIGNATURE"],
     ["another time", { headers: earlier, body, secret }, "WEBHOOK_SIGNATURE"],
-    ["another secret", { headers, body, secret: other }, "WEBHOOK_SIGNATURE"],
+    ["another secret", { headers, body, secret: SECRET }, "WEBHOOK_SIGNATURE"],
     ["another version", { headers: changed({ "webhook-signature": "v2,abc" }), body, secret }, "WEBHOOK_SIGNATURE"],
     ["an old one", { headers, body, secret, now: (seconds + 301) * 1000 }, "WEBHOOK_TIMESTAMP"],
     ["one of the future", { headers, body, secret, now: (seconds - 301) * 1000 }, "WEBHOOK_TIMESTAMP"],
@@ -83,6 +134,27 @@ test("during a rotation the secret before holds too", async (t) => {
   assert.equal((await verifyWebhook({ ...after, secret: last })).type, "channel.test");
   await assert.rejects(verifyWebhook({ ...after, secret }), { reason: "WEBHOOK_SIGNATURE" });
 });
+
+for (const page of PRINTED) {
+  test(`the receiver of ${page} refuses for good what is forged, and nothing else`, async (t) => {
+    const url = await printed(t, page, SECRET);
+    t.mock.method(console, "error", () => {});
+    const heard = t.mock.method(console, "log", () => {});
+    const event = {
+      version: 1, type: "monitor.error", timestamp: null,
+      data: { channel: "chn_1", link: null, events: [{ monitor: { name: "Shop API" }, why: "it answered 503" }] },
+    };
+    assert.deepEqual([await posted(url, event), heard.mock.callCount()], [204, 1]);
+    assert.equal(await posted(url, event, { "webhook-signature": "v1,Zm9yZ2Vk" }), 401);
+    assert.equal(heard.mock.callCount(), 1, "nothing is done for what is forged");
+    // 5xx is sent again; anything else would lose the alert.
+    assert.equal(await posted(url, { ...event, version: 2 }), 500, "of a newer server");
+    heard.mock.mockImplementation(() => {
+      throw new ServiceError("the key of what is called from here ended", { code: "unauthenticated" });
+    });
+    assert.equal(await posted(url, event), 500, "what is made of it fails");
+  });
+}
 
 test("an incident is told with its monitor, its regions and why", async (t) => {
   const target = await site(t, 200);

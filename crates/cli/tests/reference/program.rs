@@ -21,6 +21,7 @@ const MAIN: &str = r#"import { createInterface } from "node:readline";
 import { blocks } from "./blocks.js";
 
 console.log = () => undefined;
+process.env["WEBHOOK_SECRET"] = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 for await (const line of createInterface({ input: process.stdin })) {
   const { run, saved, key, url, keyId } = JSON.parse(line) as Record<string, string> & { saved: Record<string, string> };
   process.env["SERVICE_API_KEY"] = key;
