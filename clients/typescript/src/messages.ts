@@ -1,7 +1,9 @@
 // Messages of protobuf-es from the JSON of this library and back, for transports: texts, numbers, booleans,
 // messages, instants and masks, and nothing else, since the contract has nothing else.
 
-import type { DescField, DescMessage, Message } from "@bufbuild/protobuf";
+import { type DescField, type DescMessage, type Message, ScalarType } from "@bufbuild/protobuf";
+
+import { invalid } from "./errors.js";
 
 /** Values by their names. */
 type Fields = Record<string, unknown>;
@@ -11,15 +13,16 @@ const FIELD_MASK = "google.protobuf.FieldMask";
 /** `FeatureSet.FieldPresence.EXPLICIT`. */
 const EXPLICIT = 1;
 
-/** What a message is made of that says what this JSON does. Throws where an instant is none. */
-export function initOf(desc: DescMessage, json: object): object {
+/** An instant of RFC 3339, whose offset is not left to the place where the program runs. */
+const INSTANT = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
+
+/** What a message is made of that says what this JSON does. Throws where a value is not of its field's kind. */
+export function initOf(desc: DescMessage, json: object, path = ""): object {
   const init: Fields = {};
   for (const field of desc.fields) {
     const value = (json as Fields)[field.jsonName];
     if (value !== undefined && value !== null) {
-      init[field.localName] = Array.isArray(value)
-        ? value.map((element: unknown) => written(field, element))
-        : written(field, value);
+      init[field.localName] = whole(field, value, path + field.jsonName);
     }
   }
   return init;
@@ -49,17 +52,47 @@ function valueOf(field: DescField, message: Fields): unknown {
   return isThere ? message[field.localName] : undefined;
 }
 
-function written(field: DescField, value: unknown): unknown {
+function whole(field: DescField, value: unknown, path: string): unknown {
+  if (field.fieldKind !== "list") {
+    return written(field, value, path);
+  }
+  if (!Array.isArray(value)) {
+    return refuse(path, "a list", value);
+  }
+  return value.map((element: unknown, index) => written(field, element, `${path}[${index}]`));
+}
+
+function written(field: DescField, value: unknown, path: string): unknown {
   switch (field.message?.typeName) {
     case undefined:
-      return value;
+      return scalar(field, value, path);
     case TIMESTAMP:
-      return instant(field.jsonName, String(value));
+      return instant(value, path);
     case FIELD_MASK:
       return { paths: String(value).split(",").filter(Boolean).map(snake) };
     default:
-      return typeof value === "object" && value !== null ? initOf(field.message!, value) : value;
+      if (typeof value !== "object" || value === null || Array.isArray(value)) {
+        return refuse(path, "an object", value);
+      }
+      return initOf(field.message!, value, `${path}.`);
   }
+}
+
+/** A text, a number or a boolean; of anything else protobuf-es would only say that it failed. */
+function scalar(field: DescField, value: unknown, path: string): unknown {
+  switch (field.scalar) {
+    case ScalarType.INT32:
+      return isInt32(value) ? value : refuse(path, "a whole number of 32 bits", value);
+    case ScalarType.BOOL:
+      return typeof value === "boolean" ? value : refuse(path, "true or false", value);
+    default:
+      // What was given instead may be a secret.
+      return typeof value === "string" ? value : refuse(path, "a text");
+  }
+}
+
+function isInt32(value: unknown): boolean {
+  return typeof value === "number" && Number.isInteger(value) && Math.abs(value + 0.5) < 2 ** 31;
 }
 
 function read(field: DescField, value: unknown): unknown {
@@ -78,15 +111,21 @@ function read(field: DescField, value: unknown): unknown {
   }
 }
 
-function instant(name: string, text: string): { seconds: bigint; nanos: number } {
-  const ms = Date.parse(text);
-  if (Number.isNaN(ms)) {
-    throw new Error(
-      `\`${name}\` must be a time of RFC 3339, such as 2026-11-21T00:00:00Z (given: \`${text}\`)`,
-    );
+function instant(value: unknown, path: string): { seconds: bigint; nanos: number } {
+  const [, day] = INSTANT.exec(String(value)) ?? [];
+  const ms = Date.parse(String(value));
+  // To `Date` 30 February is a day in March.
+  if (day === undefined || Number.isNaN(ms) || !new Date(day).toISOString().startsWith(day)) {
+    return refuse(path, "a time of RFC 3339, such as 2026-11-21T00:00:00Z", value);
   }
   const seconds = Math.floor(ms / 1_000);
   return { seconds: BigInt(seconds), nanos: (ms - seconds * 1_000) * 1_000_000 };
+}
+
+/** Throws what is wrong with the value at a path. */
+function refuse(path: string, what: string, given?: unknown): never {
+  const description = `must be ${what}${given === undefined ? "" : ` (given: \`${String(given)}\`)`}`;
+  throw invalid(`\`${path}\` ${description}`, [{ field: snake(path), path, description }]);
 }
 
 function snake(name: string): string {

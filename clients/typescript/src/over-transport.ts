@@ -6,9 +6,11 @@ import type { Transport } from "@connectrpc/connect";
 import type { Deadline } from "./deadline.js";
 import { methodOf } from "./descriptors.js";
 import { type Detail, said } from "./details.js";
-import { ERROR_CODES, invalid, ServiceError } from "./errors.js";
+import { ERROR_CODES, ServiceError } from "./errors.js";
 import { initOf, jsonOf } from "./messages.js";
 import { retryAfterOf, withAdvice } from "./refusal.js";
+import { written } from "./request.js";
+import { neverConnected } from "./retry.js";
 
 /** What is read of a ConnectError, of whichever copy of connect-es in a program. */
 interface Refused {
@@ -16,6 +18,7 @@ interface Refused {
   readonly rawMessage: string;
   readonly metadata: Headers;
   readonly details: readonly object[];
+  readonly cause?: unknown;
 }
 
 /** Makes one try. Answers the JSON of the answer; throws what went wrong. */
@@ -30,13 +33,8 @@ export async function unary(
   if (method === undefined) {
     throw new ServiceError(`the contract has no method ${path}`, { code: "internal", method: path });
   }
-  let message: object;
-  try {
-    // What JSON leaves out is left out here too, and dates are texts.
-    message = initOf(method.input, JSON.parse(JSON.stringify(request)) as object);
-  } catch (cause) {
-    throw invalid(cause instanceof Error ? cause.message : String(cause), [], cause);
-  }
+  // What JSON leaves out is left out here too, and dates are texts.
+  const message = initOf(method.input, JSON.parse(written(path, request)) as object);
   try {
     const { signal, remainingMs } = deadline;
     const answer = await transport.unary(
@@ -64,10 +62,16 @@ function told(error: unknown, path: string): ServiceError {
     retryAfterMs: retryAfterOf(error.metadata),
     requestId: error.metadata.get("x-request-id") ?? undefined,
     ...details,
-    code: ERROR_CODES[error.code - 1] ?? "unknown",
+    code: isOfNetwork(error) ? "unavailable" : (ERROR_CODES[error.code - 1] ?? "unknown"),
     method: path,
     cause: error,
   });
+}
+
+/** Whether nobody answered: connect-es hands on what `fetch` throws then as a fault that it does not know. */
+function isOfNetwork({ code, cause }: Refused): boolean {
+  const name = cause instanceof Error ? cause.name : undefined;
+  return ERROR_CODES[code - 1] === "unknown" && (name === "TypeError" || neverConnected(cause));
 }
 
 function isRefused(error: unknown): error is Refused {

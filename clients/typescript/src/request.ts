@@ -1,5 +1,6 @@
 // Requests before they are sent: fields that the contract does not have are refused by name, where a
-// server would only be asked in vain, and masks are written as JSON writes them.
+// server would only be asked in vain, and so is what JSON would write as null, which clears a setting.
+// Masks are written as JSON writes them.
 
 import { invalid, type ServiceError, type Violation } from "./errors.js";
 import type { Method, Shape } from "./method.js";
@@ -19,12 +20,12 @@ export function checked(method: Method, given: unknown): object {
 }
 
 /** The JSON of a request; throws where there is none, as of a bigint. */
-export function written(method: Method, request: object): string {
+export function written(path: string, request: object): string {
   try {
     return JSON.stringify(request);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw invalid(`the request of ${method.path} cannot be written as JSON: ${why}`, [], cause);
+    throw invalid(`the request of ${path} cannot be written as JSON: ${why}`, [], cause);
   }
 }
 
@@ -34,25 +35,29 @@ function walk(given: object, shape: Shape, path: string, violations: Violation[]
       continue;
     }
     const field = Object.hasOwn(shape, name) ? shape[name] : undefined;
+    const where = path + name;
     if (field === undefined) {
-      const where = path + name;
       violations.push({ field: where, path: where, description: `is no field here; ${wayOut(name, shape)}` });
-    } else if (field !== 1 && typeof value === "object" && value !== null) {
-      inside(value, field, path + name, violations);
+    } else {
+      inside(value, field, where, violations);
     }
   }
 }
 
-function inside(value: object, shape: Shape, path: string, violations: Violation[]): void {
-  if (!Array.isArray(value)) {
-    walk(value, shape, `${path}.`, violations);
-    return;
+/** What is wrong with a value, and with all that it holds. */
+function inside(value: unknown, shape: 1 | Shape, where: string, violations: Violation[]): void {
+  if (Array.isArray(value)) {
+    value.forEach((element: unknown, index) => inside(element, shape, `${where}[${index}]`, violations));
+  } else if (isUnspoken(value)) {
+    violations.push({ field: where, path: where, description: "must be a finite number" });
+  } else if (shape !== 1 && typeof value === "object" && value !== null) {
+    walk(value, shape, `${where}.`, violations);
   }
-  value.forEach((element: unknown, index) => {
-    if (typeof element === "object" && element !== null) {
-      walk(element, shape, `${path}[${index}].`, violations);
-    }
-  });
+}
+
+/** Whether it is a number that JSON has no word for. */
+function isUnspoken(value: unknown): boolean {
+  return typeof value === "number" && !Number.isFinite(value);
 }
 
 function wayOut(name: string, shape: Shape): string {

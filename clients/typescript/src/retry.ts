@@ -1,6 +1,6 @@
 // Whether a call that failed is tried again, and when. Making it belongs to `call.ts`.
 
-import type { ServiceError } from "./errors.js";
+import { ServiceError } from "./errors.js";
 import type { Retry } from "./options.js";
 
 /** Longest Retry-After that is waited for, in milliseconds: past that the caller should know. */
@@ -20,12 +20,18 @@ export function mayHelp(error: ServiceError, isSafe: boolean): boolean {
       // A request that is too large stays too large.
       return error.reason === "RATE_LIMITED" || error.status === 429 || error.retryAfterMs !== undefined;
     case "unavailable":
-      return isSafe || wasRefused(error) || neverConnected(error.cause);
+      return isSafe || !mayBeDone(error);
     case "aborted":
       return isSafe;
     default:
       return false;
   }
+}
+
+/** Whether a call that failed like this may have been carried out: only its answer is missing. */
+export function mayBeDone(error: unknown): boolean {
+  const isUnclear = error instanceof ServiceError && error.code === "unavailable";
+  return isUnclear && !wasRefused(error) && !neverConnected(error.cause);
 }
 
 /** How long to wait before the next try, in milliseconds; undefined where it is too long to be waited for. */
@@ -44,7 +50,7 @@ function wasRefused(error: ServiceError): boolean {
 }
 
 /** Whether a failure of `fetch` says that nobody was reached. */
-function neverConnected(cause: unknown, depth = 0): boolean {
+export function neverConnected(cause: unknown, depth = 0): boolean {
   if (typeof cause !== "object" || cause === null || depth > CAUSES_MAX) {
     return false;
   }
