@@ -2,18 +2,17 @@
 // (`wire.ts`) or a transport (`over-transport.ts`).
 
 import { Deadline } from "./deadline.js";
-import { ServiceError } from "./errors.js";
+import { isNotFound, ServiceError } from "./errors.js";
+import { WAITING_CALL_MS } from "./gen/limits.js";
 import { headersOf, IDEMPOTENCY_HEADER, randomKey, sendable } from "./headers.js";
-import { CREATES, is, type Method, ONCE, repetition, WAITS } from "./method.js";
+import { CREATES, ENDS, is, type Method, ONCE, repetition, WAITS } from "./method.js";
 import { type CallOptions, type Retry, retryOf, type Settings, timeOf } from "./options.js";
 import { checked, written } from "./request.js";
-import { mayHelp, pauseOf } from "./retry.js";
+import { mayBeDone, mayHelp, pauseOf } from "./retry.js";
 import { send } from "./wire.js";
 
 /** Time for a call where nobody said otherwise, in milliseconds. */
 const TIMEOUT_MS = 60_000;
-/** The same of calls that wait for checks. */
-const TIMEOUT_WAITING_MS = 150_000;
 
 /** Calls a method of the RPC. Answers the JSON of the answer. */
 export async function call(
@@ -29,7 +28,12 @@ export async function call(
     headers[IDEMPOTENCY_HEADER] = given === undefined ? randomKey() : sendable(IDEMPOTENCY_HEADER, given);
   }
   const attempt = settings.transport === undefined ? overFetch : overTransport;
-  const traits = { name: method.path, isSafe: repetition(method) !== ONCE, waits: is(method, WAITS) };
+  const traits: Traits = {
+    name: method.path,
+    isSafe: repetition(method) !== ONCE,
+    waits: is(method, WAITS),
+    isDone: is(method, ENDS) ? isNotFound : undefined,
+  };
   const made = attempt(settings, method, message, headers);
   return (await tried(settings, traits, options, made)) ?? {};
 }
@@ -42,6 +46,8 @@ export interface Traits {
   readonly isSafe: boolean;
   /** Whether it waits for checks. */
   readonly waits: boolean;
+  /** Whether this error says that a try before it, whose answer was lost, did what was asked for. */
+  readonly isDone?: ((error: unknown) => boolean) | undefined;
 }
 
 /** One try. */
@@ -50,21 +56,26 @@ export type Attempt = (deadline: Deadline) => Promise<object | undefined>;
 /** Makes a call until it succeeds, another try would not help, or its time is over. */
 export async function tried(
   settings: Settings,
-  { name, isSafe, waits }: Traits,
+  { name, isSafe, waits, isDone }: Traits,
   options: CallOptions,
   attempt: Attempt,
 ): Promise<object | undefined> {
   const timeoutMs =
-    timeOf(options.timeoutMs) ?? settings.timeoutMs ?? (waits ? TIMEOUT_WAITING_MS : TIMEOUT_MS);
+    timeOf(options.timeoutMs) ?? settings.timeoutMs ?? (waits ? WAITING_CALL_MS : TIMEOUT_MS);
   const retry: Retry = retryOf(options.retry) ?? settings.retry;
   const deadline = new Deadline(name, timeoutMs, options.signal);
+  let isUnclear = false;
   try {
     for (let tries = 1; ; tries += 1) {
       try {
         deadline.signal.throwIfAborted();
         return await deadline.race(attempt(deadline));
       } catch (error) {
+        if (isUnclear && isDone?.(error)) {
+          return undefined;
+        }
         await again(error, isSafe, tries, retry, deadline);
+        isUnclear ||= mayBeDone(error);
       }
     }
   } finally {
@@ -90,6 +101,7 @@ async function again(
   if (pause === undefined || pause >= (deadline.remainingMs ?? Infinity)) {
     throw error;
   }
+  deadline.failed(error);
   await deadline.pause(pause);
 }
 
@@ -100,7 +112,7 @@ function overFetch(
   headers: Record<string, string>,
 ): Attempt {
   const url = `${settings.address.rpc}/${method.path}`;
-  const body = written(method, message);
+  const body = written(method.path, message);
   headers["content-type"] = "application/json";
   headers["connect-protocol-version"] = "1";
   return (deadline) => {

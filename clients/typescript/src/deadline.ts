@@ -1,4 +1,4 @@
-// The end of a call before its time: by its time-out or by who made it.
+// The end of a call before its time: by its time-out, by a clock that nobody sets, or by who made it.
 
 import { ServiceError } from "./errors.js";
 
@@ -15,11 +15,13 @@ export class Deadline {
   /** Fails what is raced: a listener of the signal would take longer than all else here. */
   #fail: ((error: unknown) => void) | undefined;
   readonly #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Why the last try failed. */
+  #why: unknown;
 
   constructor(method: string, timeoutMs: number, outer: AbortSignal | undefined) {
     this.#method = method;
     this.#timeoutMs = timeoutMs > 0 && timeoutMs <= TIMER_MS_MAX ? timeoutMs : Infinity;
-    this.#endsAt = Date.now() + this.#timeoutMs;
+    this.#endsAt = performance.now() + this.#timeoutMs;
     this.#outer = outer;
     if (outer?.aborted) {
       this.#cancel();
@@ -38,7 +40,10 @@ export class Deadline {
 
   /** What is left, in whole milliseconds; undefined without a limit. */
   get remainingMs(): number | undefined {
-    return this.#timeoutMs === Infinity ? undefined : Math.max(1, Math.ceil(this.#endsAt - Date.now()));
+    if (this.#timeoutMs === Infinity) {
+      return undefined;
+    }
+    return Math.max(1, Math.ceil(Math.min(this.#endsAt - performance.now(), this.#timeoutMs)));
   }
 
   /** What `work` comes to, or the end of the call, whichever is first. One race at a time. */
@@ -62,6 +67,11 @@ export class Deadline {
     }
   }
 
+  /** A try failed, and there may be another: where there is no time for it, this is why. */
+  failed(error: unknown): void {
+    this.#why = error;
+  }
+
   /** The call is over. */
   stop(): void {
     clearTimeout(this.#timer);
@@ -69,16 +79,19 @@ export class Deadline {
   }
 
   readonly #cancel = () => {
-    const cause: unknown = this.#outer?.reason;
+    const reason: unknown = this.#outer?.reason;
     // Of `AbortSignal.timeout`, which is the end of a time too.
-    const isTime = (cause as { name?: unknown } | undefined)?.name === "TimeoutError";
+    const isTime = (reason as { name?: unknown } | undefined)?.name === "TimeoutError";
     const code = isTime ? "deadline_exceeded" : "canceled";
+    const cause = (isTime ? this.#why : undefined) ?? reason;
     this.#end(new ServiceError("the call was ended by its signal", { code, method: this.#method, cause }));
   };
 
   readonly #expire = () => {
-    const message = `the call did not come to its end within ${this.#timeoutMs} ms; \`timeoutMs\` gives it longer`;
-    this.#end(new ServiceError(message, { code: "deadline_exceeded", method: this.#method }));
+    const within = `the call did not come to its end within ${this.#timeoutMs} ms`;
+    const message = `${within}; \`timeoutMs\` gives it longer`;
+    const cause = this.#why;
+    this.#end(new ServiceError(message, { code: "deadline_exceeded", method: this.#method, cause }));
   };
 
   #end(error: ServiceError): void {

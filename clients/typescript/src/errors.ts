@@ -88,8 +88,11 @@ export class ServiceError extends Error {
     Object.defineProperty(this, BRAND, { value: true });
   }
 
-  /** Holds for errors of every copy of this library. */
+  /** Holds for errors of every copy of this library; of a class that extends this one, for its own alone. */
   static override [Symbol.hasInstance](value: unknown): boolean {
+    if (this !== ServiceError) {
+      return Function.prototype[Symbol.hasInstance].call(this, value);
+    }
     return typeof value === "object" && value !== null && BRAND in value;
   }
 }
@@ -121,7 +124,7 @@ export function isInvalidArgument(error: unknown): error is ErrorOf<"invalid_arg
   return has(error, "invalid_argument");
 }
 
-/** Whether the time for the call was over. */
+/** Whether the time for the call was over; `cause` is why its last try failed, where one did. */
 export function isDeadlineExceeded(error: unknown): error is ErrorOf<"deadline_exceeded"> {
   return has(error, "deadline_exceeded");
 }

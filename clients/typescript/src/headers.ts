@@ -37,12 +37,7 @@ export function sendable(name: string, value: string): string {
 
 /** A key that nobody else will think of: 128 bits of chance, in hexadecimal. */
 export function randomKey(): string {
-  const bytes = new Uint8Array(16);
-  if (globalThis.crypto === undefined) {
-    bytes.forEach((_, index) => (bytes[index] = Math.random() * 256));
-  } else {
-    globalThis.crypto.getRandomValues(bytes);
-  }
+  const bytes = globalThis.crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 

@@ -12,6 +12,8 @@ export const CREATES = 3;
 export const PAGES = 4;
 /** The call waits for checks. */
 export const WAITS = 8;
+/** It takes something away and answers nothing, so that who finds nothing knows that it is done. */
+export const ENDS = 16;
 
 /** The low bits of a method's traits: how it may be repeated. */
 const REPETITION = 3;
@@ -40,6 +42,6 @@ export function repetition(method: Pick<Method, "traits">): number {
 }
 
 /** Whether the method is of this trait. */
-export function is(method: Method, trait: typeof PAGES | typeof WAITS): boolean {
+export function is(method: Method, trait: typeof ENDS | typeof PAGES | typeof WAITS): boolean {
   return (method.traits & trait) !== 0;
 }

@@ -24,8 +24,8 @@ export interface ClientOptions {
   /** What sends requests. Left out, it is the global `fetch`. */
   readonly fetch?: Fetch | undefined;
   /**
-   * Time for a call with all its tries, in milliseconds; 0 is no limit. Left out, it is a minute, and
-   * 150 seconds for `triggerMonitor`, which waits for its checks.
+   * Time for a call with all its tries, in milliseconds; 0 is no limit. Left out, it is a minute, and for
+   * `triggerMonitor`, which waits for its checks, as long as the longest of them may take: 150 seconds.
    */
   readonly timeoutMs?: number | undefined;
   /** How calls are tried again; `false` is never. */
@@ -36,7 +36,10 @@ export interface ClientOptions {
 export interface CallOptions {
   /** As in {@link ClientOptions}, for this call. */
   readonly timeoutMs?: number | undefined;
-  /** Ends the call, which then fails with the code `canceled`. */
+  /**
+   * Ends the call, which then fails with the code `canceled`; one of `AbortSignal.timeout` with
+   * `deadline_exceeded`.
+   */
   readonly signal?: AbortSignal | undefined;
   /** Headers of the request. `x-service-key` is another key for this call. */
   readonly headers?: HeaderValues | undefined;
@@ -50,9 +53,16 @@ export interface CallOptions {
 }
 
 /**
- * How a call is tried again that failed: reads, changes that may be made twice, creates (by their
- * idempotency key), and everything that the service refused before it did anything. The pauses are
- * random up to a bound that doubles with each try (full jitter); a Retry-After is waited for in full.
+ * How a call is tried again that failed. Tried again is what was refused for too many calls (429), or found
+ * nobody there (`unavailable`: no connection, no answer, 502 to 504) or somebody else at work (`aborted`); a fault
+ * of the service (`internal`) would only be one again. Reads, changes that may be made twice and creates (by
+ * their idempotency key) are tried again in each of these cases, all others only where nothing was done: after
+ * 429, without a connection, or where the service says so by a Retry-After of its own.
+ *
+ * A delete whose answer was lost and whose next try finds nothing has succeeded.
+ *
+ * Pauses are random up to a bound that doubles with each try (full jitter). A Retry-After of at most a minute
+ * is waited for in full, and the pause comes on top; a longer one ends the call.
  */
 export interface RetryOptions {
   /** Most tries, with the first. Default 4. */

@@ -4,11 +4,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { createServiceClient, isServiceError } from "@aloft/client";
+import { createConnectTransport, createGrpcWebTransport } from "@connectrpc/connect-web";
 
 import {
   badServer,
   cutOff,
   dribbling,
+  empty,
+  endless,
   json,
   nobody,
   page,
@@ -18,6 +21,7 @@ import {
   stuck,
   truncated,
 } from "./support/bad-server.mjs";
+import { holdTimers } from "./support/timers.mjs";
 
 /** Three tries without a pause between them. */
 const THRICE = { attempts: 3, firstPauseMs: 0 };
@@ -62,6 +66,9 @@ test("what a bad server does is read as what it is, and asked again where that i
     ["answers a page with 200", page(200), "internal", once],
     ["answers half a text", cutOff, "internal", once],
     ["answers a text that is no object", json(200, "hello"), "internal", once],
+    ["answers an object that is no JSON", json(200, {}, { "content-type": "text/html" }), "internal", once],
+    ["answers nothing with 204", empty(204), "internal", once],
+    ["answers nothing with 200", empty(200), "internal", once],
     ["fails", refusal(500, "internal", "INTERNAL"), "internal", once],
     ["is a proxy that wants a password", page(401), "unauthenticated", once],
     ["is a proxy that lets nobody in", page(403), "permission_denied", once],
@@ -96,6 +103,81 @@ test("nobody listens: everything is asked again, for nothing was sent", async ()
   }
 });
 
+test("over transports of others a network that fails is one, and what is safe is asked again", async (t) => {
+  const thrice = { read: 3, change: 3, create: 3, trigger: 1 };
+  for (const [name, transportOf] of Object.entries({
+    Connect: createConnectTransport,
+    "gRPC-Web": createGrpcWebTransport,
+  })) {
+    for (const [what, answer] of Object.entries({ reset, truncated })) {
+      for (const kind of Object.keys(CALLS)) {
+        const server = await badServer(t, answer);
+        const transport = transportOf({ baseUrl: server.baseUrl });
+        const client = createServiceClient({ apiKey: KEY, transport, retry: THRICE });
+        const error = await errorOf(CALLS[kind](client));
+        const came = [name, what, kind, error.code, server.asked.length];
+        assert.deepEqual(came, [name, what, kind, "unavailable", thrice[kind]], error.message);
+      }
+    }
+    const baseUrl = await nobody();
+    for (const kind of Object.keys(CALLS)) {
+      let asked = 0;
+      const counting = (...args) => ((asked += 1), fetch(...args));
+      const transport = transportOf({ baseUrl, fetch: counting });
+      const error = await errorOf(CALLS[kind](createServiceClient({ apiKey: KEY, transport, retry: THRICE })));
+      assert.deepEqual([name, kind, error.code, asked], [name, kind, "unavailable", 3], error.message);
+    }
+  }
+});
+
+test("what is gone when a delete is asked for again was deleted the first time", async (t) => {
+  const gone = refusal(404, "not_found", "NOT_FOUND");
+  const clientOf = (server) => createServiceClient({ apiKey: KEY, baseUrl: server.baseUrl, retry: THRICE });
+  for (const lost of [reset, truncated, page(502)]) {
+    const server = await badServer(t, lost, gone);
+    assert.deepEqual(await CALLS.change(clientOf(server)), {});
+    assert.equal(server.asked.length, 2);
+  }
+  const limited = refusal(429, "resource_exhausted", "RATE_LIMITED");
+  const putOff = refusal(503, "unavailable", "UNAVAILABLE", { "retry-after": "0" });
+  for (const nothingDone of [limited, putOff]) {
+    const error = await errorOf(CALLS.change(clientOf(await badServer(t, nothingDone, gone))));
+    assert.equal(error.code, "not_found", "nothing was deleted by the first try");
+  }
+  // Others have an answer that nobody can give any more.
+  assert.equal((await errorOf(CALLS.read(clientOf(await badServer(t, reset, gone))))).code, "not_found");
+  const update = clientOf(await badServer(t, reset, gone)).statusReport.v1.StatusReportService;
+  assert.equal((await errorOf(update.deleteStatusReportUpdate({ id: "upd_1" }))).code, "not_found");
+});
+
+test("a key that revoked itself is told so when its answer was lost", async (t) => {
+  const apiKey = "aloft_0000000000001_secret";
+  const revoked = json(401, { detail: "the key was revoked", reason: "KEY_REVOKED" });
+  const revoking = async (id, ...answers) => {
+    const server = await badServer(t, ...answers);
+    return createServiceClient({ apiKey, baseUrl: server.baseUrl, retry: THRICE }).revokeKey(id);
+  };
+  assert.equal(await revoking("key_0000000000001", reset, revoked), undefined);
+  const told = { code: "unauthenticated", reason: "KEY_REVOKED" };
+  await assert.rejects(revoking("key_0000000000001", revoked), told, "it was revoked before");
+  await assert.rejects(revoking("key_0000000000002", reset, revoked), told, "another key was meant");
+});
+
+test("of what a stranger says only the beginning is read, and looked at", async (t) => {
+  for (const [answer, shown] of [
+    [endless("<p>"), /that is empty/u],
+    [endless("<"), /“<<</u],
+    [endless("<style"), /that is empty/u],
+    [endless("words "), /“words words .*…”/u],
+  ]) {
+    const server = await badServer(t, answer);
+    const client = createServiceClient({ apiKey: KEY, baseUrl: server.baseUrl, retry: false, timeoutMs: 0 });
+    const error = await errorOf(CALLS.read(client));
+    assert.equal(error.code, "unavailable");
+    assert.match(error.message, shown);
+  }
+});
+
 test("a server that recovers is no error", async (t) => {
   for (const answer of [reset, truncated, page(502), refusal(429, "resource_exhausted", "RATE_LIMITED")]) {
     const server = await badServer(t, answer, answer, json(200, { monitor: { http: { id: "mon_1" } } }));
@@ -126,10 +208,15 @@ test("without retries everything is asked once", async (t) => {
 });
 
 test("who is silent, or stays silent in the middle, is waited for as long as the call may take", async (t) => {
+  const timers = holdTimers(t);
   for (const answer of [silence, stuck]) {
     const server = await badServer(t, answer);
     const client = createServiceClient({ apiKey: KEY, baseUrl: server.baseUrl, timeoutMs: 100 });
-    const error = await errorOf(CALLS.read(client));
+    const visited = server.next();
+    const failed = errorOf(CALLS.read(client));
+    await visited;
+    (await timers.next((delay) => delay === 100)).fire();
+    const error = await failed;
     assert.deepEqual([error.code, server.asked.length], ["deadline_exceeded", 1]);
     assert.match(error.message, /100 ms/u);
   }

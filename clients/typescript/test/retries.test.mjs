@@ -74,16 +74,46 @@ test("a Retry-After of an hour is nobody's to wait for", async (t) => {
   assert.deepEqual([server.asked.length, timers.count], [1, 0]);
 });
 
-test("the time of a call ends its pauses too", async (t) => {
+test("the time of a call ends its pauses too, and says why there was one", async (t) => {
   const timers = holdTimers(t);
   t.mock.method(Math, "random", () => 0);
   const server = await badServer(t, page(502));
   const client = clientOf(server, { timeoutMs: 90_000, retry: { attempts: 4, firstPauseMs: 100 } });
-  const failed = assert.rejects(Promise.resolve(read(client)), { code: "deadline_exceeded" });
+  const failed = assert.rejects(Promise.resolve(read(client)), (error) => {
+    assert.deepEqual([error.code, error.cause.code, error.cause.status], ["deadline_exceeded", "unavailable", 502]);
+    return true;
+  });
   await timers.next((delay) => delay < 90_000);
   (await timers.next((delay) => delay === 90_000)).fire();
   await failed;
   assert.deepEqual([server.asked.length, timers.count], [1, 0]);
+});
+
+test("a signal that is a time-out says too why there was a pause", async (t) => {
+  const timers = holdTimers(t);
+  const server = await badServer(t, page(502));
+  const ending = new AbortController();
+  const failed = assert.rejects(Promise.resolve(read(clientOf(server), { signal: ending.signal })), (error) => {
+    assert.deepEqual([error.code, error.cause.code], ["deadline_exceeded", "unavailable"]);
+    return true;
+  });
+  await timers.next();
+  ending.abort(new DOMException("", "TimeoutError"));
+  await failed;
+});
+
+test("the server is told the time that is left, and never more than the call has", async (t) => {
+  const timers = holdTimers(t);
+  // A clock of the wall that goes back an hour whenever it is looked at.
+  let wall = Date.now();
+  t.mock.method(Date, "now", () => (wall -= 3_600_000));
+  const server = await badServer(t, page(502), FOUND);
+  const answer = Promise.resolve(read(clientOf(server, { timeoutMs: 10_000, retry: { firstPauseMs: 10 } })));
+  (await timers.next((delay) => delay < 10_000)).fire();
+  await answer;
+  const told = server.asked.map(({ headers }) => Number(headers["connect-timeout-ms"]));
+  assert.equal(told.length, 2);
+  assert.ok(told.every((ms) => ms > 0 && ms <= 10_000), told.join(" "));
 });
 
 test("who ends a call in a pause is answered at once", async (t) => {

@@ -37,6 +37,13 @@ pub const BODY_READ_BYTES_MAX: usize = 1024 * 1024;
 pub const EVIDENCE_BODY_BYTES: usize = 4 * 1024;
 /// Pause before the second attempt; it doubles with every further one (design §5).
 pub const FIRST_RETRY_PAUSE: Duration = Duration::from_millis(500);
+/// Time within which the last attempt begins of a check that somebody asked for (ours): shorter than every
+/// period, because somebody waits.
+pub const TRIGGER_ATTEMPTED_WITHIN: Duration = Duration::from_secs(25);
+/// Time that a call may take that asks for a check (ours): attempts begin within
+/// [`TRIGGER_ATTEMPTED_WITHIN`], the last one takes as long as a time-out may be, and a moment goes by on
+/// the way and until results are stored.
+pub const TRIGGER_ANSWERED_WITHIN: Duration = Duration::from_secs(150);
 /// Longest time for which a monitor's status is held after start, resume or an edit (design §5).
 pub const SETTLE_MAX: Duration = Duration::from_secs(30);
 /// Longest time until an ordinary result is committed (design §2).

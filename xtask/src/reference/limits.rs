@@ -22,10 +22,14 @@ const PARTS: [Part; 6] = [
     (
         "Checks",
         &[
+            "CHECKS_",
+            "FILES_",
+            "TRIGGER_",
             "REDIRECTS",
             "BODY_",
             "EVIDENCE_",
             "FIRST_RETRY",
+            "TRIGGER_",
             "SETTLE",
             "COMMIT_",
             "SELF_DOUBT",

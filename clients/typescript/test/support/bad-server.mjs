@@ -26,6 +26,24 @@ export function page(status, headers = {}) {
   };
 }
 
+/** A status, and nothing more. */
+export function empty(status) {
+  return (response) => response.writeHead(status, { "content-type": "application/json" }).end();
+}
+
+/** A page of the same, for ever. */
+export function endless(text) {
+  const much = text.repeat(10_000);
+  return (response) => {
+    response.writeHead(502, { "content-type": "text/html" });
+    const more = () => {
+      while (!response.destroyed && response.write(much));
+    };
+    response.on("drain", more);
+    more();
+  };
+}
+
 /** Nothing, for ever. */
 export const silence = () => {};
 

@@ -47,6 +47,19 @@ test("fields that there are not are refused by their paths, with the way out", (
   }
 });
 
+test("a number that JSON would write as null is refused, wherever it stands", () => {
+  const of = (monitor: object) => said(() => checked(METHOD, { monitor }));
+  assert.equal(of({ degradedAt: Number.NaN }), "`monitor.degradedAt` must be a finite number");
+  assert.equal(of({ degradedAt: [1, -Infinity] }), "`monitor.degradedAt[1]` must be a finite number");
+  assert.equal(of({ headers: [{}, { value: 1 / 0 }] }), "`monitor.headers[1].value` must be a finite number");
+  assert.equal(of({ headers: [Number.NaN] }), "`monitor.headers[0]` must be a finite number");
+  assert.equal(
+    said(() => checked(METHOD, { monitor: Number.NaN })),
+    "`monitor` must be a finite number",
+  );
+  assert.equal(of({ degradedAt: 0 }), "nothing");
+});
+
 test("a mask may be a list, and the caller's object stays as it is", () => {
   const request = { monitor: {}, updateMask: ["name", "degradedAt"] };
   assert.deepEqual(checked(METHOD, request), { monitor: {}, updateMask: "name,degradedAt" });
@@ -55,7 +68,7 @@ test("a mask may be a list, and the caller's object stays as it is", () => {
 
 test("what no JSON can say is refused before anything is sent", () => {
   assert.match(
-    said(() => written(METHOD, { monitor: { degradedAt: 1n } })),
+    said(() => written(METHOD.path, { monitor: { degradedAt: 1n } })),
     /cannot be written as JSON/,
   );
 });
@@ -113,6 +126,7 @@ test("a call is tried again where that may help and does nothing twice", () => {
     [refused, true, true],
     [{ reason: "UNAVAILABLE", retryAfterMs: 10 }, true, true],
     [{ retryAfterMs: 10 }, true, false],
+    [{ reason: "UNAVAILABLE" }, true, false],
     [{ code: "resource_exhausted", reason: "RATE_LIMITED" }, true, true],
     [{ code: "resource_exhausted", status: 429 }, true, true],
     [{ code: "resource_exhausted", reason: "TOO_LARGE", status: 413 }, false, false],
@@ -165,6 +179,13 @@ test("headers of a call win over the client's, and what no header may have is re
     assert.match(message, /^the header `.*` has a name or a value/);
     assert.doesNotMatch(message, /hunter2/);
   }
+});
+
+test("a class that extends the error has its own instances, and no others", () => {
+  class Mine extends ServiceError {}
+  const [mine, other] = [new Mine("", { code: "internal" }), new ServiceError("", { code: "internal" })];
+  assert.deepEqual([mine instanceof Mine, mine instanceof ServiceError], [true, true]);
+  assert.deepEqual([other instanceof Mine, other instanceof ServiceError], [false, true]);
 });
 
 test("a signal that is a time-out ends a call as one, and every other as its caller", () => {

@@ -38,8 +38,9 @@ pub(super) fn module() -> String {
         all.push((name.to_owned(), object(&entries, 1)));
     }
     all.extend(of_service());
+    let waiting = limits::TRIGGER_ANSWERED_WITHIN.as_millis();
     format!(
-        "/**\n * What fields may hold, by resource and field: characters of texts (as Unicode counts them), values of\n * numbers, elements of lists (`max` beside the fields of one), minutes of intervals, and what holds where\n * nothing was written (`default`). Both bounds are allowed.\n */\nexport const LIMITS = {} as const;\n",
+        "/** Time for a call that waits for checks, in milliseconds. */\nexport const WAITING_CALL_MS = {waiting};\n\n/**\n * What fields may hold, by resource and field: characters of texts (as Unicode counts them), values of\n * numbers, elements of lists (`max` beside the fields of one), minutes of intervals, and what holds where\n * nothing was written (`default`). Both bounds are allowed.\n */\nexport const LIMITS = {} as const;\n",
         object(&all, 0)
     )
 }

@@ -16,6 +16,7 @@ const REPEATABLE: u32 = 2;
 const CREATES: u32 = 3;
 const PAGES: u32 = 4;
 const WAITS: u32 = 8;
+const ENDS: u32 = 16;
 /// The numbers of `google.protobuf.MethodOptions.IdempotencyLevel`.
 const NO_SIDE_EFFECTS: i32 = 1;
 const IDEMPOTENT: i32 = 2;
@@ -23,6 +24,8 @@ const IDEMPOTENT: i32 = 2;
 const KEY: &str = "`Idempotency-Key`";
 /// Methods that say so only by another one.
 const CREATE: &str = "Create";
+/// How the names of methods begin that take something away.
+const TAKING: [&str; 2] = ["Delete", "Remove"];
 /// The method that waits for checks.
 const TRIGGER: &str = "TriggerMonitor";
 
@@ -67,7 +70,11 @@ fn traits(contract: &Contract, method: &MethodDescriptor) -> u32 {
     };
     let pages = if has_pages(method) { PAGES } else { 0 };
     let waits = if method.name() == TRIGGER { WAITS } else { 0 };
-    repetition + pages + waits
+    // Of an answer that says more than that it is done, a repetition that finds nothing has none to give.
+    let takes = TAKING.iter().any(|start| method.name().starts_with(start));
+    let is_end = takes && repetition == REPEATABLE && method.output().fields().len() == 0;
+    let ends = if is_end { ENDS } else { 0 };
+    repetition + pages + waits + ends
 }
 
 /// Writes the fields of a message after those of the messages in it, once.

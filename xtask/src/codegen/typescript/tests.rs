@@ -83,7 +83,15 @@ fn every_create_takes_an_idempotency_key_and_what_the_server_takes_none_for_does
          CreateNotification CreateStatusPage CreateComponent CreateComponentGroup AddSubscriber \
          CreateStatusReport AddStatusReportUpdate CreateReportTemplate"
     );
-    for line in ["TriggerMonitor: [8,", "ListMonitors: [5,", "RotateSigningSecret: [0,"] {
+    // `DeleteStatusReportUpdate` answers the report.
+    for line in [
+        "TriggerMonitor: [8,",
+        "ListMonitors: [5,",
+        "RotateSigningSecret: [0,",
+        "DeleteMonitor: [18,",
+        "RemoveSubscriber: [18,",
+        "DeleteStatusReportUpdate: [2,",
+    ] {
         assert!(table.contains(line), "{line}");
     }
 }
@@ -91,8 +99,11 @@ fn every_create_takes_an_idempotency_key_and_what_the_server_takes_none_for_does
 #[test]
 fn limits_are_those_of_the_tables() {
     let limits = &FILES["limits.ts"];
-    for line in ["name: { min: 1, max: 256 },", "timeout: { min: 0, max: 120000, default: 45000 },"]
-    {
+    for line in [
+        "name: { min: 1, max: 256 },",
+        "timeout: { min: 0, max: 120000, default: 45000 },",
+        "WAITING_CALL_MS = 150000;",
+    ] {
         assert!(limits.contains(line), "{line}");
     }
 }
