@@ -34,7 +34,7 @@ const GO: Installer = Installer {
 const NPM: Installer = Installer {
     program: "npm",
     package: "npm",
-    by_hand: "install Node.js 18 or newer with npm (https://nodejs.org/) and put it on the PATH",
+    by_hand: "install Node.js 20 or newer with npm (https://nodejs.org/) and put it on the PATH",
 };
 const CARGO: Installer =
     Installer { program: "cargo", package: "cargo", by_hand: "install Rust (https://rustup.rs/)" };
