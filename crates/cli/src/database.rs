@@ -45,13 +45,17 @@ pub(crate) async fn migrate(from: control::Place, to: control::Place) -> Result<
     let flags = Flags::default();
     let (_, settings) = boot::load(flags.values, flags.file)?;
     let master_key = boot::store_settings(&settings).master_key;
+    let left = match &from {
+        control::Place::Folder(_) => "its database is named `aloft.db.moved` now",
+        control::Place::Postgres(_) => "PostgreSQL keeps what it had: name it nowhere any more",
+    };
     let (folder, done) = control::migrate(from, to, &master_key).await?;
     let rows: u64 = done.iter().map(|table| table.rows).sum();
     let tables: Vec<[String; 2]> =
         done.into_iter().map(|it| [it.table, it.rows.to_string()]).collect();
     output::say(&output::table(&tables));
     output::say(&format!(
-        "\n{rows} rows, each held against its copy. `{}` goes on as the data folder: it has the key.",
+        "\n{rows} rows, each held against its copy. `{}` goes on as the data folder: it has the key; {left}.",
         folder.display()
     ));
     Ok(ExitCode::SUCCESS)

@@ -131,6 +131,7 @@ pub(crate) fn refusal(error: StoreError) -> rpc::Error {
         | StoreError::DatabaseInUse { .. }
         | StoreError::TakenOver
         | StoreError::NotEmpty { .. }
+        | StoreError::Moved { .. }
         | StoreError::NotEmbedded
         | StoreError::Address { .. }
         | StoreError::Unconfirmed { .. }

@@ -5,10 +5,10 @@
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::db;
-use crate::engine::{DATABASE_FILE, Engine, fold};
+use crate::engine::{DATABASE_FILE, Engine, fold, set_aside};
 use crate::migrate::{self, MIGRATIONS};
 use crate::{Database, Settings, Store, StoreError, folder, store};
 
@@ -16,8 +16,6 @@ use crate::{Database, Settings, Store, StoreError, folder, store};
 const TRIAL: &str = "restoring";
 /// What the database is named that a copy took the place of.
 const REPLACED: &str = "aloft.db.before-restore";
-/// What SQLite adds to the name of a database for the files beside it.
-const BESIDE: [&str; 3] = ["", "-wal", "-shm"];
 
 impl Store {
     /// Writes a copy of the embedded database, of what is committed now, to a file that is not there
@@ -85,15 +83,8 @@ async fn try_out(settings: &Settings, file: &Path, trial: &Path) -> Result<(), S
 }
 
 fn replace(folder: &Path, trial: &Path) -> io::Result<()> {
-    let named = |name: &str, end: &str| -> PathBuf { folder.join(format!("{name}{end}")) };
-    for end in BESIDE {
-        if named(DATABASE_FILE, end).exists() {
-            fs::rename(named(DATABASE_FILE, end), named(REPLACED, end))?;
-        } else if named(REPLACED, end).exists() {
-            fs::remove_file(named(REPLACED, end))?;
-        }
-    }
-    fs::rename(trial.join(DATABASE_FILE), named(DATABASE_FILE, ""))?;
+    set_aside(folder, REPLACED)?;
+    fs::rename(trial.join(DATABASE_FILE), folder.join(DATABASE_FILE))?;
     File::open(folder)?.sync_all()
 }
 

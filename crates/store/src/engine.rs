@@ -14,9 +14,9 @@ use crate::db::{self, Connection};
 use crate::{Settings, StoreError};
 
 pub(crate) use postgres::{Owner, READER_WAIT};
-pub(crate) use sqlite::DATABASE_FILE;
 #[cfg(test)]
 pub(crate) use sqlite::database_path;
+pub(crate) use sqlite::{DATABASE_FILE, MOVED_FILE, refuse_moved, set_aside};
 
 /// Which database the store lives in.
 #[derive(Clone, Debug)]

@@ -103,6 +103,14 @@ pub enum StoreError {
         /// The first table that has rows.
         table: String,
     },
+    /// Everything of the folder's database was carried over to another, which is served now.
+    #[error(
+        "the database of the data folder `{}` was carried over to PostgreSQL: name that one with ALOFT_DATABASE or `--database`; or, to go back to how it was then, rename `aloft.db.moved` in the folder to `aloft.db`", .folder.display()
+    )]
+    Moved {
+        /// The folder.
+        folder: PathBuf,
+    },
     /// What only the embedded database has.
     #[error("the database is PostgreSQL's: pg_dump makes copies of it, pg_restore puts them back")]
     NotEmbedded,

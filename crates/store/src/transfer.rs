@@ -1,10 +1,11 @@
 //! From one engine to the other: every row of every table, in one transaction of the target, counted
 //! and summed up on both sides before it is committed. Secrets go as they are sealed; the key stays
-//! in the data folder, which serves both databases.
+//! in the data folder, which serves both databases. A folder's database that was carried over is given
+//! another name, so that nobody works on it who means the new one.
 
 use std::fmt::Write as _;
-use std::fs;
 use std::path::Path;
+use std::{fs, io};
 
 use futures_util::stream::BoxStream;
 use futures_util::{StreamExt as _, TryFutureExt as _, TryStreamExt as _, future, stream};
@@ -12,7 +13,7 @@ use sha2::{Digest as _, Sha256};
 use sqlx::AssertSqlSafe;
 
 use crate::db::{self, Connection, Link, Row, Value, embedded, query};
-use crate::engine::{DATABASE_FILE, Database, Engine};
+use crate::engine::{self, DATABASE_FILE, Database, Engine, MOVED_FILE};
 use crate::migrate::{self, MIGRATIONS};
 use crate::{MasterKeySource, Settings, StoreError, folder, store};
 
@@ -31,7 +32,8 @@ pub struct Transferred {
 }
 
 /// Carries everything from one database to another that is empty. Both are locked meanwhile, so that
-/// no server is running; the one that is read stays as it is, but for its migrations.
+/// no server is running; the one that is read stays as it is, but for its migrations. Once the other has
+/// everything, the one of a folder is named `aloft.db.moved`; what fails before leaves it in its place.
 pub async fn transfer(
     folder: &Path,
     master_key: &MasterKeySource,
@@ -41,10 +43,9 @@ pub async fn transfer(
     let settings =
         |database| Settings { folder: folder.to_owned(), database, master_key: master_key.clone() };
     let _lock = folder::lock(folder)?;
-    if matches!(from, Database::Embedded) {
-        // Opening would make an empty one, and carry that over.
-        let database = folder.join(DATABASE_FILE);
-        fs::metadata(&database).map_err(folder::at(&database))?;
+    let leaves_folder = matches!(from, Database::Embedded);
+    if leaves_folder {
+        can_leave(folder)?;
     }
     let (from, to) = (settings(from), settings(to));
     let mut source = Engine::of(&from)?.carrier().await?;
@@ -62,9 +63,27 @@ pub async fn transfer(
     }
     store::unlock_vault(&to, &mut target).await?;
     db::run(&mut target, "COMMIT").await?;
-    source.close().await?;
     target.close().await?;
+    engine::fold(&mut source).await?;
+    source.close().await?;
+    if leaves_folder {
+        engine::set_aside(folder, MOVED_FILE).map_err(folder::at(folder))?;
+    }
     Ok(done)
+}
+
+/// Whether the folder has a database, and room for it under its other name.
+fn can_leave(folder: &Path) -> Result<(), StoreError> {
+    engine::refuse_moved(folder)?;
+    // Opening would make an empty one, and carry that over.
+    let database = folder.join(DATABASE_FILE);
+    fs::metadata(&database).map_err(folder::at(&database))?;
+    let moved = folder.join(MOVED_FILE);
+    if moved.exists() {
+        let why = "it is left of an earlier move; put it elsewhere first";
+        return Err(folder::at(&moved)(io::Error::new(io::ErrorKind::AlreadyExists, why)));
+    }
+    Ok(())
 }
 
 /// A column, with what it holds on each side.

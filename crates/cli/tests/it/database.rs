@@ -48,7 +48,13 @@ fn a_server_goes_on_on_postgresql_with_what_it_had() {
     assert_eq!(read["monitor"]["http"]["url"], made["monitor"]["url"], "{read}");
     assert!(server.stop().success());
     let again = home.run(&["migrate", "--from", "sqlite:data", "--to", &database]);
-    assert!(again.err.contains("name an empty one"), "{}", again.err);
+    assert!(again.err.contains("was carried over to PostgreSQL"), "{}", again.err);
+    // What does not name the new database does not work on the old one.
+    for command in [["keys", "list"], ["workspaces", "list"], ["backup", "copy.db"]] {
+        let refused = home.run(&command);
+        assert_eq!(refused.code, Some(1), "{command:?}: {}", refused.out);
+        assert!(refused.err.contains("ALOFT_DATABASE"), "{command:?}: {}", refused.err);
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! SQLite inside: how it is opened for the writer and for the readers.
 
 use std::fmt::Write as _;
-use std::fs::OpenOptions;
+use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -16,6 +16,10 @@ use crate::{StoreError, folder};
 
 /// The database's file in the data folder.
 pub(crate) const DATABASE_FILE: &str = "aloft.db";
+/// What it is named once everything was carried over to another database.
+pub(crate) const MOVED_FILE: &str = "aloft.db.moved";
+/// What SQLite adds to the name of a database for the files beside it.
+const BESIDE: [&str; 3] = ["", "-wal", "-shm"];
 
 /// Readers at one time; each has a thread and a page cache, made when first needed.
 const READERS_MAX: u32 = 4;
@@ -38,8 +42,30 @@ pub(crate) fn database_path(folder: &Path) -> PathBuf {
     folder.join(DATABASE_FILE)
 }
 
+/// Refuses a folder whose database was carried over to another: who opened it would work on what nobody
+/// serves any more, or on an empty one. One that was made or put there since is served.
+pub(crate) fn refuse_moved(folder: &Path) -> Result<(), StoreError> {
+    let is_moved = folder.join(MOVED_FILE).exists() && !database_path(folder).exists();
+    if is_moved { Err(StoreError::Moved { folder: folder.to_owned() }) } else { Ok(()) }
+}
+
+/// Gives the database another name, with the files beside it; what had that name is gone. The database
+/// itself goes first: its log is found again wherever this ends.
+pub(crate) fn set_aside(folder: &Path, name: &str) -> io::Result<()> {
+    let named = |name: &str, end: &str| folder.join(format!("{name}{end}"));
+    for end in BESIDE {
+        if named(DATABASE_FILE, end).exists() {
+            fs::rename(named(DATABASE_FILE, end), named(name, end))?;
+        } else if named(name, end).exists() {
+            fs::remove_file(named(name, end))?;
+        }
+    }
+    File::open(folder)?.sync_all()
+}
+
 /// The one connection that writes; makes the database's file where there is none.
 pub(crate) fn writer(folder: &Path) -> Result<Connection, StoreError> {
+    refuse_moved(folder)?;
     let path = database_path(folder);
     let is_new = make(&path).map_err(folder::at(&path))?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;

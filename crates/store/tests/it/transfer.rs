@@ -82,7 +82,6 @@ async fn everything_goes_to_postgresql_and_back() {
     store.commit(Batch { results, ..Batch::default() }.into()).await.unwrap();
     store.close().await.unwrap();
 
-    std::fs::rename(home.folder.path().join("aloft.db"), home.folder.path().join("old")).unwrap();
     carried(&home, postgres, Database::Embedded).await.unwrap();
     let store = Store::open(home.settings()).await.unwrap();
     assert_eq!(store.results().count().await.unwrap(), 302);
@@ -102,6 +101,37 @@ async fn a_database_that_holds_something_is_not_filled() {
     );
     let store = Store::open(other.settings()).await.unwrap();
     assert_eq!(store.workspaces().list().await.unwrap().len(), 1);
+}
+
+// A command that does not name PostgreSQL would change what no server reads any more.
+#[tokio::test]
+async fn the_folder_that_was_left_is_opened_by_nobody_until_its_database_has_its_name_again() {
+    let home = filled().await;
+    let before = content(home.folder.path()).await;
+    carried(&home, Database::Embedded, Engine::Postgres.database()).await.unwrap();
+    let file = |name: &str| home.folder.path().join(name);
+    let refusal = Store::open(home.settings()).await.unwrap_err();
+    assert!(matches!(refusal, StoreError::Moved { .. }), "{refusal}");
+    assert!(refusal.to_string().contains("ALOFT_DATABASE"), "{refusal}");
+    assert!(!file("aloft.db").exists(), "no empty one is made");
+    let again = carried(&home, Database::Embedded, Engine::Postgres.database()).await;
+    assert!(matches!(again, Err(StoreError::Moved { .. })));
+
+    std::fs::rename(file("aloft.db.moved"), file("aloft.db")).unwrap();
+    assert_eq!(content(home.folder.path()).await, before, "nothing is lost");
+    Store::open(home.settings()).await.unwrap().close().await.unwrap();
+}
+
+#[tokio::test]
+async fn what_an_earlier_move_left_is_not_replaced() {
+    let home = filled().await;
+    let left = home.folder.path().join("aloft.db.moved");
+    std::fs::write(&left, "of before").unwrap();
+    let postgres = Engine::Postgres.database();
+    let refusal = carried(&home, Database::Embedded, postgres).await.unwrap_err();
+    assert!(refusal.to_string().contains("put it elsewhere first"), "{refusal}");
+    assert_eq!(std::fs::read(&left).unwrap(), b"of before");
+    Store::open(home.settings()).await.unwrap().close().await.unwrap();
 }
 
 #[tokio::test]
@@ -229,7 +259,6 @@ async fn every_table_of_both_schemas_is_carried_with_every_row() {
     let here = before.iter().map(|(table, rows)| (table.clone(), rows.len())).collect();
     assert_eq!(there, here, "both engines have the same tables, and the same rows");
 
-    std::fs::rename(home.folder.path().join("aloft.db"), home.folder.path().join("old")).unwrap();
     carried(&home, postgres, Database::Embedded).await.unwrap();
     let back = content(home.folder.path()).await;
     assert_eq!(back, before, "what comes back is what went");
@@ -238,6 +267,7 @@ async fn every_table_of_both_schemas_is_carried_with_every_row() {
 #[tokio::test]
 async fn a_row_that_arrives_otherwise_is_found_by_its_sum_and_nothing_is_left_behind() {
     let home = filled_everywhere().await;
+    let before = content(home.folder.path()).await;
     let target = Home::new(Engine::Postgres).await;
     target.store.clone().close().await.unwrap();
     target.execute("DELETE FROM audit; DELETE FROM signing_secrets; DELETE FROM workspaces").await;
@@ -253,4 +283,7 @@ async fn a_row_that_arrives_otherwise_is_found_by_its_sum_and_nothing_is_left_be
     let refusal = carried(&home, Database::Embedded, target.database.clone()).await.unwrap_err();
     assert!(refusal.to_string().contains("table `workspaces`"), "{refusal}");
     assert_eq!(target.count("workspaces").await, 0);
+    // The source is as it was, and in its place.
+    assert_eq!(content(home.folder.path()).await, before);
+    Store::open(home.settings()).await.unwrap().close().await.unwrap();
 }
