@@ -27,6 +27,7 @@ use crate::progress::Stage;
 use crate::resolve::Resolver;
 use crate::settings::Settings;
 use crate::transport::Network;
+use crate::transport::http::heads::Room;
 use crate::transport::http::link::{self, Link};
 use crate::wire::{Stream, Wire};
 
@@ -190,7 +191,7 @@ impl Client {
             (Wire::new(Stream::Plain(tcp)), Version::HTTP_11)
         };
         let peer = progress.peer;
-        let opened = Link::open(wire, version).await;
+        let opened = Link::open(wire, version, Room::Large).await;
         let (link, sender) = opened.map_err(|error| link::broken(&error, peer))?;
         Ok(Connection { link, sender, peer, version, opened: Instant::now() })
     }

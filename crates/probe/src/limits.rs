@@ -12,6 +12,10 @@ pub(crate) const ADDRESSES_TRIED: usize = 8;
 pub(crate) const HEAD_BYTES: usize = 128 * 1024;
 /// Header lines of an HTTP answer.
 pub(crate) const HEAD_LINES: usize = 256;
+/// As many of them as hyper has room for by itself: the room of who was not seen to answer with more.
+pub(crate) const HEAD_LINES_USUAL: usize = 100;
+/// Hosts that are remembered for having answered with more.
+pub(crate) const LONG_HEADS: usize = 4096;
 /// Bytes of a body that are read from the network. Latency is counted to the last byte, so bodies
 /// are read on after as much as the plan keeps; past this, reading stops and the body counts as
 /// truncated, so that a monitor on a large file is no download of it every period.

@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 
 use rustls::pki_types::CertificateDer;
 
+use self::http::heads::LongHeads;
 use crate::egress::Egress;
 use crate::resolve::Resolver;
 use crate::tls::Tls;
@@ -16,6 +17,7 @@ use crate::tls::Tls;
 pub(crate) struct Network {
     pub(crate) egress: Egress,
     pub(crate) resolver: Resolver,
+    pub(crate) long_heads: LongHeads,
     extra_roots: Vec<CertificateDer<'static>>,
     tls: OnceLock<Tls>,
 }
@@ -26,7 +28,13 @@ impl Network {
         resolver: Resolver,
         extra_roots: Vec<CertificateDer<'static>>,
     ) -> Self {
-        Self { egress, resolver, extra_roots, tls: OnceLock::new() }
+        Self {
+            egress,
+            resolver,
+            long_heads: LongHeads::default(),
+            extra_roots,
+            tls: OnceLock::new(),
+        }
     }
 
     /// What TLS needs, made when it is first needed.

@@ -4,6 +4,7 @@
 
 mod body;
 mod decode;
+pub(crate) mod heads;
 pub(crate) mod link;
 
 use std::time::Duration;
@@ -17,6 +18,7 @@ use tokio::time::Instant;
 use url::Host;
 
 use self::body::Collector;
+use self::heads::Room;
 use self::link::Link;
 use super::Network;
 use crate::connect::{connect, permitted};
@@ -64,12 +66,25 @@ impl Progress {
     }
 }
 
+/// Why there is no answer.
+struct Unanswered {
+    failure: Failure,
+    /// Whether its head did not fit into the room for it.
+    is_too_long: bool,
+}
+
 /// An answer whose body is still to be read.
 struct Answer {
     link: Link,
     status: StatusCode,
     body: Incoming,
     first_byte: Instant,
+}
+
+impl From<Failure> for Unanswered {
+    fn from(failure: Failure) -> Self {
+        Self { failure, is_too_long: false }
+    }
 }
 
 /// Sends what `plan` says, follows where it leads and reads the final answer.
@@ -84,7 +99,19 @@ pub(crate) async fn exchange(
         let Progress { stage, hops, .. } = progress;
         let hop = hops.last_mut().expect("one was just begun");
         let wire = open(network, &request, hop, stage).await?;
-        let answer = ask(wire, &request, hop, stage).await?;
+        let room = network.long_heads.room(&request.url);
+        let answer = match ask(wire, &request, room, hop, stage).await {
+            Ok(answer) => answer,
+            Err(Unanswered { is_too_long: true, failure }) if room == Room::Usual => {
+                network.long_heads.learn(&request.url);
+                if !request.method.is_safe() {
+                    return Err(failure);
+                }
+                hops.pop();
+                continue;
+            }
+            Err(Unanswered { failure, .. }) => return Err(failure),
+        };
         match redirect(plan, &request, answer.status, hop.headers.get(LOCATION)) {
             Redirect::Follow(next) => request = *next,
             Redirect::Failed(failure) => return Err(failure),
@@ -138,15 +165,16 @@ async fn open(
 async fn ask(
     (wire, version): (Wire, Version),
     request: &Request,
+    room: Room,
     hop: &mut Hop,
     stage: &mut Stage,
-) -> Result<Answer, Failure> {
+) -> Result<Answer, Unanswered> {
     *stage = Stage::FirstByte;
     let peer = hop.address;
     let first_byte = wire.first_byte();
     let start = Instant::now();
     let (mut link, mut sender) =
-        Link::open(wire, version).await.map_err(|e| link::broken(&e, peer))?;
+        Link::open(wire, version, room).await.map_err(|e| link::broken(&e, peer))?;
     let request = link::request(request, version)?;
     let answer = {
         let each = || {
@@ -157,7 +185,13 @@ async fn ask(
                 *stage = Stage::Head;
             }
         };
-        link.send(&mut sender, request, each).await.map_err(|error| link::broken(&error, peer))?
+        link.send(&mut sender, request, each).await.map_err(|error| {
+            if error.is_parse_too_large() {
+                Unanswered { failure: link::too_long(peer, room), is_too_long: true }
+            } else {
+                link::broken(&error, peer).into()
+            }
+        })?
     };
     let first_byte = came(&first_byte, version).unwrap_or_else(Instant::now);
     hop.phases.first_byte_us = Some(micros(first_byte.duration_since(start)));

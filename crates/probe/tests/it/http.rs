@@ -160,6 +160,41 @@ async fn http_1_0_is_understood() {
     assert_eq!((&seen.body.bytes[..], seen.body.truncated), (&b"old but good"[..], false));
 }
 
+/// An answer with so many header lines.
+fn lines(count: usize) -> Answer {
+    Answer::raw(format!(
+        "HTTP/1.1 200 OK\r\n{}content-length: 0\r\n\r\n",
+        "x-a: y\r\n".repeat(count - 1)
+    ))
+}
+
+#[tokio::test]
+async fn an_answer_with_more_header_lines_than_usual_is_asked_for_again_with_room_for_them() {
+    let target = HttpTarget::start().await;
+    for (path, count) in [("/usual", 100), ("/many", 101), ("/most", 256)] {
+        target.on(path, lines(count));
+    }
+    get(target.url("/usual")).run().await.assert_success();
+    assert_eq!(target.hits(), 1);
+    let outcome = get(target.url("/many")).run().await;
+    outcome.assert_success();
+    assert_eq!((target.hits(), outcome.http().hops.len()), (3, 1));
+    assert_eq!(outcome.http().hops[0].headers.len(), 101);
+    get(target.url("/most")).run().await.assert_success();
+}
+
+#[tokio::test]
+async fn a_request_that_changes_something_is_not_sent_again_for_a_long_head_but_by_the_next_attempt()
+ {
+    let target = HttpTarget::start().await;
+    target.on("/", lines(101));
+    let mut checking = get(target.url("/")).method(Method::Post, "");
+    checking.retry = 1;
+    let outcome = checking.run().await;
+    outcome.assert_success();
+    assert_eq!((target.hits(), outcome.attempts.len()), (2, 2));
+}
+
 #[tokio::test]
 async fn answers_that_are_no_answers_fail_and_say_why() {
     use FailureKind::{ConnectionFailed, ProtocolBroken};

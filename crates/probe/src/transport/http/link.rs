@@ -22,14 +22,14 @@ use hyper::client::conn::{http1, http2};
 use hyper_util::rt::TokioIo;
 use url::Position;
 
-use crate::limits::{HEAD_BYTES, HEAD_LINES};
+use super::heads::Room;
+use crate::limits::HEAD_BYTES;
 use crate::wire::Wire;
 
 /// The connection's own work, to be done while its answer is waited for.
-#[expect(clippy::large_enum_variant, reason = "the usual variant costs no allocation this way")]
 pub(crate) enum Link {
-    /// HTTP/1.0 or 1.1.
-    Http1(Option<http1::Connection<TokioIo<Wire>, Full<Bytes>>>),
+    /// HTTP/1.0 or 1.1. In a box, because it is large and handed on often.
+    Http1(Option<Box<http1::Connection<TokioIo<Wire>, Full<Bytes>>>>),
     /// HTTP/2.
     Http2(Box<Http2>),
 }
@@ -65,7 +65,11 @@ impl<F: Future<Output = ()> + Send + 'static> hyper::rt::Executor<F> for Tasks {
 
 impl Link {
     /// Speaks `version` on `wire`.
-    pub(crate) async fn open(wire: Wire, version: Version) -> hyper::Result<(Self, Sender)> {
+    pub(crate) async fn open(
+        wire: Wire,
+        version: Version,
+        room: Room,
+    ) -> hyper::Result<(Self, Sender)> {
         let io = TokioIo::new(wire);
         if version == Version::HTTP_2 {
             let given = Tasks::default();
@@ -81,12 +85,13 @@ impl Link {
             };
             return Ok((Self::Http2(Box::new(http2)), Sender::Http2(sender)));
         }
-        let (sender, connection) = http1::Builder::new()
-            .max_buf_size(HEAD_BYTES)
-            .max_headers(HEAD_LINES)
-            .handshake(io)
-            .await?;
-        Ok((Self::Http1(Some(connection)), Sender::Http1(sender)))
+        let mut builder = http1::Builder::new();
+        builder.max_buf_size(HEAD_BYTES);
+        if room == Room::Large {
+            builder.max_headers(room.lines());
+        }
+        let (sender, connection) = builder.handshake(io).await?;
+        Ok((Self::Http1(Some(Box::new(connection))), Sender::Http1(sender)))
     }
 
     /// Sends `request` and waits for the head of the answer; `each` is called whenever there may be
@@ -207,14 +212,10 @@ pub(crate) fn of_the_connection(name: &HeaderName) -> bool {
 
 /// Why a connection that was open brought no whole answer.
 pub(crate) fn broken(error: &hyper::Error, peer: Option<SocketAddr>) -> Failure {
-    let peer = peer.map_or_else(|| "the target".to_owned(), |peer| peer.to_string());
     if error.is_parse_too_large() {
-        let detail = format!(
-            "the headers from {peer} are more than {} KiB or {HEAD_LINES} lines",
-            HEAD_BYTES / 1024
-        );
-        return Failure::new(FailureKind::ProtocolBroken, detail);
+        return too_long(peer, Room::Large);
     }
+    let peer = named(peer);
     if error.is_incomplete_message() || error.is_canceled() || error.is_closed() {
         let detail = format!("{peer} closed the connection before its answer was complete");
         return Failure::new(FailureKind::ConnectionFailed, detail);
@@ -228,6 +229,17 @@ pub(crate) fn broken(error: &hyper::Error, peer: Option<SocketAddr>) -> Failure 
     }
     let detail = format!("what {peer} answers is broken HTTP: {}", chain(error));
     Failure::new(FailureKind::ProtocolBroken, detail)
+}
+
+/// The head of the answer did not fit into `room`.
+pub(super) fn too_long(peer: Option<SocketAddr>, room: Room) -> Failure {
+    let (peer, kibibytes, lines) = (named(peer), HEAD_BYTES / 1024, room.lines());
+    let detail = format!("the headers from {peer} are more than {kibibytes} KiB or {lines} lines");
+    Failure::new(FailureKind::ProtocolBroken, detail)
+}
+
+fn named(peer: Option<SocketAddr>) -> String {
+    peer.map_or_else(|| "the target".to_owned(), |peer| peer.to_string())
 }
 
 fn broken_io(error: &std::io::Error, peer: &str) -> Failure {
