@@ -67,7 +67,9 @@ pub(crate) fn run(words: &[&str]) -> Result<()> {
         shell::run(&shell::cargo(), &[&["build", "--release", "--bins"][..], &packages].concat())?;
     }
     let files = process::open_files()?;
-    println!("open files allowed: {files}; the service runs at most half as many checks at a time");
+    let checks = rules::limits::checks_for_files(files);
+    let files = files.map_or_else(|| "unlimited".to_owned(), |files| files.to_string());
+    println!("open files allowed: {files}; the service runs at most {checks} checks at a time");
     let sizes = if asked.quick { &scenario::Sizes::QUICK } else { &scenario::Sizes::FULL };
     let target = process::Target::start()?;
     let (mut figures, mut failed) = (Vec::new(), Vec::new());

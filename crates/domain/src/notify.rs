@@ -40,10 +40,9 @@ pub use news::{
     ReportNews, Stage, compose_news, news_key,
 };
 pub use policy::{
-    ASKED_WAIT_MAX, Deaf, GIVE_UP_AFTER, Hearer, Hears, Holds, Matter, NextTry, Occasion, Opening,
-    Placed, STORM_EVENTS_MAX, Scene, Stands, Telling, Told, Turn, Window, Written, degraded_due,
-    end_of, group, hears, held_until, next_reminder, next_try, place, remind, ripen, superseded,
-    tell,
+    ASKED_WAIT_MAX, Deaf, Hearer, Hears, Holds, Matter, NextTry, Occasion, Opening, Placed,
+    STORM_EVENTS_MAX, Scene, Stands, Telling, Told, Turn, Window, Written, degraded_due, end_of,
+    group, hears, held_until, next_reminder, next_try, place, remind, ripen, superseded, tell,
 };
 pub use servers::{BotAccount, Servers, TelephoneAccount, Unconfigured, account, setting};
 pub use webhook::signing_secret_text;

@@ -20,7 +20,7 @@ mod wire;
 
 pub use client::{Answer, Client, Request};
 pub use egress::Egress;
-pub use limits::{checks_for_handles, concurrency_limit};
+pub use limits::concurrency_limit;
 pub use names::{Leads, Names};
 pub use runner::Probe;
 pub use settings::{Nameservers, Settings, UnusableRoots, read_roots};

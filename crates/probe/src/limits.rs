@@ -66,36 +66,8 @@ pub(crate) const CERTIFICATES_KEPT: usize = 1024;
 /// Chains, each with a name, that are known to be trusted: some 60 bytes each.
 pub(crate) const CHAINS_TRUSTED: usize = 10_000;
 
-/// File handles that are not for checks: database, listeners, callers.
-const HANDLES_RESERVED: u64 = 256;
-/// File handles a check holds at most in the usual case: two look-ups, or two connections.
-const HANDLES_PER_CHECK: u64 = 2;
-/// Checks in flight, whatever the limit of file handles: about 24 KiB of memory each.
-const CHECKS_MAX: u64 = 8192;
-/// Checks in flight even where few file handles are left.
-const CHECKS_MIN: u64 = 16;
-
-/// How many checks may run at a time with `handles` open files allowed (`None` is no limit).
-pub fn checks_for_handles(handles: Option<u64>) -> usize {
-    let for_checks = handles.unwrap_or(u64::MAX).saturating_sub(HANDLES_RESERVED);
-    (for_checks / HANDLES_PER_CHECK).clamp(CHECKS_MIN, CHECKS_MAX) as usize
-}
-
 /// How many checks may run at a time in this process, by its limit of open files.
 pub fn concurrency_limit() -> usize {
-    checks_for_handles(rustix::process::getrlimit(rustix::process::Resource::Nofile).current)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn checks_leave_handles_for_everything_else() {
-        let cases =
-            [(Some(0), 16), (Some(256), 16), (Some(1024), 384), (Some(20_000), 8192), (None, 8192)];
-        for (handles, checks) in cases {
-            assert_eq!(checks_for_handles(handles), checks, "{handles:?}");
-        }
-    }
+    let files = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    rules::limits::checks_for_files(files)
 }

@@ -29,6 +29,14 @@ pub const CALLS_PER_SECOND_DEFAULT: u32 = 1_000;
 /// Calls that one key may make at once after a pause (design §6).
 pub const CALLS_BURST_DEFAULT: u32 = 5_000;
 
+/// Most checks that run at a time, however many files may be open (ours).
+pub const CHECKS_IN_FLIGHT_MAX: u64 = 8_192;
+/// Checks that run at a time also where few files may be open (ours).
+pub const CHECKS_IN_FLIGHT_MIN: u64 = 16;
+/// Open files that one check takes at most in the usual case (ours): two look-ups, or two connections.
+pub const FILES_PER_CHECK: u64 = 2;
+/// Open files that are not for checks (ours): database, listeners, callers.
+pub const FILES_RESERVED: u64 = 256;
 /// Most redirects that one check follows (design §5).
 pub const REDIRECTS_MAX: u32 = 10;
 /// Most bytes of an answer's body that a check reads, decoded (design §5).
@@ -59,6 +67,10 @@ pub const RESULTS_KEPT_DAYS_MIN: u32 = 1;
 pub const RESULTS_KEPT_DAYS_MAX: u32 = 3_650;
 /// Days for which results are kept where nobody says otherwise (ours).
 pub const RESULTS_KEPT_DAYS_DEFAULT: u32 = 30;
+/// Time for which evidence is kept, where results are not kept for less (ours).
+pub const EVIDENCE_KEPT: Duration = Duration::from_hours(24 * 14);
+/// Time for which the key of a create makes a repetition one with the first (ours).
+pub const IDEMPOTENCY_KEYS_KEPT: Duration = Duration::from_hours(24);
 /// Time for which changes of status are kept (ours), but for the last one of each monitor: as long as
 /// the sums of days, since uptime is counted of both.
 pub const STATUS_CHANGES_KEPT: Duration = DAY_SUMS_KEPT;
@@ -95,8 +107,10 @@ pub const OPINIONS_PER_SECOND: u32 = 200;
 pub const OPINIONS_BURST: u32 = 1_000;
 /// Most secrets of a workspace that sign its webhooks at once (ours): each adds a signature to a header.
 pub const SIGNING_SECRETS_MAX: u32 = 5;
-/// Time for which the delivery of a message is retried (design §5).
+/// Time for which the delivery of a message is retried, from its first try on (design §5).
 pub const DELIVERY_RETRIED_FOR: Duration = Duration::from_hours(24);
+/// Time that one try of a delivery may take, from the look-up of the name to the receiver's answer (ours).
+pub const DELIVERY_TRY_WITHIN: Duration = Duration::from_secs(10);
 /// Earliest beginning of a maintenance (ours): 2000-01-01.
 pub const MAINTENANCE_STARTS_MIN: Timestamp = Timestamp::from_millis(946_684_800_000);
 /// Latest beginning of a maintenance (ours): 2100-01-01.
@@ -123,3 +137,24 @@ pub const SUBSCRIBE_PER_MAILBOX_AND_HOUR: u32 = 3;
 pub const SUBSCRIBER_PENDING_FOR: Duration = Duration::from_hours(24);
 /// Time for which the windows of a maintenance are written ahead (ours).
 pub const MAINTENANCE_AHEAD: Duration = Duration::from_hours(24 * 400);
+
+/// How many checks may run at a time with so many open files allowed (`None` is no limit).
+pub fn checks_for_files(files: Option<u64>) -> usize {
+    let for_checks = files.unwrap_or(u64::MAX).saturating_sub(FILES_RESERVED);
+    let checks = for_checks / FILES_PER_CHECK;
+    checks.clamp(CHECKS_IN_FLIGHT_MIN, CHECKS_IN_FLIGHT_MAX) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn checks_leave_open_files_for_everything_else() {
+        let cases =
+            [(Some(0), 16), (Some(256), 16), (Some(1024), 384), (Some(20_000), 8192), (None, 8192)];
+        for (files, checks) in cases {
+            assert_eq!(checks_for_files(files), checks, "{files:?}");
+        }
+    }
+}

@@ -333,7 +333,7 @@ fn notifier(
     .map_err(BootError::Mail)
 }
 
-/// Connections of callers share the open files with checks, which take up to half of them.
+/// Connections of callers share the open files with checks, which have most of them: half as many.
 fn connections_max() -> usize {
     (probe::concurrency_limit() / 2).max(CONNECTIONS_LEAST)
 }

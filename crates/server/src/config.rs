@@ -61,7 +61,7 @@ pub static SETTINGS: &[Setting] = &[
         "max_checks_in_flight",
         "0",
         "COUNT",
-        "Most checks that run at once; 0 takes half of the files that may be open.",
+        "Most checks that run at once; 0 takes one for each two files that may be open above 256, 16 to 8192.",
     ),
     Setting::new(
         "nameservers",

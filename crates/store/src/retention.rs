@@ -5,7 +5,7 @@ mod records;
 
 use std::time::Duration;
 
-use rules::Timestamp;
+use rules::{Timestamp, limits};
 
 use crate::db::{Connection, query};
 use crate::{Store, StoreError};
@@ -28,10 +28,13 @@ pub struct KeepFor {
 }
 
 impl Default for KeepFor {
-    /// 30 days of results, 14 of evidence, one day for repetitions.
+    /// As long as the limits say where no operator does.
     fn default() -> Self {
-        const DAY: Duration = Duration::from_hours(24);
-        Self { results: DAY * 30, evidence: DAY * 14, idempotency_keys: DAY }
+        Self {
+            results: Duration::from_hours(24) * limits::RESULTS_KEPT_DAYS_DEFAULT,
+            evidence: limits::EVIDENCE_KEPT,
+            idempotency_keys: limits::IDEMPOTENCY_KEYS_KEPT,
+        }
     }
 }
 

@@ -179,11 +179,13 @@ pub(super) fn aloft() -> Command {
 }
 
 /// How many files this process, and so each that it starts, may have open.
-pub(super) fn open_files() -> Result<String> {
+pub(super) fn open_files() -> Result<Option<u64>> {
     let limits = std::fs::read_to_string("/proc/self/limits")?;
     let line = limits.lines().find_map(|line| line.strip_prefix("Max open files"));
-    let most = line.and_then(|line| line.split_whitespace().next());
-    Ok(most.context("the kernel names no limit of open files")?.to_owned())
+    // The first is the soft one, which the service raises to the second.
+    let most = line.and_then(|line| line.split_whitespace().nth(1));
+    let most = most.context("the kernel names no limit of open files")?;
+    Ok(if most == "unlimited" { None } else { Some(most.parse()?) })
 }
 
 /// Waits until something listens at `address`.

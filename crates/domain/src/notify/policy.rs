@@ -12,7 +12,7 @@ pub use grouping::{STORM_EVENTS_MAX, Turn, Window, group};
 pub use hearing::{Deaf, Hears, Opening, degraded_due, hears, superseded};
 pub use quiet::held_until;
 pub use reminder::next_reminder;
-pub use retry::{ASKED_WAIT_MAX, GIVE_UP_AFTER, NextTry, next_try};
+pub use retry::{ASKED_WAIT_MAX, NextTry, next_try};
 pub use telling::{
     Hearer, Holds, Matter, Occasion, Placed, Scene, Stands, Telling, Told, Written, end_of, place,
     remind, ripen, tell,

@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use rules::Timestamp;
+use rules::limits::DELIVERY_RETRIED_FOR;
 
-/// How long a message is tried for, from its first try on.
-pub const GIVE_UP_AFTER: Duration = Duration::from_hours(24);
 /// Longest wait that a receiver can ask for (ours), so that an answer never puts an alert off for a
 /// day.
 pub const ASKED_WAIT_MAX: Duration = Duration::from_hours(1);
@@ -36,7 +35,7 @@ pub fn next_try(
     asked: Option<Duration>,
     chance: u64,
 ) -> NextTry {
-    let last = first + GIVE_UP_AFTER;
+    let last = first + DELIVERY_RETRIED_FOR;
     if now >= last {
         return NextTry::Dead;
     }
@@ -90,7 +89,7 @@ mod tests {
     // design: §5 "retried with back-off for 24 hours"
     #[test]
     fn the_last_try_is_after_a_day_and_then_the_message_is_dead() {
-        let last = FIRST + GIVE_UP_AFTER;
+        let last = FIRST + DELIVERY_RETRIED_FOR;
         let before = last - Duration::from_secs(1);
         assert_eq!(next_try(FIRST, before, 60, None, 0), NextTry::At(last));
         assert_eq!(next_try(FIRST, last, 61, None, 0), NextTry::Dead);
@@ -103,13 +102,13 @@ mod tests {
             for chance in chances {
                 match next_try(FIRST, now, tries, None, chance) {
                     NextTry::At(at) => {
-                        prop_assert!(at > now && at <= FIRST + GIVE_UP_AFTER);
+                        prop_assert!(at > now && at <= FIRST + DELIVERY_RETRIED_FOR);
                         (now, tries) = (at, tries + 1);
                     }
                     NextTry::Dead => break,
                 }
             }
-            prop_assert_eq!(now, FIRST + GIVE_UP_AFTER);
+            prop_assert_eq!(now, FIRST + DELIVERY_RETRIED_FOR);
             prop_assert!((50..100).contains(&tries), "{}", tries);
         }
     }

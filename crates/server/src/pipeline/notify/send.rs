@@ -12,7 +12,7 @@ use http::HeaderValue;
 use http::header::RETRY_AFTER;
 use probe::{Client, Request};
 use rules::notification::ChannelSettings;
-use rules::{ChannelId, ProviderType, Secret, Timestamp, WorkspaceId};
+use rules::{ChannelId, ProviderType, Secret, Timestamp, WorkspaceId, limits};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -22,7 +22,7 @@ use crate::context::Context;
 use crate::status_page::Tickets;
 
 /// Longest that one try may take, from the look-up to the answer.
-pub(super) const TRY_WITHIN: Duration = Duration::from_secs(10);
+pub(super) const TRY_WITHIN: Duration = limits::DELIVERY_TRY_WITHIN;
 /// What all emails wait in turn for.
 const MAIL_SERVER: &str = "mail server";
 
