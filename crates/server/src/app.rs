@@ -122,7 +122,7 @@ pub(crate) fn refusal(error: StoreError) -> rpc::Error {
         StoreError::Taken(violation) => rpc::taken(&violation.into()),
         StoreError::Refused(violation) => rpc::invalid(&violation.into()),
         StoreError::Conflict { .. } => rpc::conflict(error.to_string()),
-        StoreError::Closed => rpc::unavailable("the server is stopping; try again"),
+        StoreError::Closed => rpc::put_off("the server is stopping; try again"),
         StoreError::NotCommitted { .. }
         | StoreError::Database(_)
         | StoreError::NewerDatabase { .. }

@@ -145,7 +145,7 @@ impl Auth {
         let generation = self.cache.generation();
         let found = self.store.keys().find_for_auth(key.hash).await.map_err(|error| {
             tracing::error!(%error, "a key could not be looked up");
-            rpc::unavailable("keys cannot be looked up now; try again")
+            rpc::put_off("keys cannot be looked up now; try again")
         })?;
         let verdict = Verdict::of(found);
         if verdict.caller(now).is_ok() {

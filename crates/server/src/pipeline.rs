@@ -16,10 +16,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::cadence::{First, Regions};
-use domain::check::{CheckResult, Job, Plan, Trigger};
+use domain::check::{CheckResult, Job, Plan};
 use domain::judge::{History, HostMark, Policy};
 use rules::monitor::{Monitor, MonitorSettings, TcpCheck};
-use rules::{IncidentId, MonitorId, MonitorStatus, Region, Timestamp};
+use rules::{IncidentId, MonitorId, MonitorStatus, Region, Timestamp, limits};
 use store::{Store, StoreError};
 use tokio::sync::{Mutex, Semaphore, mpsc, oneshot};
 use tokio::task::JoinHandle;
@@ -145,6 +145,9 @@ pub enum PipelineError {
     /// The judge stores what it heard, and cannot.
     #[error("the judge waits for the database to take results; ask again later")]
     Busy,
+    /// Others have all checks made that may be made at a time because somebody asked.
+    #[error("others have as many monitors checked as may be at once; ask again later")]
+    Crowded,
     /// The server is stopping.
     #[error("the server is stopping; ask again when it is back")]
     Stopping,
@@ -267,26 +270,28 @@ impl Pipeline {
     }
 
     /// Checks a monitor now, in each of its regions, and answers the stored results by region. An
-    /// inactive one is checked too, and nothing is judged by it.
+    /// inactive one is checked too, and nothing is judged by it. Where others take all places for as long
+    /// as a check that somebody waits for may be attempted, nothing is checked.
     pub async fn trigger(&self, monitor: &Monitor) -> Result<Vec<CheckResult>, PipelineError> {
         let plan = Arc::new(Plan::of(monitor)?);
         let regions = self.regions(&monitor.settings);
         let places = regions.len().min(self.asked_for_max);
-        let _places =
-            self.asked_for.acquire_many(places).await.expect("nobody closes this semaphore");
-        let now = self.ctx.now();
-        let period = monitor.settings.periodicity.period();
+        let asked_at = self.ctx.now();
+        let _places = tokio::select! {
+            biased;
+            places = self.asked_for.acquire_many(places) => {
+                places.expect("nobody closes this semaphore")
+            }
+            () = self.ctx.sleep_until(asked_at + limits::TRIGGER_ATTEMPTED_WITHIN) => {
+                return Err(PipelineError::Crowded);
+            }
+        };
+        // Whoever waited for a place made no check late.
+        let slot = self.ctx.now();
         let mut waiting = Vec::new();
         for region in regions.iter() {
             let (reply, answer) = oneshot::channel();
-            let job = Job {
-                plan: plan.clone(),
-                region,
-                slot: now,
-                trigger: Trigger::Manual,
-                next_slot: now + period,
-                keep_evidence: true,
-            };
+            let job = Job { slot, ..Job::manual(plan.clone(), region, asked_at) };
             let (handle, validity) = (None, Validity::default());
             let under_way = self.under_way.begin();
             let errand = Errand { job, handle, reply: Some(reply), validity, under_way };

@@ -66,9 +66,12 @@ export interface MonitorService {
 
   /**
    * Checks a monitor now in each of its regions and answers what came back. The results are
-   * kept as manual ones: they change neither the status nor the rhythm of the monitor.
+   * kept as manual ones: they change neither the status nor the rhythm of the monitor. Because
+   * somebody waits, an attempt that fails is followed by another within 25 seconds of the call or
+   * by none.
    *
-   * Errors: `not_found`; `unavailable` when no probe serves any of its regions.
+   * Errors: `not_found`; `unavailable` with a `Retry-After` when others have so many monitors
+   * checked that this one did not begin within 25 seconds: nothing was done then.
    */
   triggerMonitor(request: TriggerMonitorRequest, options?: CallOptions): Promise<TriggerMonitorResponse>;
 

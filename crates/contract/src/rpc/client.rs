@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use connectrpc::client::{CallOptions, ClientConfig, HttpClient};
 use http::{HeaderValue, Uri};
-use rules::Secret;
+use rules::{Secret, limits};
 
 use super::{Error, IDEMPOTENCY_KEY_HEADER, KEY_HEADER, Whoami, whoami};
 use crate::incident::wire::IncidentServiceClient;
@@ -18,8 +18,8 @@ use crate::region::wire::RegionServiceClient;
 use crate::status_page::wire::StatusPageServiceClient;
 use crate::status_report::wire::StatusReportServiceClient;
 
-/// Longest time for one call, with connecting; longer than a trigger that waits for its checks.
-pub const CALL_TIMEOUT: Duration = Duration::from_secs(150);
+/// Longest time for one call, with connecting: that of a trigger, which waits for its checks.
+pub const CALL_TIMEOUT: Duration = limits::TRIGGER_ANSWERED_WITHIN;
 
 /// The services at one address, called with one key. Cheap to clone; clones share connections.
 ///

@@ -23,6 +23,8 @@ pub use rules::Reason;
 
 /// Who defined the reasons: `google.rpc.ErrorInfo.domain`.
 const DOMAIN: &str = "aloft";
+/// How long to wait with what was put off: about as long as a server takes to be back.
+const PUT_OFF_FOR: Duration = Duration::from_secs(1);
 /// Longest part of a caller's own text that a message repeats, in characters.
 const GIVEN_SHOWN: usize = 128;
 
@@ -106,22 +108,9 @@ fn violating(code: Code, reason: Reason, violations: &Violations) -> Error {
         .with_detail(ErrorDetail::from_message("google.rpc.BadRequest", &detail))
 }
 
-/// Too many calls: 429, with the time to wait as a detail and as `Retry-After` in whole seconds.
+/// Too many calls: 429, with the time to wait.
 pub fn resource_exhausted(message: impl Into<String>, retry_after: Duration) -> Error {
-    let detail = RetryInfo {
-        retry_delay: WireDuration {
-            seconds: retry_after.as_secs() as i64,
-            nanos: retry_after.subsec_nanos() as i32,
-            ..WireDuration::default()
-        }
-        .into(),
-    };
-    let mut error = error(Code::ResourceExhausted, Reason::RateLimited, message)
-        .with_detail(ErrorDetail::from_message("google.rpc.RetryInfo", &detail));
-    let seconds = retry_after.as_millis().div_ceil(1000).max(1);
-    let value = http::HeaderValue::try_from(seconds.to_string()).expect("digits are a header");
-    error.response_headers_mut().insert(http::header::RETRY_AFTER, value);
-    error
+    with_wait(error(Code::ResourceExhausted, Reason::RateLimited, message), retry_after)
 }
 
 /// The request is larger than `most` bytes: 413. Sending it again does not help.
@@ -145,9 +134,15 @@ pub fn unknown_method(path: &str) -> Error {
         .with_http_status(http::StatusCode::NOT_FOUND)
 }
 
-/// Something that the call needs does not answer now: 503.
+/// Something that the call needs does not answer now: 503. What came of the call is not said.
 pub fn unavailable(message: impl Into<String>) -> Error {
     error(Code::Unavailable, Reason::Unavailable, message)
+}
+
+/// Nothing was done, and in a moment it may be: 503, with the time to wait. By that callers know that
+/// repeating it does nothing twice.
+pub fn put_off(message: impl Into<String>) -> Error {
+    with_wait(unavailable(message), PUT_OFF_FOR)
 }
 
 /// A fault of the service: 500. The cause is for its log and is never sent.
@@ -221,6 +216,23 @@ fn error(code: Code, reason: Reason, message: impl Into<String>) -> Error {
     Error::new(code, message).with_detail(info(reason))
 }
 
+/// Says how long to wait, as a detail and as `Retry-After` in whole seconds.
+fn with_wait(error: Error, wait: Duration) -> Error {
+    let detail = RetryInfo {
+        retry_delay: WireDuration {
+            seconds: wait.as_secs() as i64,
+            nanos: wait.subsec_nanos() as i32,
+            ..WireDuration::default()
+        }
+        .into(),
+    };
+    let mut error = error.with_detail(ErrorDetail::from_message("google.rpc.RetryInfo", &detail));
+    let seconds = wait.as_millis().div_ceil(1000).max(1);
+    let value = http::HeaderValue::try_from(seconds.to_string()).expect("digits are a header");
+    error.response_headers_mut().insert(http::header::RETRY_AFTER, value);
+    error
+}
+
 fn info(reason: Reason) -> ErrorDetail {
     let info = ErrorInfo {
         reason: reason.as_str().to_owned(),
@@ -288,6 +300,20 @@ mod tests {
     }
 
     #[test]
+    fn what_was_put_off_says_when_to_come_back_and_what_may_be_done_does_not() {
+        // docs/decisions/0037: only this is repeated whatever the call does
+        let waits = |error: Error| {
+            let wait = detail::<RetryInfo>(&error, "google.rpc.RetryInfo")?;
+            let header = error.response_headers().get("retry-after")?.clone();
+            Some((wait.retry_delay.seconds, header))
+        };
+        let second = http::HeaderValue::from_static("1");
+        assert_eq!(waits(put_off("stopping")), Some((1, second)));
+        assert_eq!(waits(unavailable("stopping")), None);
+        assert_eq!(reason(&put_off("stopping")).as_deref(), Some("UNAVAILABLE"));
+    }
+
+    #[test]
     fn an_error_of_the_library_gets_a_reason_and_ours_keeps_its_own() {
         let theirs = with_reason(Error::invalid_argument("failed to decode"));
         assert_eq!(reason(&theirs).as_deref(), Some("MALFORMED_MESSAGE"));
@@ -317,6 +343,7 @@ mod tests {
             too_slow(Duration::from_secs(1)),
             unknown_method("/a/B"),
             unavailable("later"),
+            put_off("later"),
             internal(),
             with_reason(Error::invalid_argument("no JSON")),
             with_reason(Error::deadline_exceeded("over")),

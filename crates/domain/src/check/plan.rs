@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rules::monitor::{Check, Monitor};
-use rules::{MonitorId, Region, Timestamp};
+use rules::{MonitorId, Region, Timestamp, limits};
 
 use super::{dns::DnsPlan, http::HttpPlan, tcp::TcpPlan};
 
@@ -49,7 +49,8 @@ pub struct Job {
     pub slot: Timestamp,
     /// Why it runs.
     pub trigger: Trigger,
-    /// When the next slot is due: no further attempt starts from then on.
+    /// When the next slot is due: no further attempt starts from then on. Of a manual job, when the time is
+    /// over in which its attempts start.
     pub next_slot: Timestamp,
     /// Whether evidence is kept although the check succeeds.
     pub keep_evidence: bool,
@@ -114,6 +115,15 @@ impl Plan {
             retry: settings.retry,
             slow_above: (slow_above > 0).then(|| Duration::from_millis(u64::from(slow_above))),
         })
+    }
+}
+
+impl Job {
+    /// A check that somebody asked for then, and waits for: soon is better than once more.
+    pub fn manual(plan: Arc<Plan>, region: Region, asked_at: Timestamp) -> Self {
+        let next_slot = asked_at + limits::TRIGGER_ATTEMPTED_WITHIN;
+        let (slot, trigger) = (asked_at, Trigger::Manual);
+        Self { plan, region, slot, trigger, next_slot, keep_evidence: true }
     }
 }
 

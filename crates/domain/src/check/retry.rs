@@ -56,7 +56,7 @@ mod tests {
 
     use proptest::prelude::*;
     use rules::monitor::TcpCheck;
-    use rules::{MonitorId, Region};
+    use rules::{MonitorId, Periodicity, Region, tables};
 
     use super::*;
     use crate::check::tcp::TcpPlan;
@@ -122,6 +122,31 @@ mod tests {
             let next_slot = NOW + Duration::from_millis(until_next);
             let job = job(3, next_slot, Trigger::Scheduled);
             assert_eq!(next_attempt(&job, 1, NOW, 0), expected);
+        }
+    }
+
+    // issue 8, point 1: who calls waits as long as such a call may take
+    #[test]
+    fn a_check_that_somebody_asked_for_ends_while_they_wait() {
+        let longest = Duration::from_millis(u64::from(tables::TIMEOUT_MS_MAX));
+        let given = job(10, NOW, Trigger::Scheduled).plan;
+        for timeout_s in 1..=longest.as_secs() {
+            let timeout = Duration::from_secs(timeout_s);
+            let job = Job::manual(given.clone(), Region::FlyAms, NOW);
+            let mut now = NOW + timeout;
+            let mut attempts = 1;
+            while let Retry::After(pause) = next_attempt(&job, attempts, now, 0) {
+                now = now + pause + timeout;
+                attempts += 1;
+            }
+            let (took, way) = (now.since(NOW), Duration::from_secs(5));
+            let answered = took + way;
+            assert!(answered <= limits::TRIGGER_ANSWERED_WITHIN, "{timeout:?} took {took:?}");
+            let several = timeout < limits::TRIGGER_ATTEMPTED_WITHIN;
+            assert_eq!(attempts > 1, several, "{attempts} attempts of {timeout:?}");
+        }
+        for period in Periodicity::ALL {
+            assert!(limits::TRIGGER_ATTEMPTED_WITHIN < period.period(), "{period}");
         }
     }
 

@@ -39,7 +39,8 @@ pub(crate) async fn ready(State(app): State<App>) -> Response {
             PipelineError::NotFound(_)
             | PipelineError::Unplannable(_)
             | PipelineError::Store(_)
-            | PipelineError::Threads(_),
+            | PipelineError::Threads(_)
+            | PipelineError::Crowded,
         ) => "ok",
     };
     let ready = store.is_ok() && pipeline == "ok";

@@ -351,6 +351,8 @@ pub(super) fn unavailable(error: &PipelineError, id: &str) -> Error {
             tracing::error!(monitor.id = id, "monitor `{id}` could not be asked: {error}");
             rpc::internal()
         }
-        PipelineError::Busy | PipelineError::Stopping => rpc::unavailable(error.to_string()),
+        // Nothing was done, unlike by a server that stopped in the middle.
+        PipelineError::Busy | PipelineError::Crowded => rpc::put_off(error.to_string()),
+        PipelineError::Stopping => rpc::unavailable(error.to_string()),
     }
 }

@@ -20,7 +20,8 @@ impl RegionService for Regions {
         _: RequestContext,
         _: ServiceRequest<'_, ListRegionsRequest>,
     ) -> ServiceResult<ListRegionsResponse> {
-        let unknown = |why: PipelineError| rpc::unavailable(why.to_string());
+        // Who only asks has done nothing, whatever is in the way.
+        let unknown = |why: PipelineError| rpc::put_off(why.to_string());
         let found = self.0.pipeline.health().await.map_err(unknown)?;
         let regions = found.into_iter().map(|health| self.shown(health)).collect();
         Response::ok(ListRegionsResponse { regions })

@@ -10,7 +10,9 @@ use contract::rpc::{self, Error, RequestContext};
 use domain::notify::{Event, EventKind, Grounds, Subject, Unconfigured, account, setting};
 use rules::notification::{ChannelDraft, ChannelSettings};
 use rules::{ChannelId, MonitorKind, ProviderType, Timestamp, Violation};
-use store::TestNote;
+use store::{StoreError, TestNote};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
@@ -23,6 +25,13 @@ use crate::rpc::call::{caller, id, wrong};
 /// Longest that a caller waits: a test may send two messages, and wait for a place first.
 const WITHIN: Duration = Duration::from_secs(30);
 
+/// Longest that a test takes to end that is stopped before it sends anything.
+const ENDS_WITHIN: Duration = Duration::from_secs(1);
+
+/// Of a test that sent nothing.
+const NOT_BEGUN: &str = "others are being told at once, or the server is stopping; test again";
+/// Of one that sends something.
+const UNDER_WAY: &str = "the receiver did not answer in time; the message may arrive all the same";
 /// What helps where a receiver takes nothing for a while.
 const LATER: &str = "try again later: the receiver takes nothing now";
 /// What helps where nothing more is known.
@@ -53,18 +62,7 @@ pub(super) async fn test(
     // Whoever asked may go away; what was sent is written down all the same.
     let stop = app.notifier.stop_of_a_test();
     let sent = tokio::spawn(send(app.clone(), caller, channel, stop.clone()).in_current_span());
-    let tested = match tokio::time::timeout(WITHIN, sent).await {
-        Ok(Ok(tested)) => tested?,
-        Ok(Err(why)) => {
-            tracing::error!("a test of a channel ended badly: {why}");
-            return Err(rpc::internal());
-        }
-        Err(_) => {
-            // What was not sent by now is not to arrive after this answer.
-            stop.cancel();
-            return Err(rpc::unavailable("others are being told at once; test again"));
-        }
-    };
+    let tested = waited(sent, &stop, [WITHIN, ENDS_WITHIN]).await?;
     Ok(TestNotificationResponse {
         accepted: tested.accepted,
         status: tested.status.map(i32::from),
@@ -72,6 +70,28 @@ pub(super) async fn test(
         answer: tested.answer,
         took_ms: millis(tested.took),
     })
+}
+
+/// What comes of a test while its caller waits: so long, and once it was stopped as long again as it takes to
+/// end where it had sent nothing. What was not sent is not to arrive after the answer.
+async fn waited(
+    mut sent: JoinHandle<Result<Option<Tested>, Error>>,
+    stop: &CancellationToken,
+    [within, ends_within]: [Duration; 2],
+) -> Result<Tested, Error> {
+    let mut ended = timeout(within, &mut sent).await;
+    if ended.is_err() {
+        stop.cancel();
+        ended = timeout(ends_within, sent).await;
+    }
+    match ended {
+        Ok(Ok(tested)) => tested?.ok_or_else(|| rpc::put_off(NOT_BEGUN)),
+        Ok(Err(why)) => {
+            tracing::error!("a test of a channel ended badly: {why}");
+            Err(rpc::internal())
+        }
+        Err(_) => Err(rpc::unavailable(UNDER_WAY)),
+    }
 }
 
 /// A time on the wire, in whole milliseconds.
@@ -91,17 +111,21 @@ fn not_saved(app: &App, given: Notification) -> Result<Channel, Error> {
     Ok(Channel { id: app.ctx.new_id(), settings, is_saved: false })
 }
 
+/// `None` where nothing was sent.
 async fn send(
     app: App,
     caller: Caller,
     channel: Channel,
     stop: CancellationToken,
-) -> Result<Tested, Error> {
+) -> Result<Option<Tested>, Error> {
     let Channel { id, settings, is_saved } = channel;
     let workspace = app.store.workspaces().get(caller.workspace).await.map_err(refusal)?;
     let event = event(&app, workspace.name);
     let sent = app.notifier.test(caller.workspace, id, &settings, &event, &stop).await;
-    let tested = sent.map_err(refusal)?;
+    let tested = match sent {
+        Err(StoreError::Closed) => return Ok(None),
+        sent => sent.map_err(refusal)?,
+    };
     if is_saved {
         let note = TestNote {
             workspace: caller.workspace,
@@ -114,9 +138,17 @@ async fn send(
             answer: tested.answer.clone(),
             arrived: tested.accepted,
         };
-        app.store.outbox().note_test(note).await.map_err(refusal)?;
+        app.store.outbox().note_test(note).await.map_err(not_noted)?;
     }
-    Ok(tested)
+    Ok(Some(tested))
+}
+
+/// What a caller is told where the message is out, and could not be written down.
+fn not_noted(error: StoreError) -> Error {
+    if matches!(error, StoreError::Closed) {
+        return rpc::unavailable("the message was sent, and the server is stopping");
+    }
+    refusal(error)
 }
 
 /// What is told: nothing of a monitor that there is, so that nobody looks for what is wrong with it.
@@ -189,6 +221,26 @@ mod tests {
     fn helped(kind: ProviderType, status: Option<u16>) -> String {
         let (at, took, answer) = (Timestamp::from_millis(0), Duration::ZERO, String::new());
         help(kind, &Tested { accepted: false, status, answer, at, took }, None)
+    }
+
+    #[tokio::test]
+    async fn a_test_that_sent_nothing_is_put_off_and_one_that_may_have_is_not() {
+        let is_put_off = async |sent: JoinHandle<_>, stop: &CancellationToken, ends_within| {
+            let error = waited(sent, stop, [Duration::ZERO, ends_within]).await.unwrap_err();
+            assert_eq!(error.http_status(), 503);
+            error.response_headers().contains_key("retry-after")
+        };
+        let stop = CancellationToken::new();
+        let stopped = stop.clone().cancelled_owned();
+        let waits_for_a_place = tokio::spawn(async {
+            stopped.await;
+            Ok(None)
+        });
+        assert!(is_put_off(waits_for_a_place, &stop, Duration::from_mins(1)).await);
+        let waits_for_an_answer = tokio::spawn(std::future::pending());
+        let stop = CancellationToken::new();
+        assert!(!is_put_off(waits_for_an_answer, &stop, Duration::ZERO).await);
+        assert!(stop.is_cancelled());
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Every slot is run, skipped or missed, and its fate is stored.
 
 use domain::check::Outcome;
-use rules::Scope;
+use futures_util::FutureExt as _;
+use rules::{Scope, limits};
 use serde_json::json;
 use testkit::server::{START, TestServer};
 use testkit::target::{Answer, HttpTarget};
@@ -53,6 +54,35 @@ async fn a_slot_whose_predecessor_still_runs_is_stored_as_skipped() {
     let ran = watched.stored.result_of(monitor, Outcome::Success).await;
     assert_eq!(ran.identity.slot, START, "the one that ran is stored under its own slot");
     assert_eq!(watched.stored.missed(monitor).await, []);
+}
+
+#[tokio::test]
+async fn a_trigger_that_finds_no_place_is_put_off_and_nothing_is_checked() {
+    // docs/decisions/0037: a call is repeated, whatever it does, where the server says that nothing was done
+    let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let server =
+        TestServer::start_with(|settings| settings.max_checks_in_flight = Some(PLACES)).await;
+    let watched = Watched::on(server).await;
+    let monitor = watched.paused(&format!("http://{}/", silent.local_addr().unwrap())).await;
+    let trigger = || {
+        let caller = watched.server.caller(Scope::Write);
+        let request = json!({ "id": monitor.to_string() });
+        tokio::spawn(async move { caller.rpc("TriggerMonitor", request).await })
+    };
+    let _first = trigger();
+    let _held = silent.accept().await.unwrap();
+    let second = trigger();
+    until(async || {
+        watched.server.advance(limits::TRIGGER_ATTEMPTED_WITHIN);
+        tokio::task::yield_now().await;
+        second.is_finished().then_some(())
+    })
+    .await;
+    let reply = second.await.unwrap();
+    assert_eq!(reply.status, 503, "{reply}");
+    assert_eq!(reply.headers["retry-after"], "1");
+    assert_eq!(reply.reason().as_deref(), Some("UNAVAILABLE"));
+    assert!(silent.accept().now_or_never().is_none(), "nobody else came");
 }
 
 #[tokio::test]
