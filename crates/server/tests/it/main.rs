@@ -21,6 +21,7 @@ mod observe;
 mod pipeline;
 mod protocols;
 mod rpc;
+mod screen;
 mod stock;
 mod takeover;
 mod v1;

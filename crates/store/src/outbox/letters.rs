@@ -10,16 +10,12 @@ use rules::{
 use sqlx::AssertSqlSafe;
 
 use super::log::attempts;
-use super::replay::wait_anew;
+use super::replay::{self, FIELD, wait_anew};
 use super::{DeliveryAttempt, DeliveryState, Outbox, rows};
-use crate::audit::{self, Note};
 use crate::db::{Connection, Query, Row, Value, query};
 use crate::row::{Listed, counted, id, instant, maybe_instant, narrow, optional};
 use crate::writer::Session;
 use crate::{Change, Page, StoreError, subscribers};
-
-/// The field that names a delivery.
-const FIELD: &str = "id";
 
 const COLUMNS: &str = "SELECT d.number, d.channel, s.page_id, d.kind, e.kind, d.key, d.state, d.holds, \
     d.created_at, d.due_at, d.tries, d.done_at, (SELECT MAX(a.number) FROM delivery_attempts a \
@@ -113,15 +109,8 @@ impl Outbox<'_> {
             .write_in(workspace, move |session| {
                 Box::pin(async move {
                     let letter = one(&mut session.db, workspace, id).await?;
-                    replay(session, &letter, change.at).await?;
-                    let note = Note {
-                        workspace,
-                        change,
-                        action: "delivery.replay",
-                        resource_id: id.to_string(),
-                        detail: "",
-                    };
-                    audit::note(&mut session.db, note).await?;
+                    tell_again(session, &letter, change.at).await?;
+                    replay::note(session, (workspace, id), change).await?;
                     one(&mut session.db, workspace, id).await
                 })
             })
@@ -129,7 +118,11 @@ impl Outbox<'_> {
     }
 }
 
-async fn replay(session: &mut Session, letter: &Letter, now: Timestamp) -> Result<(), StoreError> {
+async fn tell_again(
+    session: &mut Session,
+    letter: &Letter,
+    now: Timestamp,
+) -> Result<(), StoreError> {
     let refused =
         |allowed: &str| StoreError::Refused(Violation::new(FIELD, letter.id.to_string(), allowed));
     if letter.state != DeliveryState::Dead {

@@ -21,7 +21,7 @@ use crate::writer::Session;
 use crate::{Change, StoreError};
 
 /// The field that names a delivery.
-const FIELD: &str = "id";
+pub(super) const FIELD: &str = "id";
 
 impl Outbox<'_> {
     /// Tells a dead letter again. What is none, or whose channel is deleted, is refused.
@@ -37,19 +37,23 @@ impl Outbox<'_> {
                     let vault = Arc::clone(&session.vault);
                     let delivery = log::one(&mut session.db, &vault, workspace, id).await?;
                     replay(session, &delivery, change.at).await?;
-                    let note = Note {
-                        workspace,
-                        change,
-                        action: "delivery.replay",
-                        resource_id: id.to_string(),
-                        detail: "",
-                    };
-                    audit::note(&mut session.db, note).await?;
+                    note(session, (workspace, id), change).await?;
                     log::one(&mut session.db, &vault, workspace, id).await
                 })
             })
             .await
     }
+}
+
+/// Writes down who had a delivery told again.
+pub(super) async fn note(
+    session: &mut Session,
+    (workspace, id): (WorkspaceId, DeliveryId),
+    change: Change,
+) -> Result<(), StoreError> {
+    let (action, resource_id) = ("delivery.replay", id.to_string());
+    let note = Note { workspace, change, action, resource_id, detail: "" };
+    audit::note(&mut session.db, note).await
 }
 
 async fn replay(

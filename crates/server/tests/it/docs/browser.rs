@@ -1,14 +1,11 @@
 //! The documentation in a real browser: read by everybody, with and without scripts, on desks and phones, in
 //! light and dark and on paper. Pictures of what was seen are kept in `target/tmp/pages`.
 
-use std::path::{Path, PathBuf};
-
 use testkit::browser::{Browser, Tab, View};
 
 use super::Site;
+use crate::screen::{fits, picture};
 
-/// How wide a page is, and how wide its window.
-const WIDTHS: &str = "[document.documentElement.scrollWidth, document.documentElement.clientWidth]";
 /// Pages of each kind, with the names of their pictures.
 const PAGES: [(&str, &str, u16); 8] = [
     ("docs-home", "/docs", 200),
@@ -37,16 +34,6 @@ impl Seen {
     }
 }
 
-fn picture(name: &str, view: View) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pages");
-    std::fs::create_dir_all(&folder).unwrap();
-    let width = if view.width < 600 { "phone" } else { "desktop" };
-    let mut words = vec![name, width, if view.dark { "dark" } else { "light" }];
-    words.extend((!view.scripts).then_some("plain"));
-    words.extend(view.print.then_some("print"));
-    folder.join(words.join("-")).with_extension("png")
-}
-
 // issue 7's bar for pages, which holds for these, too: "axe-core finds no violation, light and dark", phone
 // and desktop width
 #[tokio::test]
@@ -59,8 +46,7 @@ async fn every_page_can_be_read_by_everybody() {
         let tab = seen.tab(view).await;
         for (name, path, status) in PAGES {
             assert_eq!(tab.visit(path).await, status, "{name}");
-            let widths = tab.evaluate(WIDTHS).await;
-            assert!(widths[0].as_u64() <= widths[1].as_u64(), "{name} {view:?} is wider: {widths}");
+            fits(&tab, name).await;
             // axe is a script itself.
             let found = if view.scripts { tab.audit().await } else { Vec::new() };
             assert_eq!(found, Vec::<String>::new(), "{name} {view:?}");

@@ -2,8 +2,6 @@
 //! dark, by keyboard, from right to left and on paper; axe-core finds nothing. Pictures of what was seen
 //! are kept in `target/tmp/pages`.
 
-use std::path::{Path, PathBuf};
-
 use http::StatusCode;
 use serde_json::{Value, json};
 use testkit::browser::{Browser, Tab, View};
@@ -12,9 +10,7 @@ use testkit::target::Answer;
 
 use super::report::opened;
 use super::{Site, well};
-
-/// How wide a page is, and how wide its window.
-const WIDTHS: &str = "[document.documentElement.scrollWidth, document.documentElement.clientWidth]";
+use crate::screen::{fits, picture};
 
 /// A page with trouble of every sort, and a browser.
 struct Seen {
@@ -71,23 +67,6 @@ impl Seen {
     async fn tab(&self, view: View) -> Tab {
         self.browser.open(&self.origin, view, None).await
     }
-}
-
-/// A file for a picture of this page.
-fn picture(name: &str, view: View) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pages");
-    std::fs::create_dir_all(&folder).unwrap();
-    let width = if view.width < 600 { "phone" } else { "desktop" };
-    let mut words = vec![name, width, if view.dark { "dark" } else { "light" }];
-    words.extend((!view.scripts).then_some("plain"));
-    words.extend(view.print.then_some("print"));
-    folder.join(words.join("-")).with_extension("png")
-}
-
-/// Nothing stands out of the window to the side.
-async fn fits(tab: &Tab, what: &str) {
-    let widths = tab.evaluate(WIDTHS).await;
-    assert!(widths[0].as_u64() <= widths[1].as_u64(), "{what} is wider than its window: {widths}");
 }
 
 // issue 7: "axe-core finds no violation, light and dark", "Tests in real Chromium …, phone and desktop

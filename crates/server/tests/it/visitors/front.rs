@@ -16,6 +16,7 @@ use tiny_skia::{IntRect, Pixmap};
 
 use super::{made, size, well};
 use crate::pipeline::Watched;
+use crate::screen;
 
 /// What the page shows.
 const COMPONENTS: [&str; 4] = ["Website", "API", "Payments", "Search"];
@@ -85,8 +86,6 @@ async fn the_picture_of_the_readme_is_made() {
     let watched = a_page(&target).await;
     let origin = format!("http://{}", watched.server.running().address());
     let browser = Browser::start().await;
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pages");
-    fs::create_dir_all(&folder).unwrap();
     #[expect(clippy::disallowed_methods, reason = "whether to write is told to tests alone")]
     let writes = std::env::var("ALOFT_TEST_PICTURES").is_ok_and(|it| it == "write");
     for (name, view) in [("status-page-light.png", WINDOW), ("status-page-dark.png", WINDOW.dark())]
@@ -95,7 +94,7 @@ async fn the_picture_of_the_readme_is_made() {
         assert_eq!(tab.visit("/status/acme").await, 200);
         let says = tab.text("document.body.innerText").await;
         assert!(says.contains("Mail is slow") && says.contains("Website"), "{says}");
-        let picture = folder.join(name);
+        let picture = screen::file(name);
         tab.picture(&picture).await;
         let picture = beginning(&picture);
         if writes {
