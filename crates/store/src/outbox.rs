@@ -210,6 +210,15 @@ pub struct TestNote {
     pub arrived: bool,
 }
 
+/// What became of the letters of a subscriber that was found not to hear of its page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Left {
+    /// Nothing of what waits is told.
+    Cancelled,
+    /// It hears of its page again, and all of it waits.
+    Hears,
+}
+
 /// How full the outbox is: for metrics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OutboxCounts {
@@ -255,17 +264,18 @@ impl Outbox<'_> {
     }
 
     /// Tells a subscriber nothing of what waits for it, where it still is one that may not hear of its page.
-    pub async fn leave(&self, id: SubscriberId, now: Timestamp) -> Result<(), StoreError> {
+    pub async fn leave(&self, id: SubscriberId, now: Timestamp) -> Result<Left, StoreError> {
         self.store
             .write(move |session| {
                 session.touches_nothing();
                 Box::pin(async move {
                     let seen = subscribers::one(&mut session.db, &session.vault, id).await?;
                     // The page may have been opened again since it was looked at.
-                    if seen.is_none_or(|seen| seen.is_shut_out()) {
-                        telling::leave(&mut session.db, id, now).await?;
+                    if seen.is_some_and(|seen| !seen.is_shut_out()) {
+                        return Ok(Left::Hears);
                     }
-                    Ok(())
+                    telling::leave(&mut session.db, id, now).await?;
+                    Ok(Left::Cancelled)
                 })
             })
             .await

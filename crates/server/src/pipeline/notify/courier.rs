@@ -9,7 +9,7 @@ use std::time::Duration;
 use domain::notify::{NextTry, next_try};
 use futures_util::FutureExt as _;
 use rules::{ProviderType, Timestamp};
-use store::{Addressee, Outbox, StoreError, Then, Tried};
+use store::{Addressee, Left, Outbox, StoreError, Then, Tried};
 use tokio::task::{JoinError, JoinSet};
 use tracing::{debug, error, warn};
 
@@ -38,6 +38,7 @@ pub(super) struct Courier {
 type Back = (Parcel, ProviderType, Option<Sent>);
 
 /// What is on its way, and when to look for more.
+#[derive(Default)]
 struct Course {
     out: JoinSet<Back>,
     under_way: UnderWay,
@@ -48,12 +49,7 @@ struct Course {
 impl Courier {
     /// Works until nothing waits, or the server stops.
     pub(super) async fn run(self) {
-        let mut course = Course {
-            out: JoinSet::new(),
-            under_way: UnderWay::default(),
-            next_at: None,
-            is_due: true,
-        };
+        let mut course = Course { is_due: true, ..Course::default() };
         let rounds = &*self.rounds;
         loop {
             let is_stopping = rounds.stop.is_cancelled();
@@ -116,11 +112,7 @@ impl Courier {
             Found::Nobody => return Ok(()),
             Found::NotTold(why) => {
                 debug!(addressee = %self.addressee, "{} is told nothing: {why}", self.addressee);
-                return match self.addressee {
-                    Addressee::Subscriber(id) => outbox.leave(id, now).await,
-                    // Channels and pages are told whatever it is.
-                    Addressee::Channel(_) | Addressee::Page(_) => Ok(()),
-                };
+                return self.leave(course, now).await;
             }
         };
         let parcels = parcels(destination.kind(), queue.due, &course.under_way);
@@ -132,6 +124,15 @@ impl Courier {
             course.under_way.add(&parcel);
             course.out.spawn(deliver(rounds.clone(), destination.clone(), parcel));
         }
+        Ok(())
+    }
+
+    /// Tells nothing of what waits to who was found shut out. Who may hear again since then is told now,
+    /// and not at the next round.
+    async fn leave(&self, course: &mut Course, now: Timestamp) -> Result<(), StoreError> {
+        // Channels and pages are told whatever it is.
+        let Addressee::Subscriber(id) = self.addressee else { return Ok(()) };
+        course.is_due = self.rounds.store.outbox().leave(id, now).await? == Left::Hears;
         Ok(())
     }
 
@@ -277,4 +278,56 @@ async fn deliver(rounds: Arc<Rounds>, destination: Arc<Destination>, parcel: Par
         Some(Sent { at, took: Duration::ZERO, status: None, answer, verdict })
     });
     (parcel, destination.kind(), sent)
+}
+
+#[cfg(test)]
+mod tests {
+    use rules::status_page::{PageDraft, SubscriberDraft};
+    use rules::{PageId, SubscriberId};
+    use store::{Begins, NewPage, NewSubscriber};
+
+    use super::super::tests::{Bench, START, WORKSPACE, change};
+    use super::*;
+
+    fn a_page() -> PageDraft {
+        let (title, slug) = (Some("Acme".to_owned()), Some("acme".to_owned()));
+        PageDraft { title, slug, ..PageDraft::default() }
+    }
+
+    /// A courier to somebody to whom a letter waits, and the page.
+    async fn to_a_subscriber(bench: &Bench) -> (Courier, PageId) {
+        let (page, id) = (PageId::from_bits(1), SubscriberId::from_bits(1));
+        let (settings, idempotency) = (a_page().parse().unwrap(), None);
+        let new = NewPage { id: page, workspace: WORKSPACE, settings, idempotency };
+        bench.store.pages().create(new, change()).await.unwrap();
+        let (page_id, email) = (Some(page.to_string()), Some("eve@example.com".to_owned()));
+        let draft = SubscriberDraft { page_id, email, ..SubscriberDraft::default() };
+        let (settings, begins, idempotency) = (draft.parse().unwrap(), Begins::Asked, None);
+        let new = NewSubscriber { id, workspace: WORKSPACE, settings, begins, idempotency };
+        bench.store.subscribers().add(new, change()).await.unwrap();
+        let (rounds, bell) = (bench.notifier().0, Arc::default());
+        (Courier { rounds, addressee: id.into(), bell }, page)
+    }
+
+    #[tokio::test]
+    async fn who_may_hear_again_since_a_look_is_looked_after_again_at_once() {
+        let bench = Bench::new().await;
+        let (courier, page) = to_a_subscriber(&bench).await;
+        let mut course = Course::default();
+        courier.leave(&mut course, START).await.unwrap();
+        assert!(course.is_due, "the page was opened again meanwhile");
+
+        let members = PageDraft {
+            access_type: Some("email-domain".to_owned()),
+            auth_email_domains: vec!["acme.com".to_owned()],
+            ..a_page()
+        };
+        let pages = bench.store.pages();
+        let seen = pages.get(WORKSPACE, page).await.unwrap();
+        pages.update(seen, members.parse().unwrap(), change()).await.unwrap();
+        courier.leave(&mut course, START).await.unwrap();
+        assert!(!course.is_due, "nothing waits any more");
+        let queue = bench.store.outbox().due(courier.addressee, START, 1).await.unwrap();
+        assert_eq!(queue.due, []);
+    }
 }

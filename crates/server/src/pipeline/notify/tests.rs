@@ -28,14 +28,14 @@ use tokio::sync::mpsc;
 use super::*;
 use crate::context::ManualClock;
 
-const START: Timestamp = Timestamp::from_millis(1_795_219_200_000);
+pub(super) const START: Timestamp = Timestamp::from_millis(1_795_219_200_000);
 /// Longer than anything here takes, and shorter than a person waits.
 const PATIENCE: Duration = Duration::from_mins(1);
-const WORKSPACE: WorkspaceId = WorkspaceId::from_bits(1);
+pub(super) const WORKSPACE: WorkspaceId = WorkspaceId::from_bits(1);
 
 /// A database with a workspace, and a clock.
-struct Bench {
-    store: Store,
+pub(super) struct Bench {
+    pub(super) store: Store,
     ctx: Context,
     clock: ManualClock,
     servers: Servers,
@@ -90,7 +90,7 @@ impl Receiver {
 }
 
 impl Bench {
-    async fn new() -> Self {
+    pub(super) async fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let settings = store::Settings {
             folder: folder.path().join("data"),
@@ -108,7 +108,7 @@ impl Bench {
         Self { store, ctx, clock, servers: Servers::default(), _folder: folder }
     }
 
-    fn notifier(&self) -> Notifier {
+    pub(super) fn notifier(&self) -> Notifier {
         let client = Client::new(probe::Settings {
             egress: Egress::new(true, []),
             nameservers: probe::Nameservers::Given(Vec::new()),
@@ -222,7 +222,7 @@ impl Bench {
     }
 }
 
-fn change() -> Change {
+pub(super) fn change() -> Change {
     Change { actor: Actor::CommandLine, at: START }
 }
 
