@@ -9,6 +9,7 @@ use rules::status_page::{StatusPage, SubscriberKind, Topic};
 use rules::{AccessType, IncidentId, PageId, ProviderType, SubscriberId, Timestamp, WorkspaceId};
 use sqlx::AssertSqlSafe;
 
+use super::memory::Place;
 use super::rows::{self, Events, Posted};
 use super::{Addressee, Outbox};
 use crate::db::{Connection, Row, query};
@@ -17,7 +18,7 @@ use crate::vault::Vault;
 use crate::writer::Session;
 use crate::{StoreError, maintenances, pages, subscribers};
 
-/// Subscribers that one step writes to at most.
+/// Subscribers that one step looks at, and writes to, at most.
 const STEP_SUBSCRIBERS: i64 = 500;
 
 /// What a step left to do.
@@ -154,18 +155,19 @@ async fn pass_on(
             (None, Placed { due_at: now, holds: None })
         }
     };
-    let (hearers, is_last) = hearers(session, page, waiting).await?;
+    let step = look(session, page, waiting).await?;
     let mut events = Events::default();
-    for (subscriber, kind) in hearers {
+    for (subscriber, kind) in step.hearers {
         let addressee = Addressee::Subscriber(subscriber);
         let posted = Posted { workspace: waiting.workspace, addressee, kind: kind.as_str() };
         rows::write_news(session, &mut events, posted, news, place, now).await?;
     }
-    if is_last {
+    if step.rest.is_none() {
         // All steps of it see the minute as it was before.
         session.outbox.set_window(page.id, window);
         finish(&mut session.db, waiting.number, "accepted", now).await?;
     }
+    session.outbox.set_place(page.id, step.rest);
     Ok(())
 }
 
@@ -179,29 +181,34 @@ const fn placed(turn: Turn, now: Timestamp) -> Placed {
 /// Somebody to write to.
 type Hearer = (SubscriberId, SubscriberKind);
 
-/// A step's worth of those who may hear of it and to whom it was not written yet, and whether those are
-/// the last. Who may not is passed over, however many they are.
-async fn hearers(
+/// What one step comes to.
+struct Step {
+    hearers: Vec<Hearer>,
+    /// Where the next one goes on; `None` where nobody is left.
+    rest: Option<Place>,
+}
+
+/// A step's worth of those to whom it was not written yet: of these, who may hear of it. Who may not is
+/// passed over and not looked at again, unless the server begins anew.
+async fn look(
     session: &mut Session,
     page: &StatusPage,
     waiting: &Waiting,
-) -> Result<(Vec<Hearer>, bool), StoreError> {
-    let vault = std::sync::Arc::clone(&session.vault);
-    let mark = subscribers::mark_of(&vault, page);
-    let (mut hearers, mut after) = (Vec::new(), String::new());
-    loop {
-        let rows = wanting(&mut session.db, waiting, &after).await?;
-        for row in &rows {
-            hearers.extend(hearer(&vault, page, mark.as_deref(), row)?);
-        }
-        let is_last = (rows.len() as i64) < STEP_SUBSCRIBERS;
-        if is_last || hearers.len() as i64 >= STEP_SUBSCRIBERS {
-            return Ok((hearers, is_last));
-        }
-        if let Some(row) = rows.last() {
-            after = row.try_get(0)?;
-        }
+) -> Result<Step, StoreError> {
+    let place = session.outbox.place(page.id, waiting.number);
+    let after = place.map_or_else(String::new, |place| place.after.clone());
+    let rows = wanting(&mut session.db, waiting, &after).await?;
+    let mark = subscribers::mark_of(&session.vault, page);
+    let mut hearers = Vec::with_capacity(rows.len());
+    for row in &rows {
+        hearers.extend(hearer(&session.vault, page, mark.as_deref(), row)?);
     }
+    let is_full = rows.len() as i64 >= STEP_SUBSCRIBERS;
+    let rest = match rows.last().filter(|_| is_full) {
+        Some(row) => Some(Place { delivery: waiting.number, after: row.try_get(0)? }),
+        None => None,
+    };
+    Ok(Step { hearers, rest })
 }
 
 /// Who wants to hear of it, where it may.

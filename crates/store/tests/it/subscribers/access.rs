@@ -3,7 +3,7 @@
 
 use rules::MonitorId;
 use rules::status_page::{NotTold, PageDraft, PageSettings};
-use store::{Batch, Receiving};
+use store::{Batch, Left, Receiving, Spread};
 
 use super::*;
 use crate::commit::{closed, opened};
@@ -143,8 +143,9 @@ async fn of_a_page_with_a_password_those_hear_who_were_let_in_by_it_and_whom_the
     .await;
 }
 
+// design: a verdict waits for no step
 #[tokio::test]
-async fn a_step_passes_over_who_may_not_hear_however_many_they_are() {
+async fn who_may_not_hear_is_passed_over_in_steps_and_looked_at_once() {
     for_each_engine(async |home| {
         let (page, monitor) = a_page_of_a_monitor(home).await;
         for number in 1..=501 {
@@ -152,10 +153,34 @@ async fn a_step_passes_over_who_may_not_hear_however_many_they_are() {
         }
         add(home, 502, all_of(page.id, "ann@acme.com")).await.unwrap();
         becomes(home, &page, for_members).await;
-        breaks(home, page.id, monitor, 1).await;
-        assert_eq!(home.count("deliveries WHERE kind = 'email'").await, 2);
-        assert_eq!(letters(home, 502).await, 1);
-        assert_eq!(home.count("deliveries WHERE kind = 'page' AND state = 'accepted'").await, 2);
+        let transitions = vec![(monitor, opened(1, 10))];
+        home.commit(Batch { transitions, ..Batch::default() }).await.unwrap();
+        let outbox = home.store.outbox();
+        for told in [0, 1] {
+            assert_eq!(outbox.spread(page.id, instant(10)).await.unwrap(), Spread::More);
+            assert_eq!(letters(home, 502).await, told, "no step looks at all of them");
+        }
+        assert_eq!(outbox.spread(page.id, instant(10)).await.unwrap(), Spread::Done);
+        assert_eq!(home.count("deliveries WHERE kind = 'email'").await, 1);
+        assert_eq!(home.count("deliveries WHERE kind = 'page' AND state = 'accepted'").await, 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_step_that_is_undone_is_made_again() {
+    for_each_engine(async |home| {
+        let (page, monitor) = a_page_of_a_monitor(home).await;
+        for number in 1..=501 {
+            add(home, number, all_of(page.id, &format!("{number}@example.com"))).await.unwrap();
+        }
+        let transitions = vec![(monitor, opened(1, 10))];
+        home.commit(Batch { transitions, ..Batch::default() }).await.unwrap();
+        home.execute("ALTER TABLE events RENAME TO elsewhere").await;
+        home.store.outbox().spread(page.id, instant(10)).await.unwrap_err();
+        home.execute("ALTER TABLE elsewhere RENAME TO events").await;
+        assert_eq!(hearing::pass_on(home, page.id, 10).await, Spread::Done);
+        assert_eq!(home.count("deliveries WHERE kind = 'email'").await, 501);
     })
     .await;
 }
@@ -167,10 +192,12 @@ async fn what_waits_for_who_may_not_hear_any_more_is_told_nobody() {
         add(home, 1, all_of(page.id, "eve@evil.example")).await.unwrap();
         breaks(home, page.id, monitor, 1).await;
         assert_ne!(due(home, 1, 11).await, []);
-        home.store.outbox().leave(subscriber_id(1), instant(12)).await.unwrap();
+        let left = home.store.outbox().leave(subscriber_id(1), instant(12)).await.unwrap();
+        assert_eq!(left, Left::Hears);
         assert_ne!(due(home, 1, 12).await, [], "the page was opened again meanwhile");
         becomes(home, &page, for_members).await;
-        home.store.outbox().leave(subscriber_id(1), instant(13)).await.unwrap();
+        let left = home.store.outbox().leave(subscriber_id(1), instant(13)).await.unwrap();
+        assert_eq!(left, Left::Cancelled);
         assert_eq!(due(home, 1, 13).await, []);
         assert_eq!(home.count("deliveries WHERE kind = 'email' AND state = 'cancelled'").await, 2);
     })
