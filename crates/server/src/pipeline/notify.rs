@@ -221,20 +221,32 @@ impl Running {
 /// Calls a courier for whatever is heard of, and once in a while for what was not.
 async fn listen(rounds: Arc<Rounds>, mut news: UnboundedReceiver<Woken>) {
     loop {
-        // Looking around writes, too, and a database that takes nothing must not hold up a stop.
-        let Some(looked) = rounds.stop.run_until_cancelled(look_around(&rounds)).await else {
-            return;
-        };
+        // Looking around takes as long as there is to tidy up, which no alert waits for.
+        let looked = meanwhile(&rounds, &mut news, look_around(&rounds)).await;
+        let Some(looked) = looked else { return };
         if let Err(error) = &looked {
             warn!(%error, "the outbox cannot be read: {error}");
         }
-        let mut rest = pin!(rest(&rounds.sender.ctx, looked.ok().flatten()));
-        loop {
-            tokio::select! {
-                () = rounds.stop.cancelled() => return,
-                () = &mut rest => break,
-                Some(woken) = news.recv() => rounds.call(woken.addressee),
-            }
+        let rest = rest(&rounds.sender.ctx, looked.ok().flatten());
+        if meanwhile(&rounds, &mut news, rest).await.is_none() {
+            return;
+        }
+    }
+}
+
+/// Does `work`, and calls couriers for what is heard of until it is done; `None` where the server stops
+/// before: a database that takes nothing must not hold that up.
+async fn meanwhile<T>(
+    rounds: &Arc<Rounds>,
+    news: &mut UnboundedReceiver<Woken>,
+    work: impl Future<Output = T>,
+) -> Option<T> {
+    let mut work = pin!(work);
+    loop {
+        tokio::select! {
+            () = rounds.stop.cancelled() => return None,
+            done = &mut work => return Some(done),
+            Some(woken) = news.recv() => rounds.call(woken.addressee),
         }
     }
 }

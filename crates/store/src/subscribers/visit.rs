@@ -18,6 +18,9 @@ use crate::row::id;
 use crate::writer::Session;
 use crate::{Actor, Change, StoreError, outbox};
 
+/// Addresses that are forgotten in one transaction: no verdict waits long for it.
+const EXPIRED_AT_ONCE: u32 = 100;
+
 /// How somebody came who asks for emails.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Visit {
@@ -97,7 +100,7 @@ impl Subscribers<'_> {
                     )
                     .bind(now.as_millis())
                     .bind(id.to_string())
-                    .bind((now - rules::limits::SUBSCRIBER_PENDING_FOR).as_millis())
+                    .bind((now - limits::SUBSCRIBER_PENDING_FOR).as_millis())
                     .execute(&mut session.db)
                     .await?;
                     if confirmed == 0 {
@@ -157,36 +160,50 @@ impl Subscribers<'_> {
 
     /// Forgets the addresses that did not answer in time, and says how many that were.
     pub async fn expire(&self, now: Timestamp) -> Result<u32, StoreError> {
-        let before = (now - rules::limits::SUBSCRIBER_PENDING_FOR).as_millis();
+        let before = now - limits::SUBSCRIBER_PENDING_FOR;
         let late = query(
-            "SELECT id, workspace_id FROM subscribers WHERE confirmed_at IS NULL \
-             AND asked_at <= $1 ORDER BY asked_at LIMIT 1000",
+            "SELECT 1 FROM subscribers WHERE confirmed_at IS NULL AND asked_at <= $1 LIMIT 1",
         )
-        .bind(before)
-        .fetch_all(&mut self.store.read().await?)
-        .await?;
-        let mut expired = 0;
-        for row in &late {
-            let subscriber: SubscriberId = id(row, 0, SubscriberId::parse)?;
-            let workspace: WorkspaceId = id(row, 1, WorkspaceId::parse)?;
-            let gone = self.store.write_in(workspace, move |session| {
-                Box::pin(async move {
-                    let gone = query(
-                        "DELETE FROM subscribers WHERE id = $1 AND confirmed_at IS NULL \
-                         AND asked_at <= $2",
-                    )
-                    .bind(subscriber.to_string())
-                    .bind(before)
-                    .execute(&mut session.db)
-                    .await?;
-                    outbox::leave(&mut session.db, subscriber, now).await?;
-                    Ok(gone)
-                })
-            });
-            expired += u32::from(gone.await? > 0);
+        .bind(before.as_millis());
+        if late.fetch_optional(&mut self.store.read().await?).await?.is_none() {
+            return Ok(0);
         }
-        Ok(expired)
+        let mut expired = 0;
+        loop {
+            let step = self.store.write(move |session| {
+                session.touches_nothing();
+                Box::pin(forget_late(session, before, now))
+            });
+            let gone = step.await?;
+            expired += gone;
+            if gone < EXPIRED_AT_ONCE {
+                return Ok(expired);
+            }
+        }
     }
+}
+
+/// Forgets a step's worth of those who were asked `before` and did not answer, with what waits for them.
+async fn forget_late(
+    session: &mut Session,
+    before: Timestamp,
+    now: Timestamp,
+) -> Result<u32, StoreError> {
+    let gone = query(
+        "DELETE FROM subscribers WHERE id IN (SELECT id FROM subscribers \
+         WHERE confirmed_at IS NULL AND asked_at <= $1 ORDER BY asked_at, id LIMIT $2) \
+         RETURNING id, workspace_id",
+    )
+    .bind(before.as_millis())
+    .bind(i64::from(EXPIRED_AT_ONCE))
+    .fetch_all(&mut session.db)
+    .await?;
+    for row in &gone {
+        let subscriber: SubscriberId = id(row, 0, SubscriberId::parse)?;
+        session.touches(id(row, 1, WorkspaceId::parse)?);
+        outbox::leave(&mut session.db, subscriber, now).await?;
+    }
+    Ok(gone.len() as u32)
 }
 
 async fn ask(

@@ -266,6 +266,25 @@ async fn who_does_not_answer_within_a_day_is_forgotten() {
 }
 
 #[tokio::test]
+async fn those_who_did_not_answer_are_forgotten_however_many_and_who_was_asked_again_is_not() {
+    for_each_engine(async |home| {
+        let page = a_page(home, 1).await;
+        let day = i64::try_from(limits::SUBSCRIBER_PENDING_FOR.as_millis()).unwrap();
+        let settings = |number: u64| wants(page.id, &format!("{number}@example.com"), |_| {});
+        for number in 1..=251 {
+            asks(home, &page, number, settings(number), number as i64).await;
+        }
+        assert_eq!(asks(home, &page, 251, settings(251), day).await, Asked::Again);
+        let store = home.store.subscribers();
+        assert_eq!(store.expire(instant(251 + day)).await.unwrap(), 250);
+        assert_eq!(ids(home, SubscriberFilter::default()).await, [251]);
+        assert_eq!(home.count("deliveries WHERE state = 'waiting'").await, 1);
+        assert_eq!(due(home, 251, 251 + day).await.len(), 1, "the letter that asks it is wanted");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_subscriber_chooses_anew_and_one_whose_components_are_gone_hears_of_none() {
     for_each_engine(async |home| {
         let inside = a_page(home, 1).await;

@@ -241,3 +241,18 @@ async fn what_waits_for_a_channel_that_is_deleted_is_never_told() {
     assert_eq!(receiver.hits(), 1);
     bench.once(|it| it.state == DeliveryState::Cancelled).await;
 }
+
+#[tokio::test]
+async fn no_alert_waits_until_all_is_tidied_up() {
+    let (bench, mut receiver) = (Bench::new().await, Receiver::start().await);
+    let monitor = bench.monitor(1).await;
+    bench.webhook(1, &[monitor], &receiver).await;
+    let notifier = bench.notifier();
+    let mut news = bench.store.outbox().listen();
+    bench.breaks(monitor, 1).await;
+    let never = std::future::pending::<()>();
+    tokio::select! {
+        _ = receiver.next() => {}
+        _ = meanwhile(&notifier.0, &mut news, never) => panic!("nobody stopped it"),
+    }
+}
