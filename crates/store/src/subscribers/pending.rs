@@ -42,12 +42,11 @@ pub(super) async fn make_room(
     if count.unwrap_or_default() < i64::from(limits::SUBSCRIBERS_PENDING_MAX) {
         return Ok(());
     }
+    // Of whom the network is not known, because they asked before it was kept, are as of one.
     let oldest = query(
-        "SELECT s.id FROM subscribers s JOIN (SELECT asked_from, COUNT(*) AS addresses \
-         FROM subscribers WHERE page_id = $1 AND confirmed_at IS NULL AND asked_from IS NOT NULL \
-         GROUP BY asked_from) n ON n.asked_from = s.asked_from \
-         WHERE s.page_id = $1 AND s.confirmed_at IS NULL \
-         ORDER BY n.addresses DESC, s.asked_at, s.id LIMIT 1",
+        "SELECT id FROM (SELECT id, asked_at, COUNT(*) OVER (PARTITION BY asked_from) AS addresses \
+         FROM subscribers WHERE page_id = $1 AND confirmed_at IS NULL AND NOT by_owner) AS pending \
+         ORDER BY addresses DESC, asked_at, id LIMIT 1",
     )
     .bind(page.to_string())
     .fetch_optional(db)

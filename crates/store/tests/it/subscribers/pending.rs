@@ -44,6 +44,26 @@ async fn whoever_asks_for_many_addresses_keeps_nobody_out() {
     .await;
 }
 
+// Their networks are kept since migration 13.
+#[tokio::test]
+async fn those_of_before_networks_were_kept_give_way_as_of_one_and_whom_an_owner_added_stays() {
+    for_each_engine(async |home| {
+        let page = a_page(home, 1).await;
+        home.execute(many_asked(home.engine)).await;
+        home.execute("UPDATE subscribers SET asked_from = NULL").await;
+        let asked = new(9_001, wants(page.id, "added@example.com", |_| {}));
+        let asked = NewSubscriber { begins: Begins::Asked, ..asked };
+        home.store.subscribers().add(asked, at(-1)).await.unwrap();
+        let before = home.count("subscribers").await;
+        let settings = wants(page.id, "honest@example.com", |_| {});
+        assert_eq!(asks(home, &page, 9_000, settings, 5_000).await, Asked::New);
+        assert_eq!(home.count("subscribers").await, before);
+        assert_eq!(home.count("subscribers WHERE id = 'sub_0000000000001'").await, 0);
+        assert_eq!(home.count("subscribers WHERE by_owner").await, 1);
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn one_network_asks_for_so_many_addresses_until_one_is_confirmed() {
     for_each_engine(async |home| {
