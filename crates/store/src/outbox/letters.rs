@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use domain::notify::Holds;
+use rules::status_page::SubscriberState;
 use rules::{
     DeliveryId, IncidentId, PageId, ProviderType, SubscriberId, Timestamp, Violation, WorkspaceId,
 };
@@ -129,8 +130,12 @@ async fn tell_again(
         return Err(refused("may only name a dead letter"));
     }
     let receiving = subscribers::one(&mut session.db, &session.vault, letter.subscriber).await?;
-    if receiving.is_none_or(|receiving| receiving.is_shut_out()) {
+    let Some(receiving) = receiving.filter(|receiving| !receiving.is_shut_out()) else {
         return Err(refused("may only name a dead letter to who may hear of the status page"));
+    };
+    let is_confirmed = receiving.subscriber.state() == SubscriberState::Active;
+    if letter.word == "subscriber.asked" && is_confirmed {
+        return Err(refused("may only name a dead letter that asks who did not confirm"));
     }
     if letter.word == "page.incident.opened" && is_over(&mut session.db, &letter.thread).await? {
         return Err(refused("may only name a dead letter of an incident that goes on"));

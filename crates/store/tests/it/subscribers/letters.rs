@@ -100,3 +100,20 @@ async fn dead_letters_are_listed_with_their_reason_and_told_again_while_they_tel
     })
     .await;
 }
+
+#[tokio::test]
+async fn who_confirmed_is_not_asked_again_by_a_letter_that_died() {
+    for_each_engine(async |home| {
+        let page = a_page(home, 1).await;
+        for number in 1..=2 {
+            let settings = wants(page.id, &format!("{number}@example.com"), |_| {});
+            asks(home, &page, number, settings, 0).await;
+        }
+        let (first, second) = (dies(home, 1, 10).await, dies(home, 2, 10).await);
+        home.store.subscribers().confirm(subscriber_id(1), None, instant(20)).await.unwrap();
+        assert!(refused(home, first).await, "there is nothing to confirm");
+        let replayed = home.store.outbox().replay_letter(home.workspace, second, at(30)).await;
+        assert_eq!(replayed.unwrap().state, DeliveryState::Waiting);
+    })
+    .await;
+}
