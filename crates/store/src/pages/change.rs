@@ -28,6 +28,14 @@ pub struct NewPage {
     pub idempotency: Option<Idempotency>,
 }
 
+/// What a change that went well came to.
+enum Changed<T> {
+    /// Something is different.
+    Now(T),
+    /// It was so already.
+    Not(T),
+}
+
 impl Pages<'_> {
     /// Creates a status page: published, in the system's theme.
     pub async fn create(
@@ -37,9 +45,10 @@ impl Pages<'_> {
     ) -> Result<Created<StatusPage>, StoreError> {
         let store = self.store.clone();
         self.through(None, async move {
-            store
+            let created = store
                 .write_in(new.workspace, move |session| Box::pin(create(session, new, change)))
-                .await
+                .await?;
+            Ok(Changed::Now(created))
         })
         .await
     }
@@ -55,11 +64,12 @@ impl Pages<'_> {
         let (id, is_other) = (seen.id, accesses::is_other(&seen.settings, &settings));
         let store = self.store.clone();
         self.through(is_other.then_some(id), async move {
-            store
+            let updated = store
                 .write_in(seen.workspace, move |session| {
                     Box::pin(update(session, seen, settings, change))
                 })
-                .await
+                .await?;
+            Ok(Changed::Now(updated))
         })
         .await
     }
@@ -89,7 +99,8 @@ impl Pages<'_> {
         theme: Theme,
         change: Change,
     ) -> Result<StatusPage, StoreError> {
-        self.set(workspace, id, ("page.theme", change), move |page| page.theme = theme).await
+        let set = self.set(workspace, id, ("page.theme", change), move |page| page.theme = theme);
+        Ok(set.await?.into_inner())
     }
 
     /// Lets search engines list a page, or does not. Where it is so already, nothing changes.
@@ -100,8 +111,9 @@ impl Pages<'_> {
         allow: bool,
         change: Change,
     ) -> Result<StatusPage, StoreError> {
-        self.set(workspace, id, ("page.indexing", change), move |page| page.allow_indexing = allow)
-            .await
+        let edit = move |page: &mut StatusPage| page.allow_indexing = allow;
+        let set = self.set(workspace, id, ("page.indexing", change), edit);
+        Ok(set.await?.into_inner())
     }
 
     /// Deletes a page with its components and groups. Slug and custom domain are free at once.
@@ -117,27 +129,36 @@ impl Pages<'_> {
                 .write_in(workspace, move |session| {
                     Box::pin(delete(session, (workspace, id), change))
                 })
-                .await
+                .await?;
+            Ok(Changed::Now(()))
         })
         .await
     }
 
     /// Does a change to its end, also where the caller goes away in the middle, and says that pages were
-    /// changed, and that others may see `opened_or_closed` than before, once it is committed: who keeps
-    /// what visitors see would never learn of it otherwise.
+    /// changed, and that others may see `opened_or_closed` than before, once it is committed or may be: who
+    /// keeps what visitors see would never learn of it otherwise. What was refused, or changed nothing, is
+    /// said to nobody: whoever may write could make pages of others be read anew.
     async fn through<T: Send + 'static>(
         &self,
         opened_or_closed: Option<PageId>,
-        change: impl Future<Output = Result<T, StoreError>> + Send + 'static,
+        change: impl Future<Output = Result<Changed<T>, StoreError>> + Send + 'static,
     ) -> Result<T, StoreError> {
         let store = self.store.clone();
         let whole = async move {
             let changed = change.await;
-            if let Some(page) = opened_or_closed {
-                store.access_changed(page);
+            let is_other = match &changed {
+                Ok(Changed::Now(_)) => true,
+                Ok(Changed::Not(_)) => false,
+                Err(error) => may_be_stored(error),
+            };
+            if is_other {
+                if let Some(page) = opened_or_closed {
+                    store.access_changed(page);
+                }
+                store.pages_changed();
             }
-            store.pages_changed();
-            changed
+            changed.map(Changed::into_inner)
         };
         tokio::spawn(whole).await.map_err(|_| StoreError::Closed)?
     }
@@ -148,7 +169,7 @@ impl Pages<'_> {
         id: PageId,
         (action, change): (&'static str, Change),
         edit: impl FnOnce(&mut StatusPage) + Send + 'static,
-    ) -> Result<StatusPage, StoreError> {
+    ) -> Result<Changed<StatusPage>, StoreError> {
         self.store
             .write_in(workspace, move |session| {
                 Box::pin(async move {
@@ -158,7 +179,7 @@ impl Pages<'_> {
                     let mut page = seen.clone();
                     edit(&mut page);
                     if page == seen {
-                        return Ok(seen);
+                        return Ok(Changed::Not(seen));
                     }
                     page.updated_at = change.after(seen.updated_at);
                     replace(session, &page, seen.updated_at).await?;
@@ -166,11 +187,24 @@ impl Pages<'_> {
                         outbox::leave_page(&mut session.db, page.id, change.at).await?;
                     }
                     note(session, &page, change, action).await?;
-                    Ok(page)
+                    Ok(Changed::Now(page))
                 })
             })
             .await
     }
+}
+
+impl<T> Changed<T> {
+    fn into_inner(self) -> T {
+        match self {
+            Self::Now(it) | Self::Not(it) => it,
+        }
+    }
+}
+
+/// Whether what this is the answer to may be stored all the same.
+fn may_be_stored(error: &StoreError) -> bool {
+    matches!(error, StoreError::Unconfirmed { .. } | StoreError::TakenOver | StoreError::Closed)
 }
 
 /// Gives a page that was read as `seen` other settings.

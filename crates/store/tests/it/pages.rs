@@ -144,6 +144,39 @@ async fn who_may_see_a_page_is_counted_also_where_the_caller_goes_away() {
 }
 
 #[tokio::test]
+async fn who_may_see_a_page_is_counted_only_where_something_changed() {
+    for_each_engine(async |home| {
+        let (pages, workspace, theirs) = (home.store.pages(), home.workspace, workspace_id(2));
+        let page = a_page(home, 1).await;
+        let (before, changes) = (home.store.access(page.id), home.store.pages_changed_so_far());
+        let is_counted = || {
+            let now = (home.store.access(page.id), home.store.pages_changed_so_far());
+            now != (before, changes)
+        };
+        for published in [false, true] {
+            let answer = pages.set_published(theirs, page.id, published, at(1)).await;
+            assert!(matches!(answer, Err(StoreError::NotFound { .. })));
+        }
+        let answer = pages.delete(theirs, page.id, at(1)).await;
+        assert!(matches!(answer, Err(StoreError::NotFound { .. })));
+        assert!(!is_counted(), "another workspace's key changes nothing");
+        let closed = page_settings(&page.settings.slug, |draft| {
+            draft.access_type = Some("password".to_owned());
+            draft.password = Some(Secret::new("hunter2".to_owned()));
+        });
+        let past = StatusPage { updated_at: instant(-1), ..page.clone() };
+        let answer = pages.update(past, closed.clone(), at(1)).await;
+        assert!(matches!(answer, Err(StoreError::Conflict { .. })));
+        assert!(!is_counted(), "nobody sees less for an edit that was refused");
+        pages.set_published(workspace, page.id, true, at(2)).await.unwrap();
+        assert!(!is_counted(), "it was published");
+        pages.update(page.clone(), closed, at(3)).await.unwrap();
+        assert!(is_counted());
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn an_update_leaves_what_has_methods_of_its_own() {
     // design: §4: theme, published
     for_each_engine(async |home| {
