@@ -1,12 +1,13 @@
 //! One way to ask either engine: a [`Query`] binds a few kinds of values and runs on a
 //! [`Connection`] of whichever engine is behind it. Statements are written so that both read them:
-//! `$1`, `ON CONFLICT`, no function of one engine. Those of the hot path are the exception: they go
-//! past this to [`Link`]. How connections are made stands in `engine`, how the embedded database is
-//! asked without a thread between in `embedded`.
+//! `$1`, `ON CONFLICT`, no function of one engine. On PostgreSQL, those of the hot path are the exception:
+//! they take arrays, and go past this to [`Link`]. How connections are made stands in `engine`, how the
+//! embedded database is asked without a thread between in `embedded`.
 
 pub(crate) mod embedded;
 
 use std::io;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use sqlx::pool::PoolConnection;
@@ -79,6 +80,20 @@ pub(crate) fn query(statement: impl SqlSafeStr) -> Query {
     Query { statement: statement.into_sql_str(), values: Vec::new() }
 }
 
+/// Runs a statement of `?`, which only SQLite reads, with values in their order; says how many rows it
+/// changed. Where SQLite answers in this thread they are bound as they come, and lie nowhere in between.
+pub(crate) async fn execute_listed(
+    db: &mut Connection,
+    statement: &'static str,
+    values: impl Iterator<Item = Value>,
+) -> Result<u64, sqlx::Error> {
+    if let Link::Embedded(db) = db.link() {
+        return embedded::execute_listed(db, statement, values);
+    }
+    let statement = statement.into_sql_str();
+    Query { statement, values: values.collect() }.execute(db).await
+}
+
 /// Runs statements without values, separated by semicolons.
 pub(crate) async fn run(
     db: &mut Connection,
@@ -109,6 +124,31 @@ impl Connection {
         matches!(self, Self::Embedded(_) | Self::Sqlite(_) | Self::SqliteReader(_))
     }
 
+    /// How many rows the writer's connection to the embedded database has changed so far.
+    pub(crate) fn rows_changed(&self) -> u64 {
+        self.embedded().map_or(0, rusqlite::Connection::total_changes)
+    }
+
+    /// Whether a transaction is open on the writer's connection to the embedded database.
+    pub(crate) fn is_in_transaction(&self) -> bool {
+        self.embedded().is_some_and(|db| !db.is_autocommit())
+    }
+
+    /// The file of the embedded database's log, which is there as long as its writer's connection.
+    pub(crate) fn log(&self) -> Option<PathBuf> {
+        self.embedded()?.path().map(|path| PathBuf::from(format!("{path}-wal")))
+    }
+
+    const fn embedded(&self) -> Option<&rusqlite::Connection> {
+        match self {
+            Self::Embedded(db) => Some(db),
+            Self::Sqlite(_)
+            | Self::SqliteReader(_)
+            | Self::Postgres(_)
+            | Self::PostgresReader(_) => None,
+        }
+    }
+
     /// Ends the connection in order; a borrowed one goes back instead.
     pub(crate) async fn close(self) -> Result<(), StoreError> {
         match self {
@@ -122,12 +162,6 @@ impl Connection {
 }
 
 impl Query {
-    /// Makes room for so many values, where they are many.
-    pub(crate) fn with_room(mut self, values: usize) -> Self {
-        self.values.reserve_exact(values);
-        self
-    }
-
     /// Gives the next placeholder its value.
     pub(crate) fn bind(mut self, value: impl Into<Value>) -> Self {
         self.values.push(value.into());

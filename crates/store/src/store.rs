@@ -340,6 +340,11 @@ impl Store {
     pub(crate) fn vault(&self) -> &Vault {
         &self.inner.vault
     }
+
+    #[cfg(test)]
+    pub(crate) fn writer(&self) -> &Writer {
+        &self.inner.writer
+    }
 }
 
 impl std::fmt::Debug for Store {

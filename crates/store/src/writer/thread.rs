@@ -13,7 +13,10 @@ pub(super) fn start(
     is_embedded: bool,
 ) -> Result<(), StoreError> {
     if is_embedded {
-        let own = runtime::Builder::new_current_thread().build().map_err(sqlx::Error::from)?;
+        let own = runtime::Builder::new_current_thread()
+            .enable_time()
+            .build()
+            .map_err(sqlx::Error::from)?;
         let thread = Builder::new().name("store".to_owned());
         thread.spawn(move || own.block_on(writer)).map_err(sqlx::Error::from)?;
     } else {

@@ -14,15 +14,12 @@ use super::Judge;
 /// Between a commit that failed and the next try.
 const COMMIT_AGAIN: Duration = Duration::from_secs(1);
 
-/// While commits take longer than this, the thread that checks run on does not wait for them.
-const QUICK: Duration = Duration::from_millis(5);
-
 /// Who stores a batch.
 #[derive(Clone, Copy)]
 enum By {
     /// The store's writer, on its thread.
     Writer,
-    /// The judge, on this one.
+    /// The judge, on this one, as long as commits like it are quick.
     Judge,
 }
 
@@ -41,8 +38,7 @@ impl Judge {
     /// Like [`Self::commit`], while no check is under way: on this thread as long as commits are quick.
     /// Nobody waits here meanwhile, and to wake the writer and to be woken takes as long as to store.
     pub(super) async fn commit_in_quiet(&mut self) -> Result<(), StoreEnded> {
-        let by = if self.commit_took < QUICK { By::Judge } else { By::Writer };
-        self.commit_by(by).await
+        self.commit_by(By::Judge).await
     }
 
     async fn commit_by(&mut self, by: By) -> Result<(), StoreEnded> {
@@ -55,8 +51,7 @@ impl Judge {
         let Some(Ok(committed)) = stored else {
             return Err(StoreEnded { lost: batch.results.len() });
         };
-        self.commit_took = begun.elapsed();
-        self.metrics.commit_seconds.observe(self.commit_took.as_secs_f64());
+        self.metrics.commit_seconds.observe(begun.elapsed().as_secs_f64());
         let dropped = committed.duplicates + committed.ownerless;
         self.metrics.results_committed.inc_by(ran(&batch.results).saturating_sub(dropped));
         self.note_joined().await;

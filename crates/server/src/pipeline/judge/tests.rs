@@ -3,6 +3,7 @@
 use domain::check::{CheckResult, Identity, Outcome, Phases, ProbeId, Trigger};
 use std::sync::Arc;
 
+use futures_util::FutureExt as _;
 use rules::{Region, Secret};
 use store::{Database, MasterKeySource, Settings};
 use testkit::line::Line;
@@ -135,4 +136,22 @@ async fn a_commit_that_always_fails_holds_no_stop_up_for_good() {
     abandon.cancel();
     tokio::time::timeout(PATIENCE, judging).await.expect("it ends all the same").unwrap();
     assert!(answer.await.is_err(), "what is not stored is not answered as if it were");
+}
+
+#[tokio::test]
+async fn what_is_stored_while_no_check_is_under_way_waits_for_no_other_thread() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut judge = a_judge(a_store(folder.path()).await).judge;
+    let stored_at_once = async {
+        loop {
+            judge.pending.add_result(a_result(), None);
+            // The store's own thread may just be looking whether there is work for it.
+            match judge.commit_in_quiet().now_or_never() {
+                Some(stored) => return stored.is_ok(),
+                None => tokio::task::yield_now().await,
+            }
+        }
+    };
+    let stored = tokio::time::timeout(PATIENCE, stored_at_once).await;
+    assert!(stored.expect("nobody has to be woken"));
 }

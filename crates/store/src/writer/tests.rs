@@ -1,0 +1,207 @@
+//! Who does the work of the embedded database, how its connection commits then, and what becomes of work
+//! that panics.
+
+use std::panic::AssertUnwindSafe;
+use std::path::Path;
+use std::thread::{self, ThreadId};
+use std::time::Duration;
+
+use futures_util::FutureExt as _;
+
+use super::*;
+use crate::db::query;
+use crate::{Database, MasterKeySource, Settings, Store};
+
+/// Longer than anything here takes on a busy machine.
+const PATIENCE: Duration = Duration::from_mins(1);
+/// What `PRAGMA synchronous` answers of a connection that syncs each commit, and of one that does not.
+const FULL: i64 = 2;
+const NORMAL: i64 = 1;
+
+const SOON: Begin = Begin::ByWork(Durable::Soon);
+const AT_ONCE: Begin = Begin::ByWork(Durable::AtOnce);
+
+const CREATE: &str = "CREATE TABLE words (word TEXT)";
+const ADD: &str = "INSERT INTO words VALUES ('one')";
+const CHANGE_NOTHING: &str = "UPDATE words SET word = 'two' WHERE word = 'none'";
+const FAIL: &str = "INSERT INTO nowhere VALUES (1)";
+
+/// A store with a table to write to.
+async fn a_store(folder: &Path) -> Store {
+    let (database, master_key) = (Database::Embedded, MasterKeySource::File);
+    let settings = Settings { folder: folder.join("data"), database, master_key };
+    let store = Store::open(settings).await.unwrap();
+    store.writer().write(Begin::First, |session| run(session, CREATE)).await.unwrap();
+    store
+}
+
+/// Runs a statement, and says on which thread.
+fn run<'s>(session: &'s mut Session, statement: &'static str) -> Work<'s, ThreadId> {
+    Box::pin(async move {
+        query(statement).execute(&mut session.db).await?;
+        Ok(thread::current().id())
+    })
+}
+
+/// How the connection commits now.
+fn how_it_commits(session: &mut Session) -> Work<'_, Option<i64>> {
+    Box::pin(async { Ok(query("PRAGMA synchronous").scalar(&mut session.db).await?) })
+}
+
+/// A piece of work, and where its answer comes.
+fn task<T: Send + 'static>(
+    begin: Begin,
+    work: impl for<'s> FnOnce(&'s mut Session) -> Work<'s, T> + Send + 'static,
+) -> (Box<dyn Task>, Answer<T>) {
+    let (task, answer) = Pending::new(begin, work);
+    (Box::new(task), answer)
+}
+
+/// The words that are committed.
+async fn words(store: &Store) -> Vec<String> {
+    let rows = query("SELECT word FROM words ORDER BY word");
+    let rows = rows.fetch_all(&mut store.read().await.unwrap()).await.unwrap();
+    rows.iter().map(|row| row.try_get(0).unwrap()).collect()
+}
+
+/// Does what may be done by itself only while the writer rests, which it does soon.
+async fn once<T>(mut attempt: impl AsyncFnMut() -> Option<T>) -> T {
+    let attempts = async {
+        loop {
+            if let Some(done) = attempt().await {
+                return done;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, attempts).await.expect("it comes to this")
+}
+
+async fn thread_of(writer: &Writer, begin: Begin) -> ThreadId {
+    let work = writer.write_here(begin, |_| Box::pin(async { Ok(thread::current().id()) }));
+    work.await.unwrap()
+}
+
+#[tokio::test]
+async fn the_thread_that_asks_writes_by_itself_unless_somebody_else_writes_or_commits_are_slow() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = a_store(folder.path()).await;
+    let (writer, here) = (store.writer(), thread::current().id());
+    let alone = async || Some(thread_of(writer, SOON).await).filter(|it| *it == here);
+    once(alone).await;
+
+    let session = writer.session.lock().await;
+    let asked = thread_of(writer, SOON);
+    let (there, ()) = tokio::join!(asked, async { drop(session) });
+    assert_ne!(there, here, "the session was in other hands");
+
+    // A disk that takes an hour; nothing that reads changes that.
+    for (durable, begin) in [(Durable::AtOnce, AT_ONCE), (Durable::Soon, SOON)] {
+        writer.session.lock().await.as_mut().unwrap().note_commit(durable, Duration::from_hours(1));
+        assert_ne!(thread_of(writer, begin).await, here, "{durable:?}");
+    }
+    store.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn plain_results_alone_are_committed_without_a_sync() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = a_store(folder.path()).await;
+    let mut session = store.writer().session.lock().await;
+    let session = session.as_mut().unwrap();
+    for (group, synchronous) in [
+        (&[SOON][..], NORMAL),
+        (&[AT_ONCE], FULL),
+        (&[SOON, SOON], NORMAL),
+        (&[SOON, AT_ONCE], FULL),
+        (&[SOON], NORMAL),
+        (&[Begin::First], FULL),
+    ] {
+        let works = group.iter().map(|begin| task(*begin, how_it_commits));
+        let (tasks, answers): (Vec<_>, Vec<_>) = works.unzip();
+        session.group(tasks).await;
+        for answer in answers {
+            assert_eq!(answer.await.unwrap().unwrap(), Some(synchronous), "{group:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_commit_that_changed_nothing_synced_nothing_of_what_waits() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = a_store(folder.path()).await;
+    let mut session = store.writer().session.lock().await;
+    let session = session.as_mut().unwrap();
+    for (what, statements, waits) in [
+        ("results", &[(SOON, ADD)][..], true),
+        ("a change of nothing", &[(AT_ONCE, CHANGE_NOTHING)], true),
+        ("a refusal", &[(AT_ONCE, FAIL)], true),
+        ("refusals", &[(AT_ONCE, FAIL), (AT_ONCE, FAIL)], true),
+        ("a change", &[(AT_ONCE, ADD)], false),
+        ("nothing of results", &[(SOON, CHANGE_NOTHING)], false),
+        ("results and a change", &[(SOON, ADD), (AT_ONCE, ADD)], false),
+    ] {
+        let tasks = statements.iter().map(|&(begin, statement)| {
+            let (task, _) = task(begin, move |session| run(session, statement));
+            task
+        });
+        session.group(tasks.collect()).await;
+        assert_eq!(session.waits_for_a_sync(), waits, "{what}");
+    }
+}
+
+#[tokio::test]
+async fn the_writer_syncs_what_was_stored_without_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = a_store(folder.path()).await;
+    let (writer, here) = (store.writer(), thread::current().id());
+    let stored = async || {
+        let thread = writer.write_here(SOON, |session| run(session, ADD)).await.unwrap();
+        (thread == here).then_some(())
+    };
+    once(stored).await;
+    let synced = async || {
+        let session = writer.session.lock().await;
+        (!session.as_ref().unwrap().waits_for_a_sync()).then_some(())
+    };
+    once(synced).await;
+}
+
+#[tokio::test]
+async fn what_panicked_where_it_was_asked_for_takes_nothing_of_others_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = a_store(folder.path()).await;
+    let (writer, here) = (store.writer(), thread::current().id());
+    let panics = async || {
+        let work = writer.write_here(SOON, move |session| {
+            Box::pin(async move {
+                session.begin().await?;
+                query("INSERT INTO words VALUES ('half')").execute(&mut session.db).await?;
+                // The writer's own thread must go on.
+                assert!(thread::current().id() != here, "work fails");
+                Err::<(), _>(StoreError::Closed)
+            })
+        });
+        AssertUnwindSafe(work).catch_unwind().await.err().map(drop)
+    };
+    once(panics).await;
+    writer.write_here(SOON, |session| run(session, ADD)).await.unwrap();
+    assert_eq!(words(&store).await, ["one"], "what is answered is committed, and alone");
+    writer.write(AT_ONCE, |session| run(session, ADD)).await.unwrap();
+    assert_eq!(words(&store).await, ["one", "one"]);
+}
+
+#[tokio::test]
+async fn after_a_panic_in_the_writer_nothing_is_stored_and_who_asks_hears_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = a_store(folder.path()).await;
+    let writer = store.writer();
+    let broken = writer.write::<(), _>(Begin::First, |_| panic!("work fails")).await;
+    assert!(matches!(broken, Err(StoreError::Closed)));
+    once(async || writer.queue.is_closed().then_some(())).await;
+    for begin in [SOON, AT_ONCE] {
+        let late = writer.write_here(begin, |session| run(session, ADD)).await;
+        assert!(matches!(late, Err(StoreError::Closed)));
+    }
+    assert_eq!(words(&store).await, [""; 0]);
+}
