@@ -1,6 +1,6 @@
-//! How fast results are stored durably: batches of 500 results of 10,000 monitors in the order of
-//! their slots, one commit at a time. Prints rows/s, CPU µs and bytes for each row, and how long
-//! opening takes. Run with `cargo run --release -p aloft-store --example commit_rate`.
+//! How fast results are stored durably: batches of results of 10,000 monitors in the order of their
+//! slots, one commit at a time. One of each batch is slow, so that every commit is synced before it is
+//! answered. Prints rows/s, CPU µs and bytes for each row, and how long opening takes. Run with `cargo run --release -p aloft-store --example commit_rate`.
 
 #![expect(clippy::print_stdout, reason = "an example talks to who runs it")]
 
@@ -102,7 +102,9 @@ async fn measure(store: &Store, size: u64) -> Result<(), StoreError> {
     for first in (0..rows).step_by(size as usize) {
         // Each size has slots of its own; four results end in each millisecond.
         let slot = |row| START + (size * 100_000_000 + row / 4) as i64;
-        let results = (first..first + size).map(|row| a_result(row, slot(row), &probe)).collect();
+        let mut results: Vec<_> =
+            (first..first + size).map(|row| a_result(row, slot(row), &probe)).collect();
+        results[0].outcome = Outcome::Degraded;
         let commit = Instant::now();
         let committed = store.commit(Arc::new(Batch { results, ..Batch::default() })).await?;
         slowest = slowest.max(commit.elapsed());
