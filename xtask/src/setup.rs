@@ -1,6 +1,7 @@
 //! Installs what tests and checks need beside Rust, each at one pinned version, under one folder
 //! (see [`shell::tools`]). Present tools cost nothing: a stamp beside them tells the version.
 
+mod built;
 mod client;
 
 use std::fs;

@@ -5,7 +5,7 @@ import { test } from "node:test";
 
 import { createServiceClient } from "@aloft/client";
 
-import { badServer, json, page, refusal, reset } from "./support/bad-server.mjs";
+import { badServer, json, page, refusal, reset, silence } from "./support/bad-server.mjs";
 import { holdTimers } from "./support/timers.mjs";
 
 const FOUND = json(200, { monitor: { http: { id: "mon_1" } } });
@@ -100,6 +100,22 @@ test("a signal that is a time-out says too why there was a pause", async (t) => 
   await timers.next();
   ending.abort(new DOMException("", "TimeoutError"));
   await failed;
+});
+
+test("who has a monitor checked waits as long as that may take, and everybody else a minute", async (t) => {
+  const timers = holdTimers(t);
+  const server = await badServer(t, silence);
+  const { MonitorService } = createServiceClient({ apiKey: "aloft_key", baseUrl: server.baseUrl }).monitor.v1;
+  for (const [call, expected] of [
+    [MonitorService.triggerMonitor, 150_000],
+    [MonitorService.getMonitor, 60_000],
+  ]) {
+    const failed = assert.rejects(Promise.resolve(call({ id: "mon_1" })), { code: "deadline_exceeded" });
+    const timer = await timers.next();
+    assert.equal(timer.delay, expected);
+    timer.fire();
+    await failed;
+  }
 });
 
 test("the server is told the time that is left, and never more than the call has", async (t) => {

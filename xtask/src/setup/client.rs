@@ -2,11 +2,11 @@
 //! programs that it is tested with. Here and not in the tests, so that no two of them build at once.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
+use super::built::Build;
 use super::{Installer, NPM, Tool, install_packages};
 use crate::shell;
 
@@ -26,10 +26,6 @@ pub(super) const TOOLS: [Tool; 6] = [
 ];
 /// From the workspace on.
 const FOLDER: &str = "clients/typescript";
-/// What a build reads.
-const SOURCES: [&str; 5] = ["src", "scripts", "package.json", "tsconfig.json", "tsconfig.cjs.json"];
-/// What a build writes last.
-const BUILT: &str = "dist/cjs/package.json";
 /// The lock file as it was when the packages were installed, beside them.
 const INSTALLED: &str = "node_modules/.aloft-installed.json";
 /// The client and what it is tested with run on this version and newer ones.
@@ -49,10 +45,7 @@ pub(super) fn ready() -> Result<()> {
     }
     let folder = shell::workspace().join(FOLDER);
     let is_new = install(&folder)?;
-    let built = fs::metadata(folder.join(BUILT)).and_then(|it| it.modified()).ok();
-    let changed = SOURCES.iter().map(|source| newest(&folder.join(source)));
-    let changed = changed.collect::<Result<Vec<_>>>()?.into_iter().max();
-    if is_new || built < changed {
+    if is_new || Build::of(&folder)? != Build::New {
         npm(&folder, &["run", "build"])?;
     }
     Ok(())
@@ -89,18 +82,6 @@ fn npm(folder: &Path, args: &[&str]) -> Result<()> {
     shell::finish(command.args(args).current_dir(folder))
 }
 
-/// When a file, or anything in a folder, last changed.
-fn newest(path: &PathBuf) -> Result<SystemTime> {
-    let about = fs::metadata(path).with_context(|| format!("no {}", path.display()))?;
-    let mut newest = about.modified()?;
-    if about.is_dir() {
-        for entry in fs::read_dir(path)? {
-            newest = newest.max(self::newest(&entry?.path())?);
-        }
-    }
-    Ok(newest)
-}
-
 /// The first part of a version of Node.js, such as 20 of `v20.20.2`.
 fn major(version: &str) -> Option<u32> {
     version.trim().strip_prefix('v')?.split('.').next()?.parse().ok()
@@ -108,6 +89,8 @@ fn major(version: &str) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, SystemTime};
+
     use super::*;
 
     #[test]
@@ -116,19 +99,36 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_file_of_a_folder_is_found_however_deep() {
-        let folder = std::env::temp_dir().join(format!("aloft-newest-{}", std::process::id()));
-        let deep = folder.join("a/b");
-        fs::create_dir_all(&deep).unwrap();
-        fs::write(deep.join("file"), "new").unwrap();
-        let later = SystemTime::now() + std::time::Duration::from_hours(1);
-        fs::File::options()
-            .write(true)
-            .open(deep.join("file"))
-            .unwrap()
-            .set_modified(later)
-            .unwrap();
-        assert_eq!(newest(&folder).unwrap(), later);
+    fn a_build_is_new_until_a_source_changes_however_deep() {
+        let folder = std::env::temp_dir().join(format!("aloft-built-{}", std::process::id()));
+        let at = |seconds: u64| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+        let write = |name: &str, seconds: u64| {
+            let file = folder.join(name);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(&file, "").unwrap();
+            fs::File::options().write(true).open(file).unwrap().set_modified(at(seconds)).unwrap();
+        };
+        let touch = |name: &str, seconds: u64| {
+            fs::File::open(folder.join(name)).unwrap().set_modified(at(seconds)).unwrap();
+        };
+        for source in ["package.json", "tsconfig.json", "tsconfig.cjs.json", "scripts/build.mjs"] {
+            write(source, 1);
+        }
+        write("src/gen/words.ts", 1);
+        for inside in ["scripts", "src/gen", "src"] {
+            touch(inside, 1);
+        }
+        assert_eq!(Build::of(&folder).unwrap(), Build::Missing);
+        write("dist/cjs/package.json", 2);
+        assert_eq!(Build::of(&folder).unwrap(), Build::New);
+        for changed in ["src/gen/words.ts", "scripts/build.mjs", "package.json"] {
+            touch(changed, 3);
+            assert_eq!(Build::of(&folder).unwrap(), Build::Old, "{changed}");
+            touch(changed, 1);
+        }
+        fs::remove_file(folder.join("tsconfig.json")).unwrap();
+        let missing = Build::of(&folder).unwrap_err().to_string();
+        assert!(missing.contains("tsconfig.json"), "{missing}");
         fs::remove_dir_all(folder).unwrap();
     }
 }

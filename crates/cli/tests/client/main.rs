@@ -15,11 +15,10 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Map, Value, json};
 
+use self::build::CLIENT;
 use self::scenarios::Scenario;
 use crate::process::{Home, Server};
 
-/// The folder of the client.
-const CLIENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../clients/typescript");
 /// Longest that one file of tests may take in Node.js, in ms: it shall say itself what hangs.
 const NODE_TIMEOUT_MS: u32 = 300_000;
 /// Every kind of key that tests ask for; see `clients/scenarios/README.md`.

@@ -5,16 +5,15 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use crate::repository;
+use crate::build;
 use crate::world::World;
 
 /// How TypeScript's compiler looks at a program: as strictly as it can, without writing anything.
-const STRICTLY: [&str; 11] = [
+const STRICTLY: [&str; 10] = [
     "--noEmit",
     "--strict",
     "--exactOptionalPropertyTypes",
     "--noUncheckedIndexedAccess",
-    "--skipLibCheck",
     "--target",
     "es2022",
     "--module",
@@ -70,7 +69,7 @@ pub(crate) fn must_be_typed(world: &World, programs: &[String]) {
     if programs.is_empty() {
         return;
     }
-    let modules = repository().join("clients/typescript/node_modules");
+    let modules = Path::new(build::CLIENT).join("node_modules");
     let mut compiler = Command::new("node");
     compiler.current_dir(world.work()).arg(modules.join("typescript/bin/tsc")).args(STRICTLY);
     compiler.arg("--typeRoots").arg(modules.join("@types"));

@@ -4,6 +4,8 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests, which clippy takes for the product's")]
 
+#[path = "../client/build.rs"]
+mod build;
 mod document;
 mod files;
 mod left_out;

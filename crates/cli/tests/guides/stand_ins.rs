@@ -6,6 +6,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::build;
+
 /// The scripts by their names.
 const STAND_INS: [(&str, &str); 5] = [
     ("aloft", include_str!("stand-ins/aloft")),
@@ -17,8 +19,9 @@ const STAND_INS: [(&str, &str); 5] = [
 /// The Terraform provider's program.
 const PROVIDER: &str = "terraform-provider-service";
 
-/// Puts the scripts into a folder.
+/// Puts the scripts into a folder. One of them builds no client, because it is built.
 pub(crate) fn write(folder: &Path) {
+    build::assert_new();
     for (name, text) in STAND_INS {
         let file = folder.join(name);
         fs::write(&file, text).unwrap();

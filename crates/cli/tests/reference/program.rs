@@ -11,11 +11,10 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::blocks::Pages;
+use super::build::{self, CLIENT};
 use super::pattern::Saved;
 use super::player::Example;
 
-/// The client's folder.
-const CLIENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../clients/typescript");
 /// What runs the blocks: reads what is asked for, and prints an answer on a line of its own.
 const MAIN: &str = r#"import { createInterface } from "node:readline";
 import { blocks } from "./blocks.js";
@@ -46,6 +45,7 @@ pub(super) struct Program {
 impl Program {
     /// Checks and starts the blocks of all examples, and the modules of all other pages.
     pub(super) fn compile(pages: &Pages, scenarios: &[Value]) -> Self {
+        build::assert_new();
         let folder = tempfile::tempdir().unwrap();
         let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
         write("main.ts", MAIN);
