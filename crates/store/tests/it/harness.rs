@@ -72,10 +72,15 @@ impl Home {
     pub(crate) async fn new(engine: Engine) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let database = engine.database();
-        let store = open(settings_of(&folder, &database)).await;
-        let home = Self { engine, store, folder, database, workspace: workspace_id(1) };
+        let home = Self::at(engine, folder, database).await;
         home.store.workspaces().create(a_workspace(1), at(0)).await.unwrap();
         home
+    }
+
+    /// What stands in a database that somebody wrote before.
+    pub(crate) async fn at(engine: Engine, folder: TempDir, database: Database) -> Self {
+        let store = open(settings_of(&folder, &database)).await;
+        Self { engine, store, folder, database, workspace: workspace_id(1) }
     }
 
     pub(crate) async fn commit(&self, batch: Batch) -> Result<Committed, StoreError> {

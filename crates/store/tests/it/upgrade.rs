@@ -1,23 +1,30 @@
 //! Databases that older programs wrote are read by today's: `upgrade/` has what the first migration of
 //! main wrote on each engine, as a dump. There is no release before this one; each release to come adds
-//! the dump of its own tag.
+//! the dump of its own tag. What a later migration does to rows is tried on those that the migrations
+//! before it leave room for.
 
-use rules::{MonitorId, Secret, WorkspaceId};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use rules::{MonitorId, PageId, Secret, SubscriberId, WorkspaceId};
+use sha2::{Digest as _, Sha256};
 use sqlx::postgres::PgConnectOptions;
 use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{ConnectOptions as _, Connection as _};
+use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _};
 use store::{Database, MasterKeySource, Settings, Store};
 
-use crate::harness::Engine;
+use crate::harness::{Engine, Home};
 
 const FIRST_ON_SQLITE: &str = include_str!("upgrade/first.sqlite.sql");
 const FIRST_ON_POSTGRES: &str = include_str!("upgrade/first.postgres.sql");
 /// The key that the dumps were sealed with.
 const KEY: [u8; 32] = [7; 32];
 
-/// A database on this engine with what stands in its dump.
-async fn written_by_the_first(engine: Engine, folder: &std::path::Path) -> Database {
+/// A database on this engine in which these statements were run.
+async fn written(engine: Engine, folder: &Path, statements: String) -> Database {
     let database = engine.database();
+    let statements = AssertSqlSafe(statements);
     match &database {
         Database::Embedded => {
             let options = SqliteConnectOptions::new()
@@ -25,17 +32,51 @@ async fn written_by_the_first(engine: Engine, folder: &std::path::Path) -> Datab
                 .foreign_keys(false)
                 .create_if_missing(true);
             let mut db = options.connect().await.unwrap();
-            sqlx::raw_sql(FIRST_ON_SQLITE).execute(&mut db).await.unwrap();
+            sqlx::raw_sql(statements).execute(&mut db).await.unwrap();
             db.close().await.unwrap();
         }
         Database::Postgres(address) => {
             let options: PgConnectOptions = address.expose().parse().unwrap();
             let mut db = options.connect().await.unwrap();
-            sqlx::raw_sql(FIRST_ON_POSTGRES).execute(&mut db).await.unwrap();
+            sqlx::raw_sql(statements).execute(&mut db).await.unwrap();
             db.close().await.unwrap();
         }
     }
     database
+}
+
+/// What a program wrote that knew no migration after this one.
+fn migrated_to(engine: Engine, last: u32) -> String {
+    let (folder, mut statements) = match engine {
+        Engine::Sqlite => {
+            let table = "CREATE TABLE migrations (version INTEGER PRIMARY KEY, \
+                 checksum BLOB NOT NULL) STRICT;";
+            ("sqlite", table.to_owned())
+        }
+        Engine::Postgres => {
+            let table = "CREATE SCHEMA aloft; SET search_path TO aloft; \
+                 CREATE TABLE migrations (version BIGINT PRIMARY KEY, checksum BYTEA NOT NULL);";
+            ("postgres", table.to_owned())
+        }
+    };
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations").join(folder);
+    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<_> = files.collect();
+    files.sort();
+    for (version, file) in (1..=last).zip(&files) {
+        let migration = fs::read_to_string(file).unwrap();
+        let mut checksum = String::new();
+        for byte in Sha256::digest(&migration) {
+            write!(checksum, "{byte:02x}").unwrap();
+        }
+        let checksum = match engine {
+            Engine::Sqlite => format!("X'{checksum}'"),
+            Engine::Postgres => format!("'\\x{checksum}'"),
+        };
+        write!(statements, "{migration}; INSERT INTO migrations VALUES ({version}, {checksum});")
+            .unwrap();
+    }
+    statements
 }
 
 // issue 4: "A test upgrades a database written by the release tag before"
@@ -43,7 +84,11 @@ async fn written_by_the_first(engine: Engine, folder: &std::path::Path) -> Datab
 async fn a_database_of_the_first_schema_is_read_by_todays_store_on_each_engine() {
     for engine in Engine::ALL {
         let folder = tempfile::tempdir().unwrap();
-        let database = written_by_the_first(*engine, folder.path()).await;
+        let dump = match engine {
+            Engine::Sqlite => FIRST_ON_SQLITE,
+            Engine::Postgres => FIRST_ON_POSTGRES,
+        };
+        let database = written(*engine, folder.path(), dump.to_owned()).await;
         let settings = Settings {
             folder: folder.path().to_owned(),
             database,
@@ -65,5 +110,55 @@ async fn a_database_of_the_first_schema_is_read_by_todays_store_on_each_engine()
         store.close().await.unwrap();
         // What was brought up to date is opened again as it is.
         Store::open(settings).await.unwrap().close().await.unwrap();
+    }
+}
+
+/// Subscribers of which one asked, one was added by an owner, and one is a webhook, before it was stored who
+/// that was.
+fn of_all_sorts(engine: Engine) -> String {
+    let (workspace, page) = (WorkspaceId::from_bits(1), PageId::from_bits(1));
+    let mut rows = format!(
+        "INSERT INTO workspaces (id, slug, name, plan, created_at) \
+         VALUES ('{workspace}', 'acme', 'Acme', 'free', 5); \
+         INSERT INTO pages VALUES ('{page}', '{workspace}', 'Acme', 'acme', NULL, NULL, NULL, NULL, NULL, \
+         NULL, NULL, NULL, '', TRUE, 'system', 5, 5, TRUE);"
+    );
+    let bytes = match engine {
+        Engine::Sqlite => "BLOB",
+        Engine::Postgres => "BYTEA",
+    };
+    for (number, kind, action) in [
+        (1, "email", "subscriber.ask"),
+        (2, "email", "subscriber.add"),
+        (3, "webhook", "subscriber.add"),
+        // The audit of this one is over.
+        (4, "webhook", "page.update"),
+    ] {
+        let subscriber = SubscriberId::from_bits(number);
+        write!(
+            rows,
+            "INSERT INTO subscribers VALUES ('{subscriber}', '{workspace}', '{page}', '{kind}', \
+             CAST('{number}' AS {bytes}), CAST('{number}' AS {bytes}), 'en', TRUE, TRUE, FALSE, TRUE, \
+             5, 5, 5); \
+             INSERT INTO audit VALUES ({number}, '{workspace}', 5, 'server', '{action}', \
+             '{subscriber}', '');"
+        )
+        .unwrap();
+    }
+    rows
+}
+
+#[tokio::test]
+async fn whom_an_owner_added_before_that_was_stored_is_known_as_such() {
+    for engine in Engine::ALL {
+        let folder = tempfile::tempdir().unwrap();
+        let rows = migrated_to(*engine, 12) + &of_all_sorts(*engine);
+        let database = written(*engine, folder.path(), rows).await;
+        let home = Home::at(*engine, folder, database).await;
+        let who = async |condition: &str| home.count(&format!("subscribers {condition}")).await;
+        assert_eq!(who("").await, 4);
+        let visitor = format!("WHERE NOT by_owner AND id = '{}'", SubscriberId::from_bits(1));
+        assert_eq!((who(&visitor).await, who("WHERE by_owner").await), (1, 3));
+        assert_eq!(who("WHERE let_in IS NULL AND asked_from IS NULL").await, 4);
     }
 }
