@@ -1,6 +1,7 @@
 //! Identifiers: opaque texts with a prefix outside, 64 bits inside. Making new ones belongs to the
 //! server's context, which has the clock and the chance for it.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::str::FromStr;
 
@@ -14,6 +15,10 @@ const DIGITS: usize = 13;
 const CHANCE_BITS: u32 = 23;
 /// 2020-01-01, where the count of milliseconds in an id begins: 41 bits reach past 2089.
 const EPOCH_MILLIS: i64 = 1_577_836_800_000;
+
+/// What belongs to identifiers, for what is looked up with every check. Nobody outside chooses
+/// identifiers, so a hash will do that takes a tenth of the standard one's time and resists no choice.
+pub type ById<I, V> = HashMap<I, V, foldhash::fast::RandomState>;
 
 /// A text that is no identifier of the kind asked for.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

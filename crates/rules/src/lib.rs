@@ -27,7 +27,7 @@ pub use form::{
     CONNECTION_HEADERS, DomainName, Host, HostPort, Interval, Refusal, TimeOfDay, TimeZone,
 };
 pub use id::{
-    ChannelId, ComponentId, DeliveryId, GroupId, IncidentId, KeyId, MaintenanceId, MonitorId,
+    ById, ChannelId, ComponentId, DeliveryId, GroupId, IncidentId, KeyId, MaintenanceId, MonitorId,
     PageId, ReportId, SigningSecretId, SubscriberId, TemplateId, UnreadableId, UpdateId,
     WorkspaceId,
 };

@@ -80,6 +80,20 @@ pub(crate) fn query(statement: impl SqlSafeStr) -> Query {
     Query { statement: statement.into_sql_str(), values: Vec::new() }
 }
 
+/// Runs a statement of `?`, which only SQLite reads, with values in their order; says how many rows it
+/// changed. Where SQLite answers in this thread they are bound as they come, and lie nowhere in between.
+pub(crate) async fn execute_listed(
+    db: &mut Connection,
+    statement: &'static str,
+    values: impl Iterator<Item = Value>,
+) -> Result<u64, sqlx::Error> {
+    if let Link::Embedded(db) = db.link() {
+        return embedded::execute_listed(db, statement, values);
+    }
+    let statement = statement.into_sql_str();
+    Query { statement, values: values.collect() }.execute(db).await
+}
+
 /// Runs statements without values, separated by semicolons.
 pub(crate) async fn run(
     db: &mut Connection,
@@ -148,12 +162,6 @@ impl Connection {
 }
 
 impl Query {
-    /// Makes room for so many values, where they are many.
-    pub(crate) fn with_room(mut self, values: usize) -> Self {
-        self.values.reserve_exact(values);
-        self
-    }
-
     /// Gives the next placeholder its value.
     pub(crate) fn bind(mut self, value: impl Into<Value>) -> Self {
         self.values.push(value.into());

@@ -3,7 +3,7 @@
 //! belongs to those who write them.
 
 /// Rows of one statement.
-pub(crate) const SIZES: [usize; 9] = [256, 128, 64, 32, 16, 8, 4, 2, 1];
+pub(crate) const SIZES: [usize; 11] = [256, 128, 64, 32, 24, 16, 12, 8, 4, 2, 1];
 /// Rows that cost less than another statement, and the transaction that two of them need.
 const FILLING_MAX: usize = 24;
 
@@ -66,7 +66,9 @@ mod tests {
             (0, &[][..]),
             (1, &[1]),
             (3, &[4]),
-            (9, &[16]),
+            (9, &[12]),
+            (10, &[12]),
+            (17, &[24]),
             (40, &[64]),
             (33, &[32, 1]),
             (130, &[128, 2]),

@@ -1,10 +1,9 @@
 //! Small numbers in place of long names: the growing tables hold a monitor and a probe as integers
 //! of a byte or two. What the writer looked up it remembers, unless the transaction is undone.
 
-use std::collections::HashMap;
 
 use domain::check::ProbeId;
-use rules::MonitorId;
+use rules::{ById, MonitorId};
 
 use crate::StoreError;
 use crate::db::{Connection, query};
@@ -12,8 +11,8 @@ use crate::db::{Connection, query};
 /// What the writer knows of numbers.
 #[derive(Default)]
 pub(crate) struct Numbers {
-    monitors: HashMap<MonitorId, i64>,
-    probes: HashMap<ProbeId, i64>,
+    monitors: ById<MonitorId, i64>,
+    probes: ById<ProbeId, i64>,
     /// Looked up in this transaction: they may be of rows that it made.
     new_monitors: Vec<MonitorId>,
     new_probes: Vec<ProbeId>,

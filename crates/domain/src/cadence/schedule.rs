@@ -4,10 +4,10 @@
 
 use std::cmp::Reverse;
 use std::collections::binary_heap::PeekMut;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::BinaryHeap;
 use std::time::Duration;
 
-use rules::{MonitorId, Region, Timestamp};
+use rules::{ById, MonitorId, Region, Timestamp};
 
 use super::{Budget, Missed, Regions, Slots};
 
@@ -19,7 +19,7 @@ pub struct Schedule {
     heap: BinaryHeap<Reverse<Entry>>,
     places: Vec<Place>,
     free: Vec<u32>,
-    by_monitor: HashMap<MonitorId, u32>,
+    by_monitor: ById<MonitorId, u32>,
     /// How many entries of the heap are not left behind.
     live: usize,
 }

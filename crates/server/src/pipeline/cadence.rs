@@ -1,12 +1,11 @@
 //! cadence at work: waits for the next due slot of the timetable and sends its job on its way.
 //! What is due when is decided by `domain::cadence`.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use domain::cadence::{Asked, Budget, Call, Due, First, Regions, Schedule};
 use domain::check::{CheckResult, Job, Outcome, Phases, Plan, ProbeId, Trigger};
-use rules::{MonitorId, Region, Timestamp};
+use rules::{ById, MonitorId, Region, Timestamp};
 use tokio::sync::{mpsc, oneshot};
 use tracing::warn;
 
@@ -48,7 +47,7 @@ pub(super) struct Cadence {
     metrics: Metrics,
     schedule: Schedule,
     opinions: Budget,
-    plans: HashMap<MonitorId, (Arc<Plan>, Validity)>,
+    plans: ById<MonitorId, (Arc<Plan>, Validity)>,
     jobs: Jobs,
     under_way: Arc<UnderWay>,
     reports: mpsc::Sender<Report>,
@@ -73,7 +72,7 @@ impl Cadence {
             metrics,
             schedule: Schedule::default(),
             opinions,
-            plans: HashMap::new(),
+            plans: ById::default(),
             jobs,
             under_way,
             reports,

@@ -12,12 +12,12 @@ mod troubles;
 mod watched;
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::BinaryHeap;
 use std::time::Duration;
 
 use domain::cadence::{self, Missed};
 use domain::judge::{self, Changed, Doubts, Effects, Moment};
-use rules::{MonitorId, Region, Timestamp};
+use rules::{ById, MonitorId, Region, Timestamp};
 use store::Store;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -48,7 +48,7 @@ pub(super) struct Judge {
     ctx: Context,
     metrics: Metrics,
     store: Store,
-    watched: HashMap<MonitorId, Watched>,
+    watched: ById<MonitorId, Watched>,
     /// When a verdict may change although nothing is heard; one entry a monitor at least.
     wakes: BinaryHeap<Reverse<(Timestamp, MonitorId)>>,
     /// Which probes doubt themselves.
@@ -75,7 +75,7 @@ impl Judge {
             ctx,
             metrics,
             store,
-            watched: HashMap::new(),
+            watched: ById::default(),
             wakes: BinaryHeap::new(),
             doubts: Doubts::default(),
             pulse: Pulse::default(),

@@ -35,11 +35,22 @@ pub(super) fn execute(
     statement: &str,
     values: &[Value],
 ) -> Result<u64, sqlx::Error> {
+    let run = || ended(db, &mut bound(db, statement, values)?);
+    run().map_err(said)
+}
+
+/// Runs a statement of `?` to its end with values as they come, and says how many rows it changed.
+pub(super) fn execute_listed(
+    db: &Connection,
+    statement: &str,
+    values: impl Iterator<Item = Value>,
+) -> Result<u64, sqlx::Error> {
     let run = || {
-        let mut statement = bound(db, statement, values)?;
-        let mut rows = statement.raw_query();
-        while rows.next()?.is_some() {}
-        Ok(db.changes())
+        let mut statement = db.prepare_cached(statement)?;
+        for (place, value) in (1..).zip(values) {
+            statement.raw_bind_parameter(place, value)?;
+        }
+        ended(db, &mut statement)
     };
     run().map_err(said)
 }
@@ -87,6 +98,13 @@ pub(crate) fn said(error: rusqlite::Error) -> sqlx::Error {
         }
         None => sqlx::Error::Protocol(error.to_string()),
     }
+}
+
+/// Runs what has its values, and says how many rows that changed.
+fn ended(db: &Connection, statement: &mut CachedStatement<'_>) -> rusqlite::Result<u64> {
+    let mut rows = statement.raw_query();
+    while rows.next()?.is_some() {}
+    Ok(db.changes())
 }
 
 /// The statement, prepared once and kept, with its values.

@@ -2,11 +2,10 @@
 //! there would read everybody's. Memory holds the slots that each monitor has there. It only says
 //! where to look; what is there says the database, which is why a slot too many does no harm.
 
-use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard};
 
 use domain::check::CheckResult;
-use rules::MonitorId;
+use rules::{ById, MonitorId};
 use sqlx::AssertSqlSafe;
 
 use super::Kept;
@@ -29,13 +28,13 @@ pub(crate) struct Tail {
 struct Known {
     /// Results up to here may be of the process before, and are not in memory.
     before: i64,
-    slots: HashMap<MonitorId, Vec<i64>>,
+    slots: ById<MonitorId, Vec<i64>>,
 }
 
 impl Tail {
     /// What the process before left behind has slots up to `latest`.
     pub(crate) fn after(latest: Option<i64>) -> Self {
-        let known = Known { before: latest.unwrap_or(i64::MIN), slots: HashMap::new() };
+        let known = Known { before: latest.unwrap_or(i64::MIN), slots: ById::default() };
         Self { known: Mutex::new(known), gathering: tokio::sync::Mutex::default() }
     }
 

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use sqlx::PgConnection;
 
 use super::{ResultRow, pack};
-use crate::db::{Connection, Link, Query, query};
+use crate::db::{Connection, Link, Value, execute_listed};
 use crate::many::{self, Chunk};
 use crate::{StoreError, codes};
 
@@ -59,8 +59,8 @@ pub(crate) fn is_one_statement(rows: usize) -> bool {
 async fn insert_sqlite(db: &mut Connection, rows: &[ResultRow<'_>]) -> Result<u64, StoreError> {
     let mut stored = 0;
     for Chunk { place, rows } in many::chunks(rows) {
-        let insert = query(INSERTS[place].as_str()).with_room(many::SIZES[place] * COLUMNS);
-        stored += rows.fold(insert, bind).execute(db).await?;
+        let values = rows.flat_map(values);
+        stored += execute_listed(db, INSERTS[place].as_str(), values).await?;
     }
     Ok(stored)
 }
@@ -96,20 +96,21 @@ fn finished_after(row: &ResultRow<'_>) -> i64 {
     row.result.finished_at.as_millis() - row.result.identity.slot.as_millis()
 }
 
-fn bind(insert: Query, row: &ResultRow<'_>) -> Query {
+fn values(row: &ResultRow<'_>) -> [Value; COLUMNS] {
     let result = row.result;
     let identity = &result.identity;
-    insert
-        .bind(identity.slot.as_millis())
-        .bind(row.monitor)
-        .bind(codes::of_region(identity.region))
-        .bind(codes::of_trigger(identity.trigger))
-        .bind(i64::from(identity.revision))
-        .bind(codes::of_outcome(result.outcome))
-        .bind(finished_after(row))
-        .bind(i64::from(result.latency_us))
-        .bind(result.status.map(i64::from))
-        .bind(i64::from(result.attempts))
-        .bind(row.probe)
-        .bind(pack::phases(&result.phases))
+    [
+        identity.slot.as_millis().into(),
+        row.monitor.into(),
+        codes::of_region(identity.region).into(),
+        codes::of_trigger(identity.trigger).into(),
+        i64::from(identity.revision).into(),
+        codes::of_outcome(result.outcome).into(),
+        finished_after(row).into(),
+        i64::from(result.latency_us).into(),
+        result.status.map(i64::from).into(),
+        i64::from(result.attempts).into(),
+        row.probe.into(),
+        pack::phases(&result.phases).into(),
+    ]
 }

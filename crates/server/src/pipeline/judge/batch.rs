@@ -1,12 +1,11 @@
 //! What was heard and decided since the last commit.
 
-use std::collections::HashMap;
 
 use domain::cadence::Missed;
 use domain::check::CheckResult;
 use domain::judge::{History, Transition};
 use domain::notify::Grounds;
-use rules::MonitorId;
+use rules::{ById, MonitorId};
 use store::{Batch, Joined, ProbeNote};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -18,7 +17,7 @@ use super::COMMIT_WITHIN;
 pub(super) struct Pending {
     results: Vec<CheckResult>,
     missed: Vec<Missed>,
-    histories: HashMap<MonitorId, History>,
+    histories: ById<MonitorId, History>,
     transitions: Vec<(MonitorId, Transition)>,
     /// Why, of each transition.
     grounds: Vec<(MonitorId, Grounds)>,
