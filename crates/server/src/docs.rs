@@ -21,14 +21,13 @@ use std::sync::Arc;
 use axum::Router;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, RawQuery, State};
-use axum::response::{IntoResponse as _, Response};
+use axum::response::Response;
 use axum::routing::{MethodRouter, get};
-use http::header::CONTENT_TYPE;
 use http::{HeaderMap, StatusCode};
 
 use self::document::Document;
-use self::respond::{answer, is_browser, moved, prefers};
-use self::shelf::{Docs, HTML, Leaf, Thing};
+use self::respond::{answer, busy, is_browser, moved, prefers};
+use self::shelf::{Busy, Docs, HTML, Leaf, Thing};
 use crate::said::{Encoding, Said};
 
 /// Where all of it is.
@@ -67,16 +66,18 @@ fn thing(thing: Thing) -> MethodRouter<Shared> {
 
 async fn show(docs: &Docs, thing: Thing, headers: &HeaderMap) -> Response {
     let leaf = docs.leaf(thing, Encoding::wanted(headers)).await;
-    answer(leaf, StatusCode::OK, headers)
+    respond(leaf, StatusCode::OK, headers)
+}
+
+/// What was made, or that too many wait for their turn.
+fn respond(leaf: Result<Leaf, Busy>, status: StatusCode, headers: &HeaderMap) -> Response {
+    leaf.map_or_else(|Busy| busy(), |leaf| answer(leaf, status, headers))
 }
 
 /// What this server is, to whom came without a path.
 async fn front(State(docs): State<Shared>, headers: HeaderMap) -> Response {
-    if is_browser(&headers) {
-        return show(&docs, Thing::Front, &headers).await;
-    }
-    let text = pages::front_text(docs.origin());
-    ([(CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response()
+    let thing = if is_browser(&headers) { Thing::Front } else { Thing::FrontText };
+    show(&docs, thing, &headers).await
 }
 
 async fn home(State(docs): State<Shared>, headers: HeaderMap) -> Response {
@@ -112,8 +113,9 @@ async fn page(
     if let Some(place) = near(&address) {
         return moved(&place);
     }
-    said(&docs, StatusCode::NOT_FOUND, &headers, move || Said::of(HTML, pages::missing(&path)))
-        .await
+    let encoding = Encoding::wanted(&headers);
+    let missing = move || Leaf::of(&Said::of(HTML, pages::missing(&path)), encoding);
+    respond(docs.make(missing).await, StatusCode::NOT_FOUND, &headers)
 }
 
 /// Where a page is that somebody asked for by another of its names: that of its file, without its ending, or
@@ -131,27 +133,15 @@ async fn search(State(docs): State<Shared>, query: RawQuery, headers: HeaderMap)
     let query = query.0.unwrap_or_default();
     let mut pairs = url::form_urlencoded::parse(query.as_bytes());
     let written = pairs.find(|(name, _)| name == "q").map_or_else(String::new, |(_, it)| it.into());
-    let index = docs.index().await;
-    let is_json = prefers(&headers, JSON);
-    said(&docs, StatusCode::OK, &headers, move || {
+    let (encoding, is_json) = (Encoding::wanted(&headers), prefers(&headers, JSON));
+    let results = docs.look_up(move |index| {
         let found = index.search(&written);
-        if is_json {
+        let said = if is_json {
             Said::of(JSON, found.json().to_string())
         } else {
             Said::of(HTML, pages::results(&found))
-        }
-    })
-    .await
-}
-
-/// What is made for one request.
-async fn said(
-    docs: &Docs,
-    status: StatusCode,
-    headers: &HeaderMap,
-    say: impl FnOnce() -> Said + Send + 'static,
-) -> Response {
-    let encoding = Encoding::wanted(headers);
-    let leaf = docs.make(move || Leaf::of(&say(), encoding)).await;
-    answer(leaf, status, headers)
+        };
+        Leaf::of(&said, encoding)
+    });
+    respond(results.await, StatusCode::OK, &headers)
 }

@@ -225,12 +225,13 @@ mod tests {
 
     #[test]
     fn every_document_has_a_title_and_an_address_of_its_own() {
-        let mut addresses = BTreeSet::new();
+        let (mut addresses, mut titles) = (BTreeSet::new(), BTreeSet::new());
         for document in documents() {
             let summary = document.summary();
             assert!(!summary.title.is_empty(), "{} has no title", document.path);
             assert!(!summary.about.is_empty(), "{} does not say what it is about", document.path);
             assert!(addresses.insert(document.address()), "{} is there twice", document.path);
+            assert!(titles.insert(summary.title), "{} is called as another is", document.path);
         }
     }
 }

@@ -122,7 +122,7 @@ const FIRST: &str = "guides/first-monitor.md";
 pub(super) fn front_text(origin: &str) -> String {
     format!(
         "{NAME}: {SENTENCE}\n\n\
-         Documentation   {origin}{BASE} (as Markdown: {origin}{BASE}/llms.txt)\n\
+         Documentation   {origin}{BASE} (all pages, in Markdown: {origin}{BASE}/llms.txt)\n\
          Who am I        {origin}/v1/whoami\n\
          Calls           POST {origin}/rpc/monitor.v1.MonitorService/ListMonitors\n\
          Health          {origin}/healthz, {origin}/readyz, {origin}/metrics\n"

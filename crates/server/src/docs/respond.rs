@@ -1,12 +1,13 @@
 //! From a request to an answer: what browsers and caches need to know around the bytes.
 
+use std::cmp::Reverse;
 use std::sync::LazyLock;
 
 use axum::body::Body;
 use axum::response::Response;
 use http::header::{
     ACCEPT, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, LOCATION,
-    REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS,
+    REFERRER_POLICY, RETRY_AFTER, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderMap, HeaderValue, StatusCode};
 
@@ -14,8 +15,13 @@ use super::shelf::Leaf;
 use super::style::STYLE;
 use crate::said::{is_known, policy};
 
+/// What pages are.
+const PAGE: &str = "text/html";
 /// What a browser may do without asking again: documents change with the program and at no other time.
 const CACHE: &str = "public, max-age=60, stale-while-revalidate=600, stale-if-error=86400";
+
+/// Seconds after which who found too many waiting may come again: by then they have been served.
+const AGAIN_AFTER: &str = "2";
 
 /// What a browser may load for a page: from here only.
 static POLICY: LazyLock<HeaderValue> = LazyLock::new(|| policy(STYLE));
@@ -53,18 +59,43 @@ pub(super) fn moved(address: &str) -> Response {
     response
 }
 
-/// Whether who asks would rather have this type than a page, which is what browsers ask for first.
+/// That too many wait for what is made for them.
+pub(super) fn busy() -> Response {
+    let mut response = Response::new(Body::from("many read the documentation now; come again\n"));
+    *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    headers.insert(RETRY_AFTER, HeaderValue::from_static(AGAIN_AFTER));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+/// Whether who asks would rather have this type than a page: it has more weight, or the same and is named
+/// before it (RFC 9110 §12.5.1). Types that are not named are not meant.
 pub(super) fn prefers(request: &HeaderMap, content_type: &str) -> bool {
-    let accepted = request.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
-    let mut types = accepted
-        .flat_map(|value| value.split(','))
-        .map(|item| item.split(';').next().unwrap_or_default().trim());
-    types.find(|it| *it == content_type || *it == "text/html").is_some_and(|it| it == content_type)
+    match (wish(request, content_type), wish(request, PAGE)) {
+        (Some(own), Some(page)) => own >= page,
+        (own, _) => own.is_some(),
+    }
 }
 
 /// Whether who asks is a browser, as far as its wishes tell.
 pub(super) fn is_browser(request: &HeaderMap) -> bool {
-    prefers(request, "text/html")
+    prefers(request, PAGE)
+}
+
+/// How much a type is wished for: its weight in thousandths, then its place. Nothing where it is not named, or
+/// not wanted.
+fn wish(request: &HeaderMap, content_type: &str) -> Option<(u32, Reverse<usize>)> {
+    let accepted = request.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    let mut items = accepted.flat_map(|value| value.split(',')).enumerate();
+    items.find_map(|(at, item)| {
+        let mut parts = item.split(';').map(str::trim);
+        let is_named = parts.next().is_some_and(|it| it.eq_ignore_ascii_case(content_type));
+        let weight = parts.find_map(|part| part.strip_prefix("q=")).map(str::parse::<f32>);
+        let thousandths = weight.map_or(1_000.0, |it| it.unwrap_or_default() * 1_000.0) as u32;
+        (is_named && thousandths > 0).then_some((thousandths, Reverse(at)))
+    })
 }
 
 #[cfg(test)]
@@ -72,15 +103,37 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_names_a_type_before_pages_is_given_it() {
+    fn who_finds_too_many_waiting_is_told_when_to_come_again_and_no_cache_keeps_that() {
+        let response = busy();
+        assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(response.headers()[RETRY_AFTER], AGAIN_AFTER);
+        assert_eq!(response.headers()[CACHE_CONTROL], "no-store");
+    }
+
+    #[test]
+    fn who_would_rather_have_a_type_than_pages_is_given_it() {
         let asks = |accept: &'static str| {
             HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static(accept))])
         };
         let is_markdown = |accept| prefers(&asks(accept), "text/markdown");
-        assert!(is_markdown("text/markdown") && is_markdown("text/markdown;q=1.0, text/html"));
-        for never in
-            ["text/html,application/xhtml+xml,*/*;q=0.8", "*/*", "text/html, text/markdown"]
-        {
+        for always in [
+            "text/markdown",
+            "text/markdown;q=1.0, text/html",
+            "text/html; q=0.5, text/markdown; charset=utf-8; q=0.6",
+            "text/html;q=0, text/markdown;q=0.001",
+            "Text/Markdown",
+        ] {
+            assert!(is_markdown(always), "{always}");
+        }
+        for never in [
+            "text/html,application/xhtml+xml,*/*;q=0.8",
+            "*/*",
+            "text/html, text/markdown",
+            "text/markdown;q=0, text/html",
+            "text/markdown;q=0",
+            "text/markdown;q=0.5, text/html",
+            "text/markdown;q=lots, text/html",
+        ] {
             assert!(!is_markdown(never), "{never}");
         }
         assert!(!prefers(&HeaderMap::new(), "text/markdown") && !is_browser(&HeaderMap::new()));

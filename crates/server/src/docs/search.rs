@@ -113,7 +113,9 @@ impl Index {
         let total = ranked.len();
         let mut hits: Vec<Hit> = Vec::new();
         for section in ranked.into_iter().map(|(_, at)| &self.sections[at]) {
-            let of_one = hits.iter().filter(|hit| hit.document == section.title).count();
+            // Titles need not differ, addresses do.
+            let is_of_it = |hit: &&Hit| page(&hit.address) == page(&section.address);
+            let of_one = hits.iter().filter(is_of_it).count();
             if of_one < HITS_OF_ONE_MAX {
                 hits.push(Hit {
                     address: section.address.clone(),
@@ -128,6 +130,11 @@ impl Index {
         }
         Found { query: query.written, total, hits }
     }
+}
+
+/// Where the whole document is of which this is a place.
+fn page(address: &str) -> &str {
+    address.split_once('#').map_or(address, |(page, _)| page)
 }
 
 impl Found {

@@ -20,9 +20,11 @@
     // What is above may be longer now; what was chosen stays where it was.
     scrollBy(0, target.getBoundingClientRect().top - before);
   });
+  // What was written by hand, as `#100%`, may not be encoded.
+  const anchor = () => { const hash = location.hash.slice(1); try { return decodeURIComponent(hash); } catch { return hash; } };
   // A link to an example shows it.
   const reveal = () => {
-    const sample = document.getElementById(decodeURIComponent(location.hash.slice(1)))?.closest(".tabs>.code");
+    const sample = document.getElementById(anchor())?.closest(".tabs>.code");
     if (!sample) return;
     const samples = all(":scope>.code", sample.parentElement);
     all(":scope>input", sample.parentElement)[samples.indexOf(sample)].checked = true;
@@ -70,8 +72,9 @@
     list.hidden = hits.length === 0;
     said.textContent = total === 1 ? "1 section" : `${total} sections`;
   };
-  const hide = () => { list.hidden = true; };
   let last = 0, waits;
+  // What is still on its way, or about to be asked for, shows nothing any more.
+  const hide = () => { last++; clearTimeout(waits); list.hidden = true; };
   const search = async () => {
     const mine = ++last;
     if (!field.value.trim()) return hide();

@@ -186,9 +186,15 @@ async fn the_root_says_what_this_is_and_leads_to_the_documentation() {
     insta::assert_snapshot!(String::from_utf8(text.body.to_vec()).unwrap(), @r"
     Aloft: Uptime monitoring from many regions, with alerts that arrive and status pages that stay up.
 
-    Documentation   /docs (as Markdown: /docs/llms.txt)
+    Documentation   /docs (all pages, in Markdown: /docs/llms.txt)
     Who am I        /v1/whoami
     Calls           POST /rpc/monitor.v1.MonitorService/ListMonitors
     Health          /healthz, /readyz, /metrics
     ");
 }
+    // One address says both, so caches are told to tell them apart.
+    let html = site.ask("/", &[("accept", "text/html")]).await;
+    for header in ["vary", "cache-control"] {
+        assert_eq!(text.headers[header], html.headers[header], "{header}");
+    }
+    assert_eq!(text.headers["vary"], "accept, accept-encoding");

@@ -90,6 +90,19 @@ fn a_search_has_its_bounds() {
     );
 }
 
+#[test]
+fn documents_of_the_same_title_are_bounded_each_for_itself() {
+    let section = |at| format!("## Part {at}\n\nneedle\n\n");
+    let source = format!("# Regions\n\n{}", (0..10).map(section).collect::<String>());
+    let source: &'static str = source.leak();
+    let documents = ["a.md", "b.md"].map(|path| Document { path, source });
+    let hits = Index::of(documents.iter()).search("needle").hits;
+    for address in ["/docs/a#", "/docs/b#"] {
+        let of_one = hits.iter().filter(|hit| hit.address.starts_with(address)).count();
+        assert_eq!(of_one, super::HITS_OF_ONE_MAX, "{address}");
+    }
+}
+
 proptest::proptest! {
     #[test]
     fn no_search_panics_and_no_snippet_invents_a_letter(written in "\\PC{0,40}", text in "\\PC{0,400}") {

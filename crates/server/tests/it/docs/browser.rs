@@ -115,6 +115,40 @@ async fn what_is_found_is_shown_while_it_is_typed() {
     assert!(tab.text("document.querySelector('.results').innerText").await.contains("degraded_at"));
 }
 
+// A slow answer comes when the reader has gone on: the list would cover what is read.
+#[tokio::test]
+async fn a_search_that_was_left_shows_nothing_when_its_answer_comes() {
+    let seen = Seen::open().await;
+    let tab = seen.tab(View::DESKTOP).await;
+    tab.visit("/docs/terraform").await;
+    // Answers come when the test says so.
+    let hold =
+        "window.waiting = []; window.fetch = () => new Promise((come) => waiting.push(come)); null";
+    let answer = "(async () => { const hits = [{ address: '/docs', document: 'x', section: '', snippet: [] }]; \
+         waiting.pop()({ ok: true, json: async () => ({ hits, total: 1 }) }); \
+         await new Promise((done) => setTimeout(done)); })()";
+    tab.evaluate(hold).await;
+    for (leave, is_hidden) in [(true, true), (false, false)] {
+        tab.fill("#q", if leave { "monitor" } else { "channel" }).await;
+        tab.until("waiting.length > 0").await;
+        if leave {
+            tab.press("Escape").await;
+        }
+        tab.evaluate(answer).await;
+        assert_eq!(tab.evaluate("document.querySelector('.found').hidden").await, is_hidden);
+    }
+}
+
+#[tokio::test]
+async fn an_address_that_is_not_encoded_as_it_should_be_leaves_the_page_whole() {
+    let seen = Seen::open().await;
+    let tab = seen.tab(View::DESKTOP).await;
+    tab.visit("/docs/terraform#100%").await;
+    assert_eq!(tab.complaints().await, Vec::<String>::new());
+    tab.press("/").await;
+    assert_eq!(tab.text("document.activeElement.id").await, "q", "the search is set up");
+}
+
 #[tokio::test]
 async fn without_scripts_a_search_is_a_page() {
     let seen = Seen::open().await;
