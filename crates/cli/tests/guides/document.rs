@@ -54,7 +54,8 @@ impl Document {
                     inside.take_while(|line| !line.starts_with("```")).collect();
                 blocks.push(Block {
                     place: format!("{}:{}", self.path, at + 1),
-                    language: language.to_owned(),
+                    // What stands behind it is said to whoever shows the page.
+                    language: language.split(' ').next().unwrap_or_default().to_owned(),
                     text: inside.join("\n") + "\n",
                     not_run: not_run.take(),
                     file: file_in(&paragraph),

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, Tag, TagEnd};
 
-use super::colour::Language;
+use super::colour::{Fence, Language, Place};
 use super::reading::plain;
 
 /// A part of a document that stands in no other.
@@ -125,15 +125,17 @@ fn sample(events: &[Event<'_>], ranges: &[Range<usize>]) -> Option<(Sample, usiz
     Some((Sample { name, heading, beside, language, code }, 2))
 }
 
-/// The language and the text of a block of code.
+/// The language and the text of a block of code. What is run on the server's own machine is no call of its
+/// readers, and so a step.
 fn code(events: &[Event<'_>]) -> Option<(&'static Language, String)> {
     let Event::Start(Tag::CodeBlock(kind)) = events.first()? else { return None };
     let fence = match kind {
         CodeBlockKind::Fenced(fence) => fence,
         CodeBlockKind::Indented => "",
     };
+    let Fence { language, place: Place::Anywhere } = Fence::parse(fence) else { return None };
     let code: String = events.iter().filter_map(plain).collect();
-    Some((Language::of(fence), code))
+    Some((language, code))
 }
 
 /// What code is called that has no name above it. Only what calls this service is an alternative of
@@ -207,6 +209,7 @@ mod tests {
             "```sh\nnpm install\n```\n\n```ts\nx()\n```\n",
             "```sh\ncurl x\n```\n\n```json\n{}\n```\n",
             "```sh\ncurl x\n```\n\n```sh\ncurl y\n```\n",
+            "```sh local\ncurl x\n```\n\n```ts\nx()\n```\n",
         ] {
             assert_eq!(names(text), [Vec::<&str>::new(), Vec::new()], "{text}");
         }

@@ -14,7 +14,7 @@ pub(super) struct Language {
     /// How people name it.
     pub(super) label: &'static str,
     /// Whether its examples call the server that shows them.
-    pub(super) calls: bool,
+    calls: bool,
     /// What begins a comment up to the end of the line.
     comments: &'static [&'static str],
     /// What begins and ends a text.
@@ -23,6 +23,22 @@ pub(super) struct Language {
     keys: Keys,
     /// Its own words.
     words: &'static [&'static str],
+}
+
+/// What a fence says of the code in it: ```` ```sh local ````.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Fence {
+    pub(super) language: &'static Language,
+    pub(super) place: Place,
+}
+
+/// Where code is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Wherever its reader is, from where the server is reached by its public address.
+    Anywhere,
+    /// On the server's own machine, as the word `local` behind the language says: addresses stay.
+    Server,
 }
 
 /// What makes a name or a text a key.
@@ -47,10 +63,23 @@ enum Kind {
     Number,
 }
 
+impl Fence {
+    /// The language that is named, of no colours where none is named that is known, and the place behind it.
+    pub(super) fn parse(fence: &str) -> Self {
+        let mut words = fence.split([' ', ',', '{']);
+        let language = Language::of(words.next().unwrap_or_default());
+        let place = if words.any(|word| word == "local") { Place::Server } else { Place::Anywhere };
+        Self { language, place }
+    }
+
+    /// Whether the code calls the server that shows it, by its public address.
+    pub(super) fn calls(self) -> bool {
+        self.language.calls && self.place == Place::Anywhere
+    }
+}
+
 impl Language {
-    /// The language that a fence names; one of no colours where it names none that is known.
-    pub(super) fn of(fence: &str) -> &'static Self {
-        let name = fence.split([' ', ',', '{']).next().unwrap_or_default();
+    fn of(name: &str) -> &'static Self {
         let known = LANGUAGES.iter().find(|language| language.names.contains(&name));
         known.unwrap_or(&PLAIN)
     }

@@ -14,7 +14,7 @@ use pulldown_cmark::{BlockQuoteKind, CodeBlockKind, CowStr, Event, LinkType, Tag
 
 use self::table::Table;
 use super::blocks::{Block, blocks, is_contents};
-use super::colour::Language;
+use super::colour::Fence;
 use super::document::Document;
 use super::links::{Target, resolve};
 use super::reading::{Heading, events, headings, plain};
@@ -90,7 +90,7 @@ struct Held {
 
 /// What is held back.
 enum What {
-    Code(&'static Language),
+    Code(Fence),
     Html,
     /// With where it is.
     Image(String),
@@ -142,7 +142,7 @@ impl Writer<'_> {
                     CodeBlockKind::Fenced(fence) => fence.as_ref(),
                     CodeBlockKind::Indented => "",
                 };
-                return self.hold(What::Code(Language::of(fence)));
+                return self.hold(What::Code(Fence::parse(fence)));
             }
             Tag::HtmlBlock => return self.hold(What::Html),
             Tag::Image { dest_url, .. } => return self.hold(What::Image(self.source(dest_url))),
@@ -226,7 +226,7 @@ impl Writer<'_> {
         }
         let Some(Held { what, text }) = self.held.take() else { return };
         match what {
-            What::Code(language) => self.code(language, &text),
+            What::Code(fence) => self.code(fence, &text),
             What::Html => self.own_html(&CowStr::from(text)),
             What::Image(place) if place.is_empty() => escape(&mut self.out, &text),
             What::Image(place) => {

@@ -164,6 +164,17 @@ async fn examples_call_the_server_that_shows_them() {
             .unwrap()
             .contains("(https://up.example.com/docs/terraform/index.md)")
     );
+    // Where all examples of the reference read their address from.
+    let calling = site.text("/docs/reference/calling").await;
+    assert!(calling.contains("=https://up.example.com/rpc"), "{calling}");
+    let badges = site.text("/docs/guides/status-page").await;
+    assert!(badges.contains("https://up.example.com/status/acme/widget.js"), "{badges}");
+    // Who sets a server up asks it where it is: a proxy is not there yet, or keeps this to itself.
+    let operator = site.text("/docs/guides/run-it-for-real").await;
+    for path in ["/readyz", "/metrics"] {
+        assert!(operator.contains(&format!("http://127.0.0.1:8080{path}")), "{path}");
+        assert!(!operator.contains(&format!("https://up.example.com{path}")), "{path}");
+    }
 }
 
 #[tokio::test]
@@ -183,6 +194,12 @@ async fn the_root_says_what_this_is_and_leads_to_the_documentation() {
     assert!(page.contains("This is an Aloft server") && page.contains("href=\"/docs\""), "{page}");
     let text = site.ask("/", &[("accept", "*/*")]).await;
     assert_eq!(text.headers["content-type"], "text/plain; charset=utf-8");
+    // One address says both, so caches are told to tell them apart.
+    let html = site.ask("/", &[("accept", "text/html")]).await;
+    for header in ["vary", "cache-control"] {
+        assert_eq!(text.headers[header], html.headers[header], "{header}");
+    }
+    assert_eq!(text.headers["vary"], "accept, accept-encoding");
     insta::assert_snapshot!(String::from_utf8(text.body.to_vec()).unwrap(), @r"
     Aloft: Uptime monitoring from many regions, with alerts that arrive and status pages that stay up.
 
@@ -192,9 +209,3 @@ async fn the_root_says_what_this_is_and_leads_to_the_documentation() {
     Health          /healthz, /readyz, /metrics
     ");
 }
-    // One address says both, so caches are told to tell them apart.
-    let html = site.ask("/", &[("accept", "text/html")]).await;
-    for header in ["vary", "cache-control"] {
-        assert_eq!(text.headers[header], html.headers[header], "{header}");
-    }
-    assert_eq!(text.headers["vary"], "accept, accept-encoding");

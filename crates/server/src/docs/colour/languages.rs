@@ -143,6 +143,6 @@ pub(super) const LANGUAGES: &[Language] = &[
     },
     Language { names: &["nginx"], label: "nginx", comments: &["#"], ..PLAIN },
     Language { names: &["caddy", "caddyfile"], label: "Caddy", comments: &["#"], ..PLAIN },
-    Language { names: &["html"], label: "HTML", quotes: "\"", ..PLAIN },
+    Language { names: &["html"], label: "HTML", calls: true, quotes: "\"", ..PLAIN },
     Language { names: &["http"], label: "HTTP", ..PLAIN },
 ];

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use pulldown_cmark::Event;
 
 use super::super::blocks::Sample;
-use super::super::colour::Language;
+use super::super::colour::{Fence, Place};
 use super::{Writer, escape};
 
 /// Where a server is reached that was started without settings, and in examples.
@@ -14,17 +14,18 @@ const ORIGIN: &str = "http://127.0.0.1:8080";
 
 impl Writer<'_> {
     /// A piece of code.
-    pub(super) fn code(&mut self, language: &Language, code: &str) {
+    pub(super) fn code(&mut self, fence: Fence, code: &str) {
         self.out.push_str("<div class=\"code\">");
-        self.inside(language, code);
+        self.inside(fence, code);
         self.out.push_str("</div>\n");
     }
 
-    fn inside(&mut self, language: &Language, code: &str) {
+    fn inside(&mut self, fence: Fence, code: &str) {
         let code = match self.origin {
-            Some(origin) if language.calls => code.replace(ORIGIN, origin),
+            Some(origin) if fence.calls() => code.replace(ORIGIN, origin),
             Some(_) | None => code.to_owned(),
         };
+        let language = fence.language;
         if !language.label.is_empty() {
             let _ = write!(self.out, "<p class=\"lang\">{}</p>", language.label);
         }
@@ -75,7 +76,8 @@ impl Writer<'_> {
             }
             self.out.push_str("</p>");
         }
-        self.inside(sample.language, &sample.code);
+        let fence = Fence { language: sample.language, place: Place::Anywhere };
+        self.inside(fence, &sample.code);
         self.out.push_str("</div>\n");
     }
 }

@@ -37,13 +37,14 @@ fn tables_scroll_and_have_no_empty_heads() {
 }
 
 #[test]
-fn examples_call_the_server_that_shows_them_and_settings_do_not() {
-    assert_snapshot!(html("```sh\ncurl http://127.0.0.1:8080/v1/whoami\n```\n\n1. x\n   ```nginx\n   proxy_pass http://127.0.0.1:8080;\n   ```\n"), @r#"
+fn examples_call_the_server_that_shows_them_and_settings_and_what_its_operator_does_not() {
+    assert_snapshot!(html("```sh\ncurl http://127.0.0.1:8080/v1/whoami\n```\n\n1. x\n   ```nginx\n   proxy_pass http://127.0.0.1:8080;\n   ```\n\n```sh local\ncurl http://127.0.0.1:8080/metrics\n```\n"), @r#"
     <div class="code"><p class="lang">Shell</p><pre tabindex="0"><code>curl https://up.example/v1/whoami</code></pre></div>
     <ol>
     <li>x<div class="code"><p class="lang">nginx</p><pre tabindex="0"><code>proxy_pass http://127.0.0.1:8080;</code></pre></div>
     </li>
     </ol>
+    <div class="code"><p class="lang">Shell</p><pre tabindex="0"><code>curl http://127.0.0.1:8080/metrics</code></pre></div>
     "#);
 }
 
