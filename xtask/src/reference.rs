@@ -45,22 +45,23 @@ pub(crate) struct Book {
     answers: BTreeMap<String, Value>,
 }
 
-/// Writes the pages that differ; with `check` it only compares, and fails naming them. A method without
-/// an example or a recorded answer fails either way, after the pages are written.
+/// Writes the pages that differ; with `check` it only compares, and fails naming them. A page that is written
+/// no more, and a method without an example or a recorded answer, fail either way, after the pages are written.
 pub(crate) fn run(check: bool) -> Result<()> {
     let workspace = shell::workspace();
     let book = Book::read(workspace)?;
     let folder = workspace.join(FOLDER);
     let mut differing = Vec::new();
-    for (name, text) in book.pages()? {
-        let path = folder.join(&name);
-        if fs::read_to_string(&path).is_ok_and(|present| present == text) {
+    let pages = book.pages()?;
+    for (name, text) in &pages {
+        let path = folder.join(name);
+        if fs::read_to_string(&path).is_ok_and(|present| present == *text) {
             continue;
         }
         if !check {
             fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
         }
-        differing.push(name);
+        differing.push(name.as_str());
     }
     if check && !differing.is_empty() {
         bail!(
@@ -68,7 +69,26 @@ pub(crate) fn run(check: bool) -> Result<()> {
             differing.join(", ")
         );
     }
+    let left = left(&folder, |name| pages.contains_key(name))?;
+    if !left.is_empty() {
+        bail!("nothing in {FOLDER} writes {} any more: delete what is left", left.join(", "));
+    }
     book.is_whole()
+}
+
+/// The pages of a folder that say that they are written, and are none of these.
+fn left(folder: &Path, is_page: impl Fn(&str) -> bool) -> Result<Vec<String>> {
+    let mut left = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let is_text = path.extension().is_some_and(|ending| ending == "md");
+        if is_text && !is_page(&name) && fs::read_to_string(&path)?.starts_with(MARK) {
+            left.push(name);
+        }
+    }
+    left.sort();
+    Ok(left)
 }
 
 impl Book {
@@ -117,8 +137,21 @@ impl Book {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_that_nothing_writes_any_more_is_found_and_one_by_hand_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+        write("monitor.v1.md", MARK);
+        write("gone.v1.md", &format!("{MARK}# Gone\n"));
+        write("settings.md", "# Settings\n");
+        let found = left(folder.path(), |name| name == "monitor.v1.md").unwrap();
+        assert_eq!(found, ["gone.v1.md"]);
+    }
+
     #[test]
     fn the_committed_pages_are_what_they_are_made_of() {
-        super::run(true).unwrap();
+        run(true).unwrap();
     }
 }
