@@ -10,6 +10,7 @@ mod document;
 mod files;
 mod left_out;
 mod links;
+mod openstatus;
 mod pages;
 mod reader;
 mod shell;

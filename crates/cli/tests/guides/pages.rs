@@ -3,17 +3,23 @@
 use std::fs;
 
 use crate::reader::Reader;
-use crate::repository;
+use crate::{openstatus, repository};
 
-/// A test for each page, and the list of them.
+/// A test for each page, perhaps with what must have come of it, and the list of them.
 macro_rules! pages {
-    ($($name:ident: $path:literal),* $(,)?) => {
+    (@look) => {
+        |_| {}
+    };
+    (@look $look:path) => {
+        $look
+    };
+    ($($name:ident: $path:literal $(=> $look:path)?),* $(,)?) => {
         const FOLLOWED: &[&str] = &[$($path),*];
         $(
             // issue 8, point 3: "Every example is run by the tests"
             #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn $name() {
-                Reader::follow($path).await;
+                Reader::follow($path, pages!(@look $($look)?)).await;
             }
         )*
     };
@@ -30,7 +36,7 @@ pages! {
     calls_from_anything_hold: "docs/guides/call-it.md",
     checks_from_here_hold: "docs/guides/check-once.md",
     running_it_for_real_holds: "docs/guides/run-it-for-real.md",
-    moving_from_openstatus_holds: "docs/guides/move-from-openstatus.md",
+    moving_from_openstatus_holds: "docs/guides/move-from-openstatus.md" => openstatus::all_came,
     moving_from_uptime_kuma_holds: "docs/guides/move-from-uptime-kuma.md",
 }
 

@@ -58,8 +58,8 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    /// Follows a page to its end.
-    pub(crate) async fn follow(path: &str) {
+    /// Follows a page to its end, and looks there at what came of it.
+    pub(crate) async fn follow(path: &str, look: impl FnOnce(&mut Self)) {
         let blocks = Document::read(path).blocks();
         let text: String = blocks.iter().map(|block| block.text.as_str()).collect();
         let mut world = World::start(&text).await;
@@ -70,6 +70,7 @@ impl Reader {
                 reader.take(block);
             }
             files::must_be_typed(&reader.world, &reader.programs);
+            look(&mut reader);
         });
     }
 
@@ -93,6 +94,11 @@ impl Reader {
             reader.types("before the page", made);
         }
         reader
+    }
+
+    /// What a command prints that the page does not have.
+    pub(crate) fn asks(&mut self, command: &str) -> String {
+        self.type_one("behind the page", command)
     }
 
     fn take(&mut self, block: &Block) {

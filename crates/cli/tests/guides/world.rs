@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use testkit::postgres;
 use testkit::target::{Answer, Authority, DnsTarget, HttpTarget, Validity};
 
-use crate::{repository, stand_ins};
+use crate::{openstatus, repository, stand_ins};
 
 /// The folders of the machine that pages write to.
 const FOLDERS: [&str; 7] =
@@ -40,7 +40,8 @@ impl World {
     pub(crate) async fn start(text: &str) -> Self {
         let target = HttpTarget::start_with(|received| match received.target.as_str() {
             "/missing" => Answer::status(404),
-            _ => Answer::ok(r#"{"about":"Example Domain. Welcome."}"#),
+            _ => openstatus::answer(received, "https://example.com/")
+                .unwrap_or_else(|| Answer::ok(r#"{"about":"Example Domain. Welcome."}"#)),
         })
         .await;
         let names = DnsTarget::start().await;
@@ -110,6 +111,7 @@ impl World {
         }
         text = text.replace("tcp example.com:443", &format!("tcp {}", self.target.address()));
         let own = self.target.url("");
+        text = text.replace(openstatus::ADDRESS, &own);
         ["/", "\"", "'", " ", "\n"].iter().fold(text, |text, end| {
             text.replace(&format!("https://example.com{end}"), &format!("{own}{end}"))
         })
