@@ -2,6 +2,7 @@
 //! the environment.
 
 mod environment;
+mod file;
 mod housekeeping;
 mod listen;
 mod listeners;
@@ -11,10 +12,9 @@ mod opening;
 mod signals;
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use rules::Secret;
@@ -41,8 +41,6 @@ use crate::status_page::{Icons, PageShelf, SubscribeDesk, Tickets, VisitorGate};
 
 /// Connections that callers may have also where few files may be open.
 const CONNECTIONS_LEAST: usize = 64;
-/// The configuration file that is taken where there is one and none was named.
-const FILE_NAME: &str = "aloft.toml";
 
 /// Why a server did not start.
 #[derive(Debug, thiserror::Error)]
@@ -113,8 +111,8 @@ pub fn load(
     let mut layers = Layers { flags, environment: known.collect(), file: None };
     let named = file.or_else(|| variable(environment::FILE).map(PathBuf::from));
     layers.file = match named {
-        Some(path) => Some(read(&path)?),
-        None => find(&layers.resolve()?.get("data").text)?,
+        Some(path) => Some(file::read(&path)?),
+        None => file::find(&layers.resolve()?.get("data").text)?,
     };
     let values = layers.resolve()?;
     let settings = Settings::parse(&values)?;
@@ -345,68 +343,5 @@ fn raise_file_limit() {
     limit.current = limit.maximum;
     if let Err(error) = setrlimit(Resource::Nofile, limit) {
         tracing::debug!(%error, "the limit of open files stays: {error}");
-    }
-}
-
-fn read(path: &Path) -> Result<(PathBuf, String), ConfigError> {
-    let text = fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
-    Ok((path.to_owned(), text))
-}
-
-fn find(data: &str) -> Result<Option<(PathBuf, String)>, ConfigError> {
-    let here = PathBuf::from(FILE_NAME);
-    let text = fs::read_to_string(&here);
-    // Nobody named this folder: one that is closed to us, as another user's is, has nothing for us.
-    let is_closed = fs::metadata(&here).is_err_and(|error| is_denied(&error));
-    if let Some(text) = there(&here, text, is_closed)? {
-        return Ok(Some((here, text)));
-    }
-    let beside = Path::new(data).join(FILE_NAME);
-    let text = there(&beside, fs::read_to_string(&beside), false)?;
-    Ok(text.map(|text| (beside, text)))
-}
-
-/// What stands in a file that nobody named, where there is one. Of a folder that `is_closed` nothing can be
-/// said; a file that is there and cannot be read is an error, because settings would be left out silently.
-fn there(
-    path: &Path,
-    read: io::Result<String>,
-    is_closed: bool,
-) -> Result<Option<String>, ConfigError> {
-    match read {
-        Ok(text) => Ok(Some(text)),
-        Err(error) if is_nowhere(&error) || is_closed && is_denied(&error) => Ok(None),
-        Err(error) => Err(unreadable(path, &error)),
-    }
-}
-
-fn is_denied(error: &io::Error) -> bool {
-    error.kind() == io::ErrorKind::PermissionDenied
-}
-
-/// Whether there is no such file, also because there is no such folder.
-fn is_nowhere(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
-}
-
-fn unreadable(path: &Path, error: &io::Error) -> ConfigError {
-    ConfigError::Unreadable { path: path.display().to_string(), why: error.to_string() }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    // Whoever runs the tests may be let in everywhere, so what the system said is put in here.
-    #[test]
-    fn a_closed_folder_has_no_settings_and_a_closed_file_is_an_error() {
-        let denied = || Err(io::ErrorKind::PermissionDenied.into());
-        let of = |read, is_closed| there(Path::new(FILE_NAME), read, is_closed);
-        assert!(matches!(of(denied(), true), Ok(None)), "a private home is nowhere");
-        let refused = of(denied(), false).unwrap_err().to_string();
-        assert!(refused.contains(FILE_NAME), "{refused}");
-        assert!(matches!(of(Err(io::ErrorKind::NotFound.into()), false), Ok(None)));
-        assert!(of(Err(io::ErrorKind::IsADirectory.into()), true).is_err());
-        assert!(matches!(of(Ok("x".to_owned()), false), Ok(Some(text)) if text == "x"));
     }
 }

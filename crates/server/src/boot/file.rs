@@ -1,0 +1,75 @@
+//! The configuration file: the one that was named, or the one that is found. What stands in it belongs to
+//! `config`.
+
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use crate::config::ConfigError;
+
+/// The file that is taken where there is one and none was named.
+const FILE_NAME: &str = "aloft.toml";
+
+/// The file that somebody named.
+pub(super) fn read(path: &Path) -> Result<(PathBuf, String), ConfigError> {
+    let text = fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
+    Ok((path.to_owned(), text))
+}
+
+/// The file of the current folder, or else of the data folder, where there is one.
+pub(super) fn find(data: &str) -> Result<Option<(PathBuf, String)>, ConfigError> {
+    let here = PathBuf::from(FILE_NAME);
+    let text = fs::read_to_string(&here);
+    // Nobody named this folder: one that is closed to us, as another user's is, has nothing for us.
+    let is_closed = fs::metadata(&here).is_err_and(|error| is_denied(&error));
+    if let Some(text) = there(&here, text, is_closed)? {
+        return Ok(Some((here, text)));
+    }
+    let beside = Path::new(data).join(FILE_NAME);
+    let text = there(&beside, fs::read_to_string(&beside), false)?;
+    Ok(text.map(|text| (beside, text)))
+}
+
+/// What stands in a file that nobody named, where there is one. Of a folder that `is_closed` nothing can be
+/// said; a file that is there and cannot be read is an error, because settings would be left out silently.
+fn there(
+    path: &Path,
+    read: io::Result<String>,
+    is_closed: bool,
+) -> Result<Option<String>, ConfigError> {
+    match read {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if is_nowhere(&error) || is_closed && is_denied(&error) => Ok(None),
+        Err(error) => Err(unreadable(path, &error)),
+    }
+}
+
+fn is_denied(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::PermissionDenied
+}
+
+/// Whether there is no such file, also because there is no such folder.
+fn is_nowhere(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> ConfigError {
+    ConfigError::Unreadable { path: path.display().to_string(), why: error.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Whoever runs the tests may be let in everywhere, so what the system said is put in here.
+    #[test]
+    fn a_closed_folder_has_no_settings_and_a_closed_file_is_an_error() {
+        let denied = || Err(io::ErrorKind::PermissionDenied.into());
+        let of = |read, is_closed| there(Path::new(FILE_NAME), read, is_closed);
+        assert!(matches!(of(denied(), true), Ok(None)), "a private home is nowhere");
+        let refused = of(denied(), false).unwrap_err().to_string();
+        assert!(refused.contains(FILE_NAME), "{refused}");
+        assert!(matches!(of(Err(io::ErrorKind::NotFound.into()), false), Ok(None)));
+        assert!(of(Err(io::ErrorKind::IsADirectory.into()), true).is_err());
+        assert!(matches!(of(Ok("x".to_owned()), false), Ok(Some(text)) if text == "x"));
+    }
+}
