@@ -7,6 +7,7 @@ mod alerts;
 mod api;
 mod bars;
 mod calls;
+mod floor;
 mod history;
 mod observe;
 mod pages;

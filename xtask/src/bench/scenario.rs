@@ -7,11 +7,12 @@ use anyhow::Result;
 
 use super::observe::{self, Load, Seen, Wire};
 use super::process::{Service, Target};
-use super::{Figure, Scenario};
+use super::{Figure, Scenario, floor};
 
 /// All scenarios, in the order in which they run.
 pub(super) const ENGINE: &[Scenario] = &[
     ("idle", |_, _| idle()),
+    ("floor", floor::floor),
     ("hundred", hundred),
     ("scheduled", |target, sizes| scheduled(target, sizes.monitors, sizes)),
     ("crowd", |target, sizes| scheduled(target, sizes.crowd, sizes)),
