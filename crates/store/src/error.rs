@@ -173,6 +173,11 @@ impl StoreError {
         Self::Corrupt { what: what.into(), why: why.into() }
     }
 
+    /// Whether what this is the answer to may be stored all the same.
+    pub(crate) const fn may_be_stored(&self) -> bool {
+        matches!(self, Self::Unconfirmed { .. } | Self::TakenOver | Self::Closed)
+    }
+
     /// What a refused insert means: something unique is `taken`, or its owner is not there.
     pub(crate) fn of_insert(error: sqlx::Error, taken: Self, owner: Option<WorkspaceId>) -> Self {
         let cause = error.as_database_error();
@@ -184,6 +189,27 @@ impl StoreError {
                 Self::not_found("workspace", &owner)
             }
             Some(_) | None => Self::Database(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_nobody_confirmed_may_be_stored_and_what_was_refused_is_not() {
+        let (id, why) = ("page_1".to_owned(), "gone".to_owned());
+        for (error, may_be) in [
+            (StoreError::Unconfirmed { why: why.clone() }, true),
+            (StoreError::TakenOver, true),
+            (StoreError::Closed, true),
+            (StoreError::NotCommitted { why }, false),
+            (StoreError::NotFound { what: "status page", id: id.clone() }, false),
+            (StoreError::Conflict { what: "status page", id }, false),
+            (StoreError::Refused(Violation::new("slug", "a", "must be new")), false),
+        ] {
+            assert_eq!(error.may_be_stored(), may_be, "{error}");
         }
     }
 }

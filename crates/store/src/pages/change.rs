@@ -150,7 +150,7 @@ impl Pages<'_> {
             let is_other = match &changed {
                 Ok(Changed::Now(_)) => true,
                 Ok(Changed::Not(_)) => false,
-                Err(error) => may_be_stored(error),
+                Err(error) => error.may_be_stored(),
             };
             if is_other {
                 if let Some(page) = opened_or_closed {
@@ -200,11 +200,6 @@ impl<T> Changed<T> {
             Self::Now(it) | Self::Not(it) => it,
         }
     }
-}
-
-/// Whether what this is the answer to may be stored all the same.
-fn may_be_stored(error: &StoreError) -> bool {
-    matches!(error, StoreError::Unconfirmed { .. } | StoreError::TakenOver | StoreError::Closed)
 }
 
 /// Gives a page that was read as `seen` other settings.
