@@ -73,8 +73,8 @@ pub use monitors::{
     BootMonitor, BootMonitors, MonitorPage, MonitorWithStatus, Monitors, NewMonitor, Page,
 };
 pub use outbox::{
-    Addressee, Delivery, DeliveryAttempt, DeliveryFilter, DeliveryState, Due, Follows, Left, Letter,
-    LetterFilter, Outbox, OutboxCounts, Queue, Spread, TestNote, Then, Tried, Woken,
+    Addressee, Delivery, DeliveryAttempt, DeliveryFilter, DeliveryState, Due, Follows, Left,
+    Letter, LetterFilter, Outbox, OutboxCounts, Queue, Spread, TestNote, Then, Tried, Woken,
 };
 pub use pages::{DomainOfPage, NewPage, Pages};
 pub use reports::{NewReport, NewTemplate, NewUpdate, ReportFilter, ReportTemplates, Reports};
