@@ -2,7 +2,7 @@
 //! the last days.
 
 use askama::Template;
-use domain::page::{ComponentView, GroupView, Section, State};
+use domain::page::{ComponentView, GroupView, HistoryDay, Section, State};
 use rules::Timestamp;
 
 use super::super::bars::{Bars, Drawn, Walk};
@@ -58,10 +58,17 @@ struct ComponentPart<'a> {
     ago: &'a [String; 3],
 }
 
+/// A day, or a run of days on which nothing happened.
 struct HistoryPart {
+    first: Named,
+    last: Option<Named>,
+    events: Vec<String>,
+}
+
+/// A day as machines and as people call it.
+struct Named {
     iso: String,
     date: String,
-    events: Vec<String>,
 }
 
 /// About how many bytes a home page takes, and each of its components: a large page is written once,
@@ -110,19 +117,26 @@ pub(in crate::status_page) fn home(
         sections: view.sections.iter().map(|section| part(section, words, &bars)).collect(),
         walk: bars.walk(),
         planned: view.planned.iter().map(|it| maintenance(it, words)).collect(),
-        history: view
-            .history
-            .iter()
-            .map(|day| HistoryPart {
-                iso: iso_date(day.begins),
-                date: words.date(day.begins),
-                events: told(day, words, base),
-            })
-            .collect(),
+        history: history(&view.history, words, base),
     };
     let mut text = String::with_capacity(ROOM + view.components().count() * COMPONENT_ROOM);
     home.render_into(&mut text).expect("texts are written to memory");
     text
+}
+
+/// The last days, the newest first; those on which nothing happened are one part as long as they follow each
+/// other.
+fn history(days: &[HistoryDay], words: &'static Words, base: &str) -> Vec<HistoryPart> {
+    let named =
+        |day: &HistoryDay| Named { iso: iso_date(day.begins), date: words.date(day.begins) };
+    let told: Vec<_> = days.iter().map(|day| (day, told(day, words, base))).collect();
+    let runs = told.chunk_by(|(_, one), (_, other)| one.is_empty() && other.is_empty());
+    let part = |run: &[(&HistoryDay, Vec<String>)]| -> Option<HistoryPart> {
+        let ((newest, events), (oldest, _)) = (run.first()?, run.last()?);
+        let last = (run.len() > 1).then(|| named(newest));
+        Some(HistoryPart { first: named(oldest), last, events: events.clone() })
+    };
+    runs.filter_map(part).collect()
 }
 
 /// The sentence that says when something was checked, around its time.
@@ -174,5 +188,53 @@ fn component<'a>(
         bars: it.days.as_deref().map(|days| bars.component(days, label)),
         uptime,
         ago: &bars.ago,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::history::Span;
+    use domain::page::MaintenanceView;
+    use rules::MaintenanceId;
+
+    use super::super::super::words;
+    use super::*;
+
+    fn day(of_november: i64, happened: bool) -> HistoryDay {
+        let at = |hour| Timestamp::from_millis(((20_757 + of_november) * 24 + hour) * 3_600_000);
+        let maintenance = MaintenanceView {
+            id: MaintenanceId::from_bits(1),
+            title: "A move".to_owned(),
+            description: None,
+            window: Span { from: at(1), to: at(2) },
+            comes_again: false,
+            created_at: at(0),
+            updated_at: at(0),
+            is_on: false,
+            components: Vec::new(),
+        };
+        let maintenances = if happened { vec![maintenance] } else { Vec::new() };
+        HistoryDay { begins: at(0), reports: Vec::new(), incidents: Vec::new(), maintenances }
+    }
+
+    #[test]
+    fn days_on_which_nothing_happened_are_told_together() {
+        let days = [(9, false), (8, false), (7, false), (6, true), (5, true), (4, false)];
+        let days = days.map(|(of_november, happened)| day(of_november, happened));
+        let told = history(&days, words::choose(None), "/status/acme");
+        let told: Vec<_> = told
+            .iter()
+            .map(|part| {
+                let last = part.last.as_ref().map(|last| last.iso.as_str());
+                (part.first.iso.as_str(), last, part.events.len())
+            })
+            .collect();
+        let expected = [
+            ("2026-11-07", Some("2026-11-09"), 0),
+            ("2026-11-06", None, 1),
+            ("2026-11-05", None, 1),
+            ("2026-11-04", None, 0),
+        ];
+        assert_eq!(told, expected);
     }
 }
