@@ -1,7 +1,6 @@
 //! Small numbers in place of long names: the growing tables hold a monitor and a probe as integers
 //! of a byte or two. What the writer looked up it remembers, unless the transaction is undone.
 
-
 use domain::check::ProbeId;
 use rules::{ById, MonitorId};
 

@@ -3,8 +3,8 @@
 //! waiting, running and recording belong to the server's pipeline.
 
 use std::cmp::Reverse;
-use std::collections::binary_heap::PeekMut;
 use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 use std::time::Duration;
 
 use rules::{ById, MonitorId, Region, Timestamp};

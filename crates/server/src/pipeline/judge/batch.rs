@@ -1,6 +1,5 @@
 //! What was heard and decided since the last commit.
 
-
 use domain::cadence::Missed;
 use domain::check::CheckResult;
 use domain::judge::{History, Transition};
