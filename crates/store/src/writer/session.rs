@@ -284,6 +284,7 @@ impl Session {
         self.db.close().await?;
         folded.map_err(StoreError::from)
     }
+
     /// Notes how long a commit took that changed something.
     #[cfg(test)]
     pub(super) fn note_commit(&mut self, durable: Durable, took: std::time::Duration) {
