@@ -64,15 +64,6 @@
   const near = (event) => fill(event.target.closest?.(".c")?.querySelector(".bars"));
   document.addEventListener("pointerover", near);
   document.addEventListener("focusin", near);
-  // First the page is painted.
-  setTimeout(() => {
-    local();
-    const news = new EventSource(base + "/events");
-    news.addEventListener("changed", renew);
-    news.addEventListener("open", renew);
-  }, 250);
-  setInterval(renew, 30000);
-  document.addEventListener("visibilitychange", renew);
   document.addEventListener("keydown", (event) => {
     const bar = event.target.closest && event.target.closest(".walk a");
     const way = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity }[event.key];
@@ -84,5 +75,18 @@
     next.focus();
     event.preventDefault();
   });
-  ready();
+  // The page has to be there, and to be painted, first.
+  const start = () => {
+    ready();
+    document.addEventListener("visibilitychange", renew);
+    setInterval(renew, 30000);
+    setTimeout(() => {
+      local();
+      const news = new EventSource(base + "/events");
+      news.addEventListener("changed", renew);
+      news.addEventListener("open", renew);
+    }, 250);
+  };
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);
+  else start();
 })();
