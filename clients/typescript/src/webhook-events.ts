@@ -38,7 +38,7 @@ export interface ChannelEvent {
   data: {
     /** Identifier of the channel, `chn_…`. */
     channel: string;
-    /** Where people see more; null on a server without a public address. */
+    /** Where people see more; null where there is nothing that everybody may see, and for tests. */
     link: string | null;
     /** One event, or those of a storm, oldest first. */
     events: MonitorEvent[];
