@@ -13,8 +13,8 @@ use tokio::task::JoinHandle;
 
 /// More threads than cores gain nothing, and more than these nobody needed yet.
 const THREADS_MAX: usize = 8;
-/// There is always a timer that ends sooner than a check's: where none is, the runtime wakes its own
-/// thread, which is awake, for every check that begins.
+/// There is always a timer that ends sooner than that of most checks: where none is, the runtime wakes its
+/// own thread, which is awake, for every check that begins.
 const SOON: Duration = Duration::from_secs(1);
 
 /// A thread with a runtime of its own.
