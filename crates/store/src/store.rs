@@ -77,7 +77,8 @@ impl Store {
         let outbox = Arc::<Listener>::default();
         let memory = Memory::new(Arc::clone(&outbox));
         let shared = (Arc::clone(&vault), Arc::clone(&generations));
-        let writer = Writer::start(db, owner, shared.0, lock, shared.1, memory)?;
+        let session = Session::new(db, owner, shared.0, lock, shared.1, memory);
+        let writer = Writer::start(session)?;
         let page_changes = watch::Sender::new(0);
         let accesses = Accesses::default();
         let inner =

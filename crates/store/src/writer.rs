@@ -23,13 +23,7 @@ pub(crate) use self::session::Session;
 use self::task::{Answer, Pending, Task};
 pub(crate) use self::task::{Begin, Work};
 use crate::StoreError;
-use crate::db::Connection;
-use crate::engine::Owner;
-use crate::folder::FolderLock;
-use crate::generations::Generations;
 use crate::line;
-use crate::outbox;
-use crate::vault::Vault;
 
 /// Work that may wait before those who bring more have to wait themselves.
 const QUEUE_MAX: usize = 1_024;
@@ -56,18 +50,9 @@ enum Message {
 
 impl Writer {
     /// Starts the writer, which runs until it is closed or nobody can bring work any more.
-    pub(crate) fn start(
-        db: Connection,
-        owner: Option<Owner>,
-        vault: Arc<Vault>,
-        lock: FolderLock,
-        generations: Arc<Generations>,
-        outbox: outbox::Memory,
-    ) -> Result<Self, StoreError> {
+    pub(crate) fn start(session: Session) -> Result<Self, StoreError> {
         let (queue, waiting) = mpsc::channel(QUEUE_MAX);
-        let is_embedded = db.is_embedded();
-        let session = Session::new(db, owner, vault, lock, generations, outbox);
-        let state = session.state();
+        let (is_embedded, state) = (session.db.is_embedded(), session.state());
         let session = Arc::new(Mutex::new(Some(session)));
         thread::start(run(session.clone(), waiting), is_embedded)?;
         Ok(Self { queue, session, state })

@@ -46,7 +46,8 @@ pub(super) enum Chore {
 }
 
 impl Session {
-    pub(super) fn new(
+    /// Of a connection that nobody else writes by.
+    pub(crate) fn new(
         db: Connection,
         owner: Option<Owner>,
         vault: Arc<Vault>,

@@ -127,16 +127,19 @@ pub(in crate::status_page) fn home(
 /// The last days, the newest first; those on which nothing happened are one part as long as they follow each
 /// other.
 fn history(days: &[HistoryDay], words: &'static Words, base: &str) -> Vec<HistoryPart> {
-    let named =
-        |day: &HistoryDay| Named { iso: iso_date(day.begins), date: words.date(day.begins) };
-    let told: Vec<_> = days.iter().map(|day| (day, told(day, words, base))).collect();
-    let runs = told.chunk_by(|(_, one), (_, other)| one.is_empty() && other.is_empty());
-    let part = |run: &[(&HistoryDay, Vec<String>)]| -> Option<HistoryPart> {
-        let ((newest, events), (oldest, _)) = (run.first()?, run.last()?);
-        let last = (run.len() > 1).then(|| named(newest));
-        Some(HistoryPart { first: named(oldest), last, events: events.clone() })
-    };
-    runs.filter_map(part).collect()
+    let mut parts: Vec<HistoryPart> = Vec::new();
+    for day in days {
+        let named = Named { iso: iso_date(day.begins), date: words.date(day.begins) };
+        let events = told(day, words, base);
+        match parts.last_mut() {
+            Some(quiet) if quiet.events.is_empty() && events.is_empty() => {
+                let newer = std::mem::replace(&mut quiet.first, named);
+                quiet.last.get_or_insert(newer);
+            }
+            _ => parts.push(HistoryPart { first: named, last: None, events }),
+        }
+    }
+    parts
 }
 
 /// The sentence that says when something was checked, around its time.
