@@ -11,14 +11,14 @@ use domain::notify::Grounds;
 use rules::{MonitorId, MonitorStatus};
 
 use crate::db::{Connection, query};
-use crate::results::ResultRow;
+use crate::results::{Placed, ResultRow};
 use crate::writer::{Durable, Session};
 use crate::{Store, StoreError, evidence, incidents, judge_states, missed, outbox, results};
 
 /// What is stored together or not at all.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
-    /// Results, in any order; the second of an identity is dropped.
+    /// Results, in any order; the second of an identity is dropped, here or when it is read.
     pub results: Vec<CheckResult>,
     /// Slots that nobody ran.
     pub missed: Vec<Missed>,
@@ -37,7 +37,7 @@ pub struct Batch {
 pub struct Committed {
     /// Results that are stored.
     pub stored: u64,
-    /// Results whose identity was stored before.
+    /// Results whose identity another one of the batch has.
     pub duplicates: u64,
     /// Results of monitors that are deleted.
     pub ownerless: u64,
@@ -68,12 +68,12 @@ impl Store {
     /// together. The batch is shared, so that it can be tried again.
     pub async fn commit(&self, batch: Arc<Batch>) -> Result<Committed, StoreError> {
         let shared = Arc::clone(&batch);
-        let committed = self
+        let (committed, placed) = self
             .write_at_once(batch.durable(), move |session| {
                 Box::pin(async move { apply(session, &shared).await })
             })
             .await?;
-        self.tail().note(&batch.results);
+        self.tail().note(&placed);
         Ok(committed)
     }
 
@@ -81,27 +81,35 @@ impl Store {
     /// and nobody else writes, the batch is stored there, and the thread waits for the disk.
     pub async fn commit_here(&self, batch: Arc<Batch>) -> Result<Committed, StoreError> {
         let shared = Arc::clone(&batch);
-        let committed = self
+        let (committed, placed) = self
             .write_here(batch.durable(), move |session| {
                 Box::pin(async move { apply(session, &shared).await })
             })
             .await?;
-        self.tail().note(&batch.results);
+        self.tail().note(&placed);
         Ok(committed)
     }
 }
 
-async fn apply(session: &mut Session, batch: &Batch) -> Result<Committed, StoreError> {
+/// Says what became of the batch, and where its results lie.
+async fn apply(
+    session: &mut Session,
+    batch: &Batch,
+) -> Result<(Committed, Vec<Placed>), StoreError> {
     session.touches_nothing();
     if !batch.is_plain() {
         session.begin().await?;
     }
     let (mut rows, ownerless) = numbered(session, &batch.results).await?;
-    if !results::is_one_statement(rows.len()) {
+    let all = rows.len();
+    results::arrange(&mut rows);
+    let bodies = results::bodies(&rows);
+    if bodies.len() > 1 {
         session.begin().await?;
     }
-    let stored = results::insert(&mut session.db, &mut rows).await?;
-    let committed = Committed { stored, duplicates: rows.len() as u64 - stored, ownerless };
+    let placed = results::insert(&mut session.db, &mut session.ends, &bodies).await?;
+    let stored = rows.len() as u64;
+    let committed = Committed { stored, duplicates: all as u64 - stored, ownerless };
     evidence::insert(session, &rows).await?;
     for missed in &batch.missed {
         if let Some(number) = session.numbers.monitor(&mut session.db, missed.monitor).await? {
@@ -136,7 +144,7 @@ async fn apply(session: &mut Session, batch: &Batch) -> Result<Committed, StoreE
             judge_states::put(&mut session.db, number, history).await?;
         }
     }
-    Ok(committed)
+    Ok((committed, placed))
 }
 
 /// The results with the numbers of their monitors and probes, and how many have no monitor any more.

@@ -1,6 +1,6 @@
 //! One way to ask either engine: a [`Query`] binds a few kinds of values and runs on a
 //! [`Connection`] of whichever engine is behind it. Statements are written so that both read them:
-//! `$1`, `ON CONFLICT`, no function of one engine. On PostgreSQL, those of the hot path are the exception:
+//! `$1`, `ON CONFLICT`, no function of one engine. On PostgreSQL, those of evidence are the exception:
 //! they take arrays, and go past this to [`Link`]. How connections are made stands in `engine`, how the
 //! embedded database is asked without a thread between in `embedded`.
 
@@ -78,20 +78,6 @@ impl<'r, T> Column<'r> for T where
 /// A statement that both engines read, to bind values to and to run.
 pub(crate) fn query(statement: impl SqlSafeStr) -> Query {
     Query { statement: statement.into_sql_str(), values: Vec::new() }
-}
-
-/// Runs a statement of `?`, which only SQLite reads, with values in their order; says how many rows it
-/// changed. Where SQLite answers in this thread they are bound as they come, and lie nowhere in between.
-pub(crate) async fn execute_listed(
-    db: &mut Connection,
-    statement: &'static str,
-    values: impl Iterator<Item = Value>,
-) -> Result<u64, sqlx::Error> {
-    if let Link::Embedded(db) = db.link() {
-        return embedded::execute_listed(db, statement, values);
-    }
-    let statement = statement.into_sql_str();
-    Query { statement, values: values.collect() }.execute(db).await
 }
 
 /// Runs statements without values, separated by semicolons.

@@ -8,7 +8,6 @@ mod gather;
 mod grain;
 mod prune;
 mod row;
-mod slices;
 mod sums;
 mod tail;
 
@@ -24,9 +23,11 @@ use crate::{Store, StoreError};
 pub(crate) use block::{Key, unpack};
 pub use charted::Stretch;
 pub use gather::Gathered;
-pub(crate) use grain::{Grain, key as grain_key};
+pub(crate) use grain::{
+    Grain, entry, key as grain_key, put as put_bodies, read as read_bodies, stretch_of,
+};
 pub use prune::PrunedHistory;
-pub(crate) use row::{Kept, probes};
+pub(crate) use row::{Kept, each_phase, probes, pull_phases};
 pub(crate) use tail::Tail;
 
 /// Changes of status that one reading looks at: a monitor that changes every half minute has that
@@ -131,12 +132,6 @@ pub(crate) async fn number(
         .scalar(db)
         .await?
         .ok_or_else(|| StoreError::not_found("monitor", &monitor))
-}
-
-/// The last slot that has a result which is not gathered yet.
-pub(crate) async fn latest_slot(db: &mut Connection) -> Result<Option<i64>, StoreError> {
-    let latest: Option<Option<i64>> = query("SELECT MAX(slot) FROM results").scalar(db).await?;
-    Ok(latest.flatten())
 }
 
 /// Results of a monitor that are not gathered yet, in any order.

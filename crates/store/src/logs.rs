@@ -1,5 +1,5 @@
 //! Logs: the results of one monitor, one by one, newest first. Those of the last minutes stand in
-//! `results`, older ones in the blocks of the history; who reads does not see the difference.
+//! `recent_results`, older ones in the blocks of the history; who reads does not see the difference.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

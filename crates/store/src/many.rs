@@ -27,11 +27,6 @@ pub(crate) fn chunks<R>(rows: &[R]) -> impl Iterator<Item = Chunk<impl Iterator<
     })
 }
 
-/// Whether so many rows are one chunk at most.
-pub(crate) fn is_one(count: usize) -> bool {
-    count <= SIZES[place(count)]
-}
-
 /// The place of the least size that has room for `count` rows, unless filling it costs more than
 /// writing the rest by itself; then, and where none has, of the largest that is full.
 fn place(count: usize) -> usize {
@@ -76,7 +71,6 @@ mod tests {
             (1_000, &[256, 256, 256, 256]),
         ] {
             assert_eq!(sizes(count), expected, "{count} rows");
-            assert_eq!(is_one(count), expected.len() < 2, "{count} rows");
         }
     }
 }

@@ -86,6 +86,11 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/sqlite/0013_subscriber_access.sql"),
         postgres: include_str!("../migrations/postgres/0013_subscriber_access.sql"),
     },
+    Migration {
+        version: 14,
+        sqlite: include_str!("../migrations/sqlite/0014_recent_results.sql"),
+        postgres: include_str!("../migrations/postgres/0014_recent_results.sql"),
+    },
 ];
 
 impl Migration {

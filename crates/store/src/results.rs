@@ -1,18 +1,30 @@
-//! Results of checks: the table that grows fastest. Written many at a time by the pipeline, read
-//! back in the order of their slots. How rows are written stands in `insert`, how one is packed in
-//! `pack`.
+//! Results of checks, before they are gathered into the history: what was committed together is a row of
+//! `recent_results`, behind those before it, so that a commit changes a page or two. How results are written
+//! stands in `insert`, what a row holds in `body`, how rows are read in `pages`.
+//!
+//! Nothing looks for the second of an identity among what is stored: who reads takes the first.
 
+mod body;
 mod insert;
-mod pack;
+mod pages;
 
-use domain::check::{CheckResult, Identity, Outcome, ProbeId};
+use std::collections::{HashMap, HashSet};
+
+use domain::check::{CheckResult, Identity, Outcome};
 use rules::{MonitorId, Timestamp, WorkspaceId};
 
-use crate::db::{Row, query};
-use crate::row::{id, narrow};
+use crate::db::query;
+use crate::history::{self, Grain, Kept, grain_key, stretch_of};
+use crate::row::id;
 use crate::{Store, StoreError, codes};
 
-pub(crate) use insert::{insert, is_one_statement};
+pub(crate) use body::results as of_body;
+pub(crate) use insert::{Ends, Placed, arrange, bodies, insert};
+pub(crate) use pages::{Entry, Pages, edges, with_keys};
+
+/// The table of what is not gathered yet: keys, which are the number of a stretch of ten minutes and then the
+/// row's own, and bodies.
+const TABLE: &str = "recent_results";
 
 /// The handle of the results.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +44,7 @@ pub struct BootResult {
 }
 
 /// A result with the numbers of its monitor and its probe.
+#[derive(Clone, Copy)]
 pub(crate) struct ResultRow<'r> {
     pub(crate) monitor: i64,
     pub(crate) probe: i64,
@@ -39,8 +52,8 @@ pub(crate) struct ResultRow<'r> {
 }
 
 impl Results<'_> {
-    /// Results of a monitor with slots from `since` on, newest first, at most `limit`; without
-    /// their evidence. The time since `since` bounds how much is read.
+    /// Results of a monitor with slots from `since` on that are not gathered yet, newest first, at most
+    /// `limit`; without their evidence.
     pub async fn newest(
         &self,
         workspace: WorkspaceId,
@@ -48,83 +61,86 @@ impl Results<'_> {
         since: Timestamp,
         limit: u32,
     ) -> Result<Vec<CheckResult>, StoreError> {
-        let rows = query(
-            "SELECT m.id, r.slot, r.region, r.trigger, r.revision, r.outcome, r.finished_after, \
-             r.latency_us, r.status, r.attempts, p.name, r.phases \
-             FROM results r JOIN monitors m ON m.number = r.monitor \
-             JOIN probes p ON p.number = r.probe \
-             WHERE r.slot >= $1 AND r.monitor = (SELECT number FROM monitors \
-             WHERE workspace_id = $2 AND id = $3) ORDER BY r.slot DESC, r.region LIMIT $4",
-        )
-        .bind(since.as_millis())
-        .bind(workspace.to_string())
-        .bind(monitor.to_string())
-        .bind(i64::from(limit))
-        .fetch_all(&mut self.store.read().await?)
-        .await?;
-        rows.iter().map(read).collect()
+        let mut db = self.store.read().await?;
+        let number = match history::number(&mut db, workspace, monitor).await {
+            Err(StoreError::NotFound { .. }) => return Ok(Vec::new()),
+            number => number?,
+        };
+        let mut rows = history::recent(self.store, &mut db, monitor, number).await?;
+        rows.retain(|row| row.slot >= since.as_millis());
+        rows.sort_unstable_by_key(|row| (std::cmp::Reverse(row.slot), row.key()));
+        let probes = history::probes(&mut db).await?;
+        rows.iter().take(limit as usize).map(|row| row.result(monitor, &probes)).collect()
     }
 
     /// The latest slot that has a result: until then the server is known to have worked. For the
     /// pipeline, which at boot counts what was missed since.
     pub async fn latest_slot(&self) -> Result<Option<Timestamp>, StoreError> {
-        let slot: Option<Option<i64>> =
-            query("SELECT MAX(slot) FROM results").scalar(&mut self.store.read().await?).await?;
-        Ok(slot.flatten().map(Timestamp::from_millis))
+        let mut db = self.store.read().await?;
+        let Some((_, last)) = edges(&mut db).await? else { return Ok(None) };
+        let mut latest = None;
+        let first = grain_key(stretch_of(last), 0);
+        let last_stretch = Pages::between(first, i64::MAX);
+        last_stretch.each(&mut db, |_, row| latest = latest.max(Some(row.slot))).await?;
+        Ok(latest.map(Timestamp::from_millis))
     }
 
     /// What the pipeline wants to know at boot of every result with a slot later than `since`, of all
     /// monitors: which slot it was, and what came of it. In the order of slots.
     pub async fn since_for_boot(&self, since: Timestamp) -> Result<Vec<BootResult>, StoreError> {
-        let rows = query(
-            "SELECT m.id, r.slot, r.region, r.trigger, r.revision, r.outcome, r.finished_after \
-             FROM results r JOIN monitors m ON m.number = r.monitor \
-             WHERE r.slot > $1 AND m.deleted_at IS NULL ORDER BY r.slot",
-        )
-        .bind(since.as_millis())
-        .fetch_all(&mut self.store.read().await?)
-        .await?;
-        rows.iter().map(read_for_boot).collect()
+        let mut db = self.store.read().await?;
+        let rows = query("SELECT number, id FROM monitors WHERE deleted_at IS NULL")
+            .fetch_all(&mut db)
+            .await?;
+        let monitors: HashMap<i64, MonitorId> = rows
+            .iter()
+            .map(|row| Ok((row.try_get(0)?, id(row, 1, MonitorId::parse)?)))
+            .collect::<Result<_, StoreError>>()?;
+        let since = since.as_millis();
+        let mut known = HashSet::new();
+        let mut found = Vec::new();
+        let stretches = Pages::between(Grain::TenMinutes.key(since, 0), i64::MAX);
+        stretches
+            .each(&mut db, |number, row| {
+                if let Some(monitor) = monitors.get(&number)
+                    && row.slot > since
+                    && known.insert((number, row.key()))
+                {
+                    found.push((*monitor, row));
+                }
+            })
+            .await?;
+        found.sort_by_key(|(_, row)| row.slot);
+        found.into_iter().map(|(monitor, row)| for_boot(monitor, &row)).collect()
     }
 
-    /// How many results are stored: for the operator; reads the whole table.
+    /// How many results are stored and not gathered yet: for the operator; reads all of them.
     pub async fn count(&self) -> Result<u64, StoreError> {
-        let count: Option<i64> =
-            query("SELECT COUNT(*) FROM results").scalar(&mut self.store.read().await?).await?;
-        Ok(count.unwrap_or_default() as u64)
+        let mut count = 0;
+        let mut stretch = None;
+        let mut known = HashSet::new();
+        let add = |number, row: Kept| {
+            let of = Grain::TenMinutes.number(row.slot);
+            if stretch.replace(of) != Some(of) {
+                known.clear();
+            }
+            count += u64::from(known.insert((number, row.key())));
+        };
+        Pages::between(i64::MIN, i64::MAX).each(&mut self.store.read().await?, add).await?;
+        Ok(count)
     }
 }
 
-/// Reads the first seven columns, which every reading statement has in this order.
-fn read_for_boot(row: &Row) -> Result<BootResult, StoreError> {
-    let slot: i64 = row.try_get(1)?;
-    let finished_after: i64 = row.try_get(6)?;
+fn for_boot(monitor: MonitorId, row: &Kept) -> Result<BootResult, StoreError> {
     Ok(BootResult {
         identity: Identity {
-            monitor: id(row, 0, MonitorId::parse)?,
-            revision: narrow(row, 4)?,
-            region: codes::region(row.try_get(2)?)?,
-            slot: Timestamp::from_millis(slot),
-            trigger: codes::trigger(row.try_get(3)?)?,
+            monitor,
+            revision: row.revision,
+            region: codes::region(i64::from(row.region))?,
+            slot: Timestamp::from_millis(row.slot),
+            trigger: codes::trigger(i64::from(row.trigger))?,
         },
-        finished_at: Timestamp::from_millis(slot + finished_after),
-        outcome: codes::outcome(row.try_get(5)?)?,
-    })
-}
-
-fn read(row: &Row) -> Result<CheckResult, StoreError> {
-    let BootResult { identity, finished_at, outcome } = read_for_boot(row)?;
-    let status: Option<i64> = row.try_get(8)?;
-    let probe: &str = row.try_get(10)?;
-    Ok(CheckResult {
-        identity,
-        finished_at,
-        outcome,
-        latency_us: narrow(row, 7)?,
-        phases: pack::read_phases(row.try_get(11)?)?,
-        status: status.map(|_| narrow(row, 8)).transpose()?,
-        attempts: narrow(row, 9)?,
-        probe: ProbeId(probe.into()),
-        evidence: None,
+        finished_at: Timestamp::from_millis(row.slot + row.finished_after),
+        outcome: codes::outcome(i64::from(row.outcome))?,
     })
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use rules::{Timestamp, limits};
 
 use crate::db::{Connection, query};
+use crate::history::Grain;
 use crate::{Store, StoreError};
 
 pub use records::PrunedRecords;
@@ -41,7 +42,7 @@ impl Default for KeepFor {
 /// What a step took away.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pruned {
-    /// Results.
+    /// Rows of results that were not gathered, each of what was committed together.
     pub results: u64,
     /// Missed ranges.
     pub missed: u64,
@@ -82,13 +83,12 @@ impl Retention<'_> {
 
 async fn step(db: &mut Connection, keep: KeepFor, now: Timestamp) -> Result<Pruned, StoreError> {
     let results_end = now - keep.results;
-    // The table is in the order of time: its beginning is cut off up to the slot of the last row
-    // of the step, with the few that share that slot.
+    // What is gathered goes with the history; here are whole stretches of what never was.
     let results = query(
-        "DELETE FROM results WHERE slot <= (SELECT MAX(slot) FROM \
-         (SELECT slot FROM results WHERE slot < $1 ORDER BY slot LIMIT $2) AS oldest)",
+        "DELETE FROM recent_results WHERE key <= (SELECT MAX(key) FROM \
+         (SELECT key FROM recent_results WHERE key < $1 ORDER BY key LIMIT $2) AS oldest)",
     )
-    .bind(results_end.as_millis())
+    .bind(Grain::TenMinutes.key(results_end.as_millis(), 0))
     .bind(STEP_ROWS)
     .execute(&mut *db)
     .await?;

@@ -13,7 +13,7 @@ use crate::db::{self, Connection, query};
 use crate::engine::{Database, Engine, READER_WAIT, Readers};
 use crate::folder;
 use crate::generations::{Generation, Generations};
-use crate::history::{self, HistoryStore, Tail};
+use crate::history::{HistoryStore, Tail};
 use crate::migrate::{self, MIGRATIONS};
 use crate::outbox::{Listener, Memory, Outbox};
 use crate::vault::{MasterKeySource, Place, Vault};
@@ -21,7 +21,7 @@ use crate::writer::{Begin, Durable, Session, Work, Writer};
 use crate::{
     Audit, Certificates, Channels, Components, EvidenceStore, Groups, Incidents, JudgeStates, Keys,
     Logs, Maintenances, Missed, Monitors, Pages, ReportTemplates, Reports, Results, Retention,
-    Shown, SigningSecrets, StoreError, Subscribers, Workspaces, signing_secrets,
+    Shown, SigningSecrets, StoreError, Subscribers, Workspaces, results, signing_secrets,
 };
 
 /// A database that takes longer than this for nothing at all is not ready.
@@ -71,7 +71,8 @@ impl Store {
         signing_secrets::give_to_all(&mut db, &vault).await?;
         let readers = engine.readers();
         let owner = engine.claim(&mut db).await?;
-        let tail = Tail::after(history::latest_slot(&mut db).await?);
+        let left_behind = results::edges(&mut db).await?;
+        let tail = Tail::after(left_behind.map(|(_, last)| last));
         db::run(&mut db, "COMMIT").await?;
         let generations = Arc::<Generations>::default();
         let outbox = Arc::<Listener>::default();

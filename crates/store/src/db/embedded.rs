@@ -39,22 +39,6 @@ pub(super) fn execute(
     run().map_err(said)
 }
 
-/// Runs a statement of `?` to its end with values as they come, and says how many rows it changed.
-pub(super) fn execute_listed(
-    db: &Connection,
-    statement: &str,
-    values: impl Iterator<Item = Value>,
-) -> Result<u64, sqlx::Error> {
-    let run = || {
-        let mut statement = db.prepare_cached(statement)?;
-        for (place, value) in (1..).zip(values) {
-            statement.raw_bind_parameter(place, value)?;
-        }
-        ended(db, &mut statement)
-    };
-    run().map_err(said)
-}
-
 /// The rows of an answer, the first ones up to a limit.
 pub(crate) fn fetch(
     db: &Connection,

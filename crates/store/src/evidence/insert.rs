@@ -1,4 +1,4 @@
-//! Writing evidence, that of a batch at a time: each engine has statements of its own, as for results.
+//! Writing evidence, that of a batch at a time: each engine has statements of its own.
 //! Of a region's successes the latest alone is kept.
 
 use std::collections::HashMap;
@@ -16,7 +16,8 @@ use crate::vault::Place;
 use crate::writer::Session;
 use crate::{StoreError, codes};
 
-/// SQLite only: `?` for the reason that results have.
+/// SQLite only: `?`, because a numbered parameter is looked up by its name, which takes longer the more there
+/// are.
 static UPSERTS: LazyLock<[String; many::SIZES.len()]> =
     LazyLock::new(|| many::SIZES.map(upsert_statement));
 

@@ -10,7 +10,7 @@
 use domain::check::Phases;
 use domain::history::{Unreadable, varint};
 
-use super::row::Kept;
+use super::row::{Kept, each_phase, pull_phases};
 use crate::StoreError;
 
 /// What makes a result one with another of its monitor: slot, region, trigger, revision.
@@ -31,7 +31,7 @@ pub(super) fn pack(rows: &[Kept], start: i64) -> Vec<u8> {
     let mut before: Option<&Kept> = None;
     for row in rows {
         let same = before.is_some_and(|before| meta(before) == meta(row));
-        let all = each(&row.phases);
+        let all = each_phase(&row.phases);
         let present = all
             .iter()
             .enumerate()
@@ -67,7 +67,8 @@ pub(crate) fn unpack(bytes: &[u8], start: i64) -> Result<Vec<Kept>, StoreError> 
 
 /// All of both, in the order of keys, and those of `new` that `old` did not have.
 pub(super) fn merge(old: Vec<Kept>, mut new: Vec<Kept>) -> (Vec<Kept>, Vec<Kept>) {
-    new.sort_unstable_by_key(Kept::key);
+    // In a stable order: of two with one key the first was stored first, and stays.
+    new.sort_by_key(Kept::key);
     new.dedup_by_key(|row| row.key());
     if old.is_empty() {
         return (new.clone(), new);
@@ -77,21 +78,6 @@ pub(super) fn merge(old: Vec<Kept>, mut new: Vec<Kept>) -> (Vec<Kept>, Vec<Kept>
     all.extend_from_slice(&new);
     all.sort_unstable_by_key(Kept::key);
     (all, new)
-}
-
-/// Takes the phases off the beginning whose bits are set.
-pub(super) fn pull_phases(bytes: &mut &[u8], present: u8) -> Result<Phases, Unreadable> {
-    let mut take = |bit: u8| match present & (1 << bit) {
-        0 => Ok(None),
-        _ => varint::pull_narrow(bytes).map(Some),
-    };
-    Ok(Phases {
-        dns_us: take(0)?,
-        connect_us: take(1)?,
-        tls_us: take(2)?,
-        first_byte_us: take(3)?,
-        transfer_us: take(4)?,
-    })
 }
 
 fn read(mut bytes: &[u8], start: i64) -> Result<Vec<Kept>, Unreadable> {
@@ -144,12 +130,8 @@ const fn meta(row: &Kept) -> (u32, Option<u16>, u8, u32) {
     (row.revision, row.status, row.attempts, row.probe)
 }
 
-const fn each(phases: &Phases) -> [Option<u32>; 5] {
-    [phases.dns_us, phases.connect_us, phases.tls_us, phases.first_byte_us, phases.transfer_us]
-}
-
 fn spent(phases: &Phases) -> i64 {
-    each(phases).into_iter().flatten().map(i64::from).sum()
+    each_phase(phases).into_iter().flatten().map(i64::from).sum()
 }
 
 #[cfg(test)]

@@ -1,17 +1,17 @@
 //! Gathering: moves results that are some minutes old out of the table in the order of time, into
-//! blocks by monitor, and sums them up. Nothing remembers how far it came: what stands in `results`
+//! blocks by monitor, and sums them up. Nothing remembers how far it came: what stands in `recent_results`
 //! is not done yet, and what a block has already is not counted again, so that it may end anywhere
 //! and begin anew.
 
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use rules::Timestamp;
-
-use super::slices::{self, Monitors, Slice};
-use super::{Grain, HistoryStore, Kept, block, sums};
+use super::grain::stretch_of;
+use super::{Grain, HistoryStore, Kept, block, grain_key, sums};
 use crate::StoreError;
 use crate::db::{Connection, query};
+use crate::results::{self, Pages};
 use crate::writer::Session;
 
 /// Results stay where they were written until a slot so much later has one. Most come in within
@@ -19,6 +19,10 @@ use crate::writer::Session;
 const SETTLED: Duration = Duration::from_mins(5);
 /// Results whose monitors are written in one transaction, which others wait for: some milliseconds.
 const WRITTEN_AT_ONCE: usize = 2_000;
+/// Bytes of bodies that are gathered together: some 100,000 results, which are some 10 MiB meanwhile.
+const PART_BYTES: i64 = 5_000_000;
+/// Each part reads over the results of all: where there are more than these parts hold, parts are larger.
+const PARTS_MAX: i64 = 16;
 
 /// What a round did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,21 +50,23 @@ impl HistoryStore<'_> {
         // Who else gathers would write sums of what is older than the first one's.
         let _alone = self.store.tail().gathering().await;
         let mut gathered = Gathered::default();
-        let Some((from, to)) = self.due().await? else { return Ok(gathered) };
         let mut db = self.store.read().await?;
-        let mut slices = slices::all(&mut db, from, to).await?;
-        for part in slices::parts(&mut db, from, to).await? {
-            let by_monitor = read(&mut db, &mut slices, part).await?;
+        let Some(due) = due(&mut db).await? else { return Ok(gathered) };
+        let start = Grain::TenMinutes.start(*due.start());
+        for part in parts(&mut db, &due).await? {
+            let by_monitor = read(&mut db, &due, &part).await?;
             for chunk in chunks(by_monitor) {
                 gathered.results += chunk.iter().map(|(_, rows)| rows.len() as u64).sum::<u64>();
-                gathered.added += self.keep(&mut db, from, chunk).await?;
+                gathered.added += self.keep(&mut db, start, chunk).await?;
             }
         }
-        for slice in slices.into_iter().filter(|slice| slice.rows > 0) {
-            self.take_away(slice).await?;
+        // From here on who reads finds it in the blocks.
+        self.store.tail().trim(&due);
+        let mut pages = Pages::between(*due.start(), *due.end());
+        while let Some((last, _)) = pages.next(&mut db).await?.last() {
+            let (first, last) = (*due.start(), *last);
+            self.store.write(move |session| Box::pin(take_away(session, first, last))).await?;
         }
-        let first = first_slot(&mut db).await?;
-        self.store.tail().trim(first.unwrap_or(i64::MAX));
         Ok(gathered)
     }
 
@@ -79,44 +85,59 @@ impl HistoryStore<'_> {
         }
         Ok(added)
     }
-
-    /// Takes away a stretch that was gathered. Where a result came in since, all of it stays and is
-    /// gathered again.
-    async fn take_away(&self, slice: Slice) -> Result<(), StoreError> {
-        let taken = self.store.write(move |session| Box::pin(take_away(session, slice))).await;
-        match taken {
-            Err(StoreError::Conflict { .. }) => Ok(()),
-            taken => taken,
-        }
-    }
-
-    /// The stretch that holds the oldest results, where it is old enough.
-    async fn due(&self) -> Result<Option<(i64, i64)>, StoreError> {
-        let mut db = self.store.read().await?;
-        let Some(first) = first_slot(&mut db).await? else { return Ok(None) };
-        drop(db);
-        let Some(latest) = self.store.results().latest_slot().await? else { return Ok(None) };
-        let settled = Grain::TenMinutes.start_of(latest - SETTLED);
-        let from = Grain::TenMinutes.start_of(Timestamp::from_millis(first));
-        let to = from + Duration::from_millis(Grain::TenMinutes.millis() as u64);
-        Ok((to <= settled).then_some((from.as_millis(), to.as_millis())))
-    }
 }
 
-/// Results of `monitors` in all slices by monitor; notes how many were read of each slice.
+/// The rows of the stretch that holds the oldest results, where it is old enough: what comes in from now on
+/// lies behind them.
+async fn due(db: &mut Connection) -> Result<Option<RangeInclusive<i64>>, StoreError> {
+    let Some((first, latest)) = results::edges(db).await? else { return Ok(None) };
+    // The last row is of about now; where it is not, because it came late, the next one will be.
+    let mut slot = i64::MIN;
+    Pages::between(latest, latest).each(db, |_, row| slot = slot.max(row.slot)).await?;
+    let settled = slot.saturating_sub(SETTLED.as_millis() as i64);
+    let stretch = stretch_of(first);
+    if Grain::TenMinutes.number(settled) <= stretch {
+        return Ok(None);
+    }
+    let last: Option<Option<i64>> = query("SELECT MAX(key) FROM recent_results WHERE key < $1")
+        .bind(grain_key(stretch + 1, 0))
+        .scalar(db)
+        .await?;
+    Ok(last.flatten().map(|last| first..=last))
+}
+
+/// All monitors by their numbers, in parts of about as many results where monitors are much alike.
+async fn parts(
+    db: &mut Connection,
+    due: &RangeInclusive<i64>,
+) -> Result<Vec<RangeInclusive<i64>>, StoreError> {
+    let bytes: Option<Option<i64>> = query(
+        "SELECT CAST(SUM(LENGTH(body)) AS BIGINT) FROM recent_results WHERE key >= $1 AND key <= $2",
+    )
+    .bind(*due.start())
+    .bind(*due.end())
+    .scalar(db)
+    .await?;
+    let last: Option<Option<i64>> = query("SELECT MAX(number) FROM monitors").scalar(db).await?;
+    let parts = PARTS_MAX.min(1 + bytes.flatten().unwrap_or(0) / PART_BYTES);
+    let step = last.flatten().unwrap_or(0) / parts + 1;
+    Ok((0..parts).map(|part| part * step..=(part + 1) * step - 1).collect())
+}
+
+/// Results of these monitors in these rows, by monitor.
 async fn read(
     db: &mut Connection,
-    slices: &mut [Slice],
-    monitors: Monitors,
+    due: &RangeInclusive<i64>,
+    monitors: &RangeInclusive<i64>,
 ) -> Result<HashMap<i64, Vec<Kept>>, StoreError> {
     let mut by_monitor: HashMap<i64, Vec<Kept>> = HashMap::new();
-    for slice in slices {
-        let rows = slices::read(db, *slice, monitors).await?;
-        slice.rows += rows.len() as u64;
-        for (monitor, row) in rows {
+    let rows = Pages::between(*due.start(), *due.end());
+    let add = |monitor, row| {
+        if monitors.contains(&monitor) {
             by_monitor.entry(monitor).or_default().push(row);
         }
-    }
+    };
+    rows.each(db, add).await?;
     Ok(by_monitor)
 }
 
@@ -136,11 +157,6 @@ fn chunks(
         }
         Some(chunk)
     })
-}
-
-async fn first_slot(db: &mut Connection) -> Result<Option<i64>, StoreError> {
-    let first: Option<Option<i64>> = query("SELECT MIN(slot) FROM results").scalar(db).await?;
-    Ok(first.flatten())
 }
 
 /// What is to be written of results of the stretch that begins at `start`.
@@ -200,17 +216,13 @@ async fn put(session: &mut Session, bodies: Bodies) -> Result<(), StoreError> {
     Grain::Day.put(db, bodies.days).await
 }
 
-async fn take_away(session: &mut Session, slice: Slice) -> Result<(), StoreError> {
+/// Takes away rows that were gathered.
+async fn take_away(session: &mut Session, first: i64, last: i64) -> Result<(), StoreError> {
     session.touches_nothing();
-    let taken = query("DELETE FROM results WHERE slot >= $1 AND slot < $2")
-        .bind(slice.from)
-        .bind(slice.to)
+    query("DELETE FROM recent_results WHERE key >= $1 AND key <= $2")
+        .bind(first)
+        .bind(last)
         .execute(&mut session.db)
         .await?;
-    if taken == slice.rows {
-        Ok(())
-    } else {
-        // Undoes it.
-        Err(StoreError::Conflict { what: "results from", id: slice.from.to_string() })
-    }
+    Ok(())
 }

@@ -10,8 +10,8 @@ use crate::StoreError;
 use crate::db::{Connection, Query, Row, query};
 use crate::row::narrow;
 
-/// Bits of a key that are the monitor's number.
-const MONITOR_BITS: u32 = 32;
+/// Bits of a key that are the number of a monitor, or of a row of what is not gathered yet.
+const NUMBER_BITS: u32 = 32;
 /// Values of one statement: few sizes, so that the engine knows each statement again.
 const SIZES: [usize; 4] = [1, 8, 32, 128];
 
@@ -60,7 +60,7 @@ impl Grain {
 
     /// When the stretch with this key begins, in milliseconds.
     pub(crate) const fn start(self, key: i64) -> i64 {
-        (key >> MONITOR_BITS) * self.millis()
+        stretch_of(key) * self.millis()
     }
 
     /// The bodies with these keys, those that there are, in no order.
@@ -69,27 +69,7 @@ impl Grain {
         db: &mut Connection,
         keys: &[i64],
     ) -> Result<Vec<(i64, Vec<u8>)>, StoreError> {
-        let mut found = Vec::new();
-        let mut rest = keys;
-        while let Some(last) = rest.last() {
-            let size = SIZES.into_iter().find(|size| *size >= rest.len()).unwrap_or(SIZES[3]);
-            let (chunk, later) = rest.split_at(size.min(rest.len()));
-            let statement = format!(
-                "SELECT key, body FROM {} WHERE key IN ({})",
-                self.table(),
-                placeholders(size, 0)
-            );
-            let mut query = query(AssertSqlSafe(statement));
-            // A list that is too short is filled with what it has.
-            for place in 0..size {
-                query = query.bind(*chunk.get(place).unwrap_or(last));
-            }
-            for row in query.fetch_all(db).await? {
-                found.push(entry(&row)?);
-            }
-            rest = later;
-        }
-        Ok(found)
+        read(db, self.table(), keys).await
     }
 
     /// The first or the last stretch that has a body, by its number.
@@ -104,7 +84,7 @@ impl Grain {
         };
         let statement = format!("SELECT {which}(key) FROM {}", self.table());
         let key: Option<Option<i64>> = query(AssertSqlSafe(statement)).scalar(db).await?;
-        Ok(key.flatten().map(|key| key >> MONITOR_BITS))
+        Ok(key.flatten().map(stretch_of))
     }
 
     /// The first and the last stretch that have a body.
@@ -120,23 +100,7 @@ impl Grain {
         db: &mut Connection,
         entries: Vec<(i64, Vec<u8>)>,
     ) -> Result<(), StoreError> {
-        let mut rest = entries.into_iter();
-        while rest.len() > 0 {
-            let size = SIZES.into_iter().rfind(|size| *size <= rest.len()).unwrap_or(1);
-            let mut statement = format!("INSERT INTO {} (key, body) VALUES ", self.table());
-            for pair in 0..size {
-                let comma = if pair == 0 { "" } else { ", " };
-                write!(statement, "{comma}({})", placeholders(2, 2 * pair))
-                    .expect("a String takes everything");
-            }
-            statement.push_str(" ON CONFLICT (key) DO UPDATE SET body = excluded.body");
-            let mut query = query(AssertSqlSafe(statement));
-            for (key, body) in rest.by_ref().take(size) {
-                query = query.bind(key).bind(body);
-            }
-            query.execute(db).await?;
-        }
-        Ok(())
+        put(db, self.table(), entries).await
     }
 }
 
@@ -149,7 +113,63 @@ pub(crate) enum Edge {
 
 /// The key of a monitor's stretch.
 pub(crate) const fn key(stretch: i64, monitor: i64) -> i64 {
-    (stretch << MONITOR_BITS) | monitor
+    (stretch << NUMBER_BITS) | monitor
+}
+
+/// The number of the stretch that a key is of.
+pub(crate) const fn stretch_of(key: i64) -> i64 {
+    key >> NUMBER_BITS
+}
+
+/// The bodies with these keys in a table of keys and bodies, those that there are, in no order.
+pub(crate) async fn read(
+    db: &mut Connection,
+    table: &str,
+    keys: &[i64],
+) -> Result<Vec<(i64, Vec<u8>)>, StoreError> {
+    let mut found = Vec::new();
+    let mut rest = keys;
+    while let Some(last) = rest.last() {
+        let size = SIZES.into_iter().find(|size| *size >= rest.len()).unwrap_or(SIZES[3]);
+        let (chunk, later) = rest.split_at(size.min(rest.len()));
+        let list = placeholders(size, 0);
+        let statement = format!("SELECT key, body FROM {table} WHERE key IN ({list})");
+        let mut query = query(AssertSqlSafe(statement));
+        // A list that is too short is filled with what it has.
+        for place in 0..size {
+            query = query.bind(*chunk.get(place).unwrap_or(last));
+        }
+        for row in query.fetch_all(db).await? {
+            found.push(entry(&row)?);
+        }
+        rest = later;
+    }
+    Ok(found)
+}
+
+/// Stores bodies in such a table, in the place of those with the same keys.
+pub(crate) async fn put(
+    db: &mut Connection,
+    table: &str,
+    entries: Vec<(i64, Vec<u8>)>,
+) -> Result<(), StoreError> {
+    let mut rest = entries.into_iter();
+    while rest.len() > 0 {
+        let size = SIZES.into_iter().rfind(|size| *size <= rest.len()).unwrap_or(1);
+        let mut statement = format!("INSERT INTO {table} (key, body) VALUES ");
+        for pair in 0..size {
+            let comma = if pair == 0 { "" } else { ", " };
+            write!(statement, "{comma}({})", placeholders(2, 2 * pair))
+                .expect("a String takes everything");
+        }
+        statement.push_str(" ON CONFLICT (key) DO UPDATE SET body = excluded.body");
+        let mut query = query(AssertSqlSafe(statement));
+        for (key, body) in rest.by_ref().take(size) {
+            query = query.bind(key).bind(body);
+        }
+        query.execute(db).await?;
+    }
+    Ok(())
 }
 
 /// The bodies with these keys in these tables, those that there are, all of one moment.
@@ -186,7 +206,7 @@ pub(super) async fn read_together(
         .collect()
 }
 
-fn entry(row: &Row) -> Result<(i64, Vec<u8>), StoreError> {
+pub(crate) fn entry(row: &Row) -> Result<(i64, Vec<u8>), StoreError> {
     Ok((row.try_get(0)?, row.try_get(1)?))
 }
 

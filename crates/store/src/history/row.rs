@@ -4,19 +4,13 @@
 use std::collections::HashMap;
 
 use domain::check::{CheckResult, Identity, Phases, ProbeId};
-use domain::history::varint;
+use domain::history::{Unreadable, varint};
 use rules::{MonitorId, Timestamp};
 
 use super::block::Key;
-use crate::db::{Connection, Row, query};
+use crate::db::{Connection, query};
 use crate::row::narrow;
 use crate::{StoreError, codes};
-
-/// The columns of [`Kept::read`], in its order.
-pub(crate) const COLUMNS: &str = "slot, region, trigger, revision, outcome, finished_after, latency_us, status, attempts, probe, phases";
-
-/// The bytes of packed phases at most: which there are, and five of five bytes.
-const PHASES_MAX: usize = 1 + 5 * 5;
 
 /// Names of probes by their numbers.
 pub(crate) type Probes = HashMap<u32, ProbeId>;
@@ -41,25 +35,6 @@ impl Kept {
     /// What makes it one with another of a monitor, in the order that logs are listed in backwards.
     pub(crate) const fn key(&self) -> Key {
         (self.slot, self.region, self.trigger, self.revision)
-    }
-
-    /// Reads the columns of [`COLUMNS`], which begin at `first`.
-    pub(crate) fn read(row: &Row, first: usize) -> Result<Self, StoreError> {
-        let status: Option<i64> = row.try_get(first + 7)?;
-        let phases: Option<&[u8]> = row.try_get(first + 10)?;
-        Ok(Self {
-            slot: row.try_get(first)?,
-            region: narrow(row, first + 1)?,
-            trigger: narrow(row, first + 2)?,
-            revision: narrow(row, first + 3)?,
-            outcome: narrow(row, first + 4)?,
-            finished_after: row.try_get(first + 5)?,
-            latency_us: narrow(row, first + 6)?,
-            status: status.map(|_| narrow(row, first + 7)).transpose()?,
-            attempts: narrow(row, first + 8)?,
-            probe: narrow(row, first + 9)?,
-            phases: phases.map(read_phases).transpose()?.unwrap_or_default(),
-        })
     }
 
     /// The result as the rest of the product knows it.
@@ -102,29 +77,22 @@ pub(crate) async fn probes(db: &mut Connection) -> Result<Probes, StoreError> {
         .collect()
 }
 
-/// Reads phases as `results` has them: a bit for each that happened, then their microseconds.
-fn read_phases(mut packed: &[u8]) -> Result<Phases, StoreError> {
-    let unreadable = |why| StoreError::corrupt("results.phases", format!("{why}"));
-    let packed = &mut packed;
-    let present = varint::byte(packed).map_err(unreadable)?;
-    super::block::pull_phases(packed, present).map_err(unreadable)
+/// The phases in the order of the bits that say which there are.
+pub(crate) const fn each_phase(phases: &Phases) -> [Option<u32>; 5] {
+    [phases.dns_us, phases.connect_us, phases.tls_us, phases.first_byte_us, phases.transfer_us]
 }
 
-/// Reads the same from a text of two digits for each byte, as SQLite's `hex` writes it; none is no
-/// phase at all.
-pub(super) fn phases_of_hex(text: &str) -> Result<Phases, StoreError> {
-    if text.is_empty() {
-        return Ok(Phases::default());
-    }
-    let digit = |byte: u8| match byte {
-        b'0'..=b'9' => byte - b'0',
-        _ => byte.wrapping_sub(b'A' - 10),
+/// Takes the phases off the beginning whose bits are set.
+pub(crate) fn pull_phases(bytes: &mut &[u8], present: u8) -> Result<Phases, Unreadable> {
+    let mut take = |bit: u8| match present & (1 << bit) {
+        0 => Ok(None),
+        _ => varint::pull_narrow(bytes).map(Some),
     };
-    let mut packed = [0; PHASES_MAX];
-    let pairs = text.as_bytes().chunks_exact(2);
-    let length = pairs.len().min(PHASES_MAX);
-    for (byte, pair) in packed.iter_mut().zip(pairs) {
-        *byte = digit(pair[0]) << 4 | digit(pair[1]);
-    }
-    read_phases(&packed[..length])
+    Ok(Phases {
+        dns_us: take(0)?,
+        connect_us: take(1)?,
+        tls_us: take(2)?,
+        first_byte_us: take(3)?,
+        transfer_us: take(4)?,
+    })
 }

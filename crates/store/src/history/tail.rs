@@ -1,22 +1,18 @@
-//! Where one monitor's newest results are: `results` is in the order of time, so that finding them
-//! there would read everybody's. Memory holds the slots that each monitor has there. It only says
-//! where to look; what is there says the database, which is why a slot too many does no harm.
+//! Where one monitor's newest results are: `recent_results` is in the order of time, so that finding them
+//! there would read everybody's. Memory holds the keys of the rows in which each monitor has some. It only
+//! says where to look; what is there says the database, which is why a key too many does no harm.
 
+use std::ops::RangeInclusive;
 use std::sync::{Mutex, MutexGuard};
 
-use domain::check::CheckResult;
 use rules::{ById, MonitorId};
-use sqlx::AssertSqlSafe;
 
 use super::Kept;
-use super::row::COLUMNS;
 use crate::StoreError;
-use crate::db::{Connection, query};
+use crate::db::Connection;
+use crate::results::{self, Entry, Pages, Placed};
 
-/// Slots of one statement.
-const SLOTS: usize = 32;
-
-/// The slots in `results` by monitor.
+/// The keys of rows by monitor.
 #[derive(Debug)]
 pub(crate) struct Tail {
     known: Mutex<Known>,
@@ -26,36 +22,38 @@ pub(crate) struct Tail {
 
 #[derive(Debug)]
 struct Known {
-    /// Results up to here may be of the process before, and are not in memory.
+    /// Rows up to here may be of the process before, and are not in memory.
     before: i64,
-    slots: ById<MonitorId, Vec<i64>>,
+    keys: ById<MonitorId, Vec<i64>>,
 }
 
 impl Tail {
-    /// What the process before left behind has slots up to `latest`.
-    pub(crate) fn after(latest: Option<i64>) -> Self {
-        let known = Known { before: latest.unwrap_or(i64::MIN), slots: ById::default() };
+    /// What the process before left behind has keys up to `last`.
+    pub(crate) fn after(last: Option<i64>) -> Self {
+        let known = Known { before: last.unwrap_or(i64::MIN), keys: ById::default() };
         Self { known: Mutex::new(known), gathering: tokio::sync::Mutex::default() }
     }
 
     /// These results were committed.
-    pub(crate) fn note(&self, results: &[CheckResult]) {
+    pub(crate) fn note(&self, placed: &[Placed]) {
         let mut known = self.known();
-        for result in results {
-            let slots = known.slots.entry(result.identity.monitor).or_default();
-            slots.push(result.identity.slot.as_millis());
+        for (monitor, key) in placed {
+            let keys = known.keys.entry(*monitor).or_default();
+            if keys.last() != Some(key) {
+                keys.push(*key);
+            }
         }
     }
 
-    /// There is nothing in `results` any more before this slot.
-    pub(super) fn trim(&self, first: i64) {
+    /// What lies in these rows stands in blocks now.
+    pub(super) fn trim(&self, gathered: &RangeInclusive<i64>) {
         let mut known = self.known();
-        known.slots.retain(|_, slots| {
-            slots.retain(|slot| *slot >= first);
-            if slots.capacity() > 4 * slots.len() {
-                slots.shrink_to(2 * slots.len());
+        known.keys.retain(|_, keys| {
+            keys.retain(|key| !gathered.contains(key));
+            if keys.capacity() > 4 * keys.len() {
+                keys.shrink_to(2 * keys.len());
             }
-            !slots.is_empty()
+            !keys.is_empty()
         });
     }
 
@@ -64,16 +62,12 @@ impl Tail {
         self.gathering.lock().await
     }
 
-    /// Up to where to look everywhere, and the slots after it, newest first and each once.
+    /// Up to which key to look everywhere, and the keys after it.
     fn of(&self, monitor: MonitorId) -> (i64, Vec<i64>) {
         let known = self.known();
         let before = known.before;
-        let slots = known.slots.get(&monitor).map(Vec::as_slice).unwrap_or_default();
-        let mut slots: Vec<i64> = slots.iter().copied().filter(|slot| *slot > before).collect();
-        drop(known);
-        slots.sort_unstable_by(|a, b| b.cmp(a));
-        slots.dedup();
-        (before, slots)
+        let keys = known.keys.get(&monitor).map(Vec::as_slice).unwrap_or_default();
+        (before, keys.iter().copied().filter(|key| *key > before).collect())
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {
@@ -81,31 +75,36 @@ impl Tail {
     }
 }
 
-/// A monitor's rows of `results`, in any order.
+/// A monitor's results that are not gathered, of two with one identity the first one first.
 pub(super) async fn rows(
     tail: &Tail,
     db: &mut Connection,
     monitor: MonitorId,
     number: i64,
 ) -> Result<Vec<Kept>, StoreError> {
-    let (before, slots) = tail.of(monitor);
-    let statement = format!("SELECT {COLUMNS} FROM results WHERE slot <= $1 AND monitor = $2");
-    let rows = query(AssertSqlSafe(statement)).bind(before).bind(number).fetch_all(db).await?;
-    let mut kept = rows.iter().map(|row| Kept::read(row, 0)).collect::<Result<Vec<_>, _>>()?;
-    for chunk in slots.chunks(SLOTS) {
-        let list: Vec<String> = (2..SLOTS + 2).map(|place| format!("${place}")).collect();
-        let statement = format!(
-            "SELECT {COLUMNS} FROM results WHERE monitor = $1 AND slot IN ({})",
-            list.join(",")
-        );
-        let mut query = query(AssertSqlSafe(statement)).bind(number);
-        // A list that is too short is filled with what it has.
-        for place in 0..SLOTS {
-            query = query.bind(chunk[place.min(chunk.len() - 1)]);
+    let (before, keys) = tail.of(monitor);
+    let mut kept = Vec::new();
+    let mut left_behind = Pages::between(i64::MIN, before);
+    loop {
+        let entries = left_behind.next(db).await?;
+        if entries.is_empty() {
+            break;
         }
-        for row in query.fetch_all(db).await? {
-            kept.push(Kept::read(&row, 0)?);
+        add(&mut kept, number, &entries)?;
+    }
+    add(&mut kept, number, &results::with_keys(db, &keys).await?)?;
+    Ok(kept)
+}
+
+/// Adds what of these rows belongs to a monitor.
+fn add(kept: &mut Vec<Kept>, monitor: i64, entries: &[Entry]) -> Result<(), StoreError> {
+    for (_, body) in entries {
+        for result in results::of_body(body) {
+            let (of, row) = result?;
+            if of == monitor {
+                kept.push(row);
+            }
         }
     }
-    Ok(kept)
+    Ok(())
 }

@@ -1,116 +1,100 @@
-//! Writing results, the hot path: each engine has statements of its own. SQLite takes many rows of
-//! values in one statement, PostgreSQL an array for each column.
+//! Writing results, the hot path: what is committed together is one row, or some where it is of two stretches
+//! of time or many. A row goes behind those of its stretch, so that few pages change.
 
-use std::fmt::Write as _;
-use std::sync::LazyLock;
+use std::collections::BTreeMap;
 
-use sqlx::PgConnection;
+use domain::check::Identity;
+use rules::MonitorId;
 
-use super::{ResultRow, pack};
-use crate::db::{Connection, Link, Value, execute_listed};
-use crate::many::{self, Chunk};
+use super::{ResultRow, TABLE, body};
+use crate::db::{Connection, query};
+use crate::history::{Grain, Key, grain_key, put_bodies};
 use crate::{StoreError, codes};
 
-const COLUMNS: usize = 12;
+/// Results of one body at most: with usual phases it fits a page of SQLite.
+const TOGETHER: usize = 64;
+/// Stretches whose ends are remembered; what is late is of the last one, or the one before.
+const STRETCHES: usize = 4;
 
-// SQLite only: `?` because a numbered parameter is looked up by its name, which takes longer the
-// more there are.
-static INSERTS: LazyLock<[String; many::SIZES.len()]> =
-    LazyLock::new(|| many::SIZES.map(insert_statement));
-
-/// PostgreSQL only: one statement of any size, with an array for each column.
-const INSERT_ARRAYS: &str = "INSERT INTO results (slot, monitor, region, trigger, revision, outcome, \
-     finished_after, latency_us, status, attempts, probe, phases) \
-     SELECT * FROM UNNEST($1::BIGINT[], $2::BIGINT[], $3::BIGINT[], $4::BIGINT[], $5::BIGINT[], \
-     $6::BIGINT[], $7::BIGINT[], $8::BIGINT[], $9::BIGINT[], $10::BIGINT[], $11::BIGINT[], \
-     $12::BYTEA[]) ON CONFLICT DO NOTHING";
-
-fn insert_statement(rows: usize) -> String {
-    let mut statement = "INSERT INTO results (slot, monitor, region, trigger, revision, outcome, \
-         finished_after, latency_us, status, attempts, probe, phases) VALUES "
-        .to_owned();
-    for row in 0..rows {
-        let comma = if row == 0 { "" } else { "," };
-        write!(statement, "{comma}(?{})", ",?".repeat(COLUMNS - 1))
-            .expect("a String takes everything");
-    }
-    statement.push_str(" ON CONFLICT DO NOTHING");
-    statement
+/// Results that become one row.
+pub(crate) struct Body<'r> {
+    /// The number of the stretch of ten minutes.
+    stretch: i64,
+    results: &'r [ResultRow<'r>],
 }
 
-/// Stores the rows that are not there, and says how many those are. Sorts them first, because rows
-/// that lie beside each other are written faster.
+/// In which row a result lies.
+pub(crate) type Placed = (MonitorId, i64);
+
+/// The keys that the next rows of the last stretches get.
+#[derive(Default)]
+pub(crate) struct Ends(BTreeMap<i64, i64>);
+
+/// Puts results beside those they will lie with, and drops the second of an identity.
+pub(crate) fn arrange(rows: &mut Vec<ResultRow<'_>>) {
+    // By monitor, because who reads wants one monitor's. In a stable order: the first of two stays.
+    rows.sort_by_key(|row| (stretch(row), row.monitor, key(row)));
+    rows.dedup_by_key(|row| (row.monitor, key(row)));
+}
+
+/// The rows that results become which are arranged.
+pub(crate) fn bodies<'r>(rows: &'r [ResultRow<'r>]) -> Vec<Body<'r>> {
+    rows.chunk_by(|a, b| stretch(a) == stretch(b))
+        .flat_map(|results| results.chunks(TOGETHER))
+        .map(|results| Body { stretch: stretch(&results[0]), results })
+        .collect()
+}
+
+/// Stores rows, and says in which each result lies.
 pub(crate) async fn insert(
     db: &mut Connection,
-    rows: &mut [ResultRow<'_>],
-) -> Result<u64, StoreError> {
-    rows.sort_unstable_by_key(|row| (row.result.identity.slot, row.monitor));
-    match db.link() {
-        Link::Embedded(_) | Link::Sqlite(_) => insert_sqlite(db, rows).await,
-        Link::Postgres(db) => insert_postgres(db, rows).await,
+    ends: &mut Ends,
+    bodies: &[Body<'_>],
+) -> Result<Vec<Placed>, StoreError> {
+    let mut entries = Vec::with_capacity(bodies.len());
+    let mut placed = Vec::new();
+    for Body { stretch, results } in bodies {
+        let key = ends.next(db, *stretch).await?;
+        entries.push((key, body::of(results)));
+        placed.extend(results.iter().map(|row| (row.result.identity.monitor, key)));
+    }
+    put_bodies(db, TABLE, entries).await?;
+    Ok(placed)
+}
+
+impl Ends {
+    /// The key of a stretch's next row, which is no other's even where that row is undone.
+    async fn next(&mut self, db: &mut Connection, stretch: i64) -> Result<i64, StoreError> {
+        let next = match self.0.get(&stretch) {
+            Some(next) => *next,
+            None => Self::stored(db, stretch).await?,
+        };
+        self.0.insert(stretch, next + 1);
+        if self.0.len() > STRETCHES {
+            self.0.pop_first();
+        }
+        Ok(next)
+    }
+
+    async fn stored(db: &mut Connection, stretch: i64) -> Result<i64, StoreError> {
+        let (first, end) = (grain_key(stretch, 0), grain_key(stretch + 1, 0));
+        let last: Option<Option<i64>> =
+            query("SELECT MAX(key) FROM recent_results WHERE key >= $1 AND key < $2")
+                .bind(first)
+                .bind(end)
+                .scalar(db)
+                .await?;
+        Ok(last.flatten().map_or(first, |last| last + 1))
     }
 }
 
-/// Whether so many rows are one statement at most.
-pub(crate) fn is_one_statement(rows: usize) -> bool {
-    many::is_one(rows)
+fn stretch(row: &ResultRow<'_>) -> i64 {
+    Grain::TenMinutes.number(row.result.identity.slot.as_millis())
 }
 
-async fn insert_sqlite(db: &mut Connection, rows: &[ResultRow<'_>]) -> Result<u64, StoreError> {
-    let mut stored = 0;
-    for Chunk { place, rows } in many::chunks(rows) {
-        let values = rows.flat_map(values);
-        stored += execute_listed(db, INSERTS[place].as_str(), values).await?;
-    }
-    Ok(stored)
-}
-
-async fn insert_postgres(db: &mut PgConnection, rows: &[ResultRow<'_>]) -> Result<u64, StoreError> {
-    if rows.is_empty() {
-        return Ok(0);
-    }
-    let numbers = |column: fn(&ResultRow<'_>) -> i64| rows.iter().map(column).collect::<Vec<i64>>();
-    let statuses: Vec<Option<i64>> =
-        rows.iter().map(|row| row.result.status.map(i64::from)).collect();
-    let phases: Vec<Option<Vec<u8>>> =
-        rows.iter().map(|row| pack::phases(&row.result.phases)).collect();
-    let done = sqlx::query(INSERT_ARRAYS)
-        .bind(numbers(|row| row.result.identity.slot.as_millis()))
-        .bind(numbers(|row| row.monitor))
-        .bind(numbers(|row| codes::of_region(row.result.identity.region)))
-        .bind(numbers(|row| codes::of_trigger(row.result.identity.trigger)))
-        .bind(numbers(|row| i64::from(row.result.identity.revision)))
-        .bind(numbers(|row| codes::of_outcome(row.result.outcome)))
-        .bind(numbers(finished_after))
-        .bind(numbers(|row| i64::from(row.result.latency_us)))
-        .bind(statuses)
-        .bind(numbers(|row| i64::from(row.result.attempts)))
-        .bind(numbers(|row| row.probe))
-        .bind(phases)
-        .execute(db)
-        .await?;
-    Ok(done.rows_affected())
-}
-
-fn finished_after(row: &ResultRow<'_>) -> i64 {
-    row.result.finished_at.as_millis() - row.result.identity.slot.as_millis()
-}
-
-fn values(row: &ResultRow<'_>) -> [Value; COLUMNS] {
-    let result = row.result;
-    let identity = &result.identity;
-    [
-        identity.slot.as_millis().into(),
-        row.monitor.into(),
-        codes::of_region(identity.region).into(),
-        codes::of_trigger(identity.trigger).into(),
-        i64::from(identity.revision).into(),
-        codes::of_outcome(result.outcome).into(),
-        finished_after(row).into(),
-        i64::from(result.latency_us).into(),
-        result.status.map(i64::from).into(),
-        i64::from(result.attempts).into(),
-        row.probe.into(),
-        pack::phases(&result.phases).into(),
-    ]
+/// What makes a result one with another of its monitor, in the order of logs.
+fn key(row: &ResultRow<'_>) -> Key {
+    let Identity { slot, region, trigger, revision, .. } = row.result.identity;
+    let (region, trigger) = (codes::of_region(region), codes::of_trigger(trigger));
+    (slot.as_millis(), region as u8, trigger as u8, revision)
 }

@@ -18,6 +18,7 @@ use crate::generations::{Generations, Touched};
 use crate::line::{self, Line};
 use crate::numbers::Numbers;
 use crate::outbox;
+use crate::results::Ends;
 use crate::vault::Vault;
 
 /// What a piece of work has in its hands.
@@ -25,6 +26,7 @@ pub(crate) struct Session {
     pub(crate) db: Connection,
     pub(crate) vault: Arc<Vault>,
     pub(crate) numbers: Numbers,
+    pub(crate) ends: Ends,
     pub(crate) outbox: outbox::Memory,
     /// What the work at hand changes of what callers read.
     touched: Touched,
@@ -59,6 +61,7 @@ impl Session {
             db,
             vault,
             numbers: Numbers::default(),
+            ends: Ends::default(),
             outbox,
             touched: Touched::default(),
             generations,

@@ -74,12 +74,12 @@ async fn who_stores_a_batch_itself_stores_it_like_the_writer() {
             home.store.commit(batch(40)),
             home.store.commit_here(batch(30)),
         );
-        assert_eq!(here.unwrap().stored + again.unwrap().stored, 1);
+        assert_eq!((here.unwrap().stored, again.unwrap().stored), (1, 1), "who reads has it once");
         assert_eq!(stored().await, 4);
 
-        home.execute("ALTER TABLE results RENAME TO elsewhere").await;
+        home.execute("ALTER TABLE recent_results RENAME TO elsewhere").await;
         home.store.commit_here(batch(50)).await.unwrap_err();
-        home.execute("ALTER TABLE elsewhere RENAME TO results").await;
+        home.execute("ALTER TABLE elsewhere RENAME TO recent_results").await;
         assert_eq!(home.store.commit_here(batch(50)).await.unwrap().stored, 1);
         home.store.clone().close().await.unwrap();
         let late = home.store.commit_here(batch(60)).await;

@@ -10,7 +10,7 @@ use rules::MonitorStatus::{Active, Degraded, Unknown};
 use rules::{MonitorId, Region};
 use store::{Batch, Gathered, LogFilter};
 
-use crate::harness::{Home, a_result, at, for_each_engine, instant};
+use crate::harness::{Engine, Home, a_result, at, for_each_engine, instant, open};
 
 const MINUTE: i64 = 60_000;
 
@@ -135,8 +135,11 @@ async fn a_result_that_comes_again_or_late_is_counted_once() {
         home.commit(of(results.clone())).await.unwrap();
         gather_all(home).await;
         let logs = all_logs(home, monitor).await;
-        // The first ten were gathered; they come once more, with one that is new.
+        // The first ten were gathered; they come once more, as something else, with one that is new.
         let mut late = results[..10].to_vec();
+        for result in &mut late {
+            result.outcome = Outcome::Degraded;
+        }
         late.push(a_result(monitor, Region::FlyArn, 5));
         home.commit(of(late)).await.unwrap();
         for again in [false, true] {
@@ -150,6 +153,51 @@ async fn a_result_that_comes_again_or_late_is_counted_once() {
         }
     })
     .await;
+}
+
+// design: §5 "the second of one identity is dropped"
+#[tokio::test]
+async fn of_two_with_one_identity_the_one_that_was_stored_first_is_gathered() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        for outcome in [Outcome::Success, Outcome::Failure, Outcome::Degraded] {
+            let mut results = vec![a_result(monitor, Region::FlyAms, 0); 2];
+            results[0].outcome = outcome;
+            home.commit(of(results)).await.unwrap();
+        }
+        home.commit(of(vec![a_result(monitor, Region::KoyebSin, 20 * MINUTE)])).await.unwrap();
+        let expected = BTreeMap::from([("fly-ams", (1, 0)), ("koyeb-sin", (1, 0))]);
+        assert_eq!(counts(home, monitor).await, expected);
+        let logs = all_logs(home, monitor).await;
+        assert_eq!(gather_all(home).await, Gathered { results: 3, added: 1 });
+        assert_eq!(counts(home, monitor).await, expected);
+        assert_eq!(all_logs(home, monitor).await, logs);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_the_process_before_left_behind_is_read_and_gathered() {
+    for engine in Engine::ALL {
+        let mut home = Home::new(*engine).await;
+        let (monitor, other) = (home.monitor(1).await.id, home.monitor(2).await.id);
+        for minute in 0..90 {
+            let slots = [monitor, other].map(|it| a_result(it, Region::FlyAms, minute * MINUTE));
+            home.commit(of(slots.into())).await.unwrap();
+        }
+        let logs = all_logs(&home, monitor).await;
+        home.store.clone().close().await.unwrap();
+        home.store = open(home.settings()).await;
+        assert_eq!(all_logs(&home, monitor).await, logs);
+        // One that is late lies before what is there, and one that is new behind it.
+        let late = a_result(monitor, Region::FlyArn, 40 * MINUTE);
+        home.commit(of(vec![late, a_result(monitor, Region::FlyArn, 90 * MINUTE)])).await.unwrap();
+        let logs = all_logs(&home, monitor).await;
+        assert_eq!(logs.len(), 92);
+        let gathered = gather_all(&home).await;
+        assert!(gathered.results >= 160 && gathered.results == gathered.added, "{gathered:?}");
+        assert_eq!(all_logs(&home, monitor).await, logs);
+    }
 }
 
 #[tokio::test]

@@ -16,14 +16,17 @@ const KEEP: KeepFor = KeepFor {
     idempotency_keys: Duration::from_secs(1),
 };
 
+const TEN_MINUTES: i64 = 600_000;
+
 #[tokio::test]
 async fn old_results_go_in_steps_until_only_young_ones_are_left() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
-        let results = (0..5_000).map(|slot| a_result(monitor, Region::FlyAms, slot)).collect();
-        home.commit(Batch { results, ..Batch::default() }).await.unwrap();
-        // Of the 5,000 milliseconds those before 4,500 are older than ten seconds.
-        let now = instant(14_500);
+        // Each in ten minutes of its own, and none of them gathered.
+        let results = (0..2_500).map(|part| a_result(monitor, Region::FlyAms, part * TEN_MINUTES));
+        home.commit(Batch { results: results.collect(), ..Batch::default() }).await.unwrap();
+        // Those before the 2,400th are older than ten seconds.
+        let now = instant(2_400 * TEN_MINUTES + 10_000);
         let mut steps = Vec::new();
         loop {
             let pruned = home.store.retention().step(KEEP, now).await.unwrap();
@@ -32,9 +35,9 @@ async fn old_results_go_in_steps_until_only_young_ones_are_left() {
                 break;
             }
         }
-        assert_eq!(steps, [2_000, 2_000, 500]);
+        assert_eq!(steps, [2_000, 400]);
         let left = home.store.results().newest(home.workspace, monitor, instant(0), 1_000).await;
-        assert_eq!(left.unwrap().len(), 500);
+        assert_eq!(left.unwrap().len(), 100);
     })
     .await;
 }

@@ -7,7 +7,8 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use rules::{MonitorId, PageId, Secret, SubscriberId, WorkspaceId};
+use domain::check::{Outcome, Phases, Trigger};
+use rules::{MonitorId, PageId, Region, Secret, SubscriberId, WorkspaceId};
 use sha2::{Digest as _, Sha256};
 use sqlx::postgres::PgConnectOptions;
 use sqlx::sqlite::SqliteConnectOptions;
@@ -160,5 +161,72 @@ async fn whom_an_owner_added_before_that_was_stored_is_known_as_such() {
         let visitor = format!("WHERE NOT by_owner AND id = '{}'", SubscriberId::from_bits(1));
         assert_eq!((who(&visitor).await, who("WHERE by_owner").await), (1, 3));
         assert_eq!(who("WHERE let_in IS NULL AND asked_from IS NULL").await, 4);
+    }
+}
+
+#[tokio::test]
+async fn results_that_were_rows_of_their_own_are_those_of_a_body() {
+    for engine in Engine::ALL {
+        let folder = tempfile::tempdir().unwrap();
+        let no_phases = "NULL";
+        let (bytes, two_phases) = match engine {
+            Engine::Sqlite => ("BLOB", "X'12ac0205'"),
+            Engine::Postgres => ("BYTEA", "'\\x12ac0205'"),
+        };
+        let (workspace, monitor) = (WorkspaceId::from_bits(1), MonitorId::from_bits(1));
+        let columns = "slot, monitor, region, trigger, revision, outcome, finished_after, latency_us, \
+             status, attempts, probe, phases";
+        let rows = format!(
+            "INSERT INTO workspaces (id, slug, name, plan, created_at) \
+             VALUES ('{workspace}', 'acme', 'Acme', 'free', 5); \
+             INSERT INTO monitors (number, id, workspace_id, revision, kind, name, periodicity, timeout_ms, \
+             retry, active, public, regions, check_sealed, created_at, updated_at) \
+             VALUES (1, '{monitor}', '{workspace}', 1, 'http', 'API', '30s', 45000, 3, TRUE, FALSE, \
+             'fly-ams', CAST('' AS {bytes}), 5, 5); \
+             INSERT INTO probes (number, name) VALUES (1, 'here'), (2, 'there'); \
+             INSERT INTO results ({columns}) VALUES \
+             (1200000, 1, 27, 2, 70000, 2, -5, 2147483647, NULL, 255, 2, {no_phases}), \
+             (599999, 1, 0, 0, 1, 0, 12, 9000, 200, 1, 1, {two_phases}), \
+             (599999, 1, 1, 0, 1, 3, 12, 9000, 404, 1, 1, {no_phases});"
+        );
+        let database = written(*engine, folder.path(), migrated_to(*engine, 13) + &rows).await;
+        let home = Home::at(*engine, folder, database).await;
+        let results = home.store.results();
+        let since = rules::Timestamp::from_millis(0);
+        let read = results.newest(workspace, monitor, since, 10).await.unwrap();
+        let words: Vec<_> = read
+            .iter()
+            .map(|it| {
+                let identity = it.identity;
+                let when = (identity.slot.as_millis(), it.finished_at.as_millis());
+                let which = (identity.region, identity.trigger, identity.revision, it.outcome);
+                let what = (it.latency_us, it.status, it.attempts, it.probe.0.as_ref(), it.phases);
+                (when, which, what)
+            })
+            .collect();
+        let none = Phases::default();
+        let some = Phases { connect_us: Some(300), transfer_us: Some(5), ..none };
+        assert_eq!(
+            words,
+            [
+                (
+                    (1_200_000, 1_199_995),
+                    (Region::RailwayAsiaSoutheast1, Trigger::Manual, 70_000, Outcome::Failure),
+                    (i32::MAX as u32, None, 255, "there", none),
+                ),
+                (
+                    (599_999, 600_011),
+                    (Region::FlyAms, Trigger::Scheduled, 1, Outcome::Success),
+                    (9_000, Some(200), 1, "here", some),
+                ),
+                (
+                    (599_999, 600_011),
+                    (Region::FlyArn, Trigger::Scheduled, 1, Outcome::Skipped),
+                    (9_000, Some(404), 1, "here", none),
+                ),
+            ],
+            "{engine:?}"
+        );
+        assert_eq!(home.count("recent_results").await, 3);
     }
 }

@@ -1,0 +1,198 @@
+//! What a row of `recent_results` holds: results of one stretch of time that were committed together, one
+//! after the other. A result is its numbers, each with its high byte first: slot and the milliseconds from
+//! it to the end in eight bytes, monitor, revision, latency and probe in four, status in two (0 is none),
+//! region, trigger, outcome and attempts in one; then a byte that says which phases there are, and their
+//! microseconds (`domain::history::varint`).
+//!
+//! A migration of each engine writes the same (`0014_recent_results.sql`), which is why it is so plain. What
+//! is kept for longer is packed tighter (`history::block`).
+
+use domain::history::{Unreadable, varint};
+
+use super::ResultRow;
+use crate::history::{Kept, each_phase, pull_phases};
+use crate::{StoreError, codes};
+
+/// The bytes of a result before its phases.
+const HEAD: usize = 38;
+/// The bytes that most results take, with the phases of a request.
+const USUAL: usize = HEAD + 12;
+
+/// The body of these results.
+pub(super) fn of(rows: &[ResultRow<'_>]) -> Vec<u8> {
+    let mut body = Vec::with_capacity(USUAL * rows.len());
+    for row in rows {
+        push(&mut body, row);
+    }
+    body
+}
+
+/// The results of a body with the numbers of their monitors, in the order in which they were put there.
+pub(crate) fn results(
+    mut body: &[u8],
+) -> impl Iterator<Item = Result<(i64, Kept), StoreError>> + '_ {
+    std::iter::from_fn(move || {
+        if body.is_empty() {
+            return None;
+        }
+        let result = pull(&mut body).map_err(|why| {
+            body = &[];
+            StoreError::corrupt("recent_results.body", why.to_string())
+        });
+        Some(result)
+    })
+}
+
+fn push(body: &mut Vec<u8>, row: &ResultRow<'_>) {
+    let (result, identity) = (row.result, &row.result.identity);
+    let slot = identity.slot.as_millis();
+    for number in [slot, result.finished_at.as_millis() - slot] {
+        body.extend_from_slice(&number.to_be_bytes());
+    }
+    // Keys of the history have as many bits for a monitor (`history::grain`).
+    for number in [row.monitor as u32, identity.revision, result.latency_us, row.probe as u32] {
+        body.extend_from_slice(&number.to_be_bytes());
+    }
+    body.extend_from_slice(&result.status.unwrap_or_default().to_be_bytes());
+    body.extend_from_slice(&[
+        codes::of_region(identity.region) as u8,
+        codes::of_trigger(identity.trigger) as u8,
+        codes::of_outcome(result.outcome) as u8,
+        result.attempts,
+    ]);
+    let present = body.len();
+    body.push(0);
+    for (bit, phase) in each_phase(&result.phases).into_iter().enumerate() {
+        if let Some(microseconds) = phase {
+            body[present] |= 1 << bit;
+            varint::push(body, u64::from(microseconds));
+        }
+    }
+}
+
+fn pull(body: &mut &[u8]) -> Result<(i64, Kept), Unreadable> {
+    let (head, phases) =
+        body.split_first_chunk::<HEAD>().ok_or(Unreadable("a result ends too early"))?;
+    let mut head = head.as_slice();
+    let [slot, finished_after] = [(); 2].map(|()| i64::from_be_bytes(next(&mut head)));
+    let [monitor, revision, latency_us, probe] =
+        [(); 4].map(|()| u32::from_be_bytes(next(&mut head)));
+    let status = u16::from_be_bytes(next(&mut head));
+    let [region, trigger, outcome, attempts] = next(&mut head);
+    *body = phases;
+    let present = varint::byte(body)?;
+    let kept = Kept {
+        slot,
+        finished_after,
+        revision,
+        latency_us,
+        probe,
+        status: (status > 0).then_some(status),
+        region,
+        trigger,
+        outcome,
+        attempts,
+        phases: pull_phases(body, present)?,
+    };
+    Ok((i64::from(monitor), kept))
+}
+
+/// The next bytes of a head.
+fn next<const N: usize>(head: &mut &[u8]) -> [u8; N] {
+    let (first, rest) = head.split_first_chunk().expect("a head has all of its numbers");
+    *head = rest;
+    *first
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::check::{CheckResult, Identity, Outcome, Phases, ProbeId, Trigger};
+    use proptest::prelude::*;
+    use rules::{MonitorId, Region, Timestamp};
+
+    use super::*;
+
+    fn phases() -> impl Strategy<Value = Phases> {
+        any::<[Option<u32>; 5]>().prop_map(
+            |[dns_us, connect_us, tls_us, first_byte_us, transfer_us]| Phases {
+                dns_us,
+                connect_us,
+                tls_us,
+                first_byte_us,
+                transfer_us,
+            },
+        )
+    }
+
+    fn a_result() -> impl Strategy<Value = CheckResult> {
+        let words = (
+            prop::sample::select(Region::ALL),
+            prop::sample::select(&[Trigger::Scheduled, Trigger::Opinion, Trigger::Manual][..]),
+            prop::sample::select(&[Outcome::Success, Outcome::Failure, Outcome::Skipped][..]),
+        );
+        let times = (0..1_i64 << 42, -1_000..1_000_000_i64);
+        let numbers = (any::<u32>(), any::<u32>(), any::<Option<std::num::NonZeroU16>>());
+        (words, times, numbers, any::<u8>(), phases()).prop_map(
+            |(words, (slot, after), (revision, latency_us, status), attempts, phases)| {
+                CheckResult {
+                    identity: Identity {
+                        monitor: MonitorId::from_bits(1),
+                        revision,
+                        region: words.0,
+                        slot: Timestamp::from_millis(slot),
+                        trigger: words.1,
+                    },
+                    finished_at: Timestamp::from_millis(slot + after),
+                    outcome: words.2,
+                    latency_us,
+                    phases,
+                    status: status.map(Into::into),
+                    attempts,
+                    probe: ProbeId("here".into()),
+                    evidence: None,
+                }
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn bodies_read_back(given in prop::collection::vec((any::<u32>(), any::<u32>(), a_result()), 0..9)) {
+            let rows: Vec<ResultRow<'_>> = given
+                .iter()
+                .map(|(monitor, probe, result)| ResultRow {
+                    monitor: i64::from(*monitor),
+                    probe: i64::from(*probe),
+                    result,
+                })
+                .collect();
+            let body = of(&rows);
+            let read: Vec<(i64, Kept)> = results(&body).map(Result::unwrap).collect();
+            prop_assert_eq!(read.len(), rows.len());
+            let probes = given
+                .iter()
+                .map(|(_, probe, result)| (*probe, result.probe.clone()))
+                .collect();
+            for ((number, kept), row) in read.iter().zip(&rows) {
+                prop_assert_eq!(*number, row.monitor);
+                let result = kept.result(row.result.identity.monitor, &probes).unwrap();
+                prop_assert_eq!(format!("{result:?}"), format!("{:?}", row.result));
+            }
+        }
+
+        #[test]
+        fn no_bytes_make_reading_panic_or_go_on_for_ever(bytes: Vec<u8>) {
+            prop_assert!(results(&bytes).count() <= bytes.len());
+        }
+    }
+
+    #[test]
+    fn a_body_that_is_cut_short_is_refused_where_it_ends() {
+        let read: Vec<_> = results(&[0; HEAD + 1 + HEAD]).collect();
+        assert_eq!(read.len(), 2);
+        assert!(read[0].is_ok() && read[1].is_err());
+        let mut unfinished = [0; HEAD + 2];
+        unfinished[HEAD..].copy_from_slice(&[1, 0x80]);
+        assert!(results(&unfinished).all(|result| result.is_err()));
+    }
+}

@@ -1,0 +1,80 @@
+//! Reading rows of `recent_results` in the order of their keys, which is that of stretches of time and, within
+//! one, that in which they were committed.
+
+use super::{TABLE, body};
+use crate::StoreError;
+use crate::db::{Connection, query};
+use crate::history::{Kept, entry, read_bodies};
+
+/// Rows of one page: some hundred KiB at most.
+const PAGE: i64 = 64;
+
+/// Rows with keys in a range, some at a time.
+pub(crate) struct Pages {
+    first: i64,
+    last: i64,
+}
+
+/// A row: its key and its body.
+pub(crate) type Entry = (i64, Vec<u8>);
+
+impl Pages {
+    /// From one key to another, both among them.
+    pub(crate) const fn between(first: i64, last: i64) -> Self {
+        Self { first, last }
+    }
+
+    /// The next rows; none at the end.
+    pub(crate) async fn next(&mut self, db: &mut Connection) -> Result<Vec<Entry>, StoreError> {
+        let rows = query(
+            "SELECT key, body FROM recent_results WHERE key >= $1 AND key <= $2 \
+             ORDER BY key LIMIT $3",
+        )
+        .bind(self.first)
+        .bind(self.last)
+        .bind(PAGE)
+        .fetch_all(db)
+        .await?;
+        let entries = rows.iter().map(entry).collect::<Result<Vec<_>, _>>()?;
+        if let Some((last, _)) = entries.last() {
+            self.first = last + 1;
+        }
+        Ok(entries)
+    }
+
+    /// Hands over each result that is left, with the number of its monitor.
+    pub(crate) async fn each(
+        mut self,
+        db: &mut Connection,
+        mut take: impl FnMut(i64, Kept),
+    ) -> Result<(), StoreError> {
+        loop {
+            let entries = self.next(db).await?;
+            if entries.is_empty() {
+                return Ok(());
+            }
+            for (_, body) in entries {
+                for result in body::results(&body) {
+                    let (monitor, kept) = result?;
+                    take(monitor, kept);
+                }
+            }
+        }
+    }
+}
+
+/// The rows with these keys, those that there are, in the order of their keys.
+pub(crate) async fn with_keys(db: &mut Connection, keys: &[i64]) -> Result<Vec<Entry>, StoreError> {
+    let mut entries = read_bodies(db, TABLE, keys).await?;
+    entries.sort_unstable_by_key(|(key, _)| *key);
+    entries.dedup_by_key(|(key, _)| *key);
+    Ok(entries)
+}
+
+/// The first and the last key.
+pub(crate) async fn edges(db: &mut Connection) -> Result<Option<(i64, i64)>, StoreError> {
+    let first: Option<Option<i64>> =
+        query("SELECT MIN(key) FROM recent_results").scalar(&mut *db).await?;
+    let last: Option<Option<i64>> = query("SELECT MAX(key) FROM recent_results").scalar(db).await?;
+    Ok(first.flatten().zip(last.flatten()))
+}
