@@ -23,6 +23,7 @@ pub(crate) use self::session::Session;
 use self::task::{Answer, Pending, Task};
 pub(crate) use self::task::{Begin, Work};
 use crate::StoreError;
+use crate::engine::Log;
 use crate::line;
 
 /// Work that may wait before those who bring more have to wait themselves.
@@ -137,8 +138,9 @@ impl Writer {
 
 async fn run(shared: Shared, mut waiting: mpsc::Receiver<Message>) {
     let mut messages = Vec::with_capacity(GROUP_MAX);
+    let mut log = Log::default();
     loop {
-        let Some(until) = look_after(&shared).await else { return };
+        let Some(until) = look_after(&shared, &mut log).await else { return };
         let waiting_for_work = waiting.recv_many(&mut messages, GROUP_MAX);
         let came = line::while_quiet(until, waiting_for_work).await;
         let mut shared = shared.lock().await;
@@ -165,6 +167,8 @@ async fn run(shared: Shared, mut waiting: mpsc::Receiver<Message>) {
             && let Some(session) = shared.take()
         {
             waiting.close();
+            // The last connection takes the log away.
+            drop(log);
             let _ = reply.send(session.close().await);
             return;
         }
@@ -173,16 +177,20 @@ async fn run(shared: Shared, mut waiting: mpsc::Receiver<Message>) {
 
 /// Syncs the log where that is due, and says when to look again, unless there is work before; `None` where
 /// there is no session any more.
-async fn look_after(shared: &Shared) -> Option<Option<Instant>> {
+async fn look_after(shared: &Shared, own: &mut Log) -> Option<Option<Instant>> {
     loop {
         let chore = shared.lock().await.as_mut()?.chore();
-        let log = match chore {
+        let (log, folds) = match chore {
             Chore::Wait(until) => return Some(until),
-            Chore::Sync(log) => log,
+            Chore::Sync { log, folds } => (log, folds),
         };
         // SQLite has no locks on its log that closing this would let go of.
-        if let Err(why) = File::open(log).and_then(|log| log.sync_data()) {
+        if let Err(why) = File::open(&log).and_then(|log| log.sync_data()) {
             shared.lock().await.as_mut()?.not_synced(&why);
+        } else if folds && let Err(why) = own.fold(&log) {
+            tracing::warn!(
+                "the database's log could not be copied into it, which is tried again: {why}"
+            );
         }
     }
 }

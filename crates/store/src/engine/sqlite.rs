@@ -81,6 +81,29 @@ pub(crate) fn writer(folder: &Path) -> Result<Connection, StoreError> {
     Ok(db)
 }
 
+/// Who copies the log into the database beside the writer, whose commits then wait for that only where
+/// the log grows faster. Its connection is made when it is first needed.
+#[derive(Default)]
+pub(crate) struct Log(Option<Connection>);
+
+impl Log {
+    /// Copies what nobody reads in the log any more; once it is all, the log is written from its beginning
+    /// again. Waits for nobody.
+    pub(crate) fn fold(&mut self, log: &Path) -> Result<(), sqlx::Error> {
+        let db = match &mut self.0 {
+            Some(db) => db,
+            none => none.insert(Self::connect(log)?),
+        };
+        embedded::run(db, "PRAGMA wal_checkpoint(PASSIVE)")
+    }
+
+    fn connect(log: &Path) -> Result<Connection, sqlx::Error> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let path = log.with_file_name(DATABASE_FILE);
+        Connection::open_with_flags(path, flags).map_err(embedded::said)
+    }
+}
+
 /// Like [`writer`], by a thread of its own that hands over rows as they are asked for.
 pub(crate) async fn carrier(folder: &Path) -> Result<SqliteConnection, StoreError> {
     let path = database_path(folder);

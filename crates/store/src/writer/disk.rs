@@ -8,6 +8,9 @@ use tokio::time::Instant;
 
 /// What may wait for a sync waits no longer than this.
 const SYNCED_WITHIN: Duration = Duration::from_secs(1);
+/// The log is copied into the database this often while something is written, so that it is a few pages that
+/// are used again and again, which are in memory.
+const FOLDED_EVERY: Duration = Duration::from_secs(5);
 /// A thread that has something else to do waits for commits that take less than this.
 const QUICK: Duration = Duration::from_millis(5);
 
@@ -30,6 +33,8 @@ pub(super) struct Disk {
     waits: bool,
     /// When somebody looks whether something waits; `None` where nobody does.
     looks_at: Option<Instant>,
+    /// When the log was copied into the database last.
+    folded_at: Option<Instant>,
     /// How long the last commit took that was synced.
     synced_took: Duration,
     /// How long the last one took that was not.
@@ -108,6 +113,15 @@ impl Disk {
         self.waits
     }
 
+    /// Whether it is time to copy the log into the database.
+    pub(super) fn folds(&mut self, now: Instant) -> bool {
+        let is_due = self.folded_at.is_none_or(|at| at + FOLDED_EVERY <= now);
+        if is_due {
+            self.folded_at = Some(now);
+        }
+        is_due
+    }
+
     /// What was to be synced was not.
     pub(super) fn still_waits(&mut self) {
         self.waits = true;
@@ -161,6 +175,15 @@ mod tests {
         assert!(disk.look(after(6_000)));
         disk.still_waits();
         assert!(disk.look(after(7_000)), "what could not be synced is synced later");
+    }
+
+    #[test]
+    fn the_log_is_copied_every_five_seconds() {
+        let start = Instant::now();
+        let mut disk = Disk::default();
+        let looks = (0..12).map(|second| disk.folds(start + Duration::from_secs(second)));
+        let folds: Vec<_> = looks.enumerate().filter(|(_, folds)| *folds).collect();
+        assert_eq!(folds, [(0, true), (5, true), (10, true)]);
     }
 
     #[test]

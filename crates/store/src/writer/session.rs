@@ -43,8 +43,9 @@ pub(crate) struct Session {
 pub(super) enum Chore {
     /// Nothing before then, unless work comes.
     Wait(Option<Instant>),
-    /// The log is to be synced. Others may write meanwhile.
-    Sync(PathBuf),
+    /// The log is to be synced, and copied into the database too where that is due. Others may write
+    /// meanwhile.
+    Sync { log: PathBuf, folds: bool },
 }
 
 impl Session {
@@ -127,7 +128,10 @@ impl Session {
         let now = Instant::now();
         self.disk.watch(now);
         let log = if self.disk.look(now) { self.db.log() } else { None };
-        log.map_or_else(|| Chore::Wait(self.disk.looks_at()), Chore::Sync)
+        match log {
+            Some(log) => Chore::Sync { log, folds: self.disk.folds(now) },
+            None => Chore::Wait(self.disk.looks_at()),
+        }
     }
 
     /// The log could not be synced, which is tried again with what is written until then.
