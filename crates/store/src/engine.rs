@@ -16,7 +16,7 @@ use crate::{Settings, StoreError};
 pub(crate) use postgres::{Owner, READER_WAIT};
 #[cfg(test)]
 pub(crate) use sqlite::database_path;
-pub(crate) use sqlite::{DATABASE_FILE, Log, MOVED_FILE, refuse_moved, set_aside};
+pub(crate) use sqlite::{DATABASE_FILE, Folding, MOVED_FILE, refuse_moved, set_aside};
 
 /// Which database the store lives in.
 #[derive(Clone, Debug)]

@@ -24,7 +24,7 @@ pub(crate) use block::{Key, unpack};
 pub use charted::Stretch;
 pub use gather::Gathered;
 pub(crate) use grain::{
-    Grain, entry, key as grain_key, put as put_bodies, read as read_bodies, stretch_of,
+    Grain, entry, insert as insert_bodies, key as grain_key, read as read_bodies, stretch_of,
 };
 pub use prune::PrunedHistory;
 pub(crate) use row::{Kept, each_phase, probes, pull_phases};
@@ -132,6 +132,12 @@ pub(crate) async fn number(
         .scalar(db)
         .await?
         .ok_or_else(|| StoreError::not_found("monitor", &monitor))
+}
+
+/// The monitors by their numbers, also those that are deleted.
+pub(crate) async fn monitors(db: &mut Connection) -> Result<Vec<(i64, MonitorId)>, StoreError> {
+    let rows = query("SELECT number, id FROM monitors").fetch_all(db).await?;
+    rows.iter().map(|row| Ok((row.try_get(0)?, id(row, 1, MonitorId::parse)?))).collect()
 }
 
 /// Results of a monitor that are not gathered yet, in any order.

@@ -1,12 +1,12 @@
 //! Results of checks, before they are gathered into the history: what was committed together is a row of
 //! `recent_results`, behind those before it, so that a commit changes a page or two. How results are written
-//! stands in `insert`, what a row holds in `body`, how rows are read in `pages`.
+//! stands in `insert`, what a row holds in `body`, how rows are read in `rows`.
 //!
 //! Nothing looks for the second of an identity among what is stored: who reads takes the first.
 
 mod body;
 mod insert;
-mod pages;
+mod rows;
 
 use std::collections::{HashMap, HashSet};
 
@@ -20,7 +20,7 @@ use crate::{Store, StoreError, codes};
 
 pub(crate) use body::results as of_body;
 pub(crate) use insert::{Ends, Placed, arrange, bodies, insert};
-pub(crate) use pages::{Entry, Pages, edges, with_keys};
+pub(crate) use rows::{RowsBetween, edges, with_keys};
 
 /// The table of what is not gathered yet: keys, which are the number of a stretch of ten minutes and then the
 /// row's own, and bodies.
@@ -80,7 +80,7 @@ impl Results<'_> {
         let Some((_, last)) = edges(&mut db).await? else { return Ok(None) };
         let mut latest = None;
         let first = grain_key(stretch_of(last), 0);
-        let last_stretch = Pages::between(first, i64::MAX);
+        let last_stretch = RowsBetween::keys(first, i64::MAX);
         last_stretch.each(&mut db, |_, row| latest = latest.max(Some(row.slot))).await?;
         Ok(latest.map(Timestamp::from_millis))
     }
@@ -99,7 +99,7 @@ impl Results<'_> {
         let since = since.as_millis();
         let mut known = HashSet::new();
         let mut found = Vec::new();
-        let stretches = Pages::between(Grain::TenMinutes.key(since, 0), i64::MAX);
+        let stretches = RowsBetween::keys(Grain::TenMinutes.key(since, 0), i64::MAX);
         stretches
             .each(&mut db, |number, row| {
                 if let Some(monitor) = monitors.get(&number)
@@ -126,7 +126,7 @@ impl Results<'_> {
             }
             count += u64::from(known.insert((number, row.key())));
         };
-        Pages::between(i64::MIN, i64::MAX).each(&mut self.store.read().await?, add).await?;
+        RowsBetween::keys(i64::MIN, i64::MAX).each(&mut self.store.read().await?, add).await?;
         Ok(count)
     }
 }

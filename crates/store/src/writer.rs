@@ -23,7 +23,7 @@ pub(crate) use self::session::Session;
 use self::task::{Answer, Pending, Task};
 pub(crate) use self::task::{Begin, Work};
 use crate::StoreError;
-use crate::engine::Log;
+use crate::engine::Folding;
 use crate::line;
 
 /// Work that may wait before those who bring more have to wait themselves.
@@ -138,9 +138,9 @@ impl Writer {
 
 async fn run(shared: Shared, mut waiting: mpsc::Receiver<Message>) {
     let mut messages = Vec::with_capacity(GROUP_MAX);
-    let mut log = Log::default();
+    let mut folding = Folding::default();
     loop {
-        let Some(until) = look_after(&shared, &mut log).await else { return };
+        let Some(until) = look_after(&shared, &mut folding).await else { return };
         let waiting_for_work = waiting.recv_many(&mut messages, GROUP_MAX);
         let came = line::while_quiet(until, waiting_for_work).await;
         let mut shared = shared.lock().await;
@@ -168,29 +168,31 @@ async fn run(shared: Shared, mut waiting: mpsc::Receiver<Message>) {
         {
             waiting.close();
             // The last connection takes the log away.
-            drop(log);
+            drop(folding);
             let _ = reply.send(session.close().await);
             return;
         }
     }
 }
 
-/// Syncs the log where that is due, and says when to look again, unless there is work before; `None` where
-/// there is no session any more.
-async fn look_after(shared: &Shared, own: &mut Log) -> Option<Option<Instant>> {
+/// Syncs the log and copies it into the database where that is due, and says when to look again, unless there
+/// is work before; `None` where there is no session any more.
+async fn look_after(shared: &Shared, folding: &mut Folding) -> Option<Option<Instant>> {
     loop {
         let chore = shared.lock().await.as_mut()?.chore();
-        let (log, folds) = match chore {
+        let (log, due) = match chore {
             Chore::Wait(until) => return Some(until),
-            Chore::Sync { log, folds } => (log, folds),
+            Chore::Log(log, due) => (log, due),
         };
         // SQLite has no locks on its log that closing this would let go of.
-        if let Err(why) = File::open(&log).and_then(|log| log.sync_data()) {
+        let synced =
+            if due.sync { File::open(&log).and_then(|log| log.sync_data()) } else { Ok(()) };
+        if let Err(why) = synced {
             shared.lock().await.as_mut()?.not_synced(&why);
-        } else if folds && let Err(why) = own.fold(&log) {
-            tracing::warn!(
-                "the database's log could not be copied into it, which is tried again: {why}"
-            );
+        } else if due.fold
+            && let Err(why) = folding.fold(&log)
+        {
+            tracing::warn!("the database's log could not be copied into it, and grows: {why}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! SQLite inside: how it is opened for the writer and for the readers.
+//! SQLite inside: how it is opened for the writer, for the readers, and for who copies its log.
 
 use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions};
@@ -29,8 +29,8 @@ const READER_IDLE: Duration = Duration::from_secs(30);
 const BUSY: Duration = Duration::from_secs(5);
 const WRITER_CACHE_KIB: u32 = 4 * 1024;
 const READER_CACHE_KIB: u32 = 2 * 1024;
-/// The log is copied into the database every so many pages (8 MiB): a page changed by many
-/// transactions is copied once.
+/// Where the log grows to so many pages (8 MiB) before [`Folding`] comes to it, who commits copies it into the
+/// database: a page changed by many transactions is copied once.
 const CHECKPOINT_PAGES: u32 = 2_000;
 /// The log's file is cut back to this when it grew beyond it.
 const LOG_BYTES: u32 = 32 * 1024 * 1024;
@@ -84,9 +84,9 @@ pub(crate) fn writer(folder: &Path) -> Result<Connection, StoreError> {
 /// Who copies the log into the database beside the writer, whose commits then wait for that only where
 /// the log grows faster. Its connection is made when it is first needed.
 #[derive(Default)]
-pub(crate) struct Log(Option<Connection>);
+pub(crate) struct Folding(Option<Connection>);
 
-impl Log {
+impl Folding {
     /// Copies what nobody reads in the log any more; once it is all, the log is written from its beginning
     /// again. Waits for nobody.
     pub(crate) fn fold(&mut self, log: &Path) -> Result<(), sqlx::Error> {

@@ -11,7 +11,7 @@ use super::grain::stretch_of;
 use super::{Grain, HistoryStore, Kept, block, grain_key, sums};
 use crate::StoreError;
 use crate::db::{Connection, query};
-use crate::results::{self, Pages};
+use crate::results::{self, RowsBetween};
 use crate::writer::Session;
 
 /// Results stay where they were written until a slot so much later has one. Most come in within
@@ -19,6 +19,8 @@ use crate::writer::Session;
 const SETTLED: Duration = Duration::from_mins(5);
 /// Results whose monitors are written in one transaction, which others wait for: some milliseconds.
 const WRITTEN_AT_ONCE: usize = 2_000;
+/// Rows that are taken away in one transaction: as long.
+const TAKEN_AT_ONCE: u64 = 250;
 /// Bytes of bodies that are gathered together: some 100,000 results, which are some 10 MiB meanwhile.
 const PART_BYTES: i64 = 5_000_000;
 /// Each part reads over the results of all: where there are more than these parts hold, parts are larger.
@@ -47,10 +49,12 @@ impl HistoryStore<'_> {
     /// until there is nothing to do; what is lost on the way is done again by the next call. All
     /// is read and reckoned beside the writer, who only writes, a few milliseconds at a time.
     pub async fn gather(&self) -> Result<Gathered, StoreError> {
-        // Who else gathers would write sums of what is older than the first one's.
-        let _alone = self.store.tail().gathering().await;
         let mut gathered = Gathered::default();
+        // The connection comes first: who has one may wait for who is alone.
         let mut db = self.store.read().await?;
+        // Who else gathers would write sums of what is older than the first one's.
+        let alone = self.store.tail().alone().await;
+        alone.learn(&mut db).await?;
         let Some(due) = due(&mut db).await? else { return Ok(gathered) };
         let start = Grain::TenMinutes.start(*due.start());
         for part in parts(&mut db, &due).await? {
@@ -62,10 +66,10 @@ impl HistoryStore<'_> {
         }
         // From here on who reads finds it in the blocks.
         self.store.tail().trim(&due);
-        let mut pages = Pages::between(*due.start(), *due.end());
-        while let Some((last, _)) = pages.next(&mut db).await?.last() {
-            let (first, last) = (*due.start(), *last);
-            self.store.write(move |session| Box::pin(take_away(session, first, last))).await?;
+        let mut taken = TAKEN_AT_ONCE;
+        while taken >= TAKEN_AT_ONCE {
+            let due = due.clone();
+            taken = self.store.write(|session| Box::pin(take_away(session, due))).await?;
         }
         Ok(gathered)
     }
@@ -93,7 +97,7 @@ async fn due(db: &mut Connection) -> Result<Option<RangeInclusive<i64>>, StoreEr
     let Some((first, latest)) = results::edges(db).await? else { return Ok(None) };
     // The last row is of about now; where it is not, because it came late, the next one will be.
     let mut slot = i64::MIN;
-    Pages::between(latest, latest).each(db, |_, row| slot = slot.max(row.slot)).await?;
+    RowsBetween::keys(latest, latest).each(db, |_, row| slot = slot.max(row.slot)).await?;
     let settled = slot.saturating_sub(SETTLED.as_millis() as i64);
     let stretch = stretch_of(first);
     if Grain::TenMinutes.number(settled) <= stretch {
@@ -131,7 +135,7 @@ async fn read(
     monitors: &RangeInclusive<i64>,
 ) -> Result<HashMap<i64, Vec<Kept>>, StoreError> {
     let mut by_monitor: HashMap<i64, Vec<Kept>> = HashMap::new();
-    let rows = Pages::between(*due.start(), *due.end());
+    let rows = RowsBetween::keys(*due.start(), *due.end());
     let add = |monitor, row| {
         if monitors.contains(&monitor) {
             by_monitor.entry(monitor).or_default().push(row);
@@ -216,13 +220,17 @@ async fn put(session: &mut Session, bodies: Bodies) -> Result<(), StoreError> {
     Grain::Day.put(db, bodies.days).await
 }
 
-/// Takes away rows that were gathered.
-async fn take_away(session: &mut Session, first: i64, last: i64) -> Result<(), StoreError> {
+/// Takes away the first of the rows that were gathered, and says how many.
+async fn take_away(session: &mut Session, due: RangeInclusive<i64>) -> Result<u64, StoreError> {
     session.touches_nothing();
-    query("DELETE FROM recent_results WHERE key >= $1 AND key <= $2")
-        .bind(first)
-        .bind(last)
-        .execute(&mut session.db)
-        .await?;
-    Ok(())
+    let taken = query(
+        "DELETE FROM recent_results WHERE key >= $1 AND key <= (SELECT MAX(key) FROM \
+         (SELECT key FROM recent_results WHERE key >= $1 AND key <= $2 ORDER BY key LIMIT $3) AS first)",
+    )
+    .bind(*due.start())
+    .bind(*due.end())
+    .bind(TAKEN_AT_ONCE as i64)
+    .execute(&mut session.db)
+    .await?;
+    Ok(taken)
 }

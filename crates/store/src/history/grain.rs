@@ -100,7 +100,8 @@ impl Grain {
         db: &mut Connection,
         entries: Vec<(i64, Vec<u8>)>,
     ) -> Result<(), StoreError> {
-        put(db, self.table(), entries).await
+        let replace = " ON CONFLICT (key) DO UPDATE SET body = excluded.body";
+        write_all(db, self.table(), entries, replace).await
     }
 }
 
@@ -147,11 +148,20 @@ pub(crate) async fn read(
     Ok(found)
 }
 
-/// Stores bodies in such a table, in the place of those with the same keys.
-pub(crate) async fn put(
+/// Stores bodies in such a table; keys that are there are refused.
+pub(crate) async fn insert(
     db: &mut Connection,
     table: &str,
     entries: Vec<(i64, Vec<u8>)>,
+) -> Result<(), StoreError> {
+    write_all(db, table, entries, "").await
+}
+
+async fn write_all(
+    db: &mut Connection,
+    table: &str,
+    entries: Vec<(i64, Vec<u8>)>,
+    where_there: &str,
 ) -> Result<(), StoreError> {
     let mut rest = entries.into_iter();
     while rest.len() > 0 {
@@ -162,7 +172,7 @@ pub(crate) async fn put(
             write!(statement, "{comma}({})", placeholders(2, 2 * pair))
                 .expect("a String takes everything");
         }
-        statement.push_str(" ON CONFLICT (key) DO UPDATE SET body = excluded.body");
+        statement.push_str(where_there);
         let mut query = query(AssertSqlSafe(statement));
         for (key, body) in rest.by_ref().take(size) {
             query = query.bind(key).bind(body);

@@ -2,6 +2,7 @@
 //! there would read everybody's. Memory holds the keys of the rows in which each monitor has some. It only
 //! says where to look; what is there says the database, which is why a key too many does no harm.
 
+use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::sync::{Mutex, MutexGuard};
 
@@ -10,27 +11,33 @@ use rules::{ById, MonitorId};
 use super::Kept;
 use crate::StoreError;
 use crate::db::Connection;
-use crate::results::{self, Entry, Pages, Placed};
+use crate::results::{self, Placed, RowsBetween};
 
 /// The keys of rows by monitor.
 #[derive(Debug)]
 pub(crate) struct Tail {
     known: Mutex<Known>,
-    /// Held by the one who gathers.
+    /// Held by the one who gathers, or learns what there is.
     gathering: tokio::sync::Mutex<()>,
 }
 
 #[derive(Debug)]
 struct Known {
-    /// Rows up to here may be of the process before, and are not in memory.
-    before: i64,
+    /// Rows up to here are of the process before, until it is learned whose they are.
+    left_behind: Option<i64>,
     keys: ById<MonitorId, Vec<i64>>,
+}
+
+/// What shows that nobody else gathers.
+pub(super) struct Alone<'t> {
+    tail: &'t Tail,
+    _gathering: tokio::sync::MutexGuard<'t, ()>,
 }
 
 impl Tail {
     /// What the process before left behind has keys up to `last`.
     pub(crate) fn after(last: Option<i64>) -> Self {
-        let known = Known { before: last.unwrap_or(i64::MIN), keys: ById::default() };
+        let known = Known { left_behind: last, keys: ById::default() };
         Self { known: Mutex::new(known), gathering: tokio::sync::Mutex::default() }
     }
 
@@ -38,10 +45,7 @@ impl Tail {
     pub(crate) fn note(&self, placed: &[Placed]) {
         let mut known = self.known();
         for (monitor, key) in placed {
-            let keys = known.keys.entry(*monitor).or_default();
-            if keys.last() != Some(key) {
-                keys.push(*key);
-            }
+            add(known.keys.entry(*monitor).or_default(), *key);
         }
     }
 
@@ -58,20 +62,58 @@ impl Tail {
     }
 
     /// Waits until nobody else gathers.
-    pub(super) async fn gathering(&self) -> tokio::sync::MutexGuard<'_, ()> {
-        self.gathering.lock().await
+    pub(super) async fn alone(&self) -> Alone<'_> {
+        Alone { tail: self, _gathering: self.gathering.lock().await }
     }
 
-    /// Up to which key to look everywhere, and the keys after it.
-    fn of(&self, monitor: MonitorId) -> (i64, Vec<i64>) {
-        let known = self.known();
-        let before = known.before;
-        let keys = known.keys.get(&monitor).map(Vec::as_slice).unwrap_or_default();
-        (before, keys.iter().copied().filter(|key| *key > before).collect())
+    /// The keys of a monitor's rows, once those that were left behind are known.
+    async fn of(&self, db: &mut Connection, monitor: MonitorId) -> Result<Vec<i64>, StoreError> {
+        if self.known().left_behind.is_some() {
+            self.alone().await.learn(db).await?;
+        }
+        Ok(self.known().keys.get(&monitor).cloned().unwrap_or_default())
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {
         self.known.lock().expect("nothing panics while it holds this")
+    }
+}
+
+impl Alone<'_> {
+    /// Reads through what the process before left behind, once.
+    pub(super) async fn learn(&self, db: &mut Connection) -> Result<(), StoreError> {
+        let Some(last) = self.tail.known().left_behind else { return Ok(()) };
+        let mut keys: HashMap<i64, Vec<i64>> = HashMap::new();
+        let mut rows = RowsBetween::keys(i64::MIN, last);
+        loop {
+            let entries = rows.next(db).await?;
+            if entries.is_empty() {
+                break;
+            }
+            for (key, body) in entries {
+                for result in results::of_body(&body) {
+                    add(keys.entry(result?.0).or_default(), key);
+                }
+            }
+        }
+        let numbered = super::monitors(db).await?;
+        let mut known = self.tail.known();
+        for (number, monitor) in numbered {
+            if let Some(mut all) = keys.remove(&number) {
+                let since = known.keys.entry(monitor).or_default();
+                all.append(since);
+                *since = all;
+            }
+        }
+        known.left_behind = None;
+        Ok(())
+    }
+}
+
+/// Adds the key of a row, of which there may be several results in a row.
+fn add(keys: &mut Vec<i64>, key: i64) {
+    if keys.last() != Some(&key) {
+        keys.push(key);
     }
 }
 
@@ -82,29 +124,15 @@ pub(super) async fn rows(
     monitor: MonitorId,
     number: i64,
 ) -> Result<Vec<Kept>, StoreError> {
-    let (before, keys) = tail.of(monitor);
+    let keys = tail.of(db, monitor).await?;
     let mut kept = Vec::new();
-    let mut left_behind = Pages::between(i64::MIN, before);
-    loop {
-        let entries = left_behind.next(db).await?;
-        if entries.is_empty() {
-            break;
-        }
-        add(&mut kept, number, &entries)?;
-    }
-    add(&mut kept, number, &results::with_keys(db, &keys).await?)?;
-    Ok(kept)
-}
-
-/// Adds what of these rows belongs to a monitor.
-fn add(kept: &mut Vec<Kept>, monitor: i64, entries: &[Entry]) -> Result<(), StoreError> {
-    for (_, body) in entries {
-        for result in results::of_body(body) {
+    for (_, body) in results::with_keys(db, &keys).await? {
+        for result in results::of_body(&body) {
             let (of, row) = result?;
-            if of == monitor {
+            if of == number {
                 kept.push(row);
             }
         }
     }
-    Ok(())
+    Ok(kept)
 }

@@ -8,12 +8,12 @@ use rules::MonitorId;
 
 use super::{ResultRow, TABLE, body};
 use crate::db::{Connection, query};
-use crate::history::{Grain, Key, grain_key, put_bodies};
+use crate::history::{Grain, Key, grain_key, insert_bodies};
 use crate::{StoreError, codes};
 
 /// Results of one body at most: with usual phases it fits a page of SQLite.
 const TOGETHER: usize = 64;
-/// Stretches whose ends are remembered; what is late is of the last one, or the one before.
+/// Stretches whose ends are remembered; nearly all results are of the last one, or the one before.
 const STRETCHES: usize = 4;
 
 /// Results that become one row.
@@ -58,21 +58,22 @@ pub(crate) async fn insert(
         entries.push((key, body::of(results)));
         placed.extend(results.iter().map(|row| (row.result.identity.monitor, key)));
     }
-    put_bodies(db, TABLE, entries).await?;
+    insert_bodies(db, TABLE, entries).await?;
     Ok(placed)
 }
 
 impl Ends {
     /// The key of a stretch's next row, which is no other's even where that row is undone.
     async fn next(&mut self, db: &mut Connection, stretch: i64) -> Result<i64, StoreError> {
-        let next = match self.0.get(&stretch) {
-            Some(next) => *next,
-            None => Self::stored(db, stretch).await?,
-        };
-        self.0.insert(stretch, next + 1);
-        if self.0.len() > STRETCHES {
+        if let Some(next) = self.0.get_mut(&stretch) {
+            *next += 1;
+            return Ok(*next - 1);
+        }
+        let next = Self::stored(db, stretch).await?;
+        if self.0.len() >= STRETCHES {
             self.0.pop_first();
         }
+        self.0.insert(stretch, next + 1);
         Ok(next)
     }
 

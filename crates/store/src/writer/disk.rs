@@ -1,4 +1,5 @@
-//! When the log of the embedded database is synced to the disk, and who may wait for that. What a commit
+//! When the log of the embedded database is synced to the disk, and copied into the database; and who may wait
+//! for that. What a commit
 //! answers survives the end of the process in any case; syncing is for the end of the machine. PostgreSQL
 //! decides by itself.
 
@@ -8,8 +9,8 @@ use tokio::time::Instant;
 
 /// What may wait for a sync waits no longer than this.
 const SYNCED_WITHIN: Duration = Duration::from_secs(1);
-/// The log is copied into the database this often while something is written, so that it is a few pages that
-/// are used again and again, which are in memory.
+/// The log is copied into the database this often while checks are stored, so that it is a few pages that are
+/// used again and again, which are in memory.
 const FOLDED_EVERY: Duration = Duration::from_secs(5);
 /// A thread that has something else to do waits for commits that take less than this.
 const QUICK: Duration = Duration::from_millis(5);
@@ -33,12 +34,22 @@ pub(super) struct Disk {
     waits: bool,
     /// When somebody looks whether something waits; `None` where nobody does.
     looks_at: Option<Instant>,
-    /// When the log was copied into the database last.
+    /// When the log was copied into the database last, and whether something was written since.
     folded_at: Option<Instant>,
+    has_grown: bool,
     /// How long the last commit took that was synced.
     synced_took: Duration,
     /// How long the last one took that was not.
     eased_took: Duration,
+}
+
+/// What is to be done of the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Due {
+    /// It is to be synced.
+    pub(super) sync: bool,
+    /// It is to be copied into the database.
+    pub(super) fold: bool,
 }
 
 impl Durable {
@@ -67,6 +78,7 @@ impl Disk {
     /// Notes a commit that was made so and changed something: one that changes nothing is not written, and
     /// syncs nothing of what others wrote.
     pub(super) fn committed(&mut self, due: Durable, took: Duration) {
+        self.has_grown = true;
         match due {
             Durable::AtOnce => (self.waits, self.synced_took) = (false, took),
             Durable::Soon => (self.waits, self.eased_took) = (true, took),
@@ -96,30 +108,28 @@ impl Disk {
         self.looks_at
     }
 
-    /// Whether it is time to look, and something waits that is to be synced now. As long as something did,
-    /// somebody looks again: what comes before then waits no longer, and nobody has to be told of it.
-    pub(super) fn look(&mut self, now: Instant) -> bool {
+    /// Whether it is time to look, and what is to be done then. As long as something waited, somebody looks
+    /// again: what comes before then waits no longer, and nobody has to be told of it.
+    pub(super) fn look(&mut self, now: Instant) -> Option<Due> {
         if self.looks_at.is_none_or(|at| now < at) {
-            return false;
+            return None;
         }
-        let waited = std::mem::take(&mut self.waits);
-        self.looks_at = waited.then(|| now + SYNCED_WITHIN);
-        waited
+        let sync = std::mem::take(&mut self.waits);
+        self.looks_at = sync.then(|| now + SYNCED_WITHIN);
+        let fold = self.has_grown && self.folded_at.is_none_or(|at| at + FOLDED_EVERY <= now);
+        if fold {
+            self.has_grown = false;
+            self.folded_at = Some(now);
+            // The next commit begins the log anew, and SQLite syncs the beginning, in whichever mode.
+            self.eased_took = QUICK;
+        }
+        (sync || fold).then_some(Due { sync, fold })
     }
 
     /// Whether something is committed that is not synced.
     #[cfg(test)]
     pub(super) fn waits(&self) -> bool {
         self.waits
-    }
-
-    /// Whether it is time to copy the log into the database.
-    pub(super) fn folds(&mut self, now: Instant) -> bool {
-        let is_due = self.folded_at.is_none_or(|at| at + FOLDED_EVERY <= now);
-        if is_due {
-            self.folded_at = Some(now);
-        }
-        is_due
     }
 
     /// What was to be synced was not.
@@ -163,27 +173,43 @@ mod tests {
             assert_eq!(disk.watch(after(ms)), ms == 100, "only the first is told of");
             assert_eq!(disk.looks_at(), Some(after(1_100)));
         }
-        assert!(!disk.look(after(1_099)));
-        assert!(disk.look(after(1_100)));
+        assert_eq!(disk.look(after(1_099)), None);
+        assert!(syncs(&mut disk, after(1_100)));
         disk.committed(Durable::Soon, TOOK);
         assert!(!disk.watch(after(1_150)), "somebody looks as it is");
         disk.committed(Durable::AtOnce, TOOK);
-        assert!(!disk.look(after(2_100)), "it was synced with another commit");
+        assert!(!syncs(&mut disk, after(2_100)), "it was synced with another commit");
         assert_eq!(disk.looks_at(), None, "who looks for nothing rests");
         disk.committed(Durable::Soon, TOOK);
         assert!(disk.watch(after(5_000)));
-        assert!(disk.look(after(6_000)));
+        assert!(syncs(&mut disk, after(6_000)));
         disk.still_waits();
-        assert!(disk.look(after(7_000)), "what could not be synced is synced later");
+        assert!(syncs(&mut disk, after(7_000)), "what could not be synced is synced later");
+    }
+
+    fn syncs(disk: &mut Disk, now: Instant) -> bool {
+        disk.look(now).is_some_and(|due| due.sync)
     }
 
     #[test]
-    fn the_log_is_copied_every_five_seconds() {
+    fn the_log_is_copied_every_five_seconds_where_it_grew() {
         let start = Instant::now();
         let mut disk = Disk::default();
-        let looks = (0..12).map(|second| disk.folds(start + Duration::from_secs(second)));
-        let folds: Vec<_> = looks.enumerate().filter(|(_, folds)| *folds).collect();
-        assert_eq!(folds, [(0, true), (5, true), (10, true)]);
+        let mut folds = Vec::new();
+        for second in 0..20 {
+            let now = start + Duration::from_secs(second);
+            if second < 13 {
+                disk.committed(Durable::Soon, TOOK);
+            }
+            disk.watch(now);
+            if disk.look(now).is_some_and(|due| due.fold) {
+                folds.push(second);
+                assert!(!disk.is_quick(Durable::Soon), "the next one waits for the disk");
+            }
+        }
+        assert_eq!(folds, [1, 6, 11]);
+        disk.committed(Durable::Soon, TOOK);
+        assert!(disk.is_quick(Durable::Soon));
     }
 
     #[test]

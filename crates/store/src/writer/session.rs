@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rules::WorkspaceId;
 use tokio::time::Instant;
 
-use super::disk::{Disk, Durable};
+use super::disk::{Disk, Due, Durable};
 use super::task::{Begin, Kept, Task, Undone};
 use crate::StoreError;
 use crate::db::{self, Connection};
@@ -43,9 +43,8 @@ pub(crate) struct Session {
 pub(super) enum Chore {
     /// Nothing before then, unless work comes.
     Wait(Option<Instant>),
-    /// The log is to be synced, and copied into the database too where that is due. Others may write
-    /// meanwhile.
-    Sync { log: PathBuf, folds: bool },
+    /// This is to be done of the log. Others may write meanwhile.
+    Log(PathBuf, Due),
 }
 
 impl Session {
@@ -127,9 +126,8 @@ impl Session {
         }
         let now = Instant::now();
         self.disk.watch(now);
-        let log = if self.disk.look(now) { self.db.log() } else { None };
-        match log {
-            Some(log) => Chore::Sync { log, folds: self.disk.folds(now) },
+        match self.disk.look(now).zip(self.db.log()) {
+            Some((due, log)) => Chore::Log(log, due),
             None => Chore::Wait(self.disk.looks_at()),
         }
     }

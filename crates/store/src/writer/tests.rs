@@ -205,3 +205,35 @@ async fn after_a_panic_in_the_writer_nothing_is_stored_and_who_asks_hears_so() {
     }
     assert_eq!(words(&store).await, [""; 0]);
 }
+
+#[tokio::test]
+async fn the_log_is_copied_beside_the_writer_and_used_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = a_store(folder.path()).await;
+    let log = folder.path().join("data/aloft.db-wal");
+    let length = || std::fs::metadata(&log).unwrap().len();
+    let mut folding = Folding::default();
+    let mut lengths = Vec::new();
+    for _ in 0..3 {
+        for _ in 0..20 {
+            store.writer().write(AT_ONCE, |session| run(session, ADD)).await.unwrap();
+        }
+        folding.fold(&log).unwrap();
+        lengths.push(length());
+    }
+    assert!(lengths[0] > 0 && lengths[1..] == [lengths[0]; 2], "{lengths:?}");
+    assert_eq!(words(&store).await.len(), 60);
+}
+
+#[tokio::test]
+async fn a_store_whose_log_was_copied_is_closed_like_any() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = a_store(folder.path()).await;
+    store.writer().write(SOON, |session| run(session, ADD)).await.unwrap();
+    let database = folder.path().join("data/aloft.db");
+    let before = std::fs::read(&database).unwrap();
+    // The writer's own look, a second later.
+    once(async || (std::fs::read(&database).unwrap() != before).then_some(())).await;
+    store.close().await.unwrap();
+    assert!(!folder.path().join("data/aloft.db-wal").exists(), "the last connection takes it away");
+}

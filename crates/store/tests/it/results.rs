@@ -114,6 +114,25 @@ async fn batches_of_any_size_are_stored_whole() {
     .await;
 }
 
+// As where the clock is set back.
+#[tokio::test]
+async fn results_of_any_stretch_of_time_are_stored_whole_whatever_came_before() {
+    const STRETCH: i64 = 600_000;
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        let mut stored = 0;
+        for stretch in [5, 6, 7, 8, 9, 0, 3, 0, 9, 1, 0] {
+            let slots = (0..700).map(|slot| stretch * STRETCH + stored + slot);
+            let batch = slots.map(|slot| a_result(monitor, Region::FlyAms, slot));
+            home.commit(of(batch.collect())).await.unwrap();
+            stored += 700;
+            let count = home.store.results().count().await.unwrap();
+            assert_eq!(count, stored as u64, "after the stretch {stretch}");
+        }
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn results_of_a_deleted_monitor_are_dropped_and_the_others_stored() {
     for_each_engine(async |home| {

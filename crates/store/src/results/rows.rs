@@ -6,11 +6,11 @@ use crate::StoreError;
 use crate::db::{Connection, query};
 use crate::history::{Kept, entry, read_bodies};
 
-/// Rows of one page: some hundred KiB at most.
-const PAGE: i64 = 64;
+/// Rows read at a time: some hundred KiB at most.
+const AT_ONCE: i64 = 64;
 
 /// Rows with keys in a range, some at a time.
-pub(crate) struct Pages {
+pub(crate) struct RowsBetween {
     first: i64,
     last: i64,
 }
@@ -18,9 +18,9 @@ pub(crate) struct Pages {
 /// A row: its key and its body.
 pub(crate) type Entry = (i64, Vec<u8>);
 
-impl Pages {
+impl RowsBetween {
     /// From one key to another, both among them.
-    pub(crate) const fn between(first: i64, last: i64) -> Self {
+    pub(crate) const fn keys(first: i64, last: i64) -> Self {
         Self { first, last }
     }
 
@@ -32,7 +32,7 @@ impl Pages {
         )
         .bind(self.first)
         .bind(self.last)
-        .bind(PAGE)
+        .bind(AT_ONCE)
         .fetch_all(db)
         .await?;
         let entries = rows.iter().map(entry).collect::<Result<Vec<_>, _>>()?;
