@@ -56,6 +56,10 @@ pub(super) struct Seen {
 const CREATORS: usize = 64;
 /// How long they may take: who has more to check than it can must still hear of changes.
 const CREATED_WITHIN: Duration = Duration::from_mins(5);
+/// Checks of each monitor in each region, on average, after which all had one.
+const FIRST_ROUNDS: f64 = 1.2;
+/// How long that may take.
+const FIRST_ROUND_WITHIN: Duration = Duration::from_mins(3);
 /// Limits that callers of the bench do not reach.
 pub(super) const NO_LIMIT: [&str; 4] =
     ["--calls-per-second", "1000000", "--calls-burst", "1000000"];
@@ -68,6 +72,7 @@ pub(super) fn observe(target: &Target, load: Load, sizes: &Sizes) -> Result<Seen
     let rss_before = service.usage()?.rss_bytes as f64;
     create(&service, &key, target, load)?;
     thread::sleep(sizes.warm_up);
+    past_first_round(&service, load)?;
     let (begun, used) = (Instant::now(), service.usage()?);
     let before = api::metrics(service.address)?;
     let mut in_flight = Vec::new();
@@ -98,6 +103,18 @@ pub(super) fn observe(target: &Target, load: Load, sizes: &Sizes) -> Result<Seen
         late_p99_ms: late(0.99),
         commit_ms: commits("sum") / commits("count") * 1_000.0,
     })
+}
+
+/// Waits until each monitor was checked in each region: as long as regions join, what is remembered of a
+/// monitor is written with each of them.
+fn past_first_round(service: &Service, load: Load) -> Result<()> {
+    let (begun, checks) = (Instant::now(), (load.monitors * load.regions) as f64);
+    while results(&api::metrics(service.address)?) < FIRST_ROUNDS * checks
+        && begun.elapsed() < FIRST_ROUND_WITHIN
+    {
+        thread::sleep(Duration::from_secs(1));
+    }
+    Ok(())
 }
 
 /// Runs a service twice on one folder, and divides what the folder grew in the second run by the
