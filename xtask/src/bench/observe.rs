@@ -57,7 +57,7 @@ const CREATORS: usize = 64;
 /// How long they may take: who has more to check than it can must still hear of changes.
 const CREATED_WITHIN: Duration = Duration::from_mins(5);
 /// Checks of each monitor in each region, on average, after which all had one.
-const FIRST_ROUNDS: f64 = 1.2;
+const FIRST_ROUNDS: f64 = 2.0;
 /// How long that may take.
 const FIRST_ROUND_WITHIN: Duration = Duration::from_mins(3);
 /// Limits that callers of the bench do not reach.
