@@ -8,6 +8,7 @@ mod history;
 mod policy;
 mod step;
 mod transition;
+mod unwritten;
 mod verdict;
 mod votes;
 
@@ -16,6 +17,7 @@ pub use history::{Ballot, Heard, History, Hold, RegionState};
 pub use policy::{Policy, ProbeSlot, Serving};
 pub use step::{Changed, Effects, Moment, delete, receive, resolve, revise, tick};
 pub use transition::{ClosedAs, IncidentChange, Transition};
+pub use unwritten::{RECALLED, Unwritten};
 pub use verdict::{Share, Why};
 pub use votes::region_status;
 

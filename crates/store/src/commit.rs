@@ -24,6 +24,8 @@ pub struct Batch {
     pub missed: Vec<Missed>,
     /// What the judge remembers from now on, of each monitor whose memory changed.
     pub histories: Vec<(MonitorId, History)>,
+    /// The same of other monitors, where their stored results say it too: it need not be on the disk at once.
+    pub votes: Vec<(MonitorId, History)>,
     /// Every change of status with what it means for incidents, in their order: one without is not
     /// seen by those who remember what they read (see [`Store::generation`]).
     pub transitions: Vec<(MonitorId, Transition)>,
@@ -46,14 +48,15 @@ pub struct Committed {
 impl Batch {
     /// Whether it is results and nothing else.
     fn is_plain(&self) -> bool {
-        let Self { results, missed, histories, transitions, grounds: _ } = self;
-        let others = missed.is_empty() && histories.is_empty() && transitions.is_empty();
-        others && results.iter().all(|result| result.evidence.is_none())
+        let Self { results, missed, histories, votes, transitions, grounds: _ } = self;
+        let memory = histories.is_empty() && votes.is_empty();
+        let others = missed.is_empty() && transitions.is_empty();
+        memory && others && results.iter().all(|result| result.evidence.is_none())
     }
 
     /// When it is to be on the disk: checks that found nothing can wait for the next sync.
     fn durable(&self) -> Durable {
-        let Self { results, missed, histories, transitions, grounds: _ } = self;
+        let Self { results, missed, histories, votes: _, transitions, grounds: _ } = self;
         let others = missed.is_empty() && histories.is_empty() && transitions.is_empty();
         if others && results.iter().all(|result| result.outcome == Outcome::Success) {
             Durable::Soon
@@ -139,7 +142,7 @@ async fn apply(
             }
         }
     }
-    for (monitor, history) in &batch.histories {
+    for (monitor, history) in batch.histories.iter().chain(&batch.votes) {
         if let Some(number) = session.numbers.monitor(&mut session.db, *monitor).await? {
             judge_states::put(&mut session.db, number, history).await?;
         }

@@ -8,7 +8,7 @@ use super::verdict::{Tie, Verdict, verdict};
 use super::votes::Tally;
 use super::{
     Ballot, ClosedAs, Doubts, Heard, History, Hold, IncidentChange, Policy, RegionState, Standing,
-    Transition, Why,
+    Transition, Why, unwritten,
 };
 use crate::check::CheckResult;
 
@@ -46,7 +46,9 @@ pub struct Effects {
 pub enum Changed {
     /// At most instants: the store need not write the history for it.
     Nothing,
-    /// Something that a verdict to come depends on.
+    /// How a region votes, as its results say too: the history is [`super::Unwritten`].
+    Votes,
+    /// Something that a verdict to come depends on: the history is stored at once.
     Memory,
     /// The status or the incident; see [`Effects::transition`].
     Status,
@@ -76,11 +78,17 @@ pub fn receive(
     let mut effects = settle(policy, history, moment);
     // Whether failures are in a row depends on their slots, and what a process that starts recalls
     // of the last minutes need not reach back to both.
-    if before.ballots() != after.ballots() || heard.ballot != Ballot::Fine {
-        effects.changed = effects.changed.max(Changed::Memory);
+    let votes = before.ballots() != after.ballots() || heard.ballot != Ballot::Fine;
+    if votes || unwritten::outlives_results(policy.period) {
+        let can_wait = unwritten::can_wait(heard.slot, moment.now);
+        let votes = if can_wait { Changed::Votes } else { Changed::Memory };
+        effects.changed = effects.changed.max(votes);
     }
     if turned(&before, &after) {
         effects.ask = second_opinion(policy, history, region, moment);
+        if !effects.ask.is_empty() {
+            effects.changed = effects.changed.max(Changed::Memory);
+        }
     }
     let joins = before.ballots().0 != Some(Ballot::Failing)
         && after.ballots().0 == Some(Ballot::Failing)

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use aloft_domain::cadence::{Budget, Handle, Regions, Schedule};
 use aloft_domain::check::{CheckResult, Identity, Outcome};
-use aloft_domain::judge::{Doubts, History, Policy, ProbeSlot};
+use aloft_domain::judge::{Doubts, History, Policy, ProbeSlot, Unwritten};
 use rules::{MonitorId, Region, Timestamp};
 
 use crate::chance::Chance;
@@ -56,7 +56,7 @@ pub(crate) struct Watched {
     pub(crate) id: MonitorId,
     pub(crate) policy: Policy,
     pub(crate) history: History,
-    /// What the store keeps: the history as of the last change worth writing, and all results.
+    /// What the store keeps: the history as of when it was written last, and all results.
     kept: History,
     results: BTreeMap<Identity, (Timestamp, Outcome)>,
     wake_at: Option<Timestamp>,
@@ -85,6 +85,7 @@ pub(crate) struct World {
     sequence: u64,
     process: u32,
     worked_until: Timestamp,
+    unwritten: Unwritten,
 }
 
 impl World {
@@ -107,6 +108,7 @@ impl World {
             sequence: 0,
             process: 0,
             worked_until: START,
+            unwritten: Unwritten::default(),
             chance,
         };
         for _ in 0..=world.chance.place(7) {

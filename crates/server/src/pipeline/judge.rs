@@ -16,7 +16,7 @@ use std::collections::BinaryHeap;
 use std::time::Duration;
 
 use domain::cadence::{self, Missed};
-use domain::judge::{self, Changed, Doubts, Effects, Moment};
+use domain::judge::{self, Changed, Doubts, Effects, Moment, Unwritten};
 use rules::{ById, MonitorId, Region, Timestamp};
 use store::Store;
 use tokio::sync::mpsc;
@@ -39,9 +39,6 @@ use crate::observe::metrics::Metrics;
 const COMMIT_WITHIN: Duration = Duration::from_millis(80);
 /// Reports heard before the next commit, at most.
 const REPORTS_AT_ONCE: usize = 2_048;
-/// From this period on a history is stored with every result: a restart finds the last results of
-/// the others among those of the last minutes (see `restart`).
-const RARE: Duration = Duration::from_mins(5);
 
 /// The stage, with all it watches in memory.
 pub(super) struct Judge {
@@ -59,6 +56,8 @@ pub(super) struct Judge {
     abandon: CancellationToken,
     /// Where second opinions are asked for. Weak: cadence runs until nobody else gives it orders.
     orders: mpsc::WeakSender<Order>,
+    /// Whose votes are stored later.
+    unwritten: Unwritten,
     pending: Pending,
 }
 
@@ -82,6 +81,7 @@ impl Judge {
             canaries,
             abandon,
             orders,
+            unwritten: Unwritten::default(),
             pending: Pending::default(),
         }
     }
@@ -230,9 +230,13 @@ impl Judge {
     fn follow(&mut self, monitor: MonitorId, effects: &Effects) {
         self.wake(monitor, effects.wake_at);
         let Some(watched) = self.watched.get(&monitor) else { return };
-        let is_rare = watched.policy.period >= RARE;
-        if effects.changed > Changed::Nothing || is_rare {
-            self.pending.add_history(monitor, &watched.history);
+        match effects.changed {
+            Changed::Nothing => {}
+            Changed::Votes => self.unwritten.note(monitor, self.ctx.now()),
+            Changed::Memory | Changed::Status => {
+                self.unwritten.forget(monitor);
+                self.pending.add_history(monitor, &watched.history);
+            }
         }
         if !effects.ask.is_empty() {
             self.ask(monitor, watched.policy.revision, effects.ask.clone());

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use domain::cadence::{Downtime, First, Missed, missed_while_down};
 use domain::check::Trigger;
-use domain::judge::History;
+use domain::judge::{History, RECALLED};
 use rules::monitor::Monitor;
 use rules::{MonitorId, Region, Timestamp};
 use store::{BootMonitor, BootResult, Store, StoreError};
@@ -20,6 +20,9 @@ use super::{Pipeline, PipelineError};
 /// ended: as long as an attempt may take, and something for what came around it. Where all attempts
 /// of a check may take longer, that is looked at; see [`looked_at_since`].
 const UNDER_WAY: Duration = Duration::from_secs(150);
+
+// What is read of those slots is all that has to be recalled.
+const _: () = assert!(UNDER_WAY.as_secs() >= RECALLED.as_secs());
 
 /// What is stored of the last minutes of the process before.
 struct Before {

@@ -152,12 +152,16 @@ async fn changes_of_status_are_kept_in_their_order() {
 async fn the_latest_memory_of_the_judge_is_kept() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
-        for (status, since) in [(MonitorStatus::Active, 1), (MonitorStatus::Degraded, 2)] {
-            let histories = vec![(monitor, a_history(status, since))];
+        for since in 1..=2 {
+            let histories = vec![(monitor, a_history(MonitorStatus::Active, since))];
             home.commit(Batch { histories, ..Batch::default() }).await.unwrap();
         }
         let history = home.store.judge_states().history(monitor).await.unwrap();
-        assert_eq!(history, Some(a_history(MonitorStatus::Degraded, 2)));
+        assert_eq!(history, Some(a_history(MonitorStatus::Active, 2)));
+        let votes = vec![(monitor, a_history(MonitorStatus::Degraded, 3))];
+        home.commit(Batch { votes, ..Batch::default() }).await.unwrap();
+        let history = home.store.judge_states().history(monitor).await.unwrap();
+        assert_eq!(history, Some(a_history(MonitorStatus::Degraded, 3)), "also where it waited");
         assert_eq!(home.store.judge_states().history(monitor_id(9)).await.unwrap(), None);
     })
     .await;

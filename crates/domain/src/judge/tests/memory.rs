@@ -75,15 +75,43 @@ fn opinions_and_manual_checks_vote_like_scheduled_ones() {
 }
 
 #[test]
-fn an_unremarkable_success_is_nothing_to_write_down() {
+fn an_unremarkable_success_is_nothing_to_write_down_and_votes_alone_can_wait() {
     let mut story = a_settled_monitor_in(3).settled();
     let mut changes = Vec::new();
     for outcome in [Outcome::Success, Outcome::Failure, Outcome::Failure, Outcome::Failure] {
         story = story.reports(Region::FlyAms, outcome);
         changes.push(story.effects.changed);
     }
-    let (nothing, memory, status) = (Changed::Nothing, Changed::Memory, Changed::Status);
-    assert_eq!(changes, [nothing, memory, status, memory]);
+    let (nothing, votes) = (Changed::Nothing, Changed::Votes);
+    assert_eq!(
+        changes,
+        [nothing, Changed::Memory, Changed::Status, votes],
+        "others were asked once"
+    );
+}
+
+#[test]
+fn a_vote_whose_result_is_not_recalled_for_long_does_not_wait() {
+    let story = a_settled_monitor_in(3).fails("fly-ams").fails("fly-ams");
+    let story = story.after(Duration::from_mins(2));
+    let changed_by_a_failure_of = |age| {
+        let mut story = story.clone();
+        story.receive(&result_of(1, Region::FlyAms, story.now - age, Outcome::Failure));
+        story.effects.changed
+    };
+    assert_eq!(changed_by_a_failure_of(Duration::from_mins(1)), Changed::Votes);
+    assert_eq!(changed_by_a_failure_of(Duration::from_secs(61)), Changed::Memory);
+}
+
+// Its last two results may be older than what a process that starts recalls.
+#[test]
+fn of_a_monitor_that_is_rarely_checked_each_result_is_written_down() {
+    let changed_with_a_period_of = |minutes| {
+        let story = a_settled_monitor_in(1).edited(|policy| policy.period = minutes);
+        story.settled().settled().settled().effects.changed
+    };
+    assert_eq!(changed_with_a_period_of(Duration::from_mins(1)), Changed::Nothing);
+    assert_eq!(changed_with_a_period_of(Duration::from_mins(5)), Changed::Votes);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use aloft_domain::check::Outcome;
 use aloft_domain::judge::{
-    ClosedAs, Doubts, Effects, IncidentChange, Standing, Transition, region_status,
+    ClosedAs, Doubts, Effects, Heard, History, IncidentChange, Standing, Transition, region_status,
 };
 use rules::{IncidentId, MonitorStatus, Timestamp};
 
@@ -45,6 +45,22 @@ impl Witness {
                 voided || found == expected,
                 || format!("monitor {place} in `{}` is {found}, not {expected}", serving.region),
             );
+        }
+    }
+
+    /// What a process that starts knows of a monitor is all that a verdict of the one before depended on.
+    pub(crate) fn recall(&mut self, place: usize, known: &History, recalled: &History) {
+        let whole = |history: &History| {
+            let ballot = |heard: Option<Heard>| heard.map(|heard| heard.ballot);
+            let states = history.regions.iter();
+            let votes = states.map(|state| (ballot(state.latest), ballot(state.before)));
+            let History { status, since, revision, incident, tie_since, slow, .. } = *history;
+            (status, since, revision, incident, tie_since, slow, votes.collect::<Vec<_>>())
+        };
+        if !self.looks_away {
+            self.hold("a restart forgets nothing", whole(known) == whole(recalled), || {
+                format!("monitor {place} is recalled as {recalled:?}, not {known:?}")
+            });
         }
     }
 

@@ -6,13 +6,12 @@ use std::time::Duration;
 
 use aloft_domain::cadence::{Budget, Downtime, First, Regions, Schedule, missed_while_down};
 use aloft_domain::check::{Identity, Trigger};
-use aloft_domain::judge::{self, Doubts, History, Moment, Policy, ProbeSlot, Serving};
+use aloft_domain::judge::{
+    self, Doubts, History, Moment, Policy, ProbeSlot, RECALLED, Serving, Unwritten,
+};
 use rules::{MonitorId, Region, Timestamp};
 
 use super::{Event, OPINIONS, Target, Watched, World, regions};
-
-/// What a process that starts looks back over, as the pipeline does.
-const UNDER_WAY: Duration = Duration::from_secs(150);
 
 impl World {
     pub(crate) fn create(&mut self) -> usize {
@@ -116,6 +115,7 @@ impl World {
         watched.deleted = true;
         watched.policy.active = false;
         self.schedule.remove(watched.id);
+        self.unwritten.forget(watched.id);
         let effects = judge::delete(&mut watched.history, self.now);
         self.witness.forget(place);
         self.follow(place, &effects, "deleted");
@@ -133,6 +133,7 @@ impl World {
         self.budget = Budget::new(OPINIONS.0, OPINIONS.1, self.now);
         self.witness.new_process();
         self.doubts = Doubts::default();
+        self.unwritten = Unwritten::default();
         self.witness.forget_doubts();
         let late = self.chance.percent(50);
         // Read once, before what is missed is written.
@@ -150,16 +151,18 @@ impl World {
     }
 
     fn take_up(&mut self, place: usize, worked_until: Timestamp) {
-        let since = worked_until - UNDER_WAY;
+        let since = worked_until - RECALLED;
         let watched = &mut self.monitors[place];
         watched.in_flight.clear();
         let stored = serde_json::to_string(&watched.kept).expect("the world knows its own");
-        watched.history = serde_json::from_str(&stored).expect("the world knows its own");
+        let recalled = serde_json::from_str(&stored).expect("the world knows its own");
+        let known = std::mem::replace(&mut watched.history, recalled);
         for (identity, (finished_at, outcome)) in &watched.results {
             if identity.slot >= since {
                 watched.history.recall(identity, *finished_at, *outcome);
             }
         }
+        self.witness.recall(place, &known, &watched.history);
         let (id, period, regions) = (watched.id, watched.policy.period, regions(&watched.policy));
         let looked_at_since = since.max(watched.updated_at);
         let revision = watched.policy.revision;

@@ -49,6 +49,7 @@ impl World {
     }
 
     pub(super) fn miss(&mut self, place: usize, missed: Missed) {
+        self.write_due();
         let watched = &self.monitors[place];
         let (policy, id) = (&watched.policy, watched.id);
         self.worked_until = self.worked_until.max(missed.last_slot);
@@ -166,8 +167,18 @@ impl World {
         }
     }
 
+    /// Stores what has waited long enough, as with each commit.
+    fn write_due(&mut self) {
+        while let Some(id) = self.unwritten.pop_due(self.now) {
+            let due = self.monitors.iter_mut().find(|watched| watched.id == id);
+            let watched = due.expect("the world knows its own");
+            watched.kept = watched.history.clone();
+        }
+    }
+
     /// What the pipeline does with a report.
     fn hear(&mut self, place: usize, result: &CheckResult) {
+        self.write_due();
         let identity = result.identity;
         let watched = &mut self.monitors[place];
         let stored =
@@ -244,8 +255,13 @@ impl World {
         self.sequence += 1;
         let watched = &mut self.monitors[place];
         watched.wake_at = effects.wake_at;
-        if effects.changed > Changed::Nothing {
-            watched.kept = watched.history.clone();
+        match effects.changed {
+            Changed::Nothing => {}
+            Changed::Votes => self.unwritten.note(watched.id, self.now),
+            Changed::Memory | Changed::Status => {
+                self.unwritten.forget(watched.id);
+                watched.kept = watched.history.clone();
+            }
         }
         let watched = &self.monitors[place];
         self.witness.watch(place, watched, effects, &self.doubts, self.now);

@@ -109,13 +109,14 @@ impl Pending {
         }
     }
 
-    /// All of it as one transaction; the histories, the notes and the replies stay until
-    /// [`Self::answer`].
-    pub(super) fn batch(&mut self) -> Batch {
+    /// All of it as one transaction, with votes that waited for one; the histories, the notes and the replies
+    /// stay until [`Self::answer`].
+    pub(super) fn batch(&mut self, votes: Vec<(MonitorId, History)>) -> Batch {
         Batch {
             results: std::mem::take(&mut self.results),
             missed: std::mem::take(&mut self.missed),
             histories: self.histories.iter().map(|(id, history)| (*id, history.clone())).collect(),
+            votes,
             transitions: std::mem::take(&mut self.transitions),
             grounds: std::mem::take(&mut self.grounds),
         }

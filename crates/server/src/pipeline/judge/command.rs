@@ -95,6 +95,7 @@ impl Judge {
         let effects = judge::delete(&mut watched.history, self.ctx.now());
         self.follow(monitor, &effects);
         self.pending.drop_history(monitor);
+        self.unwritten.forget(monitor);
         self.watched.remove(&monitor);
     }
 

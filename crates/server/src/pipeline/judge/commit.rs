@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::check::{CheckResult, Outcome};
+use domain::judge::History;
+use rules::MonitorId;
 use store::{Batch, Committed, StoreError};
 use tokio::time::Instant;
 use tracing::{error, warn};
@@ -45,7 +47,8 @@ impl Judge {
         if self.pending.is_empty() {
             return Ok(());
         }
-        let batch = Arc::new(self.pending.batch());
+        let votes = self.take_unwritten();
+        let batch = Arc::new(self.pending.batch(votes));
         let begun = Instant::now();
         let stored = self.abandon.run_until_cancelled(self.store_all(&batch, by)).await;
         let Some(Ok(committed)) = stored else {
@@ -57,6 +60,14 @@ impl Judge {
         self.note_joined().await;
         self.pending.answer(&batch);
         Ok(())
+    }
+
+    /// The histories whose votes have waited long enough. To be asked before each commit and only then: what
+    /// a process that starts recalls depends on the last slot that is stored.
+    fn take_unwritten(&mut self) -> Vec<(MonitorId, History)> {
+        let now = self.ctx.now();
+        let due = std::iter::from_fn(|| self.unwritten.pop_due(now));
+        due.filter_map(|id| Some((id, self.watched.get(&id)?.history.clone()))).collect()
     }
 
     /// Notes the regions that joined incidents. Once only: what is not noted is completed when the

@@ -109,6 +109,41 @@ async fn an_incident_goes_on_over_a_restart() {
 }
 
 #[tokio::test]
+async fn how_regions_vote_is_stored_within_a_minute_and_known_to_a_start_before() {
+    let target = HttpTarget::start().await;
+    target.on("/", Answer::status(503));
+    let (_folder, settings, watched) = on_a_folder().await;
+    let monitor = watched.monitor(&target.url("/")).await;
+    watched.stored.incident(monitor, |incident| incident.closed.is_none()).await;
+    let votes = async |store: &Store| {
+        let history = store.judge_states().history(monitor).await.unwrap().unwrap();
+        let state = history.regions[0];
+        [state.latest, state.before].map(|heard| heard.map(|heard| heard.slot))
+    };
+    for checks in 1..=3 {
+        watched.stored.at_least(checks, monitor).await;
+        assert_eq!(votes(&watched.stored.store).await, [Some(START), None], "of {checks} checks");
+        watched.server.advance(PERIOD);
+    }
+    let last_two = async |stored: &Stored, count| {
+        let results = stored.at_least(count, monitor).await;
+        [Some(results[0].identity.slot), Some(results[1].identity.slot)]
+    };
+    let fourth = last_two(&watched.stored, 4).await;
+    assert_eq!(votes(&watched.stored.store).await, fourth);
+    watched.next_result(monitor).await;
+    watched.server.stop().await;
+
+    let stored = store_of(&settings).await;
+    let fifth = last_two(&stored, 5).await;
+    assert_eq!(votes(&stored.store).await, fourth, "it can wait");
+    stored.store.close().await.unwrap();
+    let (running, _clock, stored) = again(&settings, 5).await;
+    until(async || (votes(&stored.store).await == fifth).then_some(())).await;
+    running.stop().await.unwrap();
+}
+
+#[tokio::test]
 async fn a_revision_that_was_never_checked_is_checked_at_the_start() {
     // design: §5 "A new, resumed or edited monitor is checked at once": also where the process ended
     // between the commit and the check
