@@ -24,7 +24,8 @@ pub struct Batch {
     pub missed: Vec<Missed>,
     /// What the judge remembers from now on, of each monitor whose memory changed.
     pub histories: Vec<(MonitorId, History)>,
-    /// The same of other monitors, where their stored results say it too: it need not be on the disk at once.
+    /// The same, where stored results say it too: it need not be on the disk at once. Of a monitor that is in
+    /// both these are as they are now, and stored last.
     pub votes: Vec<(MonitorId, History)>,
     /// Every change of status with what it means for incidents, in their order: one without is not
     /// seen by those who remember what they read (see [`Store::generation`]).
@@ -54,7 +55,7 @@ impl Batch {
         memory && others && results.iter().all(|result| result.evidence.is_none())
     }
 
-    /// When it is to be on the disk: checks that found nothing can wait for the next sync.
+    /// When it is to be on the disk: checks that found nothing, and votes, can wait for the next sync.
     fn durable(&self) -> Durable {
         let Self { results, missed, histories, votes: _, transitions, grounds: _ } = self;
         let others = missed.is_empty() && histories.is_empty() && transitions.is_empty();

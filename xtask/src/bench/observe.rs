@@ -56,10 +56,12 @@ pub(super) struct Seen {
 const CREATORS: usize = 64;
 /// How long they may take: who has more to check than it can must still hear of changes.
 const CREATED_WITHIN: Duration = Duration::from_mins(5);
-/// Checks of each monitor in each region, on average, after which all had one.
+/// Checks of each monitor in each region, on average, after which all had two.
 const FIRST_ROUNDS: f64 = 2.0;
 /// How long that may take.
-const FIRST_ROUND_WITHIN: Duration = Duration::from_mins(3);
+const FIRST_ROUNDS_WITHIN: Duration = Duration::from_mins(3);
+/// Votes that changed are stored so much later at most, once for each monitor.
+const VOTES_WAIT: Duration = Duration::from_secs(65);
 /// Limits that callers of the bench do not reach.
 pub(super) const NO_LIMIT: [&str; 4] =
     ["--calls-per-second", "1000000", "--calls-burst", "1000000"];
@@ -72,7 +74,7 @@ pub(super) fn observe(target: &Target, load: Load, sizes: &Sizes) -> Result<Seen
     let rss_before = service.usage()?.rss_bytes as f64;
     create(&service, &key, target, load)?;
     thread::sleep(sizes.warm_up);
-    past_first_round(&service, load)?;
+    past_first_rounds(&service, load)?;
     let (begun, used) = (Instant::now(), service.usage()?);
     let before = api::metrics(service.address)?;
     let mut in_flight = Vec::new();
@@ -105,15 +107,16 @@ pub(super) fn observe(target: &Target, load: Load, sizes: &Sizes) -> Result<Seen
     })
 }
 
-/// Waits until each monitor was checked in each region: as long as regions join, what is remembered of a
-/// monitor is written with each of them.
-fn past_first_round(service: &Service, load: Load) -> Result<()> {
+/// Waits until each monitor was checked twice in each region, and how they voted is stored: while regions join
+/// a monitor, what is remembered of it changes.
+fn past_first_rounds(service: &Service, load: Load) -> Result<()> {
     let (begun, checks) = (Instant::now(), (load.monitors * load.regions) as f64);
     while results(&api::metrics(service.address)?) < FIRST_ROUNDS * checks
-        && begun.elapsed() < FIRST_ROUND_WITHIN
+        && begun.elapsed() < FIRST_ROUNDS_WITHIN
     {
         thread::sleep(Duration::from_secs(1));
     }
+    thread::sleep(VOTES_WAIT);
     Ok(())
 }
 

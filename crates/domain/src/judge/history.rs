@@ -110,7 +110,7 @@ impl History {
     }
 
     /// Hears a result of this revision again, judging nothing. The store writes a history only when
-    /// [`super::Changed`] says so, so that the instants in it may be old, and its votes for a minute: a
+    /// [`super::Changed`] says so, so that the instants in it may be old, and its votes a minute old: a
     /// process that starts recalls the results of the last minutes, in any order, and then revises.
     pub fn recall(&mut self, identity: &Identity, finished_at: Timestamp, outcome: Outcome) {
         let heard = Heard::of(identity, finished_at, outcome);

@@ -46,8 +46,8 @@ pub struct Effects {
 pub enum Changed {
     /// At most instants: the store need not write the history for it.
     Nothing,
-    /// How a region votes, as its results say too: the history is [`super::Unwritten`].
-    Votes,
+    /// How a region votes, or since when, as its result of this slot says too: see [`super::Unwritten`].
+    Votes(Timestamp),
     /// Something that a verdict to come depends on: the history is stored at once.
     Memory,
     /// The status or the incident; see [`Effects::transition`].
@@ -78,11 +78,10 @@ pub fn receive(
     let mut effects = settle(policy, history, moment);
     // Whether failures are in a row depends on their slots, and what a process that starts recalls
     // of the last minutes need not reach back to both.
-    let votes = before.ballots() != after.ballots() || heard.ballot != Ballot::Fine;
-    if votes || unwritten::outlives_results(policy.period) {
-        let can_wait = unwritten::can_wait(heard.slot, moment.now);
-        let votes = if can_wait { Changed::Votes } else { Changed::Memory };
-        effects.changed = effects.changed.max(votes);
+    let says_more = before.ballots() != after.ballots() || heard.ballot != Ballot::Fine;
+    let is_late = unwritten::is_late(heard.slot, moment.now);
+    if says_more || is_late || unwritten::outlives_results(policy.period) {
+        effects.changed = effects.changed.max(Changed::Votes(heard.slot));
     }
     if turned(&before, &after) {
         effects.ask = second_opinion(policy, history, region, moment);

@@ -86,6 +86,11 @@ impl Judge {
         }
     }
 
+    /// What is stored when the process starts reaches up to this slot.
+    pub(super) fn begin_after(&mut self, last_slot: Timestamp) {
+        self.unwritten.hear(last_slot);
+    }
+
     /// Takes up a monitor that the process found when it started.
     pub(super) fn take_up(&mut self, watched: Watched) {
         for state in &watched.history.regions {
@@ -172,6 +177,7 @@ impl Judge {
                     let probe = self.canaries.probes.serving(result.identity.region).probe;
                     self.pulse.note(probe, result.finished_at);
                 }
+                self.unwritten.hear(result.identity.slot);
                 if let Some(watched) = self.watched.get_mut(&result.identity.monitor) {
                     let effects = watched.hear(&result, moment(&self.ctx, &self.doubts));
                     let joined = effects.joined.map(|incident| watched.joined(incident, &result));
@@ -230,13 +236,14 @@ impl Judge {
     fn follow(&mut self, monitor: MonitorId, effects: &Effects) {
         self.wake(monitor, effects.wake_at);
         let Some(watched) = self.watched.get(&monitor) else { return };
-        match effects.changed {
-            Changed::Nothing => {}
-            Changed::Votes => self.unwritten.note(monitor, self.ctx.now()),
-            Changed::Memory | Changed::Status => {
-                self.unwritten.forget(monitor);
-                self.pending.add_history(monitor, &watched.history);
-            }
+        let can_wait = match effects.changed {
+            Changed::Nothing => true,
+            Changed::Votes(slot) => self.unwritten.note(monitor, slot, self.ctx.now()),
+            Changed::Memory | Changed::Status => false,
+        };
+        if !can_wait {
+            self.unwritten.forget(monitor);
+            self.pending.add_history(monitor, &watched.history);
         }
         if !effects.ask.is_empty() {
             self.ask(monitor, watched.policy.revision, effects.ask.clone());

@@ -21,8 +21,8 @@ use super::{Pipeline, PipelineError};
 /// of a check may take longer, that is looked at; see [`looked_at_since`].
 const UNDER_WAY: Duration = Duration::from_secs(150);
 
-// What is read of those slots is all that has to be recalled.
-const _: () = assert!(UNDER_WAY.as_secs() >= RECALLED.as_secs());
+// What is read to be recalled says of these slots too what became of them.
+const _: () = assert!(RECALLED.as_secs() >= UNDER_WAY.as_secs());
 
 /// What is stored of the last minutes of the process before.
 struct Before {
@@ -40,6 +40,7 @@ pub(super) async fn take_up(
     cadence: &mut Cadence,
 ) -> Result<(), PipelineError> {
     let before = Before::read(&pipeline.store).await?;
+    before.worked_until.into_iter().for_each(|slot| judge.begin_after(slot));
     let mut stored = pipeline.store.monitors().all_for_boot();
     let mut count = 0_usize;
     loop {
@@ -124,7 +125,7 @@ impl Before {
             missed: HashMap::new(),
         };
         let Some(worked_until) = before.worked_until else { return Ok(before) };
-        let since = worked_until - UNDER_WAY;
+        let since = worked_until - RECALLED;
         for result in store.results().since_for_boot(since).await? {
             let identity = result.identity;
             if identity.trigger == Trigger::Scheduled {

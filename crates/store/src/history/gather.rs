@@ -7,6 +7,8 @@ use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
+use domain::judge::RECALLED;
+
 use super::grain::stretch_of;
 use super::{Grain, HistoryStore, Kept, block, grain_key, sums};
 use crate::StoreError;
@@ -17,6 +19,7 @@ use crate::writer::Session;
 /// Results stay where they were written until a slot so much later has one. Most come in within
 /// this time, and a process that starts looks at the slots of the last minutes there.
 const SETTLED: Duration = Duration::from_mins(5);
+const _: () = assert!(SETTLED.as_secs() >= RECALLED.as_secs());
 /// Results whose monitors are written in one transaction, which others wait for: some milliseconds.
 const WRITTEN_AT_ONCE: usize = 2_000;
 /// Rows that are taken away in one transaction: as long.

@@ -82,7 +82,7 @@ fn an_unremarkable_success_is_nothing_to_write_down_and_votes_alone_can_wait() {
         story = story.reports(Region::FlyAms, outcome);
         changes.push(story.effects.changed);
     }
-    let (nothing, votes) = (Changed::Nothing, Changed::Votes);
+    let (nothing, votes) = (Changed::Nothing, Changed::Votes(story.now));
     assert_eq!(
         changes,
         [nothing, Changed::Memory, Changed::Status, votes],
@@ -91,16 +91,18 @@ fn an_unremarkable_success_is_nothing_to_write_down_and_votes_alone_can_wait() {
 }
 
 #[test]
-fn a_vote_whose_result_is_not_recalled_for_long_does_not_wait() {
-    let story = a_settled_monitor_in(3).fails("fly-ams").fails("fly-ams");
-    let story = story.after(Duration::from_mins(2));
-    let changed_by_a_failure_of = |age| {
+fn a_success_that_comes_late_is_written_down_as_it_is_not_recalled_for_long() {
+    let story = a_settled_monitor_in(1).settled().after(Duration::from_mins(2));
+    let changed_by_a_success_of = |age| {
         let mut story = story.clone();
-        story.receive(&result_of(1, Region::FlyAms, story.now - age, Outcome::Failure));
-        story.effects.changed
+        let slot = story.now - age;
+        story.receive(&result_of(1, Region::FlyAms, slot, Outcome::Success));
+        (story.effects.changed, slot)
     };
-    assert_eq!(changed_by_a_failure_of(Duration::from_mins(1)), Changed::Votes);
-    assert_eq!(changed_by_a_failure_of(Duration::from_secs(61)), Changed::Memory);
+    let (changed, _) = changed_by_a_success_of(Duration::from_mins(1));
+    assert_eq!(changed, Changed::Nothing);
+    let (changed, slot) = changed_by_a_success_of(Duration::from_secs(61));
+    assert_eq!(changed, Changed::Votes(slot));
 }
 
 // Its last two results may be older than what a process that starts recalls.
@@ -108,10 +110,13 @@ fn a_vote_whose_result_is_not_recalled_for_long_does_not_wait() {
 fn of_a_monitor_that_is_rarely_checked_each_result_is_written_down() {
     let changed_with_a_period_of = |minutes| {
         let story = a_settled_monitor_in(1).edited(|policy| policy.period = minutes);
-        story.settled().settled().settled().effects.changed
+        let story = story.settled().settled().settled();
+        (story.effects.changed, story.now)
     };
-    assert_eq!(changed_with_a_period_of(Duration::from_mins(1)), Changed::Nothing);
-    assert_eq!(changed_with_a_period_of(Duration::from_mins(5)), Changed::Votes);
+    let (changed, _) = changed_with_a_period_of(Duration::from_mins(1));
+    assert_eq!(changed, Changed::Nothing);
+    let (changed, slot) = changed_with_a_period_of(Duration::from_mins(5));
+    assert_eq!(changed, Changed::Votes(slot));
 }
 
 #[test]

@@ -10,6 +10,11 @@ use crate::world::{Event, Mode, Target, World};
 pub(super) fn play(world: &mut World) {
     pass(world, Duration::from_mins(20));
     world.disturbed = false;
+    for place in 0..world.monitors.len() {
+        if world.monitors[place].policy.active {
+            world.edit(place);
+        }
+    }
     world.probes.fill(Mode::Honest);
     for watched in &mut world.monitors {
         watched.target = Target::Up;

@@ -49,14 +49,26 @@ impl Witness {
     }
 
     /// What a process that starts knows of a monitor is all that a verdict of the one before depended on.
-    pub(crate) fn recall(&mut self, place: usize, known: &History, recalled: &History) {
+    pub(crate) fn recall(
+        &mut self,
+        place: usize,
+        watched: &Watched,
+        known: &History,
+        now: Timestamp,
+    ) {
         let whole = |history: &History| {
             let ballot = |heard: Option<Heard>| heard.map(|heard| heard.ballot);
-            let states = history.regions.iter();
-            let votes = states.map(|state| (ballot(state.latest), ballot(state.before)));
-            let History { status, since, revision, incident, tie_since, slow, .. } = *history;
-            (status, since, revision, incident, tie_since, slow, votes.collect::<Vec<_>>())
+            let votes = history.regions.iter().map(|state| {
+                let doubts = Doubts::default();
+                let status = region_status(&watched.policy, history, state.region, &doubts, now);
+                (ballot(state.latest), ballot(state.before), status)
+            });
+            let History { status, since, revision, incident, tie_since, slow, asked_at, .. } =
+                *history;
+            let verdict = (status, since, revision, incident);
+            (verdict, tie_since, slow, asked_at, votes.collect::<Vec<_>>())
         };
+        let recalled = &watched.history;
         if !self.looks_away {
             self.hold("a restart forgets nothing", whole(known) == whole(recalled), || {
                 format!("monitor {place} is recalled as {recalled:?}, not {known:?}")

@@ -42,11 +42,12 @@ impl World {
         place
     }
 
-    /// A policy of chance: one to five regions, each served by one of the probes.
+    /// A policy of chance: one to five regions, each served by one of the probes. What is rarely checked, or
+    /// takes long, is for disturbed times: what comes after them is to be seen within minutes.
     pub(super) fn policy(&mut self, revision: u32) -> Policy {
-        let chance = &mut self.chance;
-        let period = Duration::from_secs([30, 60][chance.place(2)]);
-        let longest = Duration::from_secs([5, 45][chance.place(2)]);
+        let (chance, choices) = (&mut self.chance, if self.disturbed { 3 } else { 2 });
+        let period = Duration::from_secs([30, 60, 300][chance.place(choices)]);
+        let longest = Duration::from_secs([5, 45, 180][chance.place(choices)]);
         let count = 1 + chance.place(5);
         let mut regions = Regions::default();
         while (regions.len() as usize) < count {
@@ -134,6 +135,7 @@ impl World {
         self.witness.new_process();
         self.doubts = Doubts::default();
         self.unwritten = Unwritten::default();
+        self.unwritten.hear(self.worked_until);
         self.witness.forget_doubts();
         let late = self.chance.percent(50);
         // Read once, before what is missed is written.
@@ -162,7 +164,7 @@ impl World {
                 watched.history.recall(identity, *finished_at, *outcome);
             }
         }
-        self.witness.recall(place, &known, &watched.history);
+        self.witness.recall(place, watched, &known, self.now);
         let (id, period, regions) = (watched.id, watched.policy.period, regions(&watched.policy));
         let looked_at_since = since.max(watched.updated_at);
         let revision = watched.policy.revision;

@@ -50,6 +50,7 @@ impl World {
 
     pub(super) fn miss(&mut self, place: usize, missed: Missed) {
         self.write_due();
+        self.unwritten.hear(missed.last_slot);
         let watched = &self.monitors[place];
         let (policy, id) = (&watched.policy, watched.id);
         self.worked_until = self.worked_until.max(missed.last_slot);
@@ -179,6 +180,7 @@ impl World {
     /// What the pipeline does with a report.
     fn hear(&mut self, place: usize, result: &CheckResult) {
         self.write_due();
+        self.unwritten.hear(result.identity.slot);
         let identity = result.identity;
         let watched = &mut self.monitors[place];
         let stored =
@@ -255,13 +257,14 @@ impl World {
         self.sequence += 1;
         let watched = &mut self.monitors[place];
         watched.wake_at = effects.wake_at;
-        match effects.changed {
-            Changed::Nothing => {}
-            Changed::Votes => self.unwritten.note(watched.id, self.now),
-            Changed::Memory | Changed::Status => {
-                self.unwritten.forget(watched.id);
-                watched.kept = watched.history.clone();
-            }
+        let can_wait = match effects.changed {
+            Changed::Nothing => true,
+            Changed::Votes(slot) => self.unwritten.note(watched.id, slot, self.now),
+            Changed::Memory | Changed::Status => false,
+        };
+        if !can_wait {
+            self.unwritten.forget(watched.id);
+            watched.kept = watched.history.clone();
         }
         let watched = &self.monitors[place];
         self.witness.watch(place, watched, effects, &self.doubts, self.now);

@@ -16,6 +16,10 @@ use super::Judge;
 /// Between a commit that failed and the next try.
 const COMMIT_AGAIN: Duration = Duration::from_secs(1);
 
+/// Histories that the judge stores on its own thread besides what is to be stored at once, at most: some
+/// milliseconds of a machine that slept.
+const VOTES_BY_JUDGE: usize = 64;
+
 /// Who stores a batch.
 #[derive(Clone, Copy)]
 enum By {
@@ -48,6 +52,7 @@ impl Judge {
             return Ok(());
         }
         let votes = self.take_unwritten();
+        let by = if votes.len() > VOTES_BY_JUDGE { By::Writer } else { by };
         let batch = Arc::new(self.pending.batch(votes));
         let begun = Instant::now();
         let stored = self.abandon.run_until_cancelled(self.store_all(&batch, by)).await;
