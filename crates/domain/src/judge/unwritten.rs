@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use rules::{ById, MonitorId, Timestamp};
 
+use super::Changed;
+
 /// A process that starts reads results again whose slots are so much before the last stored one, and
 /// [`super::History::recall`]s them. For as long a vote may hold whose instants are not written: from a slot to
 /// the end of a check that is not [`is_late`], and for the window of a monitor that is not rare.
@@ -49,8 +51,21 @@ impl Unwritten {
         self.last_slot = self.last_slot.max(Some(slot));
     }
 
+    /// So much of a monitor's history changed. Says whether it is to be stored with the next commit.
+    pub fn follow(&mut self, monitor: MonitorId, changed: Changed, now: Timestamp) -> bool {
+        let can_wait = match changed {
+            Changed::Nothing => true,
+            Changed::Votes(slot) => self.note(monitor, slot, now),
+            Changed::Memory | Changed::Status => false,
+        };
+        if !can_wait {
+            self.forget(monitor);
+        }
+        !can_wait
+    }
+
     /// Votes of a monitor changed by a result of this slot. Says whether its history can wait.
-    pub fn note(&mut self, monitor: MonitorId, slot: Timestamp, now: Timestamp) -> bool {
+    fn note(&mut self, monitor: MonitorId, slot: Timestamp, now: Timestamp) -> bool {
         if is_late(slot, self.last_slot.unwrap_or(now).max(now)) {
             return false;
         }

@@ -16,7 +16,7 @@ use std::collections::BinaryHeap;
 use std::time::Duration;
 
 use domain::cadence::{self, Missed};
-use domain::judge::{self, Changed, Doubts, Effects, Moment, Unwritten};
+use domain::judge::{self, Doubts, Effects, Moment, Unwritten};
 use rules::{ById, MonitorId, Region, Timestamp};
 use store::Store;
 use tokio::sync::mpsc;
@@ -236,13 +236,7 @@ impl Judge {
     fn follow(&mut self, monitor: MonitorId, effects: &Effects) {
         self.wake(monitor, effects.wake_at);
         let Some(watched) = self.watched.get(&monitor) else { return };
-        let can_wait = match effects.changed {
-            Changed::Nothing => true,
-            Changed::Votes(slot) => self.unwritten.note(monitor, slot, self.ctx.now()),
-            Changed::Memory | Changed::Status => false,
-        };
-        if !can_wait {
-            self.unwritten.forget(monitor);
+        if self.unwritten.follow(monitor, effects.changed, self.ctx.now()) {
             self.pending.add_history(monitor, &watched.history);
         }
         if !effects.ask.is_empty() {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use aloft_domain::cadence::{Asked, Call, Due, Handle, Missed};
 use aloft_domain::check::{CheckResult, Identity, Outcome, Phases, ProbeId, Trigger};
 use aloft_domain::judge::{
-    self, Canaries, Changed, DoubtChange, Effects, HostMark, HostReport, Moment, ProbeSlot,
+    self, Canaries, DoubtChange, Effects, HostMark, HostReport, Moment, ProbeSlot,
 };
 use rules::{Region, Timestamp, limits};
 
@@ -257,13 +257,7 @@ impl World {
         self.sequence += 1;
         let watched = &mut self.monitors[place];
         watched.wake_at = effects.wake_at;
-        let can_wait = match effects.changed {
-            Changed::Nothing => true,
-            Changed::Votes(slot) => self.unwritten.note(watched.id, slot, self.now),
-            Changed::Memory | Changed::Status => false,
-        };
-        if !can_wait {
-            self.unwritten.forget(watched.id);
+        if self.unwritten.follow(watched.id, effects.changed, self.now) {
             watched.kept = watched.history.clone();
         }
         let watched = &self.monitors[place];
