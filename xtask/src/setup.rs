@@ -3,6 +3,7 @@
 
 mod built;
 mod client;
+mod terraform;
 
 use std::fs;
 
@@ -144,6 +145,7 @@ const WIRE: &str = "crates/terraform-plugin/tests/wire";
 /// Everything, for those who want to work without the network afterwards.
 pub(crate) fn for_all() -> Result<()> {
     for_tests()?;
+    for_provider_docs()?;
     for_licences()?;
     for_instructions()
 }
@@ -163,14 +165,21 @@ pub(crate) fn for_tests() -> Result<()> {
         present(&installer).with_context(|| format!("`{}` is missing", installer.program))?;
     }
     client::TOOLS.iter().try_for_each(ready)?;
+    terraform::TOOLS.iter().try_for_each(ready)?;
     client::ready().context("the TypeScript client cannot be made ready")?;
-    terraform()?;
+    present_terraform()?;
     wire()
 }
 
 /// What the check of the contract calls.
 pub(crate) fn for_proto() -> Result<()> {
     ready(&BUF)
+}
+
+/// What the check of the provider's documentation calls.
+pub(crate) fn for_provider_docs() -> Result<()> {
+    present_terraform()?;
+    ready(&terraform::TFPLUGINDOCS)
 }
 
 /// What the check of the licences calls.
@@ -185,7 +194,7 @@ pub(crate) fn for_instructions() -> Result<()> {
 
 /// What the tests of the provider drive. It has a licence of its own and no package in Debian, so it
 /// is named here and not installed.
-fn terraform() -> Result<()> {
+fn present_terraform() -> Result<()> {
     if shell::found("terraform") {
         return Ok(());
     }
@@ -356,7 +365,9 @@ mod tests {
         assert!(!shell::found(unknown.program));
         assert!(shell::found("cargo") || shell::found("sh"));
         let tools = [GRPCURL, BUF, SMTP_SERVER, PEBBLE, PLAYWRIGHT, CARGO_DENY];
-        for tool in tools.iter().chain(&client::TOOLS) {
+        let further =
+            client::TOOLS.iter().chain(&terraform::TOOLS).chain([&terraform::TFPLUGINDOCS]);
+        for tool in tools.iter().chain(further) {
             assert!(tool.version.split('.').count() == 3, "{} is not pinned", tool.name);
             assert!(tool.needs.by_hand.starts_with("install "), "{} says no way out", tool.name);
         }

@@ -4,9 +4,9 @@
 mod state;
 
 use rules::field::{Presence, Resource as Table, Rule, Shape};
-use terraform_plugin::resource::{Create, Identity, Import, Resource, State, Update};
+use terraform_plugin::resource::{Create, Identity, Import, Resource, State, Update, Upgrade};
 use terraform_plugin::schema::Schema;
-use terraform_plugin::{Context, Diagnostic, Diagnostics, Object, Outcome, Type};
+use terraform_plugin::{Context, Diagnostic, Diagnostics, Object, Outcome, Type, Value};
 
 use crate::client::Failure;
 use crate::connection::{Connection, at, told};
@@ -40,6 +40,10 @@ impl Resource for Managed {
             identity
         };
         Some(identity.required("id", Type::String, &format!("Identifier of the {noun}.")))
+    }
+
+    fn upgrades(&self) -> Vec<Upgrade> {
+        schema::upgrades(self.table)
     }
 
     async fn validate(&self, ctx: &Ctx, config: &Object) -> Outcome<()> {
@@ -112,13 +116,18 @@ impl Resource for Managed {
 }
 
 impl Managed {
-    /// The plan with what only the configuration has: values that the service computes are left out
-    /// where the user left them out, and secrets that the plan must not hold are there.
+    /// Returns what to send: the plan, which `ignore_changes` lets differ from the configuration. A value
+    /// that follows from the others and that nobody wrote is left out, so that the service computes it
+    /// again when they change. Secrets that the plan must not hold come from the configuration.
     fn sent(&self, planned: &Object, config: &Object) -> Object {
         let mut sent = planned.clone();
         for field in self.table.fields {
-            if field.presence == Presence::Computed {
-                sent.set(field.name, config.value(field.name));
+            let value = planned.value(field.name);
+            if field.presence == Presence::Computed
+                && value != config.value(field.name)
+                && *value == schema::degraded_at(planned)
+            {
+                sent.set(field.name, Value::Null);
             }
         }
         for twin in twin::all_of(self.table) {

@@ -3,18 +3,28 @@
 
 use rules::field::{self, Field, Presence, Resource, Shape, ValueType};
 use rules::monitor::degraded_at_ms_of;
+use serde_json::Value as Json;
+use terraform_plugin::codec::from_json;
+use terraform_plugin::resource::Upgrade;
 use terraform_plugin::schema::{Attribute, Block, Nesting, Presence as Said, Schema};
-use terraform_plugin::{IntoValue, Object, Type, Value};
+use terraform_plugin::{Diagnostic, IntoValue, Object, Type, Value};
 
 use crate::twin::{self, Twin};
-use crate::wire::stands_alone;
+use crate::wire::is_single;
 
 /// Outputs that never change after the resource was made.
 const FIXED: [&str; 2] = ["id", "created_at"];
 
+/// Version of the states in which a block that may be given once is a list. In states of version 0 it
+/// is an object.
+const SINGLE_BLOCKS_AS_LISTS: i64 = 1;
+
 /// The schema of a resource or data source with this table.
 pub fn schema(table: &'static Resource) -> Schema {
     let mut schema = Schema::new(table.description);
+    if table.blocks.iter().any(is_single) {
+        schema = schema.version(SINGLE_BLOCKS_AS_LISTS);
+    }
     for field in table.fields {
         schema = schema.attribute(field.name, attribute(field));
     }
@@ -27,6 +37,27 @@ pub fn schema(table: &'static Resource) -> Schema {
         schema = schema.block(inner.name, block(table, inner));
     }
     schema
+}
+
+/// How states of earlier versions become states of today.
+pub fn upgrades(table: &'static Resource) -> Vec<Upgrade> {
+    if !table.blocks.iter().any(is_single) {
+        return Vec::new();
+    }
+    let upgrade = move |mut stored: Json| {
+        for block in table.blocks.iter().filter(|block| is_single(block)) {
+            let before = stored[block.name].take();
+            let blocks = if before.is_null() { Vec::new() } else { vec![before] };
+            stored[block.name] = Json::Array(blocks);
+        }
+        let values = from_json(stored.to_string().as_bytes(), &schema(table).ty());
+        let Ok(Value::Object(values)) = values else {
+            let detail = "The state of version 0 is not what this provider wrote.";
+            return Err(Diagnostic::error("Cannot read the stored state", detail).into());
+        };
+        Ok(values)
+    };
+    vec![Upgrade::raw(0, upgrade)]
 }
 
 /// The attribute of a field.
@@ -66,9 +97,10 @@ fn of_shape(field: &Field) -> Attribute {
 }
 
 fn block(table: &'static Resource, inner: &'static field::Block) -> Block {
-    let nesting = if stands_alone(inner) { Nesting::Single } else { Nesting::List };
-    let mut block = Block::of(nesting).describe(inner.description);
-    if let (false, Some(max)) = (stands_alone(inner), inner.max) {
+    // A block that may be given once is a list too: only a list is unknown as a whole while the
+    // `for_each` of a `dynamic` block is (decision 0044).
+    let mut block = Block::of(Nesting::List).describe(inner.description);
+    if let Some(max) = inner.max {
         block = block.max_items(max);
     }
     for field in inner.fields {
@@ -160,8 +192,8 @@ fn bounds(field: &Field) -> Option<String> {
     })
 }
 
-/// What the service will compute (design §4), so that a plan shows it.
-fn degraded_at(plan: &Object) -> Value {
+/// Returns what the service will compute (design §4), so that a plan shows it.
+pub fn degraded_at(plan: &Object) -> Value {
     match plan.get::<u32>("timeout") {
         Ok(timeout) if timeout <= rules::tables::TIMEOUT_MS_MAX => {
             degraded_at_ms_of(timeout).into_value()

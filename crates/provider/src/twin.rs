@@ -5,7 +5,7 @@ use std::ptr;
 
 use rules::field::Resource;
 use rules::tables::{NOTIFICATION, STATUS_PAGE};
-use terraform_plugin::{Object, Value};
+use terraform_plugin::{Object, Path, Value};
 
 /// A secret that has a twin.
 #[derive(Debug)]
@@ -50,8 +50,13 @@ impl Twin {
     pub(crate) fn within<'a>(&self, resource: &'a Object) -> Option<&'a Object> {
         match self.block {
             None => Some(resource),
-            Some(block) => resource.value(block).as_object(),
+            Some(block) => resource.value(block).elements().first()?.as_object(),
         }
+    }
+
+    /// Returns the path of [`Self::within`].
+    pub(crate) fn parent(&self) -> Path {
+        self.block.map_or_else(Path::root, |block| Path::from(block).index(0))
     }
 
     /// Whether the secret is given under the name that is not kept. State and plan know by the
@@ -104,8 +109,8 @@ impl Twin {
         match self.block {
             None => Some(resource),
             Some(block) => {
-                let value = resource.value_mut(block);
-                if let Value::Object(object) = value { Some(object) } else { None }
+                let Value::List(blocks) = resource.value_mut(block) else { return None };
+                if let Value::Object(object) = blocks.first_mut()? { Some(object) } else { None }
             }
         }
     }

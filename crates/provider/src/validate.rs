@@ -9,6 +9,7 @@ use rules::{Violation, Violations};
 use terraform_plugin::{Diagnostic, Diagnostics, Object, Path, Step, Value};
 
 use self::stand_in::Filled;
+pub(crate) use self::stand_in::is_mocked;
 use crate::service::Service;
 use crate::twin::{self, Twin};
 use crate::wire;
@@ -53,7 +54,7 @@ fn sentence(text: &str) -> String {
 /// A secret is given under one of its two names, and the one that is not kept has its version.
 fn pairing(twin: &Twin, config: &Object) -> Option<Diagnostic> {
     let object = twin.within(config)?;
-    let path = twin.block.map_or_else(Path::root, Path::from);
+    let path = twin.parent();
     let (kept, write_only, version) = (twin.field, twin.write_only(), twin.version());
     let given = |name: &str| !object.value(name).is_null();
     let (name, detail) = if given(kept) && given(&write_only) {
@@ -73,7 +74,7 @@ fn pairing(twin: &Twin, config: &Object) -> Option<Diagnostic> {
 /// The path of a secret under the name by which it was given.
 fn renamed(table: &Resource, config: &Object, path: Path) -> Path {
     for twin in twin::all_of(table) {
-        let parent = twin.block.map_or_else(Path::root, Path::from);
+        let parent = twin.parent();
         let object = twin.within(config);
         let write_only = object.is_some_and(|object| !object.value(&twin.write_only()).is_null());
         if write_only && path == parent.name(twin.field) {
@@ -85,11 +86,11 @@ fn renamed(table: &Resource, config: &Object, path: Path) -> Path {
 
 /// Headers that are given twice are sent twice, which is allowed and rarely meant.
 fn given_twice(config: &Object) -> Vec<Diagnostic> {
-    let webhook = config.value("webhook").as_object();
+    let webhook = config.value("webhook").elements().first().and_then(Value::as_object);
     let blocks = [
         (Path::from("headers"), config.value("headers")),
         (
-            Path::from("webhook").name("headers"),
+            Path::from("webhook").index(0).name("headers"),
             webhook.map_or(&Value::Null, |webhook| webhook.value("headers")),
         ),
     ];

@@ -36,12 +36,17 @@ pub fn path(violation: &FieldViolation) -> Path {
     path_of(within)
 }
 
-/// The path that a violation of `rules` names, such as `headers[2].key`.
+/// Returns the path that a violation of `rules` names, such as `headers[2].key`. A block that may be
+/// given once has no index there (`webhook.endpoint`), and is the first of its list for Terraform.
 pub fn path_of(field: &str) -> Path {
     let mut path = Path::root();
-    for part in field.split('.').filter(|part| !part.is_empty()) {
+    let mut parts = field.split('.').filter(|part| !part.is_empty()).peekable();
+    while let Some(part) = parts.next() {
         let (name, indexes) = part.split_once('[').unwrap_or((part, ""));
         path = path.name(name);
+        if indexes.is_empty() && parts.peek().is_some() {
+            path = path.index(0);
+        }
         for index in indexes.split(['[', ']']).filter_map(|index| index.parse().ok()) {
             path = path.index(index);
         }
@@ -66,8 +71,8 @@ pub fn camel(name: &str) -> String {
     camel
 }
 
-/// Whether a block of a table stands alone, and not in a list of its kind.
-pub fn stands_alone(block: &Block) -> bool {
+/// Whether the wire has one object for a block of a table, and not a list.
+pub fn is_single(block: &Block) -> bool {
     block.max == Some(1)
 }
 
@@ -86,11 +91,11 @@ fn blocks_written(blocks: &[Block], object: &Object, json: &mut Map<String, Json
             blocks_written(block.blocks, object, &mut json);
             Some(Json::Object(json))
         };
-        let given = object.value(block.name);
-        let written = if stands_alone(block) {
-            one(given)
+        let given = object.value(block.name).elements();
+        let written = if is_single(block) {
+            given.first().and_then(one)
         } else {
-            Some(given.elements().iter().filter_map(one).collect())
+            Some(given.iter().filter_map(one).collect())
         };
         json.extend(written.map(|written| (camel(block.name), written)));
     }
@@ -131,14 +136,14 @@ fn blocks_read(blocks: &[Block], json: &Json, object: &mut Object) {
             Value::Object(inner)
         };
         let given = &json[camel(block.name)];
-        let read = if !stands_alone(block) {
-            Value::List(elements(given).iter().map(one).collect())
+        let read = if !is_single(block) {
+            elements(given).iter().map(one).collect()
         } else if given.is_object() {
-            one(given)
+            vec![one(given)]
         } else {
-            Value::Null
+            Vec::new()
         };
-        object.set(block.name, read);
+        object.set(block.name, Value::List(read));
     }
 }
 
@@ -201,10 +206,11 @@ mod tests {
     }
 
     #[test]
-    fn a_block_that_stands_alone_is_an_object_or_absent() {
+    fn single_block_is_a_list_of_one_or_none() {
         let wire = json!({"webhook": {"endpoint": "https://example.com", "headers": []}});
         let object = read(&NOTIFICATION, &wire);
-        assert_eq!(object.value("ntfy"), &Value::Null);
+        assert_eq!(object.value("webhook").count(), Some(1));
+        assert_eq!(object.value("ntfy").count(), Some(0));
         let written = written(&NOTIFICATION, &object);
         assert_eq!(written["webhook"], wire["webhook"]);
         assert!(written.get("ntfy").is_none());
@@ -216,7 +222,8 @@ mod tests {
             |field: &str| FieldViolation { field: field.to_owned(), description: String::new() };
         for (field, path) in [
             ("monitor.headers[2].key", "headers[2].key"),
-            ("notification.webhook.headers[0].value", "webhook.headers[0].value"),
+            ("notification.webhook.headers[0].value", "webhook[0].headers[0].value"),
+            ("notification.webhook", "webhook"),
             ("monitor", ""),
         ] {
             assert_eq!(super::path(&violation(field)).to_string(), path);

@@ -1,6 +1,6 @@
-//! Drives the real `terraform` against a provider, for tests: a folder with a configuration, commands
-//! run in it, and their results as types. A `terraform` that is missing is an error and never a
-//! reason to skip. What a provider should answer belongs to the tests.
+//! Drives the real `terraform`, or OpenTofu's `tofu`, against a provider, for tests: a folder with a
+//! configuration, commands run in it, and their results as types. A program that is missing is an error
+//! and never a reason to skip. What a provider should answer belongs to the tests.
 //!
 //! ```no_run
 //! use terraform_plugin::harness::{Action, Provider, Terraform};
@@ -53,6 +53,9 @@ const PLAN: &str = "made.tfplan";
 /// The exit code of a plan that changes something.
 const CHANGES: i32 = 2;
 
+/// The registries of Terraform and of OpenTofu, which are where each looks if a source names none.
+const REGISTRIES: [&str; 2] = ["registry.terraform.io", "registry.opentofu.org"];
+
 /// A provider to use in place of one that is installed.
 #[derive(Debug, Clone)]
 pub struct Provider {
@@ -73,6 +76,7 @@ impl Provider {
 #[derive(Debug)]
 pub struct Terraform {
     folder: TempDir,
+    program: PathBuf,
     variables: BTreeMap<String, String>,
 }
 
@@ -80,7 +84,7 @@ impl Terraform {
     /// A new folder, where `providers` are used from their programs and nothing is downloaded.
     pub fn new(providers: &[Provider]) -> Result<Self, Error> {
         let folder = tempfile::tempdir().map_err(Error::Folder)?;
-        let made = Self { folder, variables: BTreeMap::new() };
+        let made = Self { folder, program: "terraform".into(), variables: BTreeMap::new() };
         fs::create_dir(made.folder()).map_err(Error::Folder)?;
         let overrides = providers.iter().map(|provider| made.stand_in(provider));
         let overrides = overrides.collect::<Result<String, Error>>()?;
@@ -102,7 +106,21 @@ impl Terraform {
         fs::create_dir_all(&folder).map_err(Error::Folder)?;
         let file = format!("terraform-provider-{name}{}", std::env::consts::EXE_SUFFIX);
         link(&program, &folder.join(file)).map_err(Error::Folder)?;
-        Ok(format!("    {} = {}\n", quoted(&provider.source), quoted(&folder.to_string_lossy())))
+        let path = REGISTRIES.iter().find_map(|it| provider.source.strip_prefix(it));
+        let sources = match path {
+            Some(path) => REGISTRIES.map(|registry| format!("{registry}{path}")).to_vec(),
+            None => vec![provider.source.clone()],
+        };
+        let folder = quoted(&folder.to_string_lossy());
+        let lines = sources.iter().map(|it| format!("    {} = {folder}\n", quoted(it)));
+        Ok(lines.collect::<Vec<_>>().concat())
+    }
+
+    /// Runs this program from now on: another version of `terraform`, or `tofu`. Without it, the
+    /// `terraform` of the `PATH` runs.
+    pub fn run_by(&mut self, program: impl Into<PathBuf>) -> &mut Self {
+        self.program = program.into();
+        self
     }
 
     /// The folder of the configuration and its state.
@@ -125,9 +143,12 @@ impl Terraform {
         self.write(MAIN, text)
     }
 
-    /// Writes a file into the folder.
+    /// Writes a file into the folder, or into a folder within, as `module/main.tf`.
     pub fn write(&self, name: &str, text: &str) -> Result<(), Error> {
-        fs::write(self.folder().join(name), text).map_err(Error::Folder)
+        let file = self.folder().join(name);
+        let folder = file.parent().unwrap_or(&file);
+        fs::create_dir_all(folder).map_err(Error::Folder)?;
+        fs::write(&file, text).map_err(Error::Folder)
     }
 
     /// Removes the state, as if nothing had been applied. What was made stays in the world.
@@ -207,7 +228,13 @@ impl Terraform {
     /// Any command, however it ends.
     pub async fn execute(&self, arguments: &[&str]) -> Result<Output, Error> {
         let configuration = self.cli_configuration();
-        process::run(&self.folder(), &configuration, &self.variables, arguments).await
+        let run = process::Run {
+            program: &self.program,
+            folder: &self.folder(),
+            configuration: &configuration,
+            variables: &self.variables,
+        };
+        run.to_the_end(arguments).await
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub mod acme;
 pub mod browser;
+pub mod faults;
 pub mod line;
 pub mod mail;
 pub mod postgres;
@@ -9,4 +10,4 @@ pub mod receivers;
 pub mod server;
 pub mod target;
 pub mod tls;
-mod tools;
+pub mod tools;

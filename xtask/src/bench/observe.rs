@@ -147,6 +147,8 @@ pub(super) fn key(data: &Path) -> Result<String> {
         ensure!(output.status.success(), "aloft {words:?}: {why}");
         Ok(String::from_utf8(output.stdout)?)
     };
+    // Only a server creates a database.
+    Service::start(data, &[])?.stop()?;
     run(&["workspaces", "create", "--slug", "bench", "--name", "Bench"])?;
     let words = ["--workspace", "bench", "--name", "bench", "--scope", "write", "--json"];
     let made = run(&[&["keys", "create"][..], &words].concat())?;

@@ -6,7 +6,6 @@ use terraform_plugin::{Object, Value};
 use url::Url;
 
 use crate::twin;
-use crate::wire::stands_alone;
 
 /// The state of what was read, after what was planned or was before it.
 ///
@@ -70,10 +69,7 @@ fn keep_in_block(
             }
         }
     };
-    let now = read.value_mut(block.name);
-    if stands_alone(block) {
-        keep(now, before);
-    } else if let Value::List(ones) = now {
+    if let Value::List(ones) = read.value_mut(block.name) {
         ones.iter_mut().zip(before.elements()).for_each(|(one, before)| keep(one, before));
     }
 }

@@ -5,7 +5,7 @@ use rules::Violation;
 use rules::field::{Block, Field, Presence, Resource, Rule, Shape};
 use terraform_plugin::{IntoValue, Object, Path, Value};
 
-use crate::wire::stands_alone;
+use crate::wire::is_single;
 
 /// A configuration without unknown values.
 pub(super) struct Filled {
@@ -21,7 +21,7 @@ pub(super) fn filled(table: &'static Resource, config: &Object) -> Filled {
     let object = Object::new();
     let mut filled = Filled { object, unknown: Vec::new(), refused: Vec::new() };
     let mut config = config.clone();
-    choose(table, &mut config, &mut filled.unknown);
+    choose(table, &mut config, &mut filled);
     let object = filled.body(table.fields, table.blocks, &config, &Path::root());
     filled.object = object;
     filled
@@ -49,16 +49,16 @@ impl Filled {
     }
 
     fn blocks(&mut self, block: &'static Block, given: &Value, path: Path) -> Value {
-        if given.is_null() {
-            return Value::Null;
-        }
-        if stands_alone(block) {
-            return self.block(block, given, path);
-        }
         if given.is_unknown() {
-            // How many there will be is not known, so that nothing can be said of them.
+            let placeholders = if is_single(block) {
+                // `choose_block` left only the one that its channel needs.
+                vec![self.block(block, given, path.index(0))]
+            } else {
+                // Their number is unknown, so that no rule of them can be checked.
+                Vec::new()
+            };
             self.unknown.push(path);
-            return Value::List(Vec::new());
+            return Value::List(placeholders);
         }
         let elements = given.elements().iter().enumerate();
         let filled = elements.map(|(at, value)| self.block(block, value, path.index(at)));
@@ -97,7 +97,16 @@ impl Filled {
                 self.unknown.push(path.clone());
                 stand_in(field.shape)
             }
-            (Shape::SetOf(_) | Shape::SetOfIds(_), Value::Set(elements)) => {
+            (Shape::Id(_), Value::String(id)) if is_mocked(id) => {
+                self.unknown.push(path.clone());
+                stand_in(field.shape)
+            }
+            (Shape::SetOfIds(_), Value::Set(elements)) => {
+                let mocked = |value: &Value| value.as_str().is_some_and(is_mocked);
+                let known = elements.iter().filter(|value| !value.is_unknown() && !mocked(value));
+                Value::Set(known.cloned().collect())
+            }
+            (Shape::SetOf(_), Value::Set(elements)) => {
                 Value::Set(elements.iter().filter(|value| !value.is_unknown()).cloned().collect())
             }
             (Shape::ListOfDomains { .. }, Value::List(elements)) => {
@@ -118,7 +127,7 @@ impl Filled {
 
 /// Chooses words that others depend on: where the word is not known, one that asks for what is there,
 /// or else one that asks for nothing.
-fn choose(table: &'static Resource, config: &mut Object, unknown: &mut Vec<Path>) {
+fn choose(table: &'static Resource, config: &mut Object, filled: &mut Filled) {
     for rule in table.rules {
         match *rule {
             Rule::RequiredWhen { when, .. } if config.value(when).is_unknown() => {
@@ -128,10 +137,10 @@ fn choose(table: &'static Resource, config: &mut Object, unknown: &mut Vec<Path>
                 let silent = || words().find(|word| asked_by(table, when, word).next().is_none());
                 let word = answered.or_else(silent).map(|word| (*word).to_owned());
                 config.set(when, word);
-                unknown.push(Path::from(when));
+                filled.unknown.push(Path::from(when));
             }
             Rule::RequiredWhen { .. } => {}
-            Rule::ExactlyOneBlock { named_by } => choose_block(table, named_by, config, unknown),
+            Rule::ExactlyOneBlock { named_by } => choose_block(table, named_by, config, filled),
         }
     }
 }
@@ -148,31 +157,61 @@ fn asked_by(
     })
 }
 
-/// The block that is named is there when it may be; one that is not named and may be absent is.
+/// Decides which block is there while its name or its `for_each` is unknown. A block that is named may
+/// come, and one that is not named may stay away: neither is refused before it is known.
 fn choose_block(
     table: &'static Resource,
     named_by: &str,
     config: &mut Object,
-    unknown: &mut Vec<Path>,
+    filled: &mut Filled,
 ) {
-    if config.value(named_by).is_unknown() {
-        let blocks = || table.blocks.iter().map(|block| block.name);
-        let given = blocks().find(|name| config.value(name).as_object().is_some());
-        let possible = blocks().find(|name| config.value(name).is_unknown());
-        let any = blocks().next().expect("a rule of blocks has blocks");
-        let named = given.or(possible).unwrap_or(any);
-        unknown.push(Path::from(named_by));
-        if given.is_none() {
-            unknown.push(Path::from(named));
+    let blocks = || table.blocks.iter().map(|block| block.name);
+    let Value::Unknown(_) = config.value(named_by) else {
+        let named = config.value(named_by).as_str().map(str::to_owned);
+        leave_out_unknown(table, named.as_deref(), config);
+        return;
+    };
+    filled.unknown.push(Path::from(named_by));
+    let given = blocks().filter(|name| !config.value(name).elements().is_empty());
+    let given: Vec<_> = given.collect();
+    let possible = blocks().find(|name| config.value(name).is_unknown());
+    if let Some((first, others)) = given.split_first() {
+        for other in others {
+            let allowed = format!("must not be given together with `{first}`");
+            filled.refused.push(Violation::unseen(*other, allowed));
+            config.set(*other, Value::Null);
         }
-        config.set(named_by, named);
+    } else if possible.is_none() {
+        let names: Vec<_> = blocks().map(|name| format!("`{name}`")).collect();
+        let allowed = format!("must have its block: one of {}", names.join(", "));
+        filled.refused.push(Violation::unseen(named_by, allowed));
     }
-    let named = config.value(named_by).as_str().map(str::to_owned);
+    let any = || blocks().next().expect("a rule of blocks has blocks");
+    let named = given.first().copied().or(possible).unwrap_or_else(any);
+    if given.is_empty() {
+        filled.unknown.push(Path::from(named));
+    }
+    config.set(named_by, named);
+    leave_out_unknown(table, Some(named), config);
+}
+
+/// Leaves out each block that is unknown and not named.
+fn leave_out_unknown(table: &'static Resource, named: Option<&str>, config: &mut Object) {
     for block in table.blocks {
-        if config.value(block.name).is_unknown() && named.as_deref() != Some(block.name) {
+        if config.value(block.name).is_unknown() && named != Some(block.name) {
             config.set(block.name, Value::Null);
         }
     }
+}
+
+/// Longest text that `mock_provider` makes up: Terraform's have 8 characters, OpenTofu's 4 to 16.
+const MOCKED_MAX: usize = 16;
+
+/// Whether `mock_provider` may have made this identifier up. Mocks keep the provider's validation, so
+/// that their identifiers must pass it. An identifier of the service has an underscore after its prefix.
+pub(crate) fn is_mocked(id: &str) -> bool {
+    let made_of = |byte: u8| byte.is_ascii_alphanumeric();
+    (1..=MOCKED_MAX).contains(&id.len()) && id.bytes().all(made_of)
 }
 
 /// A name that is one, of whatever length.

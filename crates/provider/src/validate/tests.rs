@@ -21,6 +21,11 @@ fn block(fields: &[(&str, Value)]) -> Value {
     Value::object(fields.iter().map(|(name, value)| (*name, value.clone())))
 }
 
+/// A block that may be given once, as Terraform has it.
+fn single(fields: &[(&str, Value)]) -> Value {
+    Value::list([block(fields)])
+}
+
 fn text(text: &str) -> Value {
     text.into_value()
 }
@@ -114,11 +119,11 @@ fn each_rule_points_at_its_attribute_and_says_what_is_allowed() {
 #[test]
 fn a_channel_has_exactly_the_block_that_its_kind_names() {
     // spec: §2.4
-    let email = || block(&[("email", text("ops@example.com"))]);
-    let ntfy = || block(&[("topic", text("alerts"))]);
-    let sms = block(&[("phone_number", text("0151"))]);
+    let email = || single(&[("email", text("ops@example.com"))]);
+    let ntfy = || single(&[("topic", text("alerts"))]);
+    let sms = single(&[("phone_number", text("0151"))]);
     let headers = [block(&[("key", text("Host")), ("value", text("no host"))])];
-    let webhook = block(&[("endpoint", text("ftp://x")), ("headers", Value::list(headers))]);
+    let webhook = single(&[("endpoint", text("ftp://x")), ("headers", Value::list(headers))]);
     let cases = [
         Object::new().with("provider_type", "email"),
         Object::new().with("provider_type", "email").with("ntfy", ntfy()),
@@ -130,6 +135,7 @@ fn a_channel_has_exactly_the_block_that_its_kind_names() {
             .with("provider_type", Value::UNKNOWN)
             .with("email", email())
             .with("ntfy", ntfy()),
+        Object::new().with("provider_type", Value::UNKNOWN),
     ];
     let mut all = Vec::new();
     for config in cases {
@@ -145,12 +151,14 @@ fn a_channel_has_exactly_the_block_that_its_kind_names() {
     --
     provider_type: `provider_type` must be one of discord, email, slack, pagerduty, opsgenie, webhook, telegram, sms, whatsapp, google_chat, grafana_oncall, ntfy (given: `pigeon`).
     --
-    sms.phone_number: `sms.phone_number` must be a telephone number in international form, such as +4915112345678 (given: `0151`).
+    sms[0].phone_number: `sms.phone_number` must be a telephone number in international form, such as +4915112345678 (given: `0151`).
     --
-    webhook.endpoint: `webhook.endpoint` must be an absolute URL that begins with http:// or https:// (given: `ftp://x`).
-    webhook.headers[0].value: `webhook.headers[0].value` must be a host or host:port in ASCII, as the value of Host.
+    webhook[0].endpoint: `webhook.endpoint` must be an absolute URL that begins with http:// or https:// (given: `ftp://x`).
+    webhook[0].headers[0].value: `webhook.headers[0].value` must be a host or host:port in ASCII, as the value of Host.
     --
-    ntfy: `ntfy` must not be given when `provider_type` is `email`.
+    ntfy: `ntfy` must not be given together with `email`.
+    --
+    provider_type: `provider_type` must have its block: one of `discord`, `email`, `slack`, `pagerduty`, `opsgenie`, `webhook`, `telegram`, `sms`, `whatsapp`, `google_chat`, `grafana_oncall`, `ntfy`.
     ");
 }
 
@@ -201,12 +209,25 @@ fn parts_that_are_not_known_yet_pass_and_the_rest_is_held() {
     ] {
         assert_eq!(said(&STATUS_PAGE, &PAGES, &config), [""; 0]);
     }
-    let email = block(&[("email", Value::UNKNOWN)]);
+    let email = single(&[("email", Value::UNKNOWN)]);
     for config in [
         Object::new().with("provider_type", Value::UNKNOWN).with("email", email.clone()),
         Object::new().with("provider_type", "email").with("email", Value::UNKNOWN),
         Object::new()
             .with("provider_type", "email")
+            .with("email", email.clone())
+            .with("ntfy", Value::UNKNOWN),
+        // Two `dynamic` blocks whose `for_each` is unknown, with a kind that is known or not.
+        Object::new()
+            .with("provider_type", "email")
+            .with("email", Value::UNKNOWN)
+            .with("ntfy", Value::UNKNOWN),
+        Object::new()
+            .with("provider_type", Value::UNKNOWN)
+            .with("email", Value::UNKNOWN)
+            .with("ntfy", Value::UNKNOWN),
+        Object::new()
+            .with("provider_type", Value::UNKNOWN)
             .with("email", email)
             .with("ntfy", Value::UNKNOWN),
     ] {
@@ -225,7 +246,7 @@ fn parts_that_are_not_known_yet_pass_and_the_rest_is_held() {
 #[test]
 fn a_null_in_a_set_or_a_list_is_refused_where_it_stands() {
     // The wire would leave it out, and the applied set would not be the planned one.
-    let email = block(&[("email", text("ops@example.com"))]);
+    let email = single(&[("email", text("ops@example.com"))]);
     let channel = Object::new().with("provider_type", "email").with("email", email);
     let mut all = said(
         &HTTP_MONITOR,
@@ -273,4 +294,24 @@ fn a_header_that_is_given_twice_is_warned_of() {
     let found = problems(&HTTP_MONITOR, &HTTP_MONITORS, &config);
     assert!(!found.has_errors());
     insta::assert_snapshot!(said(&HTTP_MONITOR, &HTTP_MONITORS, &config).join("\n"), @"headers[1].key: `x-team` is also the name of block 1 of `headers`. Both are sent.");
+}
+
+#[test]
+fn mocked_identifier_passes_and_any_other_is_checked() {
+    let channel = |id: &str| {
+        let email = single(&[("email", text("ops@example.com"))]);
+        let channel = Object::new().with("provider_type", "email").with("email", email);
+        channel.with("monitor_ids", Value::set([id]))
+    };
+    for id in ["8qq1n0bl", "aZ09", "abcdefghijklmnop"] {
+        assert_eq!(said(&NOTIFICATION, &NOTIFICATIONS, &channel(id)), [""; 0], "{id}");
+        let static_one = Object::new().with("page_id", id).with("type", "static").with("name", "n");
+        assert_eq!(said(&STATUS_PAGE_COMPONENT, &COMPONENTS, &static_one), [""; 0], "{id}");
+    }
+    for id in ["", "page_0000000000000", "mon_", "abcdefghijklmnopq", "a-b"] {
+        assert_eq!(said(&NOTIFICATION, &NOTIFICATIONS, &channel(id)).len(), 1, "{id}");
+        let component = Object::new().with("page_id", id.replace("page", "mon"));
+        let component = component.with("type", "static").with("name", "n");
+        assert_eq!(said(&STATUS_PAGE_COMPONENT, &COMPONENTS, &component).len(), 1, "{id}");
+    }
 }

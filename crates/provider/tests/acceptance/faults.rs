@@ -2,6 +2,8 @@
 
 mod channels;
 mod drift;
+mod dynamic;
+mod ignored;
 mod imports;
 mod monitors;
 mod pages;

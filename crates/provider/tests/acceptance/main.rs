@@ -11,6 +11,7 @@ mod faults;
 mod functions;
 mod generated;
 mod lifecycle;
+mod mocks;
 mod reference;
 mod refusals;
 mod world;

@@ -1,6 +1,10 @@
 //! Every rule before anything is asked of the server: `terraform validate` points at the line of the
 //! argument and says what is allowed (spec §2, §8.1).
 
+use rules::field::{Field, Presence, Resource, ValueType};
+use rules::tables;
+use testkit::tools::terraform_hosts;
+
 use crate::world::World;
 
 const WRONG: &str = r#"
@@ -204,4 +208,61 @@ async fn more_blocks_than_there_may_be_are_refused() {
     let refused = world.refused(&body).await;
     assert_eq!(refused.len(), 1);
     assert!(refused[0].contains("No more than 20 \"headers\" blocks are allowed"), "{refused:?}");
+}
+
+/// A value of the type of a field, as an expression.
+fn expression(field: &Field) -> &'static str {
+    match field.shape.value_type() {
+        ValueType::Text => "\"x\"",
+        ValueType::Integer => "1",
+        ValueType::Bool => "true",
+        ValueType::SetOfTexts | ValueType::ListOfTexts | ValueType::ListOf(_) => "[]",
+    }
+}
+
+/// A body that gives each read-only attribute of a table, and the names of these.
+fn read_only(kind: &str, table: &Resource) -> (String, Vec<String>) {
+    let fields = table.fields.iter().filter(|field| field.presence == Presence::Output);
+    let given = fields.clone().map(|field| format!("  {} = {}\n", field.name, expression(field)));
+    let given: String = given.collect();
+    let required = table.fields.iter().filter(|field| field.presence == Presence::Required);
+    let required = required.map(|field| format!("  {} = null\n", field.name));
+    let required: String = required.collect();
+    let body = format!("{kind} \"{}\" \"it\" {{\n{required}{given}}}\n", table.name);
+    (body, fields.map(|field| field.name.to_owned()).collect())
+}
+
+// issue 16 point 18: read-only attributes are refused at validate, in data sources too
+#[tokio::test]
+async fn read_only_attribute_is_refused_on_every_host() {
+    let resources = tables::RESOURCES.iter().map(|table| read_only("resource", table));
+    let data = tables::DATA_SOURCES.iter().map(|table| read_only("data", table));
+    let (bodies, mut names): (String, Vec<String>) =
+        resources.chain(data).fold((String::new(), Vec::new()), |(bodies, names), it| {
+            (bodies + &it.0, [names, it.1].concat())
+        });
+    assert!(names.len() > 40, "{names:?}");
+    names.sort();
+    for host in terraform_hosts() {
+        let world = World::start_on(&host).await;
+        let refused = world.refused(&bodies).await;
+        let refused = refused.iter().filter(|it| it.starts_with("error: Read-only attribute"));
+        let said = refused.map(|it| it.split('`').nth(1).unwrap().to_owned());
+        let mut said: Vec<_> = said.collect();
+        said.sort();
+        assert_eq!(said, names, "{}", host.name);
+    }
+}
+
+#[tokio::test]
+async fn read_only_attribute_is_refused_at_its_line() {
+    let world = World::start().await;
+    let page = "resource \"service_status_page\" \"p\" {\n  title     = \"P\"\n  slug      = \"p\"\n  \
+                published = true\n}\n";
+    insta::assert_snapshot!(world.refused(page).await.join("\n"), @r"
+    error: Read-only attribute
+      on main.tf line 10: published = true
+      `published` is read-only: the provider sets its value. Remove it from the configuration.
+    ");
+    assert!(world.terraform.plan().await.is_err());
 }

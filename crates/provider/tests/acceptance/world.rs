@@ -4,6 +4,7 @@ use rules::Scope;
 use serde_json::{Value, json};
 use terraform_plugin::harness::{Action, Plan, Provider, State, Terraform};
 use testkit::server::{Caller, TestServer};
+use testkit::tools::TerraformHost;
 
 /// What every configuration begins with. Key and address come from the environment.
 const PREAMBLE: &str = r#"
@@ -36,6 +37,13 @@ impl World {
         let terraform = Terraform::new(&[provider]).unwrap();
         let mut world = Self { server, terraform };
         world.call_as(Scope::Write);
+        world
+    }
+
+    /// A new server, and this program in place of the `terraform` of the `PATH`.
+    pub(crate) async fn start_on(host: &TerraformHost) -> Self {
+        let mut world = Self::start().await;
+        world.terraform.run_by(&host.program);
         world
     }
 

@@ -11,9 +11,13 @@ use super::shown::Shown;
 pub enum Error {
     /// There is no `terraform` to test with.
     #[error(
-        "`terraform` is not on the PATH: install Terraform 1.8 or newer (https://developer.hashicorp.com/terraform/install)"
+        "`{}` is not there: install Terraform 1.8 or newer (https://developer.hashicorp.com/terraform/install)",
+        program.display()
     )]
-    Missing,
+    Missing {
+        /// What was to run.
+        program: PathBuf,
+    },
     /// The provider's program is not there.
     #[error("the provider {} cannot be used: {why}", program.display())]
     Provider {
@@ -75,7 +79,7 @@ impl Error {
     pub fn shown(&self) -> &[Shown] {
         match self {
             Self::Failed(failure) => &failure.shown,
-            Self::Missing
+            Self::Missing { .. }
             | Self::Provider { .. }
             | Self::Folder(_)
             | Self::Start { .. }

@@ -1,4 +1,4 @@
-//! Runs `terraform` once: alone with its folder, without what the environment of the tests says to
+//! Runs `terraform` or `tofu` once: alone with its folder, without what the environment of the tests says to
 //! it, and not for ever.
 
 use std::collections::BTreeMap;
@@ -55,35 +55,44 @@ impl Output {
     }
 }
 
-/// Runs to the end, whatever it is.
-pub(super) async fn run(
-    folder: &Path,
-    configuration: &Path,
-    variables: &BTreeMap<String, String>,
-    arguments: &[&str],
-) -> Result<Output, Error> {
-    let mut command = Command::new("terraform");
-    command.args(arguments).current_dir(folder).stdin(Stdio::null()).kill_on_drop(true);
-    for name in OUTSIDE {
-        command.env_remove(name);
-    }
-    command.env("TF_CLI_CONFIG_FILE", configuration);
-    command.envs([("TF_IN_AUTOMATION", "1"), ("CHECKPOINT_DISABLE", "1")]).envs(variables);
-    let spelled = arguments.join(" ");
-    let ended = tokio::time::timeout(LIMIT, command.output()).await;
-    let Ok(output) = ended else {
-        return Err(Error::Late { command: spelled, seconds: LIMIT.as_secs() });
-    };
-    let output = output.map_err(|why| {
-        if why.kind() == std::io::ErrorKind::NotFound {
-            return Error::Missing;
+/// Where and with what a command runs.
+pub(super) struct Run<'a> {
+    /// `terraform` or `tofu`.
+    pub(super) program: &'a Path,
+    /// The folder with the configuration of resources.
+    pub(super) folder: &'a Path,
+    /// The file with the configuration of the program itself.
+    pub(super) configuration: &'a Path,
+    /// Variables of the environment.
+    pub(super) variables: &'a BTreeMap<String, String>,
+}
+
+impl Run<'_> {
+    /// Runs a command to its end, however it ends.
+    pub(super) async fn to_the_end(&self, arguments: &[&str]) -> Result<Output, Error> {
+        let mut command = Command::new(self.program);
+        command.args(arguments).current_dir(self.folder).stdin(Stdio::null()).kill_on_drop(true);
+        for name in OUTSIDE {
+            command.env_remove(name);
         }
-        Error::Start { command: spelled.clone(), why }
-    })?;
-    Ok(Output {
-        command: spelled,
-        code: output.status.code(),
-        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-    })
+        command.env("TF_CLI_CONFIG_FILE", self.configuration);
+        command.envs([("TF_IN_AUTOMATION", "1"), ("CHECKPOINT_DISABLE", "1")]).envs(self.variables);
+        let spelled = arguments.join(" ");
+        let ended = tokio::time::timeout(LIMIT, command.output()).await;
+        let Ok(output) = ended else {
+            return Err(Error::Late { command: spelled, seconds: LIMIT.as_secs() });
+        };
+        let output = output.map_err(|why| {
+            if why.kind() == std::io::ErrorKind::NotFound {
+                return Error::Missing { program: self.program.to_owned() };
+            }
+            Error::Start { command: spelled.clone(), why }
+        })?;
+        Ok(Output {
+            command: spelled,
+            code: output.status.code(),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        })
+    }
 }

@@ -15,6 +15,10 @@ pub(crate) fn walk(body: &Body, object: &Object) -> Vec<Diagnostic> {
 fn walk_body(body: &Body, object: &Object, path: &Path, found: &mut Vec<Diagnostic>) {
     for (name, attribute) in &body.attributes {
         let (path, value) = (path.name(name), object.value(name));
+        if !attribute.is_configurable() {
+            found.extend((!value.is_null()).then(|| read_only(name, &path)));
+            continue;
+        }
         let from = found.len();
         attribute.validators.iter().for_each(|rule| rule.run(&path, value, found));
         if let Shape::Nested(nesting, body) = &attribute.shape {
@@ -36,6 +40,15 @@ fn walk_body(body: &Body, object: &Object, path: &Path, found: &mut Vec<Diagnost
             None => found.at(path.clone()),
         }));
     }
+}
+
+/// Terraform lets a configuration give such a value, and leaves it to the provider to refuse it. A value
+/// that is unknown is refused too: whatever it turns out to be, the provider cannot use it.
+fn read_only(name: &str, path: &Path) -> Diagnostic {
+    let detail = format!(
+        "`{name}` is read-only: the provider sets its value. Remove it from the configuration."
+    );
+    Diagnostic::error("Read-only attribute", detail).at(path.clone())
 }
 
 fn walk_nested(
@@ -119,6 +132,43 @@ mod tests {
         rows[2].word: `c` is not one of a, b
         rows[2].other: at most one of `word`, `other` may be given
         ");
+    }
+
+    #[test]
+    fn read_only_attribute_is_refused_wherever_it_is_given() {
+        let computed = || Attribute::computed(Type::String);
+        let row = || [("word", Attribute::optional(Type::String)), ("id", computed())];
+        let rows =
+            row().into_iter().fold(Block::list(), |rows, (name, it)| rows.attribute(name, it));
+        let schema = Schema::new("")
+            .attribute("id", computed().sensitive())
+            .attribute("status", computed())
+            .attribute("size", Attribute::optional_computed(Type::Number))
+            .attribute("timeout", Attribute::optional(Type::Number).default(1))
+            .attribute("nested", Attribute::nested(Nesting::List, Presence::Optional, row()))
+            .attribute("read", Attribute::nested(Nesting::List, Presence::Computed, row()))
+            .block("rows", rows);
+        let given = || vec![Value::Object(Object::new().with("word", "a").with("id", "1"))];
+        let object = Object::new()
+            .with("id", "hush")
+            .with("status", Value::UNKNOWN)
+            .with("size", 1)
+            .with("timeout", 2)
+            .with("nested", given())
+            .with("read", given())
+            .with("rows", given());
+        let shown = walk(&schema.body, &object)
+            .into_iter()
+            .map(|it| format!("{}: {}: {}", it.path.unwrap_or_default(), it.summary, it.detail));
+        insta::assert_snapshot!(shown.collect::<Vec<_>>().join("\n"), @r"
+        id: Read-only attribute: `id` is read-only: the provider sets its value. Remove it from the configuration.
+        nested[0].id: Read-only attribute: `id` is read-only: the provider sets its value. Remove it from the configuration.
+        read: Read-only attribute: `read` is read-only: the provider sets its value. Remove it from the configuration.
+        status: Read-only attribute: `status` is read-only: the provider sets its value. Remove it from the configuration.
+        rows[0].id: Read-only attribute: `id` is read-only: the provider sets its value. Remove it from the configuration.
+        ");
+        let fine = Object::new().with("size", 1).with("timeout", 2);
+        assert_eq!(walk(&schema.body, &fine), []);
     }
 
     #[test]

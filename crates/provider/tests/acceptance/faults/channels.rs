@@ -47,7 +47,7 @@ async fn ntfy_goes_without_what_is_optional_and_takes_it_and_gives_it_up() {
     };
     let world = World::start().await;
     let state = world.settle(&ntfy("")).await;
-    assert_eq!(state.value("service_notification.c", "ntfy")["token"], json!(null));
+    assert_eq!(state.value("service_notification.c", "ntfy")[0]["token"], json!(null));
     world.settle(&ntfy("token = \"tk_1\"\n server_url = \"https://ntfy.example.com\"")).await;
     assert_eq!(stored(&world).await["ntfy"]["token"], "tk_1");
     world.settle(&ntfy("")).await;
