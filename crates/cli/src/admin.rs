@@ -5,31 +5,14 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 use rules::{KeyId, Scope, Timestamp};
 use serde_json::json;
-use server::boot;
-use server::config::Settings;
 use server::context::Context;
-use server::control::{self, Admin, CreateKey, CreateWorkspace, KeepResults, KeyRow, WorkspaceRow};
+use server::control::{CreateKey, CreateWorkspace, KeepResults, KeyRow, WorkspaceRow};
 
-use crate::flags::Flags;
+use crate::database_args::DatabaseArgs;
 use crate::output;
-
-/// Which database, and how to answer.
-#[derive(Debug, Args)]
-pub(crate) struct Place {
-    #[arg(
-        long,
-        value_name = "DIR",
-        global = true,
-        help = "Folder of the server's database [default: ./aloft-data] [env: ALOFT_DATA]"
-    )]
-    data: Option<String>,
-    /// Print JSON
-    #[arg(long, global = true)]
-    json: bool,
-}
 
 /// What to do with workspaces.
 #[derive(Debug, Subcommand)]
@@ -87,20 +70,20 @@ pub(crate) enum KeyAction {
     },
 }
 
-pub(crate) async fn workspaces(action: WorkspaceAction, place: Place) -> Result<ExitCode> {
-    let admin = match &action {
-        WorkspaceAction::Create { .. } => place.open_or_make().await?,
-        WorkspaceAction::List | WorkspaceAction::Keep { .. } => place.open().await?,
-    };
+pub(crate) async fn workspaces(
+    action: WorkspaceAction,
+    database: DatabaseArgs,
+) -> Result<ExitCode> {
+    let admin = database.open().await?;
     match action {
         WorkspaceAction::Create { slug, name } => {
             let made = admin.create_workspace(CreateWorkspace { slug, name }).await?;
             let words = || format!("made workspace `{}` ({})", made.slug, made.id);
-            place.answer(serde_json::to_value(&made)?, words);
+            database.answer(serde_json::to_value(&made)?, words);
         }
         WorkspaceAction::List => {
             let all = admin.list_workspaces().await?;
-            place.answer(serde_json::to_value(&all)?, || table_of_workspaces(&all));
+            database.answer(serde_json::to_value(&all)?, || table_of_workspaces(&all));
         }
         WorkspaceAction::Keep { slug, days } => {
             admin.keep_results(KeepResults { workspace: slug.clone(), days }).await?;
@@ -109,15 +92,15 @@ pub(crate) async fn workspaces(action: WorkspaceAction, place: Place) -> Result<
                 |days| format!("for {days} days"),
             );
             let words = || format!("results of workspace `{slug}` are kept {time}");
-            place.answer(json!({ "slug": slug, "results_kept_days": days }), words);
+            database.answer(json!({ "slug": slug, "results_kept_days": days }), words);
         }
     }
     admin.close().await?;
     Ok(ExitCode::SUCCESS)
 }
 
-pub(crate) async fn keys(action: KeyAction, place: Place) -> Result<ExitCode> {
-    let admin = place.open().await?;
+pub(crate) async fn keys(action: KeyAction, database: DatabaseArgs) -> Result<ExitCode> {
+    let admin = database.open().await?;
     match action {
         KeyAction::Create { workspace, name, scope, expires } => {
             let expires_in_seconds = expires.map(|time| time.as_secs());
@@ -129,60 +112,21 @@ pub(crate) async fn keys(action: KeyAction, place: Place) -> Result<ExitCode> {
                     "{key}\n\nThis is key `{id}`, shown this once. Send it in the header `x-service-key`."
                 )
             };
-            place.answer(json!({ "id": id, "key": key }), words);
+            database.answer(json!({ "id": id, "key": key }), words);
         }
         KeyAction::List { workspace } => {
             let rows = admin.list_keys(workspace.as_deref()).await?;
             let now = Context::system().now();
-            place.answer(serde_json::to_value(&rows)?, || table_of_keys(&rows, now));
+            database.answer(serde_json::to_value(&rows)?, || table_of_keys(&rows, now));
         }
         KeyAction::Revoke { id } => {
             admin.revoke_key(id).await?;
             let words = || format!("revoked key `{id}`");
-            place.answer(json!({ "id": id, "revoked": true }), words);
+            database.answer(json!({ "id": id, "revoked": true }), words);
         }
     }
     admin.close().await?;
     Ok(ExitCode::SUCCESS)
-}
-
-impl Place {
-    /// Opens a folder that is there. A folder by a mistyped name is not made: nobody would find in
-    /// it what they look for.
-    pub(crate) async fn open(&self) -> Result<Admin> {
-        let settings = self.settings()?;
-        if !settings.data.is_dir() {
-            bail!(
-                "there is no data folder `{}`; name the server's with --data, or begin one with `aloft workspaces create`",
-                settings.data.display()
-            );
-        }
-        Self::connect(&settings).await
-    }
-
-    async fn open_or_make(&self) -> Result<Admin> {
-        Self::connect(&self.settings()?).await
-    }
-
-    pub(crate) fn settings(&self) -> Result<Settings> {
-        let mut flags = Flags::default();
-        if let Some(data) = &self.data {
-            flags.values.insert("data".to_owned(), data.clone());
-        }
-        Ok(boot::load(flags.values, flags.file)?.1)
-    }
-
-    async fn connect(settings: &Settings) -> Result<Admin> {
-        Ok(control::connect(&Context::system(), boot::store_settings(settings)).await?)
-    }
-
-    pub(crate) fn answer(&self, value: serde_json::Value, words: impl FnOnce() -> String) {
-        if self.json {
-            output::print(value);
-        } else {
-            output::say(&words());
-        }
-    }
 }
 
 fn table_of_workspaces(rows: &[WorkspaceRow]) -> String {

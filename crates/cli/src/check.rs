@@ -9,16 +9,18 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use clap::{Args, Subcommand};
 use domain::check::{Evidence, Job, Outcome, Plan, Trigger};
-use probe::{Egress, Nameservers, Probe};
+use probe::Probe;
 use rules::monitor::{Monitor, MonitorDraft};
 use rules::{MonitorId, Region, WorkspaceId};
 use serde_json::json;
+use server::boot;
 use server::context::Context;
 
 use self::sheet::Paper;
+use crate::database_args::ConfigArg;
 use crate::output;
 
 /// What to check.
@@ -54,6 +56,8 @@ pub(crate) struct Manner {
     /// Certificates in PEM to trust besides the public ones
     #[arg(long, value_name = "FILE", global = true)]
     extra_ca_file: Option<PathBuf>,
+    #[command(flatten)]
+    config: ConfigArg,
     /// Print JSON
     #[arg(long, global = true)]
     json: bool,
@@ -97,20 +101,17 @@ impl Manner {
         draft.retry = Some(self.retry);
     }
 
+    /// The network of the check: by its flags, or else by the server's settings.
     fn probe(&self) -> Result<probe::Settings> {
-        let mut settings = probe::Settings {
-            egress: Egress::new(self.allow_private_networks, []),
-            ..probe::Settings::default()
-        };
+        let mut settings = self.config.settings()?;
+        settings.allow_private_networks |= self.allow_private_networks;
         if !self.nameservers.is_empty() {
-            settings.nameservers = Nameservers::Given(self.nameservers.clone());
+            settings.nameservers.clone_from(&self.nameservers);
         }
         if let Some(file) = &self.extra_ca_file {
-            let pem =
-                std::fs::read(file).with_context(|| format!("reading `{}`", file.display()))?;
-            settings.extra_roots = probe::read_roots(&pem)?;
+            settings.extra_ca_file = Some(file.clone());
         }
-        Ok(settings)
+        Ok(boot::network(&settings, Vec::new())?)
     }
 }
 

@@ -9,17 +9,16 @@ use serde_json::json;
 use server::boot;
 use server::control;
 
-use crate::admin::Place;
-use crate::flags::Flags;
+use crate::database_args::{ConfigArg, DatabaseArgs};
 use crate::output;
 
-pub(crate) async fn back_up(file: &Path, place: Place) -> Result<ExitCode> {
+pub(crate) async fn back_up(file: &Path, database: DatabaseArgs) -> Result<ExitCode> {
     let file = std::path::absolute(file).context("the file cannot be named")?;
-    let admin = place.open().await?;
+    let admin = database.open().await?;
     let bytes = admin.back_up(file.clone()).await;
     admin.close().await?;
     let bytes = bytes?;
-    place.answer(json!({ "file": file, "bytes": bytes }), || {
+    database.answer(json!({ "file": file, "bytes": bytes }), || {
         format!(
             "wrote {bytes} bytes to `{}`\nThe key is not in it: keep a copy of `aloft.key`, or of ALOFT_MASTER_KEY, in another place.",
             file.display()
@@ -28,23 +27,28 @@ pub(crate) async fn back_up(file: &Path, place: Place) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-pub(crate) async fn restore(file: &Path, place: &Place) -> Result<ExitCode> {
-    let settings = boot::store_settings(&place.settings()?);
-    control::restore(&settings, file).await?;
-    place.answer(json!({ "restored": file }), || {
-        format!(
-            "`{}` is the database now; what was there is `aloft.db.before-restore` in `{}`",
-            file.display(),
-            settings.folder.display()
-        )
+pub(crate) async fn restore(file: &Path, database: &DatabaseArgs) -> Result<ExitCode> {
+    let file = std::path::absolute(file).context("the file cannot be named")?;
+    let settings = boot::store_settings(&database.settings()?);
+    let restored = control::restore(&settings, &file).await?;
+    database.answer(json!({ "restored": file, "replaced": restored.replaced }), || {
+        let replaced = match &restored.replaced {
+            Some(path) => format!("the database before is kept as `{}`", path.display()),
+            None => "there was none before".to_owned(),
+        };
+        format!("restored `{}`; {replaced}", file.display())
     });
     Ok(ExitCode::SUCCESS)
 }
 
-pub(crate) async fn migrate(from: control::Place, to: control::Place) -> Result<ExitCode> {
-    let flags = Flags::default();
-    let (_, settings) = boot::load(flags.values, flags.file)?;
-    let master_key = boot::store_settings(&settings).master_key;
+pub(crate) async fn migrate(
+    from: control::Place,
+    to: control::Place,
+    config: &ConfigArg,
+) -> Result<ExitCode> {
+    let master_key = boot::store_settings(&config.settings()?).master_key;
+    let (from, to) = (from.absolute()?, to.absolute()?);
+    output::complain(&format!("from: {from}\nto: {to}"));
     let left = match &from {
         control::Place::Folder(_) => "its database is named `aloft.db.moved` now",
         control::Place::Postgres(_) => "PostgreSQL keeps what it had: name it nowhere any more",

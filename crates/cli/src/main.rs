@@ -5,6 +5,7 @@ mod admin;
 mod check;
 mod config;
 mod database;
+mod database_args;
 mod flags;
 mod incidents;
 mod maintenance;
@@ -25,6 +26,7 @@ use anyhow::Result;
 use clap::{Parser, Subcommand};
 use server::control::Place;
 
+use crate::database_args::{ConfigArg, DatabaseArgs};
 use crate::flags::Flags;
 
 /// Many small allocations that live as long as a check: this allocator takes less time and less
@@ -52,9 +54,8 @@ struct Cli {
 enum Command {
     /// Run the server: API, checks and verdicts in one process
     Serve {
-        /// Begin with a workspace, a key and monitors of targets that the demo itself serves
-        #[arg(long)]
-        demo: bool,
+        #[command(flatten)]
+        start: serve::StartArgs,
         #[command(flatten)]
         flags: Flags,
     },
@@ -71,28 +72,28 @@ enum Command {
         #[command(subcommand)]
         action: admin::KeyAction,
         #[command(flatten)]
-        place: admin::Place,
+        database: DatabaseArgs,
     },
     /// Make and list workspaces
     Workspaces {
         #[command(subcommand)]
         action: admin::WorkspaceAction,
         #[command(flatten)]
-        place: admin::Place,
+        database: DatabaseArgs,
     },
     /// Write a copy of the embedded database, also while the server runs
     Backup {
         /// The file to write, which is not there yet
         file: PathBuf,
         #[command(flatten)]
-        place: admin::Place,
+        database: DatabaseArgs,
     },
     /// Put a copy in the place of the embedded database, while no server runs
     Restore {
         /// A file that `aloft backup` wrote
         file: PathBuf,
         #[command(flatten)]
-        place: admin::Place,
+        database: DatabaseArgs,
     },
     /// Carry everything from one database to another that is empty, while no server runs
     Migrate {
@@ -102,6 +103,8 @@ enum Command {
         /// Where everything is to be: postgres://… or sqlite:DIR
         #[arg(long, value_name = "DATABASE")]
         to: Place,
+        #[command(flatten)]
+        config: ConfigArg,
     },
     /// Incidents of a workspace: list and read them, take them up, resolve them
     Incidents {
@@ -175,19 +178,23 @@ fn main() -> ExitCode {
 
 fn run(command: Command) -> Result<ExitCode> {
     match command {
-        Command::Serve { demo, flags } => runtime(None)?.block_on(serve::run(flags, demo)),
+        Command::Serve { start, flags } => runtime(None)?.block_on(serve::run(flags, &start)),
         Command::Check { target, manner } => runtime(Some(1))?.block_on(check::run(target, manner)),
-        Command::Keys { action, place } => runtime(Some(1))?.block_on(admin::keys(action, place)),
-        Command::Workspaces { action, place } => {
-            runtime(Some(1))?.block_on(admin::workspaces(action, place))
+        Command::Keys { action, database } => {
+            runtime(Some(1))?.block_on(admin::keys(action, database))
         }
-        Command::Backup { file, place } => {
-            runtime(Some(1))?.block_on(database::back_up(&file, place))
+        Command::Workspaces { action, database } => {
+            runtime(Some(1))?.block_on(admin::workspaces(action, database))
         }
-        Command::Restore { file, place } => {
-            runtime(Some(1))?.block_on(database::restore(&file, &place))
+        Command::Backup { file, database } => {
+            runtime(Some(1))?.block_on(database::back_up(&file, database))
         }
-        Command::Migrate { from, to } => runtime(Some(1))?.block_on(database::migrate(from, to)),
+        Command::Restore { file, database } => {
+            runtime(Some(1))?.block_on(database::restore(&file, &database))
+        }
+        Command::Migrate { from, to, config } => {
+            runtime(Some(1))?.block_on(database::migrate(from, to, &config))
+        }
         Command::Maintenance { action } => {
             runtime(Some(1))?.block_on(maintenance::run(action))?;
             Ok(ExitCode::SUCCESS)

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
+use clap::Args;
 use rules::Secret;
 use server::boot::{self, Signals};
 use server::context::Context;
@@ -21,8 +22,19 @@ const START_TAKES: Duration = Duration::from_secs(1);
 /// once. What is in use comes back from the file at once, some hundred pages.
 const CODE_USED_WITHIN: Duration = Duration::from_mins(1);
 
-pub(crate) async fn run(mut flags: Flags, demo: bool) -> Result<ExitCode> {
-    if demo {
+/// What a server starts with.
+#[derive(Debug, Args)]
+pub(crate) struct StartArgs {
+    /// Begin with a workspace, a key and monitors of targets that the demo itself serves
+    #[arg(long)]
+    demo: bool,
+    /// Start with an empty database, also in a folder that has held workspaces
+    #[arg(long, conflicts_with = "demo")]
+    fresh: bool,
+}
+
+pub(crate) async fn run(mut flags: Flags, start: &StartArgs) -> Result<ExitCode> {
+    if start.demo {
         // The demo's targets are on loopback.
         flags.values.insert("allow_private_networks".to_owned(), "true".to_owned());
     }
@@ -30,12 +42,16 @@ pub(crate) async fn run(mut flags: Flags, demo: bool) -> Result<ExitCode> {
     log::start(&settings)?;
     let signals = Signals::listen().context("signals cannot be heard")?;
     let ctx = Context::system();
-    let running = if demo {
+    let running = if start.demo {
         let (running, key) = boot::start_demo(&settings, ctx).await?;
         output::say(&welcome(running.address(), &settings.data, key.as_ref()));
         running
     } else {
-        let running = boot::start(&settings, ctx).await?;
+        let running = if start.fresh {
+            boot::start_fresh(&settings, ctx).await?
+        } else {
+            boot::start(&settings, ctx).await?
+        };
         if running.desk().list_workspaces().await?.is_empty() {
             output::say(&first_steps(&settings.data));
         }
@@ -65,9 +81,14 @@ fn first_steps(data: &Path) -> String {
     )
 }
 
-/// The program as it was called, so that a line can be pasted.
+/// The program as it was called, so that a line can be pasted in any folder: a path is absolute, a
+/// name stays one.
 fn program() -> String {
-    std::env::args().next().unwrap_or_else(|| "aloft".to_owned())
+    let called = std::env::args().next().unwrap_or_else(|| "aloft".to_owned());
+    if !called.contains('/') {
+        return called;
+    }
+    std::path::absolute(&called).map_or(called, |path| path.display().to_string())
 }
 
 /// What a newcomer needs: the address, the key, and what to try next.

@@ -1,10 +1,15 @@
-//! A service that a command calls: where it is, with which key, and what its errors say.
+//! A service that a command calls: its address, its key, and the messages of its errors.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use clap::Args;
-use contract::rpc::{Client, DEFAULT_BASE_URL, Error};
+use contract::rpc::{Client, Error};
 use rules::Secret;
 use server::boot;
+
+use crate::database_args::ConfigArg;
+use crate::output;
 
 /// Variables that hold the key, the first that is set: as the provider names it (spec §5.9), and as
 /// the clients do (spec §5.3).
@@ -15,39 +20,58 @@ const URL_VARIABLE: &str = "SERVICE_API_URL";
 pub(crate) const KEY_HELP: &str =
     "The key is SERVICE_API_TOKEN, or SERVICE_API_KEY, of the environment.";
 
-/// Where it is. The key comes from the environment, where no list of processes shows it.
+/// The address of the service. The key comes from the environment, where no list of processes shows it.
 #[derive(Debug, Args)]
 pub(crate) struct Service {
     #[arg(
         long,
         value_name = "URL",
-        help = "Address of the service [default: http://127.0.0.1:8080/rpc] [env: SERVICE_API_URL]"
+        help = "Address of the service [default: that of `listen`, http://127.0.0.1:8080/rpc] [env: SERVICE_API_URL]"
     )]
     base_url: Option<String>,
+    #[command(flatten)]
+    config: ConfigArg,
 }
 
 impl Service {
-    /// Its address, as it was given or as it is by default.
-    pub(crate) fn address(&self) -> String {
+    /// The address: the given one, or else that of a server on this machine with these settings.
+    pub(crate) fn address(&self) -> Result<String> {
         let given = self.base_url.clone().or_else(|| variable(URL_VARIABLE));
-        given.unwrap_or_else(|| DEFAULT_BASE_URL.to_owned())
+        if let Some(given) = given {
+            return Ok(given);
+        }
+        Ok(local_address(self.config.settings()?.listen))
     }
 
-    /// A client with the key of the environment.
+    /// A client with the key of the environment. Prints the address.
     pub(crate) fn client(&self) -> Result<Client> {
+        let address = self.address()?;
+        output::complain(&format!("service: {}", crate::check::without_credentials(&address)));
         let Some(key) = KEY_VARIABLES.into_iter().find_map(variable) else {
             bail!("no key was given; set {} to one of the workspace", KEY_VARIABLES[0]);
         };
-        Ok(Client::new(&self.address(), &Secret::new(key))?)
+        Ok(Client::new(&address, &Secret::new(key))?)
     }
 
-    /// What was answered, or why not: `doing` says what was asked for.
+    /// The answer, or why there is none: `doing` names the call.
     pub(crate) fn answered<T>(&self, doing: &str, answer: Result<T, Error>) -> Result<T> {
-        let address = self.address();
+        let address = self.address()?;
         let answer = answer.map_err(|error| said(&error));
         answer
             .with_context(|| format!("{doing} at {}", crate::check::without_credentials(&address)))
     }
+}
+
+/// The address at which a server that listens so is reached from its own machine.
+fn local_address(listen: SocketAddr) -> String {
+    let mut own = listen;
+    if listen.ip().is_unspecified() {
+        own.set_ip(match listen {
+            SocketAddr::V4(_) => IpAddr::V4(Ipv4Addr::LOCALHOST),
+            SocketAddr::V6(_) => IpAddr::V6(Ipv6Addr::LOCALHOST),
+        });
+    }
+    format!("http://{own}/rpc")
 }
 
 /// What an error of the service says.
@@ -59,4 +83,23 @@ pub(crate) fn said(error: &Error) -> anyhow::Error {
 /// What a variable is set to; one that is empty says nothing.
 fn variable(name: &str) -> Option<String> {
     boot::variable(name).filter(|value| !value.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use contract::rpc::DEFAULT_BASE_URL;
+
+    use super::*;
+
+    #[test]
+    fn listen_address_is_reached_from_its_machine() {
+        for (listen, address) in [
+            ("127.0.0.1:8080", DEFAULT_BASE_URL),
+            ("0.0.0.0:9000", "http://127.0.0.1:9000/rpc"),
+            ("[::]:9000", "http://[::1]:9000/rpc"),
+            ("192.0.2.7:80", "http://192.0.2.7:80/rpc"),
+        ] {
+            assert_eq!(local_address(listen.parse().unwrap()), address);
+        }
+    }
 }

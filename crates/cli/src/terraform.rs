@@ -50,7 +50,7 @@ pub(crate) struct Asked {
 
 pub(crate) async fn run(Action::Export(asked): Action) -> Result<ExitCode> {
     let client = asked.service.client()?;
-    let base_url = asked.service.address();
+    let base_url = asked.service.address()?;
     let workspace = workspace::read(&client).await.with_context(|| {
         format!("reading the workspace at {}", crate::check::without_credentials(&base_url))
     })?;

@@ -132,6 +132,9 @@ pub(crate) fn refusal(error: StoreError) -> rpc::Error {
         | StoreError::TakenOver
         | StoreError::NotEmpty { .. }
         | StoreError::Moved { .. }
+        | StoreError::NoDatabase { .. }
+        | StoreError::Emptied { .. }
+        | StoreError::NotFresh { .. }
         | StoreError::NotEmbedded
         | StoreError::Address { .. }
         | StoreError::Unconfirmed { .. }

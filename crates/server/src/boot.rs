@@ -25,7 +25,8 @@ use tokio_util::sync::CancellationToken;
 pub use self::environment::variable;
 use self::listeners::{Addresses, Listeners};
 use self::names::Names;
-use self::network::{egress, egress_addresses, network};
+pub use self::network::network;
+use self::network::{egress, egress_addresses};
 pub use self::signals::Signals;
 use crate::app::App;
 use crate::auth::Auth;
@@ -39,6 +40,8 @@ use crate::pipeline::{
 };
 use crate::status_page::{Icons, PageShelf, SubscribeDesk, Tickets, VisitorGate};
 
+/// The settings that are paths.
+const PATHS: [&str; 2] = ["data", "extra_ca_file"];
 /// Connections that callers may have also where few files may be open.
 const CONNECTIONS_LEAST: usize = 64;
 
@@ -99,8 +102,9 @@ pub struct Running {
     notifying: Notifying,
 }
 
-/// The values of all settings: from `flags` (by the settings' names), the environment and the file,
-/// which is `file`, or `ALOFT_CONFIG`, or `aloft.toml` here or in the data folder.
+/// Loads all settings: from `flags` (by the settings' names), the environment and the file, which is
+/// `file`, or `ALOFT_CONFIG`, or `aloft.toml` here or in the data folder. Paths become absolute;
+/// those of the file are relative to the folder of the file.
 pub fn load(
     flags: BTreeMap<String, String>,
     file: Option<PathBuf>,
@@ -114,7 +118,10 @@ pub fn load(
         Some(path) => Some(file::read(&path)?),
         None => file::find(&layers.resolve()?.get("data").text)?,
     };
-    let values = layers.resolve()?;
+    let mut values = layers.resolve()?;
+    for value in values.0.iter_mut().filter(|it| PATHS.contains(&it.setting.name)) {
+        value.text = file::absolute(&value.text, &value.origin)?;
+    }
     let settings = Settings::parse(&values)?;
     Ok((values, settings))
 }
@@ -122,6 +129,13 @@ pub fn load(
 /// Starts a server. It answers when this returns.
 pub async fn start(settings: &Settings, ctx: Context) -> Result<Running, BootError> {
     let store = open(settings).await?;
+    start_on(store, settings, ctx, Vec::new()).await
+}
+
+/// Starts a server with an empty database, also in a folder that has held workspaces.
+pub async fn start_fresh(settings: &Settings, ctx: Context) -> Result<Running, BootError> {
+    prepare(settings);
+    let store = Store::open_fresh(store_settings(settings)).await?;
     start_on(store, settings, ctx, Vec::new()).await
 }
 
@@ -155,8 +169,14 @@ pub async fn start_demo(
 }
 
 async fn open(settings: &Settings) -> Result<Store, StoreError> {
-    raise_file_limit();
+    prepare(settings);
     Store::open(store_settings(settings)).await
+}
+
+fn prepare(settings: &Settings) {
+    raise_file_limit();
+    let (folder, place) = (settings.data.display(), settings.database.place(&settings.data));
+    tracing::info!("data folder: {folder}; database: {place}");
 }
 
 async fn start_on(

@@ -15,6 +15,7 @@ pub use domains::{AcmeSettings, ChallengeChoice, DomainSettings, PageHost, TlsSe
 pub use layers::{Layers, Origin, Value, Values};
 pub use servers::{MailAccount, MailServer, MailTls};
 pub use settings::{LogFormat, Settings};
+pub use store::Database;
 
 /// One setting. Its flag, its variable and its key in the file follow from its name.
 #[derive(Clone, Copy, Debug)]

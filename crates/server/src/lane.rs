@@ -156,6 +156,11 @@ impl<T> Paced<T> {
         self.under_way.is_none() && self.reports.is_empty()
     }
 
+    /// Whether everything that was reported was taken.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.reports.is_empty()
+    }
+
     /// Waits for reports and takes as many as there are, `limit` at most. Dropping the future loses
     /// none.
     pub(crate) async fn take(&mut self, reports: &mut Vec<T>, limit: usize) -> Taken {

@@ -8,7 +8,7 @@ use domain::cadence::Missed;
 use domain::check::{CheckResult, Outcome};
 use domain::judge::{History, IncidentChange, Transition};
 use domain::notify::Grounds;
-use rules::{MonitorId, MonitorStatus};
+use rules::{MonitorId, MonitorStatus, Timestamp};
 
 use crate::db::{Connection, query};
 use crate::results::{Placed, ResultRow};
@@ -32,6 +32,9 @@ pub struct Batch {
     pub transitions: Vec<(MonitorId, Transition)>,
     /// Why, with what each region saw last, of the transition at the same place: what people are told.
     pub grounds: Vec<(MonitorId, Grounds)>,
+    /// When it was put together, by the core's clock: messages are placed from then on. A transition that
+    /// is later takes its own time.
+    pub at: Timestamp,
 }
 
 /// What became of a batch. What belongs to monitors deleted meanwhile is dropped, and counted for
@@ -49,7 +52,7 @@ pub struct Committed {
 impl Batch {
     /// Whether it is results and nothing else.
     fn is_plain(&self) -> bool {
-        let Self { results, missed, histories, votes, transitions, grounds: _ } = self;
+        let Self { results, missed, histories, votes, transitions, grounds: _, at: _ } = self;
         let memory = histories.is_empty() && votes.is_empty();
         let others = missed.is_empty() && transitions.is_empty();
         memory && others && results.iter().all(|result| result.evidence.is_none())
@@ -57,7 +60,7 @@ impl Batch {
 
     /// When it is to be on the disk: checks that found nothing, and votes, can wait for the next sync.
     fn durable(&self) -> Durable {
-        let Self { results, missed, histories, votes: _, transitions, grounds: _ } = self;
+        let Self { results, missed, histories, votes: _, transitions, grounds: _, at: _ } = self;
         let others = missed.is_empty() && histories.is_empty() && transitions.is_empty();
         if others && results.iter().all(|result| result.outcome == Outcome::Success) {
             Durable::Soon
@@ -139,7 +142,7 @@ async fn apply(
             if is_new {
                 let grounds = batch.grounds.get(place).filter(|(of, _)| of == monitor);
                 let grounds = grounds.map(|(_, grounds)| grounds);
-                outbox::note_transition(session, number, transition, grounds).await?;
+                outbox::note_transition(session, number, transition, grounds, batch.at).await?;
             }
         }
     }

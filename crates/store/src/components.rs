@@ -52,11 +52,7 @@ impl Components<'_> {
         page: Page<ComponentId>,
     ) -> Result<Listed<Component>, StoreError> {
         let mut db = self.store.read().await?;
-        if let Some(of) = of
-            && !pages::is_there(&mut db, workspace, of).await?
-        {
-            return Err(StoreError::not_found("status page", &of));
-        }
+        pages::require_filter(&mut db, workspace, of).await?;
         let of = of.map(|page| page.to_string()).unwrap_or_default();
         let total: Option<i64> = query(
             "SELECT COUNT(*) FROM components \

@@ -4,7 +4,7 @@
 mod postgres;
 mod sqlite;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rules::Secret;
 use sqlx::postgres::PgConnectOptions;
@@ -16,7 +16,7 @@ use crate::{Settings, StoreError};
 pub(crate) use postgres::{Owner, READER_WAIT};
 #[cfg(test)]
 pub(crate) use sqlite::database_path;
-pub(crate) use sqlite::{DATABASE_FILE, Folding, MOVED_FILE, refuse_moved, set_aside};
+pub(crate) use sqlite::{BESIDE, DATABASE_FILE, Folding, MOVED_FILE, refuse_moved, set_aside};
 
 /// Which database the store lives in.
 #[derive(Clone, Debug)]
@@ -48,6 +48,14 @@ impl Engine {
         })
     }
 
+    /// Whether the database exists. Creates nothing.
+    pub(crate) async fn exists(&self) -> Result<bool, StoreError> {
+        match self {
+            Self::Sqlite(folder) => sqlite::exists(folder),
+            Self::Postgres(options) => postgres::exists(options).await,
+        }
+    }
+
     /// The one connection that writes. PostgreSQL's holds the lock on its database for as long as
     /// it lives.
     pub(crate) async fn writer(&self) -> Result<Connection, StoreError> {
@@ -75,10 +83,29 @@ impl Engine {
         }
     }
 
+    /// Copies the log that a process left into the database. After a failed sync the system may take
+    /// pages of the log for written that are not: copied, they are written again.
+    pub(crate) async fn recover(&self, db: &mut Connection) -> Result<(), StoreError> {
+        match self {
+            Self::Sqlite(_) => Ok(fold(db).await?),
+            Self::Postgres(_) => Ok(()),
+        }
+    }
+
     pub(crate) fn readers(&self) -> Readers {
         match self {
             Self::Sqlite(folder) => Readers::Sqlite(sqlite::readers(folder)),
             Self::Postgres(options) => Readers::Postgres(postgres::readers(options)),
+        }
+    }
+}
+
+impl Database {
+    /// The place of the database, for people: the file, or the address without its password.
+    pub fn place(&self, folder: &Path) -> String {
+        match self {
+            Self::Embedded => folder.join(DATABASE_FILE).display().to_string(),
+            Self::Postgres(address) => postgres::place(address),
         }
     }
 }

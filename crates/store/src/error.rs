@@ -103,6 +103,34 @@ pub enum StoreError {
         /// The first table that has rows.
         table: String,
     },
+    /// The database does not exist, and is not to be created.
+    #[error(
+        "there is no database at `{place}`; name the server's data folder with --data, ALOFT_DATA or the configuration file, or create a database with `aloft serve --data '{}'`", .folder.display()
+    )]
+    NoDatabase {
+        /// The file or the address of the database.
+        place: String,
+        /// The data folder.
+        folder: PathBuf,
+    },
+    /// The folder held workspaces, and its database is missing or empty.
+    #[error(
+        "the data folder `{0}` has held workspaces, and its database is missing or empty; put the database back, restore a backup with `aloft restore --data '{0}' FILE`, or start with nothing by `aloft serve --fresh`", .folder.display()
+    )]
+    Emptied {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// An empty database was asked for, and there is one with workspaces.
+    #[error(
+        "`--fresh` starts with an empty database, and the one of `{}` has {count} workspaces; leave `--fresh` out, or name another folder", .folder.display()
+    )]
+    NotFresh {
+        /// The data folder.
+        folder: PathBuf,
+        /// How many workspaces it has.
+        count: u64,
+    },
     /// Everything of the folder's database was carried over to another, which is served now.
     #[error(
         "the database of the data folder `{}` was carried over to PostgreSQL: name that one with ALOFT_DATABASE or `--database`; or, to go back to how it was then, rename `aloft.db.moved` in the folder to `aloft.db`", .folder.display()

@@ -17,7 +17,7 @@ use rules::{ComponentId, Interval, MaintenanceId, MonitorId, TimeZone, Timestamp
 
 use crate::db::{Connection, Query, Row, query};
 use crate::row::{Listed, counted, id, instant, maybe_instant, optional};
-use crate::{Page, Store, StoreError};
+use crate::{Page, Store, StoreError, monitors};
 
 pub use change::NewMaintenance;
 pub(crate) use covers::{component_changed, leave_component, leave_monitor, leave_page};
@@ -113,6 +113,11 @@ impl Maintenances<'_> {
         now: Timestamp,
     ) -> Result<Listed<PlannedMaintenance>, StoreError> {
         let mut db = self.store.read().await?;
+        if let Some(monitor) = filter.monitor
+            && !monitors::is_there(&mut db, workspace, monitor).await?
+        {
+            return Err(StoreError::not_found("monitor", &monitor));
+        }
         let filtered = |statement: &'static str| {
             query(statement)
                 .bind(now.as_millis())

@@ -121,6 +121,11 @@ pub(crate) async fn migrate(
     run(db, migrations.iter().filter(|migration| migration.version > at)).await
 }
 
+/// Whether no step ever ran: the database is as good as missing.
+pub(crate) async fn is_new(db: &mut Connection) -> Result<bool, StoreError> {
+    Ok(applied(db).await?.is_empty())
+}
+
 fn newest(migrations: &[Migration]) -> i64 {
     migrations.last().map_or(0, |migration| migration.version)
 }
@@ -210,7 +215,7 @@ mod tests {
 
     use super::*;
     use crate::engine::Engine;
-    use crate::{Database, MasterKeySource, Settings, Store, store};
+    use crate::{Database, MasterKeySource, Settings, Store, opening};
 
     const FIRST: Migration = step(1, "CREATE TABLE a (x INTEGER)");
     const SECOND: Migration = step(2, "ALTER TABLE a ADD COLUMN y INTEGER");
@@ -264,7 +269,7 @@ mod tests {
         };
         let mut db = database(folder.path()).await;
         migrate(&mut db, folder.path(), &MIGRATIONS[..1]).await.unwrap();
-        store::unlock_vault(&settings, &mut db).await.unwrap();
+        opening::unlock_vault(&settings, &mut db).await.unwrap();
         let id = MonitorId::from_bits(1);
         let rows = format!(
             "INSERT INTO workspaces VALUES ('{0}', 'acme', 'Acme', 'free', 5); \

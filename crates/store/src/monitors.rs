@@ -9,7 +9,7 @@ use domain::judge::History;
 use rules::monitor::Monitor;
 use rules::{MonitorId, MonitorStatus, Timestamp, WorkspaceId};
 
-use crate::db::{Row, query};
+use crate::db::{Connection, Row, query};
 use crate::row::{maybe_instant, optional};
 use crate::vault::Vault;
 use crate::{Store, StoreError};
@@ -142,6 +142,21 @@ impl BootMonitors<'_> {
         let vault = self.store.vault();
         rows.iter().map(|row| at_boot(vault, row)).collect()
     }
+}
+
+/// Whether the workspace has this monitor.
+pub(crate) async fn is_there(
+    db: &mut Connection,
+    workspace: WorkspaceId,
+    id: MonitorId,
+) -> Result<bool, StoreError> {
+    let row =
+        query("SELECT 1 FROM monitors WHERE workspace_id = $1 AND id = $2 AND deleted_at IS NULL")
+            .bind(workspace.to_string())
+            .bind(id.to_string())
+            .fetch_optional(db)
+            .await?;
+    Ok(row.is_some())
 }
 
 fn with_status(vault: &Vault, row: &Row) -> Result<MonitorWithStatus, StoreError> {

@@ -108,6 +108,23 @@ pub(crate) async fn by_id(
     row.map(|row| columns::read(vault, &row)).transpose()
 }
 
+/// Rejects a filter by a page that the workspace does not have.
+///
+/// # Errors
+/// `NotFound`.
+pub(crate) async fn require_filter(
+    db: &mut Connection,
+    workspace: WorkspaceId,
+    filter: Option<PageId>,
+) -> Result<(), StoreError> {
+    match filter {
+        Some(page) if !is_there(db, workspace, page).await? => {
+            Err(StoreError::not_found("status page", &page))
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
 /// Whether the workspace has this page.
 pub(crate) async fn is_there(
     db: &mut Connection,

@@ -17,7 +17,7 @@ use rules::{ComponentId, PageId, ReportId, Timestamp, UpdateId, WorkspaceId};
 
 use crate::db::{Connection, Query, Row, query};
 use crate::row::{Listed, counted, id, instant};
-use crate::{Page, Store, StoreError};
+use crate::{Page, Store, StoreError, pages};
 
 pub(crate) use cascade::{delete_with_page, leave_component};
 pub use change::NewReport;
@@ -95,6 +95,7 @@ impl Reports<'_> {
         page: Page<ReportId>,
     ) -> Result<Listed<Report>, StoreError> {
         let mut db = self.store.read().await?;
+        pages::require_filter(&mut db, workspace, filter.page).await?;
         let filtered = |statement: &'static str| {
             query(statement)
                 .bind(workspace.to_string())

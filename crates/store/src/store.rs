@@ -10,25 +10,21 @@ use tokio::sync::watch;
 
 use crate::accesses::{Access, Accesses};
 use crate::db::{self, Connection, query};
-use crate::engine::{Database, Engine, READER_WAIT, Readers};
-use crate::folder;
+use crate::engine::{Database, READER_WAIT, Readers};
 use crate::generations::{Generation, Generations};
 use crate::history::{HistoryStore, Tail};
-use crate::migrate::{self, MIGRATIONS};
-use crate::outbox::{Listener, Memory, Outbox};
-use crate::vault::{MasterKeySource, Place, Vault};
+use crate::marker::Marker;
+use crate::outbox::{Listener, Outbox};
+use crate::vault::{MasterKeySource, Vault};
 use crate::writer::{Begin, Durable, Session, Work, Writer};
 use crate::{
     Audit, Certificates, Channels, Components, EvidenceStore, Groups, Incidents, JudgeStates, Keys,
     Logs, Maintenances, Missed, Monitors, Pages, ReportTemplates, Reports, Results, Retention,
-    Shown, SigningSecrets, StoreError, Subscribers, Workspaces, results, signing_secrets,
+    Shown, SigningSecrets, StoreError, Subscribers, Workspaces,
 };
 
 /// A database that takes longer than this for nothing at all is not ready.
 const READY_WITHIN: Duration = Duration::from_secs(5);
-/// What the vault seals first, to know its key again.
-const CANARY: &str = "aloft";
-const CANARY_PLACE: Place<'static> = Place { column: "vault.canary", row: "1" };
 
 /// Where the store lives and what it is encrypted with.
 #[derive(Clone, Debug)]
@@ -47,44 +43,22 @@ pub struct Store {
     inner: Arc<Inner>,
 }
 
-struct Inner {
-    writer: Writer,
-    readers: Readers,
-    vault: Arc<Vault>,
-    tail: Tail,
-    generations: Arc<Generations>,
-    outbox: Arc<Listener>,
-    page_changes: watch::Sender<u64>,
-    accesses: Accesses,
+/// The parts of an open store.
+pub(crate) struct Inner {
+    pub(crate) writer: Writer,
+    pub(crate) readers: Readers,
+    pub(crate) vault: Arc<Vault>,
+    pub(crate) tail: Tail,
+    pub(crate) generations: Arc<Generations>,
+    pub(crate) outbox: Arc<Listener>,
+    pub(crate) page_changes: watch::Sender<u64>,
+    pub(crate) accesses: Accesses,
+    pub(crate) marker: Marker,
 }
 
 impl Store {
-    /// Opens the store for the server that owns it: makes the folder, takes its lock and that of the
-    /// database, migrates.
-    pub async fn open(settings: Settings) -> Result<Self, StoreError> {
-        folder::make(&settings.folder)?;
-        let lock = folder::lock(&settings.folder)?;
-        let engine = Engine::of(&settings)?;
-        let mut db = engine.writer().await?;
-        migrate::migrate(&mut db, &settings.folder, MIGRATIONS).await?;
-        let vault = Arc::new(unlock_vault(&settings, &mut db).await?);
-        signing_secrets::give_to_all(&mut db, &vault).await?;
-        let readers = engine.readers();
-        let owner = engine.claim(&mut db).await?;
-        let left_behind = results::edges(&mut db).await?;
-        let tail = Tail::after(left_behind.map(|(_, last)| last));
-        db::run(&mut db, "COMMIT").await?;
-        let generations = Arc::<Generations>::default();
-        let outbox = Arc::<Listener>::default();
-        let memory = Memory::new(Arc::clone(&outbox));
-        let shared = (Arc::clone(&vault), Arc::clone(&generations));
-        let session = Session::new(db, owner, shared.0, lock, shared.1, memory);
-        let writer = Writer::start(session)?;
-        let page_changes = watch::Sender::new(0);
-        let accesses = Accesses::default();
-        let inner =
-            Inner { writer, readers, vault, tail, generations, outbox, page_changes, accesses };
-        Ok(Self { inner: Arc::new(inner) })
+    pub(crate) fn new(inner: Inner) -> Self {
+        Self { inner: Arc::new(inner) }
     }
 
     /// Ends everything in order: what waits is committed, the log is copied into the database and
@@ -339,6 +313,10 @@ impl Store {
         self.inner.page_changes.send_modify(|count| *count += 1);
     }
 
+    pub(crate) fn marker(&self) -> &Marker {
+        &self.inner.marker
+    }
+
     pub(crate) fn vault(&self) -> &Vault {
         &self.inner.vault
     }
@@ -353,25 +331,4 @@ impl std::fmt::Debug for Store {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Store")
     }
-}
-
-/// The vault with the master key, which must be the one the database was made with.
-pub(crate) async fn unlock_vault(
-    settings: &Settings,
-    db: &mut Connection,
-) -> Result<Vault, StoreError> {
-    let canary: Option<Vec<u8>> = query("SELECT canary FROM vault").scalar(db).await?;
-    let vault = Vault::new(&settings.master_key.key(&settings.folder, canary.is_some())?);
-    match canary {
-        Some(canary) => {
-            vault.open::<String>(CANARY_PLACE, &canary)?;
-        }
-        None => {
-            query("INSERT INTO vault (one, canary) VALUES (1, $1)")
-                .bind(vault.seal(CANARY_PLACE, &CANARY)?)
-                .execute(db)
-                .await?;
-        }
-    }
-    Ok(vault)
 }

@@ -99,6 +99,7 @@ impl Subscribers<'_> {
         page: Page<SubscriberId>,
     ) -> Result<Listed<Receiving>, StoreError> {
         let mut db = self.store.read().await?;
+        pages::require_filter(&mut db, workspace, filter.page).await?;
         let total = "SELECT COUNT(*) FROM subscribers s";
         let total: Option<i64> = listed(total, workspace, filter, "").scalar(&mut db).await?;
         let after = page.after.map(|id| id.to_string()).unwrap_or_default();

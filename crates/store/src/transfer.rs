@@ -15,7 +15,7 @@ use sqlx::AssertSqlSafe;
 use crate::db::{self, Connection, Link, Row, Value, embedded, query};
 use crate::engine::{self, DATABASE_FILE, Database, Engine, MOVED_FILE};
 use crate::migrate::{self, MIGRATIONS};
-use crate::{MasterKeySource, Settings, StoreError, folder, store};
+use crate::{MasterKeySource, Settings, StoreError, folder, opening};
 
 /// Rows of one statement that writes.
 const ROWS_AT_ONCE: usize = 64;
@@ -61,7 +61,7 @@ pub async fn transfer(
         let rows = carry(&mut source, &mut target, &table).await?;
         done.push(Transferred { table, rows });
     }
-    store::unlock_vault(&to, &mut target).await?;
+    opening::unlock_vault(&to, &mut target).await?;
     db::run(&mut target, "COMMIT").await?;
     target.close().await?;
     engine::fold(&mut source).await?;

@@ -3,7 +3,7 @@
 use rules::{Timestamp, WorkspaceId};
 
 use crate::audit::{self, Note};
-use crate::db::{Row, query};
+use crate::db::{Connection, Row, query};
 use crate::row::{id, instant};
 use crate::{Change, Store, StoreError, signing_secrets};
 
@@ -34,6 +34,8 @@ pub struct Workspaces<'s> {
 impl Workspaces<'_> {
     /// Stores a new workspace, created at the time of the change, with its first signing secret.
     pub async fn create(&self, workspace: Workspace, change: Change) -> Result<(), StoreError> {
+        // Before the commit: a crash between the two must not leave workspaces without the marker.
+        self.store.marker().set()?;
         self.store
             .write(move |session| {
                 Box::pin(async move {
@@ -97,6 +99,12 @@ impl Workspaces<'_> {
             .await?;
         rows.iter().map(read).collect()
     }
+}
+
+/// How many workspaces the database has.
+pub(crate) async fn count(db: &mut Connection) -> Result<u64, StoreError> {
+    let count: Option<i64> = query("SELECT COUNT(*) FROM workspaces").scalar(db).await?;
+    Ok(count.unwrap_or_default().unsigned_abs())
 }
 
 /// Reads a row that begins with these five columns.

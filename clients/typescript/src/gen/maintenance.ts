@@ -36,8 +36,9 @@ export interface MaintenanceService {
    * Lists maintenance in the order of ids, one part of the list at a time; an empty request is the
    * first.
    *
-   * Errors: `invalid_argument` for a `limit` or `offset` out of range, for a `pageToken` that this
-   * method did not give out, for an unknown `status`, and for a `monitorId` that does not look like one.
+   * Errors: `not_found` for a monitor that the workspace does not have; `invalid_argument` for a
+   * `limit` or `offset` out of range, for a `pageToken` that this method did not give out, for an
+   * unknown `status`, and for a malformed `monitorId`.
    */
   listMaintenances(request?: ListMaintenancesRequest, options?: CallOptions): Pages<ListMaintenancesResponse>;
 

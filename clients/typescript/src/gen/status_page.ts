@@ -162,7 +162,8 @@ export interface StatusPageService {
    * Lists the subscribers of a status page or of all, in the order of their ids, one page of the list
    * at a time. Who ended is in no list.
    *
-   * Errors: `invalid_argument` as in `listStatusPages`, and for an unknown `kind` or `state`.
+   * Errors: `not_found` for a page that the workspace does not have; `invalid_argument` as in
+   * `listStatusPages`, and for an unknown `kind` or `state`.
    */
   listSubscribers(request?: ListSubscribersRequest, options?: CallOptions): Pages<ListSubscribersResponse>;
 

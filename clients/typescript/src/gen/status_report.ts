@@ -35,8 +35,9 @@ export interface StatusReportService {
    * Lists reports in the order of ids, each with its latest update alone, one part of the list at a
    * time; an empty request is the first.
    *
-   * Errors: `invalid_argument` for a `limit` or `offset` out of range, for a `pageToken` that this
-   * method did not give out, for an unknown `state`, and for a `pageId` that does not look like one.
+   * Errors: `not_found` for a page that the workspace does not have; `invalid_argument` for a `limit`
+   * or `offset` out of range, for a `pageToken` that this method did not give out, for an unknown
+   * `state`, and for a malformed `pageId`.
    */
   listStatusReports(request?: ListStatusReportsRequest, options?: CallOptions): Pages<ListStatusReportsResponse>;
 

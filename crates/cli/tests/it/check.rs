@@ -105,7 +105,7 @@ fn a_check_that_cannot_be_made_is_told_from_one_that_failed() {
     error: --expect-record `A` has no comparator; write `A eq 203.0.113.10`
     error: `record_assertions[0].record` must be one of A, AAAA, CNAME, MX, TXT (given: `SRV`)
     error: `retry` must be a whole number from 0 to 10 (given: `11`)
-    error: reading `nowhere.pem`: No such file or directory (os error 2)
+    error: `extra_ca_file` `nowhere.pem` cannot be used: No such file or directory (os error 2)
     ");
 }
 

@@ -24,11 +24,11 @@ fn flags_are_stronger_than_the_environment_that_is_stronger_than_the_file() {
     let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
     let (default, set): (Vec<_>, Vec<_>) =
         shown.out.lines().map(words).partition(|line| line.ends_with(" default"));
-    insta::assert_snapshot!(set.join("\n"), @"
+    insta::assert_snapshot!(home.masked(&set.join("\n")), @"
     listen 127.0.0.1:1 --listen
-    data data ALOFT_DATA
-    default_regions fly-ams,fly-iad aloft.toml
-    retention_days 7 aloft.toml
+    data [home]/data ALOFT_DATA
+    default_regions fly-ams,fly-iad [home]/aloft.toml
+    retention_days 7 [home]/aloft.toml
     log_level debug ALOFT_LOG_LEVEL
     master_key … ALOFT_MASTER_KEY
     ");
@@ -43,7 +43,8 @@ fn an_unknown_key_of_the_file_is_refused_by_name() {
         let refused = home.run(&[command]);
         assert_eq!(refused.code, Some(1), "{command}");
         assert!(
-            refused.err.starts_with("error: `listn` is no setting (from `aloft.toml`); known are "),
+            home.masked(&refused.err)
+                .starts_with("error: `listn` is no setting (from `[home]/aloft.toml`); known are "),
             "{command}: {}",
             refused.err
         );
@@ -52,7 +53,8 @@ fn an_unknown_key_of_the_file_is_refused_by_name() {
 
 #[test]
 fn a_file_that_was_asked_for_must_be_there() {
-    let refused = Home::new().run(&["config", "--config", "nowhere.toml"]);
+    let home = Home::new();
+    let refused = home.run(&["config", "--config", "nowhere.toml"]);
     assert_eq!(refused.code, Some(1));
-    insta::assert_snapshot!(refused.err, @"error: the configuration file `nowhere.toml` cannot be read: No such file or directory (os error 2)");
+    insta::assert_snapshot!(home.masked(&refused.err), @"error: the configuration file `[home]/nowhere.toml` cannot be read: No such file or directory (os error 2)");
 }

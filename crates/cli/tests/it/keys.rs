@@ -22,7 +22,7 @@ fn shaped(value: &Value) -> Value {
 #[test]
 fn keys_and_workspaces_are_printed_as_json_of_these_shapes() {
     // issue 3, point 5: `{"id":"key_…","key":"…"}`
-    let home = Home::new();
+    let home = Home::with_database();
     let workspace = home.json(&["workspaces", "create", "--slug", "acme", "--name", "Acme"]);
     insta::assert_snapshot!(shaped(&workspace), @r#"{"id":"[workspace id]","slug":"acme","name":"Acme","plan":"free","created_at":"[time]"}"#);
     let made = home.new_key(&["--scope", "read", "--expires", "30d"]);
@@ -128,10 +128,11 @@ fn what_cannot_be_is_refused_with_the_way_out() {
     ]
     .map(|args| {
         let refused = home.run(args);
-        format!("{} {}", refused.code.unwrap(), refused.err.lines().next().unwrap())
+        let why = refused.err.lines().next().unwrap();
+        format!("{} {}", refused.code.unwrap(), home.masked(why))
     });
     insta::assert_snapshot!(refusals.join("\n"), @"
-    1 error: there is no data folder `nowhere`; name the server's with --data, or begin one with `aloft workspaces create`
+    1 error: there is no database at `[home]/nowhere/aloft.db`; name the server's data folder with --data, ALOFT_DATA or the configuration file, or create a database with `aloft serve --data '[home]/nowhere'`
     1 error: there is no workspace `other`
     2 error: invalid value 'all' for '--scope <SCOPE>': `all` is no scope; known are read, write
     1 error: `name` must not be empty
@@ -146,7 +147,7 @@ fn what_cannot_be_is_refused_with_the_way_out() {
 
 #[test]
 fn how_long_results_are_kept_is_said_for_each_workspace_and_within_bounds() {
-    let home = Home::new();
+    let home = Home::with_database();
     home.json(&["workspaces", "create", "--slug", "acme", "--name", "Acme"]);
     let keep = |days: &str| home.run(&["workspaces", "keep", "--slug", "acme", "--days", days]);
     for (days, code) in [("1", 0), ("3650", 0), ("0", 1), ("3651", 1), ("soon", 2)] {

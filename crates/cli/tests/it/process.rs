@@ -17,16 +17,21 @@ use tokio::time::Instant;
 pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 /// What a server says when it answers.
 const ANSWERING: &str = "answering on http://";
+/// Beginnings of the lines that name the place in use.
+const PLACES: [&str; 5] = ["data folder: ", "database: ", "service: ", "from: ", "to: "];
 const MONITORS: &str = "monitor.v1.MonitorService";
 
 /// A folder in which commands are run; its database is in `data`.
 pub(crate) struct Home(TempDir);
 
-/// What came of a command.
+/// The outcome of a command.
 pub(crate) struct Ran {
     pub(crate) code: Option<i32>,
     pub(crate) out: String,
+    /// The standard error, without the lines of `place`.
     pub(crate) err: String,
+    /// The lines that name the folder, the database or the service in use.
+    pub(crate) place: String,
 }
 
 /// A running server; killed when it is dropped.
@@ -35,6 +40,8 @@ pub(crate) struct Server {
     pub(crate) address: SocketAddr,
     /// What it has printed and will print, line by line.
     pub(crate) out: Receiver<String>,
+    /// What it logged until it answered.
+    log: String,
 }
 
 /// An answer over HTTP.
@@ -49,9 +56,16 @@ impl Home {
         Self(tempfile::tempdir().unwrap())
     }
 
+    /// A home with an empty database, which only a server creates.
+    pub(crate) fn with_database() -> Self {
+        let home = Self::new();
+        assert!(home.serve().stop().success());
+        home
+    }
+
     /// A home with the workspace `acme` and a key that may write.
     pub(crate) fn with_key() -> (Self, String) {
-        let home = Self::new();
+        let home = Self::with_database();
         let made = home.run(&["workspaces", "create", "--slug", "acme", "--name", "Acme"]);
         assert_eq!(made.code, Some(0), "{}", made.err);
         let key = home.new_key(&["--scope", "write"]);
@@ -60,6 +74,11 @@ impl Home {
 
     pub(crate) fn path(&self) -> &Path {
         self.0.path()
+    }
+
+    /// A text with this folder as `[home]`.
+    pub(crate) fn masked(&self, text: &str) -> String {
+        text.replace(&self.path().display().to_string(), "[home]")
     }
 
     pub(crate) fn data(&self) -> PathBuf {
@@ -74,10 +93,15 @@ impl Home {
     /// The same, with variables of the environment.
     pub(crate) fn run_with(&self, args: &[&str], variables: &[(&str, &str)]) -> Ran {
         let output = self.command(args).envs(variables.iter().copied()).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        let (place, err): (Vec<_>, Vec<_>) = said
+            .split_inclusive('\n')
+            .partition(|line| PLACES.iter().any(|place| line.starts_with(place)));
         Ran {
             code: output.status.code(),
             out: String::from_utf8(output.stdout).unwrap(),
-            err: String::from_utf8(output.stderr).unwrap(),
+            err: err.concat(),
+            place: place.concat(),
         }
     }
 
@@ -112,14 +136,15 @@ impl Home {
                 panic!("the server did not start: {said}");
             };
             said.push_str(&line);
+            said.push('\n');
             if let Some((_, after)) = line.split_once(ANSWERING) {
                 break after.split(' ').next().unwrap().parse().unwrap();
             }
         };
-        Server { child, address, out }
+        Server { child, address, out, log: said }
     }
 
-    fn command(&self, args: &[&str]) -> Command {
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_aloft"));
         command.args(args).current_dir(self.path()).stdin(Stdio::null());
         // What the developer has set must not decide a test; all settings are from here.
@@ -129,6 +154,11 @@ impl Home {
 }
 
 impl Server {
+    /// The log of its start.
+    pub(crate) fn log(&self) -> String {
+        self.log.clone()
+    }
+
     /// What a process is known by.
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()

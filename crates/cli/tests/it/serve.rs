@@ -7,6 +7,11 @@ use serde_json::json;
 
 use crate::process::{Home, get, http_monitor, until};
 
+/// The error of a server, behind its log.
+fn last_line(err: &str) -> &str {
+    err.lines().last().unwrap()
+}
+
 #[test]
 fn a_server_answers_what_machines_ask_and_ends_in_order() {
     let server = Home::new();
@@ -56,11 +61,11 @@ fn a_server_without_a_workspace_says_how_to_make_one() {
     let mut said = server.out.iter();
     let steps: Vec<String> = said.by_ref().take(4).collect();
     let program = env!("CARGO_BIN_EXE_aloft");
-    insta::assert_snapshot!(steps.join("\n").replace(program, "[aloft]"), @"
+    insta::assert_snapshot!(home.masked(&steps.join("\n").replace(program, "[aloft]")), @"
     There is no workspace yet. Make one, and a key for it, while this runs:
 
-        [aloft] workspaces create --data 'data' --slug acme --name Acme
-        [aloft] keys create --data 'data' --workspace acme --name ci --scope write
+        [aloft] workspaces create --data '[home]/data' --slug acme --name Acme
+        [aloft] keys create --data '[home]/data' --workspace acme --name ci --scope write
     ");
     for step in &steps[2..] {
         let words: Vec<&str> = step.split_whitespace().skip(1).collect();
@@ -76,7 +81,8 @@ fn a_second_server_on_the_same_folder_is_refused() {
     let first = home.serve();
     let second = home.run(&["serve", "--listen", "127.0.0.1:0"]);
     assert_eq!((second.code, second.out.as_str()), (Some(1), ""));
-    insta::assert_snapshot!(second.err.replace(&first.pid().to_string(), "[pid]"), @"error: the data folder `data` is in use by process [pid]; stop that server, or give this one another folder");
+    let why = last_line(&second.err).replace(&first.pid().to_string(), "[pid]");
+    insta::assert_snapshot!(home.masked(&why), @"error: the data folder `[home]/data` is in use by process [pid]; stop that server, or give this one another folder");
     assert_eq!(first.get("/healthz", None).status, 200);
 }
 
@@ -86,7 +92,7 @@ fn a_taken_port_is_named_with_the_way_out() {
     let address = taken.local_addr().unwrap().to_string();
     let refused = Home::new().run(&["serve", "--listen", &address]);
     assert_eq!(refused.code, Some(1));
-    insta::assert_snapshot!(refused.err.replace(&address, "[address]"), @"error: cannot listen on [address]: Address already in use (os error 98); choose another with --listen");
+    insta::assert_snapshot!(last_line(&refused.err).replace(&address, "[address]"), @"error: cannot listen on [address]: Address already in use (os error 98); choose another with --listen");
 }
 
 #[test]
@@ -95,7 +101,7 @@ fn a_folder_that_cannot_be_made_is_named() {
     std::fs::write(home.path().join("file"), "").unwrap();
     let refused = home.run(&["serve", "--data", "file/data"]);
     assert_eq!(refused.code, Some(1));
-    insta::assert_snapshot!(refused.err, @"error: `file/data` cannot be used: Not a directory (os error 20)");
+    insta::assert_snapshot!(home.masked(last_line(&refused.err)), @"error: `[home]/file/data` cannot be used: Not a directory (os error 20)");
 }
 
 #[test]

@@ -7803,8 +7803,9 @@ pub trait MaintenanceService: Send + Sync + 'static {
     /// Lists maintenance in the order of ids, one part of the list at a time; an empty request is the
     /// first.
     ///
-    /// Errors: `invalid_argument` for a `limit` or `offset` out of range, for a `page_token` that this
-    /// method did not give out, for an unknown `status`, and for a `monitor_id` that does not look like one.
+    /// Errors: `not_found` for a monitor that the workspace does not have; `invalid_argument` for a
+    /// `limit` or `offset` out of range, for a `page_token` that this method did not give out, for an
+    /// unknown `status`, and for a malformed `monitor_id`.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///

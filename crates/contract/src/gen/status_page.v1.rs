@@ -33700,7 +33700,8 @@ pub trait StatusPageService: Send + Sync + 'static {
     /// Lists the subscribers of a status page or of all, in the order of their ids, one page of the list
     /// at a time. Who ended is in no list.
     ///
-    /// Errors: `invalid_argument` as in ListStatusPages, and for an unknown `kind` or `state`.
+    /// Errors: `not_found` for a page that the workspace does not have; `invalid_argument` as in
+    /// ListStatusPages, and for an unknown `kind` or `state`.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///

@@ -15618,8 +15618,9 @@ pub trait StatusReportService: Send + Sync + 'static {
     /// Lists reports in the order of ids, each with its latest update alone, one part of the list at a
     /// time; an empty request is the first.
     ///
-    /// Errors: `invalid_argument` for a `limit` or `offset` out of range, for a `page_token` that this
-    /// method did not give out, for an unknown `state`, and for a `page_id` that does not look like one.
+    /// Errors: `not_found` for a page that the workspace does not have; `invalid_argument` for a `limit`
+    /// or `offset` out of range, for a `page_token` that this method did not give out, for an unknown
+    /// `state`, and for a malformed `page_id`.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///

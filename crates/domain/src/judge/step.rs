@@ -15,7 +15,8 @@ use crate::check::CheckResult;
 /// What enters a step from outside.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment<'d> {
-    /// The core's clock.
+    /// The instant that is judged, by the core's clock. A pipeline that was held up judges as of the
+    /// instant at which it would have been asked.
     pub now: Timestamp,
     /// Chance for the identifier of an incident that may open.
     pub chance: u64,
@@ -75,7 +76,7 @@ pub fn receive(
         return unchanged(policy, history, moment);
     }
     let after = history.regions[place];
-    let mut effects = settle(policy, history, moment);
+    let mut effects = settle(policy, history, moment, observed_at);
     // Whether failures are in a row depends on their slots, and what a process that starts recalls
     // of the last minutes need not reach back to both.
     let says_more = before.ballots() != after.ballots() || heard.ballot != Ballot::Fine;
@@ -98,7 +99,7 @@ pub fn receive(
 
 /// Time has passed: votes expire, holds end, a tie has lasted.
 pub fn tick(policy: &Policy, history: &mut History, moment: Moment<'_>) -> Effects {
-    settle(policy, history, moment)
+    settle(policy, history, moment, |_, now| now)
 }
 
 /// The monitor was edited, paused or resumed, another probe serves a region, or the process has
@@ -112,7 +113,7 @@ pub fn revise(policy: &Policy, history: &mut History, moment: Moment<'_>) -> Eff
     history.align(policy);
     let mut effects = if policy.active {
         history.hold = Some(Hold { since: moment.now, until: policy.hold_end(moment.now) });
-        settle(policy, history, moment)
+        settle(policy, history, moment, |_, now| now)
     } else {
         end(history, ClosedAs::Paused, moment.now)
     };
@@ -161,8 +162,19 @@ fn unchanged(policy: &Policy, history: &History, moment: Moment<'_>) -> Effects 
     }
 }
 
-/// Makes a verdict of what is remembered.
-fn settle(policy: &Policy, history: &mut History, moment: Moment<'_>) -> Effects {
+/// Returns when the results that a verdict rests on were all there: the end of the last check, not the
+/// time at which it is judged or stored. Never before the status that it changes.
+fn observed_at(history: &History, now: Timestamp) -> Timestamp {
+    let ends = history.regions.iter().filter_map(|state| state.latest);
+    let last = ends.map(|heard| heard.finished_at).max().unwrap_or(now);
+    last.min(now).max(history.since)
+}
+
+/// Tells since when a status holds that changes at this instant.
+type Since = fn(&History, Timestamp) -> Timestamp;
+
+/// Makes a verdict of what is remembered. `since` is asked only if the status changes.
+fn settle(policy: &Policy, history: &mut History, moment: Moment<'_>, since: Since) -> Effects {
     let now = moment.now;
     if !policy.active || history.hold.is_some_and(|hold| holds(policy, history, hold, moment)) {
         return unchanged(policy, history, moment);
@@ -183,7 +195,7 @@ fn settle(policy: &Policy, history: &mut History, moment: Moment<'_>) -> Effects
     let found = verdict(&tally, history.status, tie);
     let transition = found
         .filter(|found| may_turn(history, found.status))
-        .and_then(|found| turn(history, found, moment));
+        .and_then(|found| turn(history, found, moment, since));
     let changed = match (transition, memory == (history.tie_since, history.slow)) {
         (Some(_), _) => Changed::Status,
         (None, false) => Changed::Memory,
@@ -202,19 +214,25 @@ fn may_turn(history: &History, to: MonitorStatus) -> bool {
 }
 
 /// Changes the status, and the incident with it.
-fn turn(history: &mut History, to: Verdict, moment: Moment<'_>) -> Option<Transition> {
+fn turn(
+    history: &mut History,
+    to: Verdict,
+    moment: Moment<'_>,
+    since: Since,
+) -> Option<Transition> {
     if history.status == to.status {
         return None;
     }
+    let at = since(history, moment.now);
     let from = std::mem::replace(&mut history.status, to.status);
-    history.since = moment.now;
+    history.since = at;
     let closed = |how| move |id| IncidentChange::Closed { id, how };
     let incident = match to.status {
         MonitorStatus::Error => match history.incident {
             Some(id) => IncidentChange::Resumed(id),
-            None => IncidentChange::Opened(
-                *history.incident.insert(IncidentId::at(moment.now, moment.chance)),
-            ),
+            None => {
+                IncidentChange::Opened(*history.incident.insert(IncidentId::at(at, moment.chance)))
+            }
         },
         MonitorStatus::Unknown => {
             history.incident.map_or(IncidentChange::None, IncidentChange::Suspended)
@@ -226,7 +244,7 @@ fn turn(history: &mut History, to: Verdict, moment: Moment<'_>) -> Option<Transi
             history.incident.take().map_or(IncidentChange::None, closed(ClosedAs::Degraded))
         }
     };
-    Some(Transition { from, to: to.status, at: moment.now, incident, why: to.why })
+    Some(Transition { from, to: to.status, at, incident, why: to.why })
 }
 
 /// Forgets all votes and closes the incident: nothing is known of a monitor that does not run.

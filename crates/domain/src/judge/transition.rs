@@ -12,7 +12,7 @@ pub struct Transition {
     pub from: MonitorStatus,
     /// The status from now on.
     pub to: MonitorStatus,
-    /// When it changed.
+    /// When it changed: of a verdict, the end of the last check that it rests on.
     pub at: Timestamp,
     /// What happens to the incident.
     pub incident: IncidentChange,

@@ -1,30 +1,55 @@
 //! The configuration file: the one that was named, or the one that is found. What stands in it belongs to
 //! `config`.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::{fs, io};
 
-use crate::config::ConfigError;
+use crate::config::{ConfigError, Origin};
 
 /// The file that is taken where there is one and none was named.
 const FILE_NAME: &str = "aloft.toml";
 
 /// The file that somebody named.
 pub(super) fn read(path: &Path) -> Result<(PathBuf, String), ConfigError> {
-    let text = fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
-    Ok((path.to_owned(), text))
+    let path = of_here(path)?;
+    let text = fs::read_to_string(&path).map_err(|error| unreadable(&path, &error))?;
+    Ok((path, text))
+}
+
+/// Makes the path of a setting absolute: relative ones of a file begin at its folder, all others at
+/// the current one. Nothing stays nothing.
+pub(super) fn absolute(text: &str, origin: &Origin) -> Result<String, ConfigError> {
+    if text.is_empty() {
+        return Ok(String::new());
+    }
+    let path = match origin {
+        Origin::File(file) => of_here(&file.parent().unwrap_or(Path::new("")).join(text))?,
+        Origin::Flag | Origin::Environment | Origin::Default => of_here(Path::new(text))?,
+    };
+    Ok(path.display().to_string())
+}
+
+/// A path, absolute and without `.` and needless slashes; without `..` too if it exists.
+fn of_here(path: &Path) -> Result<PathBuf, ConfigError> {
+    let path = std::path::absolute(path).map_err(|error| unreadable(path, &error))?;
+    if path.components().any(|part| part == Component::ParentDir)
+        && let Ok(path) = fs::canonicalize(&path)
+    {
+        return Ok(path);
+    }
+    Ok(path.components().collect())
 }
 
 /// The file of the current folder, or else of the data folder, where there is one.
 pub(super) fn find(data: &str) -> Result<Option<(PathBuf, String)>, ConfigError> {
-    let here = PathBuf::from(FILE_NAME);
+    let here = of_here(Path::new(FILE_NAME))?;
     let text = fs::read_to_string(&here);
     // Nobody named this folder: one that is closed to us, as another user's is, has nothing for us.
     let is_closed = fs::metadata(&here).is_err_and(|error| is_denied(&error));
     if let Some(text) = there(&here, text, is_closed)? {
         return Ok(Some((here, text)));
     }
-    let beside = Path::new(data).join(FILE_NAME);
+    let beside = of_here(&Path::new(data).join(FILE_NAME))?;
     let text = there(&beside, fs::read_to_string(&beside), false)?;
     Ok(text.map(|text| (beside, text)))
 }

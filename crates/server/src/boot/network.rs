@@ -7,8 +7,9 @@ use std::net::{IpAddr, UdpSocket};
 use super::{BootError, Zones};
 use crate::config::Settings;
 
-/// What checks and messages may reach, whom they ask and whom they trust.
-pub(super) fn network(settings: &Settings, zones: Zones) -> Result<probe::Settings, BootError> {
+/// The network of checks and messages: the addresses they may reach, the name servers they ask, and the
+/// certificates they trust.
+pub fn network(settings: &Settings, zones: Zones) -> Result<probe::Settings, BootError> {
     let nameservers = if settings.nameservers.is_empty() {
         probe::Nameservers::System
     } else {

@@ -2,6 +2,7 @@
 //! runs. Whoever calls need not know which.
 
 use std::error::Error;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -16,7 +17,7 @@ use tokio::net::UnixStream;
 use super::operation::{Answer, Operation};
 use super::{
     ControlError, CreateKey, CreateWorkspace, CreatedKey, Desk, KeepResults, KeyRow, SOCKET_FILE,
-    WorkspaceRow,
+    SocketPath, WorkspaceRow,
 };
 use crate::context::Context;
 
@@ -38,7 +39,7 @@ enum Way {
 }
 
 /// Opens the way to the operations of the data folder: by its server, or else by its store, which
-/// is held until [`Admin::close`].
+/// must exist and is held until [`Admin::close`].
 pub async fn connect(ctx: &Context, settings: Settings) -> Result<Admin, ControlError> {
     let folder = settings.folder.as_path();
     let mut tries = 0;
@@ -46,7 +47,7 @@ pub async fn connect(ctx: &Context, settings: Settings) -> Result<Admin, Control
         if answers(folder).await {
             return Ok(Admin(Way::Server(folder.to_owned())));
         }
-        match Store::open(settings.clone()).await {
+        match Store::open_existing(settings.clone()).await {
             Ok(store) => return Ok(Admin(Way::Store(Desk::new(ctx.clone(), store, None)))),
             // A server that is starting holds the folder before it answers.
             Err(StoreError::Locked { .. }) if tries < TRIES => tries += 1,
@@ -159,11 +160,15 @@ impl Admin {
 
 /// Whether a server listens at the folder's socket; a dead one left a file that nobody listens at.
 async fn answers(folder: &Path) -> bool {
-    UnixStream::connect(folder.join(SOCKET_FILE)).await.is_ok()
+    reach(folder).await.is_ok()
+}
+
+async fn reach(folder: &Path) -> io::Result<UnixStream> {
+    UnixStream::connect(&SocketPath::of(folder, SOCKET_FILE)?.path).await
 }
 
 async fn ask(folder: &Path, operation: &Operation) -> Result<Answer, Box<dyn Error + Send + Sync>> {
-    let stream = UnixStream::connect(folder.join(SOCKET_FILE)).await?;
+    let stream = reach(folder).await?;
     let (mut sender, connection) =
         hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
     let connection = tokio::spawn(connection);

@@ -3,9 +3,10 @@
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::{fmt, io};
 
 use rules::Secret;
-use store::{Database, MasterKeySource, Settings, Transferred};
+use store::{Database, MasterKeySource, Restored, Settings, Transferred};
 
 use super::ControlError;
 
@@ -16,6 +17,29 @@ pub enum Place {
     Folder(PathBuf),
     /// PostgreSQL at this address: `postgres://…`.
     Postgres(Secret<String>),
+}
+
+impl Place {
+    /// The same place with an absolute folder.
+    pub fn absolute(self) -> io::Result<Self> {
+        match self {
+            Self::Folder(folder) => {
+                Ok(Self::Folder(std::path::absolute(folder)?.components().collect()))
+            }
+            Self::Postgres(address) => Ok(Self::Postgres(address)),
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Folder(folder) => write!(f, "{}", folder.display()),
+            Self::Postgres(address) => {
+                f.write_str(&Database::Postgres(address.clone()).place(Path::new("")))
+            }
+        }
+    }
 }
 
 impl FromStr for Place {
@@ -33,7 +57,7 @@ impl FromStr for Place {
 }
 
 /// Puts a copy of the embedded database in its place.
-pub async fn restore(settings: &Settings, file: &Path) -> Result<(), ControlError> {
+pub async fn restore(settings: &Settings, file: &Path) -> Result<Restored, ControlError> {
     Ok(store::restore(settings, file).await?)
 }
 

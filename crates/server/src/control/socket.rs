@@ -14,7 +14,7 @@ use tokio::net::UnixListener;
 use tokio_util::sync::CancellationToken;
 
 use super::operation::{Answer, Operation};
-use super::{Desk, SOCKET_FILE};
+use super::{Desk, SOCKET_FILE, SocketPath};
 
 /// Longest time that commands under way have to end once the server stops.
 const DRAIN_WITHIN: Duration = Duration::from_secs(2);
@@ -31,7 +31,8 @@ impl Socket {
     /// already was left by a server that is gone.
     pub(crate) fn open(folder: &Path) -> io::Result<Self> {
         let path = folder.join(SOCKET_FILE);
-        let unfinished = folder.join(format!("{SOCKET_FILE}.new"));
+        let unfinished_name = format!("{SOCKET_FILE}.new");
+        let unfinished = folder.join(&unfinished_name);
         for left in [&path, &unfinished] {
             match fs::remove_file(left) {
                 Ok(()) => {}
@@ -40,7 +41,7 @@ impl Socket {
             }
         }
         // Nobody can connect between bind and chmod: the name is not the one that is looked for.
-        let listener = UnixListener::bind(&unfinished)?;
+        let listener = UnixListener::bind(SocketPath::of(folder, &unfinished_name)?.path)?;
         fs::set_permissions(&unfinished, Permissions::from_mode(0o600))?;
         fs::rename(&unfinished, &path)?;
         Ok(Self { listener, path })

@@ -16,6 +16,7 @@ use std::collections::BinaryHeap;
 use std::time::Duration;
 
 use domain::cadence::{self, Missed};
+use domain::check::CheckResult;
 use domain::judge::{self, Doubts, Effects, Moment, Unwritten};
 use rules::{ById, MonitorId, Region, Timestamp};
 use store::Store;
@@ -37,6 +38,9 @@ use crate::observe::metrics::Metrics;
 
 /// Plain results wait this long for others to be committed with; design §2 allows 100 ms.
 const COMMIT_WITHIN: Duration = Duration::from_millis(80);
+/// While results that ended so long ago still wait, the judge is behind: the votes that they renew have not
+/// expired.
+const BEHIND: Duration = Duration::from_secs(1);
 /// Reports heard before the next commit, at most.
 const REPORTS_AT_ONCE: usize = 2_048;
 
@@ -48,6 +52,10 @@ pub(super) struct Judge {
     watched: ById<MonitorId, Watched>,
     /// When a verdict may change although nothing is heard; one entry a monitor at least.
     wakes: BinaryHeap<Reverse<(Timestamp, MonitorId)>>,
+    /// The time when the clock was read last.
+    now: Timestamp,
+    /// When the check ended whose result was recorded last.
+    recorded_until: Timestamp,
     /// Which probes doubt themselves.
     doubts: Doubts,
     pulse: Pulse,
@@ -70,10 +78,13 @@ impl Judge {
         canaries: Canaries,
         abandon: CancellationToken,
     ) -> Self {
+        let now = ctx.now();
         Self {
             ctx,
             metrics,
             store,
+            now,
+            recorded_until: now,
             watched: ById::default(),
             wakes: BinaryHeap::new(),
             doubts: Doubts::default(),
@@ -133,6 +144,7 @@ impl Judge {
                     if taken == Taken::NoneAnyMore {
                         break;
                     }
+                    self.look_at_clock();
                     for report in heard.drain(..) {
                         self.hear(report);
                     }
@@ -150,7 +162,7 @@ impl Judge {
                         self.obey(command).await?;
                     }
                 }
-                () = woken(&self.ctx, wake) => self.tick(),
+                () = woken(&self.ctx, wake), if !self.is_behind(&reports) => self.tick(),
                 () = self.pending.due() => self.commit().await?,
             }
             if self.pending.is_urgent() {
@@ -178,19 +190,50 @@ impl Judge {
                     self.pulse.note(probe, result.finished_at);
                 }
                 self.unwritten.hear(result.identity.slot);
-                if let Some(watched) = self.watched.get_mut(&result.identity.monitor) {
-                    let effects = watched.hear(&result, moment(&self.ctx, &self.doubts));
-                    let joined = effects.joined.map(|incident| watched.joined(incident, &result));
-                    self.follow(result.identity.monitor, &effects);
-                    self.pending.add_joined(joined);
-                }
+                self.recorded_until = result.finished_at;
+                self.judge_result(&result);
                 self.pending.add_result(result, reply);
             }
         }
     }
 
-    fn tick(&mut self) {
+    /// Judges a result, and before it the ticks that were due until its check ended.
+    fn judge_result(&mut self, result: &CheckResult) {
+        let monitor = result.identity.monitor;
+        let Some(watched) = self.watched.get(&monitor) else { return };
+        let at = watched.instant(result.finished_at, self.now);
+        while let Some(due) = self.watched.get(&monitor).and_then(|it| it.overdue(at)) {
+            self.judge_at(monitor, due);
+        }
+        let moment = moment(&self.ctx, &self.doubts, at);
+        let Some(watched) = self.watched.get_mut(&monitor) else { return };
+        let effects = watched.hear(result, moment);
+        if result.finished_at > self.now {
+            watched.set_back(self.now);
+        }
+        let joined = effects.joined.map(|incident| watched.joined(incident, result));
+        self.follow(monitor, &effects);
+        self.pending.add_joined(joined);
+    }
+
+    /// Reads the clock. If it was set back, nothing that is remembered is later than it.
+    fn look_at_clock(&mut self) {
         let now = self.ctx.now();
+        if now < self.now {
+            self.watched.values_mut().for_each(|watched| watched.set_back(now));
+            self.recorded_until = self.recorded_until.min(now);
+        }
+        self.now = now;
+    }
+
+    /// Whether results wait that are older than the present: then no vote expires yet.
+    fn is_behind(&self, reports: &Paced) -> bool {
+        !reports.is_empty() && self.ctx.now().since(self.recorded_until) > BEHIND
+    }
+
+    fn tick(&mut self) {
+        self.look_at_clock();
+        let now = self.now;
         while let Some(change) = self.doubts.tick(now) {
             self.follow_doubt(change);
         }
@@ -205,19 +248,18 @@ impl Judge {
                 continue;
             }
             watched.entry_in_wakes = None;
-            if watched.wake_at.is_some_and(|wake_at| wake_at <= now) {
-                self.judge_again(monitor);
-            } else {
-                let wake_at = watched.wake_at;
-                self.wake(monitor, wake_at);
+            match watched.wake_at {
+                // As of when it was due, however late that is.
+                Some(wake_at) if wake_at <= now => self.judge_at(monitor, wake_at),
+                wake_at => self.wake(monitor, wake_at),
             }
         }
     }
 
-    /// Judges a monitor anew, of what it has heard before.
-    fn judge_again(&mut self, monitor: MonitorId) {
+    /// Judges a monitor again at this instant, of the results that are recorded.
+    fn judge_at(&mut self, monitor: MonitorId, at: Timestamp) {
         let Some(watched) = self.watched.get_mut(&monitor) else { return };
-        let moment = moment(&self.ctx, &self.doubts);
+        let moment = moment(&self.ctx, &self.doubts, watched.instant(at, self.now));
         let effects = watched.tick(moment);
         self.follow(monitor, &effects);
     }
@@ -265,15 +307,16 @@ impl Judge {
 
     fn watch(&mut self, mut watched: Watched) {
         let monitor = watched.monitor;
-        let effects =
-            judge::revise(&watched.policy, &mut watched.history, moment(&self.ctx, &self.doubts));
+        self.look_at_clock();
+        let moment = moment(&self.ctx, &self.doubts, self.now);
+        let effects = judge::revise(&watched.policy, &mut watched.history, moment);
         self.watched.insert(monitor, watched);
         self.follow(monitor, &effects);
     }
 }
 
-fn moment<'d>(ctx: &Context, doubts: &'d Doubts) -> Moment<'d> {
-    Moment { now: ctx.now(), chance: ctx.chance(), doubts }
+fn moment<'d>(ctx: &Context, doubts: &'d Doubts, now: Timestamp) -> Moment<'d> {
+    Moment { now, chance: ctx.chance(), doubts }
 }
 
 async fn woken(ctx: &Context, wake: Option<Timestamp>) {

@@ -8,7 +8,7 @@ use serde_json::json;
 use server::boot::store_settings;
 use server::context::Context;
 use server::control::{Admin, CreateKey, CreateWorkspace, connect};
-use store::{Database, MasterKeySource, Settings};
+use store::{Database, MasterKeySource, Settings, Store};
 use testkit::server::TestServer;
 
 async fn beside(server: &TestServer) -> Admin {
@@ -64,6 +64,9 @@ async fn without_a_server_the_same_operations_work_on_the_folder() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let ctx = Context::system();
+    assert!(connect(&ctx, embedded(&data)).await.is_err());
+    assert!(!data.exists(), "only a server creates a database");
+    Store::open(embedded(&data)).await.unwrap().close().await.unwrap();
     let admin = connect(&ctx, embedded(&data)).await.unwrap();
     assert!(!admin.is_remote());
     let new = CreateWorkspace { slug: "acme".to_owned(), name: "Acme".to_owned() };
@@ -85,6 +88,7 @@ async fn what_breaks_a_rule_is_refused_the_same_way_by_socket_and_by_folder() {
     let remote = beside(&server).await;
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
+    Store::open(embedded(&data)).await.unwrap().close().await.unwrap();
     let local = connect(&Context::system(), embedded(&data)).await.unwrap();
     let acme = CreateWorkspace { slug: "acme".to_owned(), name: "Acme".to_owned() };
     local.create_workspace(acme.clone()).await.unwrap();

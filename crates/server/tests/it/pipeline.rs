@@ -122,7 +122,11 @@ impl Stored {
     }
 
     /// The newest incident of a monitor, once it is as `wanted`.
-    async fn incident(&self, monitor: MonitorId, wanted: fn(&Incident) -> bool) -> Incident {
+    pub(crate) async fn incident(
+        &self,
+        monitor: MonitorId,
+        wanted: fn(&Incident) -> bool,
+    ) -> Incident {
         until(async || self.incidents(monitor).await.into_iter().next().filter(wanted)).await
     }
 

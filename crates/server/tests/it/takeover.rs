@@ -50,6 +50,45 @@ async fn checks_go_on_while_the_database_is_lost_and_their_results_are_stored_af
     assert!(results.iter().all(|result| result.outcome == Outcome::Success), "{results:?}");
 }
 
+// issue 16, point 11: outage times are those of the observation, also if the database hangs meanwhile
+#[tokio::test]
+async fn outage_during_a_lost_database_keeps_its_own_times() {
+    let target = HttpTarget::start().await;
+    target.on("/", Answer::ok("fine"));
+    let line = Line::to(&postgres::database()).await;
+    let address = line.address();
+    let server = TestServer::start_with(|settings| {
+        settings.database = Database::Postgres(Secret::new(address));
+    })
+    .await;
+    let watched = Watched::on(server).await;
+    let monitor = watched.monitor(&target.url("/")).await;
+    watched.stored.at_least(1, monitor).await;
+    line.cut();
+    let metrics = watched.server.running().app().metrics.clone();
+    // The judge has something to store that nobody takes; what comes after waits for it.
+    watched.server.advance(crate::pipeline::PERIOD);
+    crate::pipeline::until(async || (metrics.commits_failed.get() > 0).then_some(())).await;
+    let ended = |outcome| metrics.checks(MonitorKind::Http, outcome).get();
+    for (period, answer) in [(2, Answer::status(503)), (3, Answer::ok("fine"))] {
+        target.on("/", answer);
+        watched.server.advance(crate::pipeline::PERIOD);
+        let all = || ended(Outcome::Success) + ended(Outcome::Failure);
+        crate::pipeline::until(async || (all() > period).then_some(())).await;
+    }
+    watched.server.advance(crate::pipeline::PERIOD / 2);
+    line.mend();
+    let period = crate::pipeline::PERIOD;
+    let incident = watched.stored.incident(monitor, |incident| incident.closed.is_some()).await;
+    let lasted = (incident.opened_at, incident.closed.map(|closed| closed.at));
+    assert_eq!(lasted, (START + 2 * period, Some(START + 3 * period)));
+    let asked = serde_json::json!({ "id": monitor.to_string() });
+    let summary = watched.server.caller(rules::Scope::Read).rpc("GetMonitorSummary", asked).await;
+    let up = summary.json()["uptimeMillionths"].as_u64();
+    // 30 of 105 seconds, from the first result on.
+    assert_eq!(up, Some(714_285), "{summary}");
+}
+
 #[tokio::test]
 async fn a_server_whose_database_was_taken_over_ends_and_says_so() {
     let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());

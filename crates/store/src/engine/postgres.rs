@@ -72,6 +72,29 @@ async fn open(options: &PgConnectOptions) -> Result<PgConnection, StoreError> {
     Ok(db)
 }
 
+/// Whether the database has tables of ours. Takes no lock.
+pub(super) async fn exists(options: &PgConnectOptions) -> Result<bool, StoreError> {
+    let asked = tokio::time::timeout(CONNECT, async {
+        let mut db = options.connect().await?;
+        let table =
+            "SELECT 1 FROM pg_tables WHERE schemaname = 'aloft' AND tablename = 'migrations'";
+        let found = sqlx::query(table).fetch_optional(&mut db).await?.is_some();
+        db.close().await?;
+        Ok(found)
+    });
+    asked.await.unwrap_or_else(|_| Err(db::unanswered(CONNECT).into()))
+}
+
+/// The address of a database without its password.
+pub(super) fn place(address: &Secret<String>) -> String {
+    let Ok(options) = PgConnectOptions::from_str(address.expose()) else {
+        return "postgres://…".to_owned();
+    };
+    let database = options.get_database().unwrap_or(options.get_username());
+    let (user, host, port) = (options.get_username(), options.get_host(), options.get_port());
+    format!("postgres://{user}@{host}:{port}/{database}")
+}
+
 pub(super) fn readers(options: &PgConnectOptions) -> PgPool {
     PgPoolOptions::new()
         .min_connections(0)

@@ -19,7 +19,7 @@ pub(crate) const DATABASE_FILE: &str = "aloft.db";
 /// What it is named once everything was carried over to another database.
 pub(crate) const MOVED_FILE: &str = "aloft.db.moved";
 /// What SQLite adds to the name of a database for the files beside it.
-const BESIDE: [&str; 3] = ["", "-wal", "-shm"];
+pub(crate) const BESIDE: [&str; 3] = ["", "-wal", "-shm"];
 
 /// Readers at one time; each has a thread and a page cache, made when first needed.
 const READERS_MAX: u32 = 4;
@@ -40,6 +40,21 @@ const WRITE_AHEAD: &str = "PRAGMA journal_mode = WAL";
 
 pub(crate) fn database_path(folder: &Path) -> PathBuf {
     folder.join(DATABASE_FILE)
+}
+
+/// Whether the folder has a database. A file of no bytes is left of a first start that did not come far.
+pub(super) fn exists(folder: &Path) -> Result<bool, StoreError> {
+    refuse_moved(folder)?;
+    let path = database_path(folder);
+    match fs::metadata(&path) {
+        Ok(metadata) => Ok(metadata.len() > 0 || !metadata.is_file()),
+        Err(error)
+            if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
+        {
+            Ok(false)
+        }
+        Err(error) => Err(folder::at(&path)(error)),
+    }
 }
 
 /// Refuses a folder whose database was carried over to another: who opened it would work on what nobody

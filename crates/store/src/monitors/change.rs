@@ -5,8 +5,8 @@ use domain::judge::ClosedAs;
 use rules::monitor::{Monitor, MonitorSettings};
 use rules::{MonitorId, WorkspaceId};
 
-use super::Monitors;
 use super::columns::{self, check_of, regions_text, select};
+use super::{Monitors, is_there};
 use crate::audit::{self, Note};
 use crate::channels::{self, Leaving};
 use crate::db::{Connection, query};
@@ -235,14 +235,7 @@ async fn replace(
     if replaced == 1 {
         return Ok(());
     }
-    let is_there =
-        query("SELECT 1 FROM monitors WHERE workspace_id = $1 AND id = $2 AND deleted_at IS NULL")
-            .bind(monitor.workspace.to_string())
-            .bind(&id)
-            .fetch_optional(&mut session.db)
-            .await?
-            .is_some();
-    Err(if is_there {
+    Err(if is_there(&mut session.db, monitor.workspace, monitor.id).await? {
         StoreError::Conflict { what: "monitor", id }
     } else {
         StoreError::not_found("monitor", &id)

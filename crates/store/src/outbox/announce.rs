@@ -13,6 +13,7 @@ use domain::report::{NoticedComponent, ReportNotice};
 use rules::{ComponentId, IncidentId, MaintenanceId, PageId, Timestamp, WorkspaceId};
 
 use super::rows::{self, Events, Posted};
+use super::telling::Time;
 use crate::db::{Connection, Row, query};
 use crate::row::{id, instant};
 use crate::writer::Session;
@@ -110,22 +111,23 @@ pub(super) async fn note_opened(
     session: &mut Session,
     monitor: i64,
     incident: IncidentId,
-    at: Timestamp,
+    time: Time,
 ) -> Result<(), StoreError> {
-    let news = IncidentNews { incident, began_at: at, is_over: false };
+    let news = IncidentNews { incident, began_at: time.at, is_over: false };
     let pages = showing(&mut session.db, monitor).await?;
     if pages.is_empty() {
         return Ok(());
     }
-    let muted_until = maintenances::muted_until(&mut session.db, monitor, at).await?;
-    note_incident(session, pages, &news, (at, muted_until.unwrap_or(at))).await
+    let muted_until = maintenances::muted_until(&mut session.db, monitor, time.at).await?;
+    let due_at = muted_until.unwrap_or(time.now).max(time.now);
+    note_incident(session, pages, &news, (time, due_at)).await
 }
 
 /// Writes that the incident of a monitor that is open, or was closed by this transaction, is over.
 pub(super) async fn note_closed(
     session: &mut Session,
     monitor: i64,
-    at: Timestamp,
+    time: Time,
 ) -> Result<(), StoreError> {
     let pages = showing(&mut session.db, monitor).await?;
     if pages.is_empty() {
@@ -136,24 +138,25 @@ pub(super) async fn note_closed(
          AND (closed_at IS NULL OR closed_at = $2) ORDER BY opened_at DESC LIMIT 1",
     )
     .bind(monitor)
-    .bind(at.as_millis())
+    .bind(time.at.as_millis())
     .fetch_optional(&mut session.db)
     .await?;
     let Some(row) = row else { return Ok(()) };
     let incident = id(&row, 0, IncidentId::parse)?;
     let news = IncidentNews { incident, began_at: instant(&row, 1)?, is_over: true };
-    note_incident(session, pages, &news, (at, at)).await
+    note_incident(session, pages, &news, (time, time.now)).await
 }
 
 async fn note_incident(
     session: &mut Session,
     pages: Vec<Concerned>,
     incident: &IncidentNews,
-    (at, due_at): (Timestamp, Timestamp),
+    (time, due_at): (Time, Timestamp),
 ) -> Result<(), StoreError> {
     for Concerned { workspace, page, components } in pages {
-        let news = News { page, at, about: About::Incident(incident.clone()), components };
-        write(session, workspace, &news, (at, due_at)).await?;
+        let about = About::Incident(incident.clone());
+        let news = News { page, at: time.at, about, components };
+        write(session, workspace, &news, (time.now, due_at)).await?;
     }
     Ok(())
 }

@@ -20,6 +20,13 @@ use crate::row::{id, instant, narrow, optional};
 use crate::writer::Session;
 use crate::{StoreError, channels, maintenances, monitors};
 
+/// When something happened and when it is stored, which is later if storing was held up.
+#[derive(Clone, Copy)]
+pub(super) struct Time {
+    pub(super) at: Timestamp,
+    pub(super) now: Timestamp,
+}
+
 /// A monitor that was running runs no more.
 #[derive(Clone, Copy)]
 pub(crate) struct Ending {
@@ -31,19 +38,21 @@ pub(crate) struct Ending {
     pub(crate) how: ClosedAs,
 }
 
-/// Writes down whom a change of status is told.
+/// Writes the deliveries of a change of status, which is stored `now`.
 pub(crate) async fn note_transition(
     session: &mut Session,
     monitor: i64,
     transition: &Transition,
     grounds: Option<&Grounds>,
+    now: Timestamp,
 ) -> Result<(), StoreError> {
+    let time = Time { at: transition.at, now: now.max(transition.at) };
     match transition.incident {
         IncidentChange::Opened(incident) => {
-            announce::note_opened(session, monitor, incident, transition.at).await?;
+            announce::note_opened(session, monitor, incident, time).await?;
         }
         IncidentChange::Closed { .. } => {
-            announce::note_closed(session, monitor, transition.at).await?;
+            announce::note_closed(session, monitor, time).await?;
         }
         IncidentChange::None | IncidentChange::Suspended(_) | IncidentChange::Resumed(_) => {}
     }
@@ -53,13 +62,14 @@ pub(crate) async fn note_transition(
         link(&mut session.db, monitor, &mut hearers).await?;
     }
     let grounds = grounds.cloned().unwrap_or_default();
-    note(session, monitor, (occasion, transition.at), hearers, grounds).await
+    note(session, monitor, (occasion, time), hearers, grounds).await
 }
 
 /// Writes down whom it is told that a monitor was paused or deleted: who heard that it was in trouble.
 /// Its check must still be there.
 pub(crate) async fn note_end(session: &mut Session, ending: Ending) -> Result<(), StoreError> {
-    announce::note_closed(session, ending.monitor, ending.at).await?;
+    let time = Time { at: ending.at, now: ending.at };
+    announce::note_closed(session, ending.monitor, time).await?;
     let hearers = heard(&mut session.db, ending.monitor).await?;
     let told = hearers.values().flat_map(|hearer| &hearer.told);
     let incident = told.filter_map(|told| match told.matter {
@@ -67,7 +77,7 @@ pub(crate) async fn note_end(session: &mut Session, ending: Ending) -> Result<()
         Matter::Degradation => None,
     });
     let occasion = Occasion::Over { incident: incident.max(), how: ending.how.into() };
-    note(session, ending.monitor, (occasion, ending.at), hearers, Grounds::default()).await
+    note(session, ending.monitor, (occasion, time), hearers, Grounds::default()).await
 }
 
 /// A channel was edited: what waits for its quiet hours asks anew.
@@ -161,16 +171,16 @@ fn may_begin(occasion: Occasion) -> bool {
 async fn note(
     session: &mut Session,
     monitor: i64,
-    (occasion, at): (Occasion, Timestamp),
+    (occasion, time): (Occasion, Time),
     hearers: BTreeMap<ChannelId, Hearer>,
     grounds: Grounds,
 ) -> Result<(), StoreError> {
     if hearers.is_empty() {
         return Ok(());
     }
-    let (workspace, scene) = scene(session, monitor, at, grounds).await?;
+    let (workspace, scene) = scene(session, monitor, time, grounds).await?;
     let muted_until = match occasion {
-        Occasion::Down(_) => maintenances::muted_until(&mut session.db, monitor, at).await?,
+        Occasion::Down(_) => maintenances::muted_until(&mut session.db, monitor, time.at).await?,
         Occasion::Degraded | Occasion::Over { .. } | Occasion::Unsure => None,
     };
     let scene = Scene { muted_until, ..scene };
@@ -182,13 +192,13 @@ async fn note(
         session.outbox.set_window(channel, *window);
         let address = Address { workspace, channel, kind: hearer.kind, monitor: Some(monitor) };
         for written in written {
-            rows::write(session, &mut events, address, written, at).await?;
+            rows::write(session, &mut events, address, written, time.now).await?;
         }
         cancelled.extend(telling.cancelled);
         over.extend(telling.over);
     }
     end(&mut session.db, &over).await?;
-    cancel(&mut session.db, &cancelled, at).await
+    cancel(&mut session.db, &cancelled, time.now).await
 }
 
 /// What these told of is over.
@@ -227,7 +237,7 @@ pub(super) async fn cancel(
 async fn scene(
     session: &mut Session,
     monitor: i64,
-    at: Timestamp,
+    Time { at, now }: Time,
     grounds: Grounds,
 ) -> Result<(WorkspaceId, Scene), StoreError> {
     let row = query(
@@ -242,6 +252,7 @@ async fn scene(
     let check = session.vault.open(place, row.try_get(3)?)?;
     let scene = Scene {
         at,
+        now,
         workspace: row.try_get(4)?,
         monitor: Subject::of(monitor_id, row.try_get(1)?, &check),
         period: id(&row, 2, Periodicity::parse)?.period(),

@@ -4,6 +4,33 @@ use super::*;
 use MonitorStatus::{Active, Error, Unknown};
 
 // design: §5 "Transitions"
+// issue 16, point 11: outages are timed by what was observed, not by when that was judged or stored
+#[test]
+fn late_judging_keeps_the_time_of_the_observation() {
+    let mut story = a_settled_monitor_in(3).after(PERIOD / 2);
+    let (first, second) = (story.now, story.now + Duration::from_secs(1));
+    story.now = story.now + Duration::from_secs(20);
+    for (region, ended) in [(Region::FlyAms, second), (Region::FlyArn, first)] {
+        story.receive(&result_of(1, region, ended, Outcome::Failure));
+    }
+    let opened = *story.transitions.last().expect("two of three fail");
+    assert_eq!((opened.to, opened.at), (Error, second), "the last of the checks that it rests on");
+    let IncidentChange::Opened(incident) = opened.incident else { panic!("{opened:?}") };
+    assert_eq!(incident, IncidentId::at(second, 1));
+    assert_eq!(story.history.since, second);
+}
+
+#[test]
+fn a_status_never_changes_before_the_one_that_it_follows() {
+    let mut story = a_settled_monitor_in(1).after(PERIOD).fails("fly-ams");
+    let since = story.history.since;
+    let mut late = result_of(1, Region::FlyAms, story.now, Outcome::Success);
+    late.identity.slot = story.now + PERIOD;
+    late.finished_at = since - Duration::from_secs(9);
+    story.receive(&late);
+    assert_eq!((story.status(), story.history.since), (MonitorStatus::Active, since));
+}
+
 #[test]
 fn every_line_of_the_transitions_holds() {
     let down = || a_settled_monitor_in(1).fails("fly-ams");

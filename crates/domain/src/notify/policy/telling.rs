@@ -54,8 +54,10 @@ pub enum Occasion {
 /// What is known of the change, the same for every channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scene {
-    /// When it happened: now.
+    /// When it happened.
     pub at: Timestamp,
+    /// When it is stored: messages are placed from then on. Later than `at` if storing was held up.
+    pub now: Timestamp,
     /// Name of the workspace.
     pub workspace: String,
     /// What it happened to.

@@ -4,7 +4,7 @@ use domain::cadence::Missed;
 use domain::check::CheckResult;
 use domain::judge::{History, Transition};
 use domain::notify::Grounds;
-use rules::{ById, MonitorId};
+use rules::{ById, MonitorId, Timestamp};
 use store::{Batch, Joined, ProbeNote};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -111,8 +111,9 @@ impl Pending {
 
     /// All of it as one transaction, with votes that waited for one; the histories, the notes and the replies
     /// stay until [`Self::answer`].
-    pub(super) fn batch(&mut self, votes: Vec<(MonitorId, History)>) -> Batch {
+    pub(super) fn batch(&mut self, votes: Vec<(MonitorId, History)>, now: Timestamp) -> Batch {
         Batch {
+            at: now,
             results: std::mem::take(&mut self.results),
             missed: std::mem::take(&mut self.missed),
             histories: self.histories.iter().map(|(id, history)| (*id, history.clone())).collect(),

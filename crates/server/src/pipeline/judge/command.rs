@@ -85,8 +85,8 @@ impl Judge {
         let Some(watched) = self.watched.get_mut(&monitor) else { return };
         watched.policy.active = false;
         watched.policy.revision = revision;
-        let effects =
-            judge::revise(&watched.policy, &mut watched.history, moment(&self.ctx, &self.doubts));
+        let moment = moment(&self.ctx, &self.doubts, self.ctx.now());
+        let effects = judge::revise(&watched.policy, &mut watched.history, moment);
         self.follow(monitor, &effects);
     }
 
@@ -102,7 +102,7 @@ impl Judge {
     /// Closes an incident by hand. One of a monitor that does not run is closed as it is stored; one
     /// that the monitor has closed since stays as it is.
     fn resolve(&mut self, monitor: MonitorId, incident: IncidentId) {
-        let moment = moment(&self.ctx, &self.doubts);
+        let moment = moment(&self.ctx, &self.doubts, self.ctx.now());
         if let Some(watched) = self.watched.get_mut(&monitor) {
             let Watched { policy, history, .. } = watched;
             let effects = judge::resolve(policy, history, incident, moment);

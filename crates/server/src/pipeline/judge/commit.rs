@@ -53,7 +53,7 @@ impl Judge {
         }
         let votes = self.take_unwritten();
         let by = if votes.len() > VOTES_BY_JUDGE { By::Writer } else { by };
-        let batch = Arc::new(self.pending.batch(votes));
+        let batch = Arc::new(self.pending.batch(votes, self.ctx.now()));
         let begun = Instant::now();
         let stored = self.abandon.run_until_cancelled(self.store_all(&batch, by)).await;
         let Some(Ok(committed)) = stored else {

@@ -34,7 +34,7 @@ impl Judge {
         }
         let monitors: Vec<MonitorId> = self.watched.keys().copied().collect();
         for monitor in monitors {
-            self.judge_again(monitor);
+            self.judge_at(monitor, self.now);
         }
     }
 

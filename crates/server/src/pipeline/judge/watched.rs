@@ -23,6 +23,8 @@ pub(in crate::pipeline) struct Watched {
     pub(in crate::pipeline) history: History,
     /// Since when this revision runs in this process.
     pub(super) runs_since: Timestamp,
+    /// The last instant that was judged. It is behind the clock while results wait to be stored.
+    judged_until: Timestamp,
     /// The host it checks.
     host: HostMark,
     /// When the verdict may change although nothing is heard.
@@ -47,6 +49,7 @@ impl Watched {
             policy,
             history,
             runs_since,
+            judged_until: runs_since,
             host,
             wake_at: None,
             entry_in_wakes: None,
@@ -64,7 +67,20 @@ impl Watched {
         self.troubles.keep(|region| self.policy.probe_of(region).is_some());
     }
 
+    /// The instant at which a result that ended then is judged: as if it had been judged at once, however
+    /// long storing others held it up. Never before what was judged already, never after `now`.
+    pub(super) fn instant(&self, finished_at: Timestamp, now: Timestamp) -> Timestamp {
+        finished_at.max(self.judged_until).min(now)
+    }
+
+    /// The time has come of a tick that was due before `until`, if one was.
+    pub(super) fn overdue(&self, until: Timestamp) -> Option<Timestamp> {
+        self.wake_at.filter(|due| *due < until)
+    }
+
+    /// Records a result. `moment` is of its [`Self::instant`].
     pub(super) fn hear(&mut self, result: &CheckResult, moment: Moment<'_>) -> Effects {
+        self.judged_until = moment.now;
         if result.attempts > 0 {
             let region = result.identity.region;
             match self.latencies.iter_mut().find(|(known, _)| *known == region) {
@@ -72,8 +88,6 @@ impl Watched {
                 None => self.latencies.push((region, result.latency_us)),
             }
         }
-        // Where the clock was set back, what is remembered would be later than all that comes.
-        self.history.set_back(moment.now);
         let effects = judge::receive(&self.policy, &mut self.history, result, moment);
         if self.is_latest(result) {
             self.troubles.note(result);
@@ -119,9 +133,15 @@ impl Watched {
         })
     }
 
+    /// The clock was set back to `now`: else what is remembered would be later than all that comes.
+    pub(super) fn set_back(&mut self, now: Timestamp) {
+        self.judged_until = self.judged_until.min(now);
+        self.history.set_back(now);
+    }
+
     /// Time has passed.
     pub(super) fn tick(&mut self, moment: Moment<'_>) -> Effects {
-        self.history.set_back(moment.now);
+        self.judged_until = moment.now;
         judge::tick(&self.policy, &mut self.history, moment)
     }
 

@@ -3,7 +3,7 @@
 use insta::assert_snapshot;
 use rules::Scope;
 use serde_json::{Value, json};
-use testkit::server::{Caller, TestServer};
+use testkit::server::{Caller, MAINTENANCES, STATUS_PAGES, STATUS_REPORTS, TestServer};
 
 use crate::protocols::a_monitor;
 
@@ -77,6 +77,29 @@ async fn a_full_last_page_has_no_next_one() {
     create(&caller, 3).await;
     let page = caller.rpc("ListMonitors", json!({ "limit": 3 })).await.json();
     assert_eq!((ids(&page).len(), &page["nextPageToken"]), (3, &json!("")));
+}
+
+// issue 16, point 11: 404 "for another workspace's page", in every list that a page or monitor owns
+#[tokio::test]
+async fn filter_by_resource_of_another_workspace_is_not_found() {
+    let server = TestServer::start().await;
+    let stranger = server.stranger();
+    let request = json!({ "statusPage": { "title": "Theirs", "slug": "theirs" } });
+    let page = stranger.call(STATUS_PAGES, "CreateStatusPage", request).await.json();
+    let page = &page["statusPage"]["id"];
+    let monitor = create(&stranger, 1).await.remove(0);
+    for (service, method, filter) in [
+        (STATUS_PAGES, "ListComponents", json!({ "pageId": page })),
+        (STATUS_PAGES, "ListComponentGroups", json!({ "pageId": page })),
+        (STATUS_PAGES, "ListSubscribers", json!({ "pageId": page })),
+        (STATUS_REPORTS, "ListStatusReports", json!({ "pageId": page })),
+        (MAINTENANCES, "ListMaintenances", json!({ "monitorId": monitor })),
+    ] {
+        for (caller, status) in [(server.caller(Scope::Read), 404), (stranger.clone(), 200)] {
+            let reply = caller.call(service, method, filter.clone()).await;
+            assert_eq!(reply.status, status, "{method}: {reply}");
+        }
+    }
 }
 
 #[tokio::test]

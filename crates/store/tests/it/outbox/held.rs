@@ -60,6 +60,27 @@ async fn a_degradation_that_is_over_before_is_told_nobody() {
     .await;
 }
 
+// issue 16, point 11: an event has the time of the outage, its delivery that of storing
+#[tokio::test]
+async fn event_stored_late_waits_by_the_present() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        let channel = wishing(home, 1, &[monitor], quiet(Held::All)).await;
+        let transitions = vec![(monitor, down(1, 29 * MINUTE))];
+        let stored_late = Batch { transitions, at: instant(HOUR), ..Batch::default() };
+        home.commit(stored_late).await.unwrap();
+        let shown = shown(home, channel, HOUR).await;
+        assert!(shown.is_empty(), "quiet hours have begun since: {shown:?}");
+        let queue = due(home, channel, 4 * HOUR).await;
+        let [first] = &queue.due[..] else { panic!("{queue:?}") };
+        assert_eq!((alert(first).at, alert(first).began_at), {
+            let at = instant(29 * MINUTE);
+            (at, at)
+        });
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn what_comes_in_quiet_hours_is_told_when_they_end() {
     for_each_engine(async |home| {

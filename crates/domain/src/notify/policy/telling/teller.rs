@@ -32,7 +32,7 @@ impl<'a> Teller<'a> {
         if is_told || !self.hearer.is_linked || hears != Hears::Yes {
             return self.forget_held();
         }
-        if self.scene.muted_until.is_none_or(|until| until <= self.scene.at) {
+        if self.scene.muted_until.is_none_or(|until| until <= self.scene.now) {
             self.supersede(&error);
         } else {
             self.forget_held();
@@ -161,7 +161,7 @@ impl<'a> Teller<'a> {
     fn place(&self, kind: EventKind) -> (Placed, Option<Window>) {
         let window = self.telling.window.or(self.hearer.window);
         let hearer = Hearer { window, told: Vec::new(), ..self.hearer.clone() };
-        place(kind, self.scene.at, self.scene.muted_until, &hearer)
+        place(kind, self.scene.now, self.scene.muted_until, &hearer)
     }
 
     fn wants_degraded(&self) -> bool {

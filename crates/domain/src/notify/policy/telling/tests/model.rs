@@ -266,6 +266,7 @@ impl Model {
     fn happen(&mut self, occasion: Occasion) {
         let event = an_event(EventKind::Error);
         let scene = Scene {
+            now: self.now,
             at: self.now,
             workspace: event.workspace,
             monitor: event.monitor,

@@ -1,0 +1,94 @@
+//! The arguments of commands that work on the server's own database: which one, and how to print the
+//! outcome. Settings that no flag gives come from the environment and the configuration file, as for
+//! the server.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::Args;
+use server::boot;
+use server::config::Settings;
+use server::context::Context;
+use server::control::{self, Admin};
+
+use crate::flags::Flags;
+use crate::output;
+
+/// The database to work on, and the form of the output.
+#[derive(Debug, Args)]
+pub(crate) struct DatabaseArgs {
+    #[arg(
+        long,
+        value_name = "DIR",
+        global = true,
+        help = "Data folder of the server [default: ./aloft-data] [env: ALOFT_DATA]"
+    )]
+    data: Option<String>,
+    #[arg(
+        long,
+        value_name = "URL",
+        global = true,
+        help = "PostgreSQL of the server, if it is not embedded [env: ALOFT_DATABASE]"
+    )]
+    database: Option<String>,
+    #[command(flatten)]
+    config: ConfigArg,
+    /// Print JSON
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+/// The configuration file.
+#[derive(Debug, Default, Args)]
+pub(crate) struct ConfigArg {
+    #[arg(
+        long,
+        value_name = "FILE",
+        global = true,
+        help = "File with settings in TOML; else `aloft.toml` if it exists [env: ALOFT_CONFIG]"
+    )]
+    config: Option<PathBuf>,
+}
+
+impl DatabaseArgs {
+    /// Opens the database through the server that runs on it, or directly. Creates nothing: a
+    /// mistyped folder would become a second, empty database.
+    pub(crate) async fn open(&self) -> Result<Admin> {
+        let settings = boot::store_settings(&self.settings()?);
+        Ok(control::connect(&Context::system(), settings).await?)
+    }
+
+    /// Loads the settings and prints which database they name.
+    pub(crate) fn settings(&self) -> Result<Settings> {
+        let mut flags = Flags { file: self.config.config.clone(), ..Flags::default() };
+        for (name, value) in [("data", &self.data), ("database", &self.database)] {
+            if let Some(value) = value {
+                flags.values.insert(name.to_owned(), value.clone());
+            }
+        }
+        let (_, settings) = boot::load(flags.values, flags.file)?;
+        output::complain(&format!("data folder: {}", settings.data.display()));
+        if let server::config::Database::Postgres(_) = settings.database {
+            let place = settings.database.place(&settings.data);
+            output::complain(&format!("database: {place}"));
+        }
+        Ok(settings)
+    }
+
+    /// Prints the outcome: as JSON for programs, or in words.
+    pub(crate) fn answer(&self, value: serde_json::Value, words: impl FnOnce() -> String) {
+        if self.json {
+            output::print(value);
+        } else {
+            output::say(&words());
+        }
+    }
+}
+
+impl ConfigArg {
+    /// Loads the settings without any flag but the file.
+    pub(crate) fn settings(&self) -> Result<Settings> {
+        let flags = Flags { file: self.config.clone(), ..Flags::default() };
+        Ok(boot::load(flags.values, flags.file)?.1)
+    }
+}

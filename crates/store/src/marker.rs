@@ -1,0 +1,64 @@
+//! The marker of a data folder that has held workspaces. A server that finds the marker and an empty
+//! database has lost the database, or opened the wrong one: `opening` refuses it.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use crate::{StoreError, folder};
+
+const MARKER_FILE: &str = "aloft.workspaces";
+/// The text for people who find the file.
+const TEXT: &str = "This data folder has held workspaces. While this file exists, `aloft serve` \
+                    refuses to start here with an empty database.\n";
+
+/// The marker of one data folder.
+#[derive(Clone, Debug)]
+pub(crate) struct Marker {
+    path: PathBuf,
+}
+
+impl Marker {
+    pub(crate) fn of(folder: &Path) -> Self {
+        Self { path: folder.join(MARKER_FILE) }
+    }
+
+    /// Whether the folder has held workspaces.
+    pub(crate) fn is_set(&self) -> bool {
+        self.path.exists()
+    }
+
+    /// Records on disk that the folder holds workspaces.
+    pub(crate) fn set(&self) -> Result<(), StoreError> {
+        if self.is_set() {
+            return Ok(());
+        }
+        let write = || {
+            let mut file = OpenOptions::new()
+                .write(true)
+                .create(true)
+                .truncate(true)
+                .mode(0o600)
+                .open(&self.path)?;
+            file.write_all(TEXT.as_bytes())?;
+            file.sync_all()?;
+            self.sync_folder()
+        };
+        write().map_err(folder::at(&self.path))
+    }
+
+    /// Forgets that the folder held workspaces.
+    pub(crate) fn remove(&self) -> Result<(), StoreError> {
+        match fs::remove_file(&self.path) {
+            Ok(()) => self.sync_folder().map_err(folder::at(&self.path)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(folder::at(&self.path)(error)),
+        }
+    }
+
+    fn sync_folder(&self) -> io::Result<()> {
+        let folder = self.path.parent().unwrap_or(&self.path);
+        File::open(folder)?.sync_all()
+    }
+}

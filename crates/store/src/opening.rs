@@ -1,0 +1,158 @@
+//! Opens the store of a data folder: finishes an interrupted restore, takes the locks, migrates the
+//! database, and decides whether a missing or an empty database may be served.
+
+use std::sync::Arc;
+
+use tokio::sync::watch;
+
+use crate::accesses::Accesses;
+use crate::db::{self, Connection, query};
+use crate::engine::Engine;
+use crate::generations::Generations;
+use crate::history::Tail;
+use crate::marker::Marker;
+use crate::migrate::{self, MIGRATIONS};
+use crate::outbox::{Listener, Memory};
+use crate::store::Inner;
+use crate::vault::{Place, Vault};
+use crate::writer::{Session, Writer};
+use crate::{Settings, Store, StoreError, folder, restore, results, signing_secrets, workspaces};
+
+/// The text of the key check: the vault seals it first, to recognise its key later.
+const KEY_CHECK: &str = "aloft";
+const KEY_CHECK_PLACE: Place<'static> = Place { column: "vault.canary", row: "1" };
+
+/// Treatment of a missing or empty database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Opening {
+    /// A missing database is created, unless the folder held workspaces before.
+    Create,
+    /// A missing database is an error.
+    Existing,
+    /// The database must be missing or empty, whatever the folder held before.
+    Fresh,
+}
+
+impl Store {
+    /// Opens the store for the server that owns it; creates what is missing. A folder that held
+    /// workspaces is refused if its database has none: see [`Self::open_fresh`].
+    pub async fn open(settings: Settings) -> Result<Self, StoreError> {
+        Self::open_as(settings, Opening::Create).await
+    }
+
+    /// Opens a store that must exist; creates nothing.
+    pub async fn open_existing(settings: Settings) -> Result<Self, StoreError> {
+        Self::open_as(settings, Opening::Existing).await
+    }
+
+    /// Opens an empty store, also in a folder that held workspaces. Refuses a database with
+    /// workspaces.
+    pub async fn open_fresh(settings: Settings) -> Result<Self, StoreError> {
+        Self::open_as(settings, Opening::Fresh).await
+    }
+
+    async fn open_as(settings: Settings, opening: Opening) -> Result<Self, StoreError> {
+        let engine = Engine::of(&settings)?;
+        let marker = Marker::of(&settings.folder);
+        if opening == Opening::Existing {
+            must_exist(&settings, &engine).await?;
+        }
+        folder::make(&settings.folder)?;
+        let lock = folder::lock(&settings.folder)?;
+        restore::finish(&settings.folder)?;
+        match opening {
+            Opening::Create if marker.is_set() => must_not_be_lost(&settings, &engine).await?,
+            Opening::Create | Opening::Existing | Opening::Fresh => {}
+        }
+        let mut db = engine.writer().await?;
+        if opening == Opening::Existing && migrate::is_new(&mut db).await? {
+            return Err(missing(&settings));
+        }
+        engine.recover(&mut db).await?;
+        migrate::migrate(&mut db, &settings.folder, MIGRATIONS).await?;
+        let vault = Arc::new(unlock_vault(&settings, &mut db).await?);
+        match (workspaces::count(&mut db).await?, opening) {
+            (0, Opening::Create | Opening::Existing) if marker.is_set() => {
+                return Err(StoreError::Emptied { folder: settings.folder });
+            }
+            (0, Opening::Fresh) => marker.remove()?,
+            (0, Opening::Create | Opening::Existing) => {}
+            (count, Opening::Fresh) => {
+                return Err(StoreError::NotFresh { folder: settings.folder, count });
+            }
+            (1.., Opening::Create | Opening::Existing) => marker.set()?,
+        }
+        signing_secrets::give_to_all(&mut db, &vault).await?;
+        let readers = engine.readers();
+        let owner = engine.claim(&mut db).await?;
+        let left_behind = results::edges(&mut db).await?;
+        let tail = Tail::after(left_behind.map(|(_, last)| last));
+        db::run(&mut db, "COMMIT").await?;
+        let generations = Arc::<Generations>::default();
+        let outbox = Arc::<Listener>::default();
+        let memory = Memory::new(Arc::clone(&outbox));
+        let shared = (Arc::clone(&vault), Arc::clone(&generations));
+        let session = Session::new(db, owner, shared.0, lock, shared.1, memory);
+        let writer = Writer::start(session)?;
+        let page_changes = watch::Sender::new(0);
+        let accesses = Accesses::default();
+        Ok(Self::new(Inner {
+            writer,
+            readers,
+            vault,
+            tail,
+            generations,
+            outbox,
+            page_changes,
+            accesses,
+            marker,
+        }))
+    }
+}
+
+/// The vault with the master key, which must be the one the database was made with.
+pub(crate) async fn unlock_vault(
+    settings: &Settings,
+    db: &mut Connection,
+) -> Result<Vault, StoreError> {
+    let sealed: Option<Vec<u8>> = query("SELECT canary FROM vault").scalar(db).await?;
+    let vault = Vault::new(&settings.master_key.key(&settings.folder, sealed.is_some())?);
+    match sealed {
+        Some(sealed) => {
+            vault.open::<String>(KEY_CHECK_PLACE, &sealed)?;
+        }
+        None => {
+            query("INSERT INTO vault (one, canary) VALUES (1, $1)")
+                .bind(vault.seal(KEY_CHECK_PLACE, &KEY_CHECK)?)
+                .execute(db)
+                .await?;
+        }
+    }
+    Ok(vault)
+}
+
+/// Refuses a database that does not exist, before anything of it is created.
+async fn must_exist(settings: &Settings, engine: &Engine) -> Result<(), StoreError> {
+    // An interrupted restore may have moved the database away; opening moves it back.
+    if restore::is_under_way(&settings.folder) || engine.exists().await? {
+        Ok(())
+    } else {
+        Err(missing(settings))
+    }
+}
+
+/// Refuses to create a database in a folder that held workspaces.
+async fn must_not_be_lost(settings: &Settings, engine: &Engine) -> Result<(), StoreError> {
+    if engine.exists().await? {
+        Ok(())
+    } else {
+        Err(StoreError::Emptied { folder: settings.folder.clone() })
+    }
+}
+
+fn missing(settings: &Settings) -> StoreError {
+    StoreError::NoDatabase {
+        place: settings.database.place(&settings.folder),
+        folder: settings.folder.clone(),
+    }
+}

@@ -1,0 +1,198 @@
+//! Puts a backup in the place of the embedded database. The backup is first prepared in a folder
+//! beside: checked, migrated and synced. An intent file then decides the restore; from there every
+//! step can be repeated, and the next open of the data folder finishes them. A crash therefore leaves
+//! the old database (no intent yet) or the new one.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::engine::{self, BESIDE, DATABASE_FILE, Engine};
+use crate::migrate::{self, MIGRATIONS};
+use crate::{Database, Settings, StoreError, db, folder, opening};
+
+/// The folder in which a backup is prepared.
+const PREPARED: &str = "restoring";
+/// The file that decides a restore.
+const INTENT: &str = "aloft.restore";
+/// The name of the replaced database; later ones get a number behind it.
+const REPLACED: &str = "aloft.db.before-restore";
+
+/// Outcome of a restore.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Restored {
+    /// The database that was replaced; `None` if there was none.
+    pub replaced: Option<PathBuf>,
+}
+
+/// A restore that is decided.
+#[derive(Debug, Serialize, Deserialize)]
+struct Intent {
+    /// The backup, for people.
+    backup: String,
+    /// The name of the replaced database in the data folder.
+    replaced: String,
+}
+
+/// Restores a backup into a folder that no server holds. The backup must be whole, of this program or
+/// an older one, and sealed with the folder's key. The replaced database is kept; no earlier copy of
+/// it is overwritten.
+pub async fn restore(settings: &Settings, backup: &Path) -> Result<Restored, StoreError> {
+    match settings.database {
+        Database::Embedded => {}
+        Database::Postgres(_) => return Err(StoreError::NotEmbedded),
+    }
+    let folder = settings.folder.as_path();
+    folder::make(folder)?;
+    let _lock = folder::lock(folder)?;
+    finish(folder)?;
+    let prepared = folder.join(PREPARED);
+    folder::make(&prepared)?;
+    let tried = prepare(settings, backup, &prepared).await;
+    let decided = tried.and_then(|()| decide(folder, backup).map_err(folder::at(folder)));
+    match decided {
+        Ok(intent) => {
+            let had_database = folder.join(DATABASE_FILE).exists();
+            replace(folder, &intent).map_err(folder::at(folder))?;
+            Ok(Restored { replaced: had_database.then(|| folder.join(intent.replaced)) })
+        }
+        Err(why) => {
+            fs::remove_dir_all(&prepared).map_err(folder::at(&prepared))?;
+            Err(why)
+        }
+    }
+}
+
+/// Whether a decided restore is not finished.
+pub(crate) fn is_under_way(folder: &Path) -> bool {
+    folder.join(INTENT).exists()
+}
+
+/// Finishes what an interrupted restore left: the whole restore if it was decided, else nothing but
+/// its preparations. Needs the folder's lock.
+pub(crate) fn finish(folder: &Path) -> Result<(), StoreError> {
+    let path = folder.join(INTENT);
+    let text = match fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return give_up(folder),
+        Err(error) => return Err(folder::at(&path)(error)),
+    };
+    let intent: Intent = serde_json::from_str(&text)
+        .map_err(|why| folder::at(&path)(io::Error::new(io::ErrorKind::InvalidData, why)))?;
+    replace(folder, &intent).map_err(folder::at(folder))?;
+    tracing::warn!(
+        "finished an interrupted restore: the database of `{}` is now that of `{}`, and the one \
+         before is `{}`",
+        folder.display(),
+        intent.backup,
+        intent.replaced
+    );
+    Ok(())
+}
+
+/// Removes the preparations of a restore that was not decided.
+fn give_up(folder: &Path) -> Result<(), StoreError> {
+    let prepared = folder.join(PREPARED);
+    if !prepared.exists() {
+        return Ok(());
+    }
+    fs::remove_dir_all(&prepared).map_err(folder::at(&prepared))?;
+    tracing::warn!(
+        "an interrupted restore changed nothing: the database of `{}` is the one before; run \
+         `aloft restore` again",
+        folder.display()
+    );
+    Ok(())
+}
+
+/// Copies the backup and makes it a database that only has to be moved.
+async fn prepare(settings: &Settings, backup: &Path, prepared: &Path) -> Result<(), StoreError> {
+    for end in ["", "-wal"] {
+        let from = PathBuf::from(format!("{}{end}", backup.display()));
+        // A replaced database of a server that was killed has its log beside it.
+        if end.is_empty() || from.exists() {
+            let to = prepared.join(format!("{DATABASE_FILE}{end}"));
+            copy(&from, &to).map_err(folder::at(&from))?;
+        }
+    }
+    let mut db = Engine::Sqlite(prepared.to_owned()).writer().await?;
+    let found: Option<String> = db::query("PRAGMA quick_check(1)").scalar(&mut db).await?;
+    if found.as_deref() != Some("ok") {
+        return Err(StoreError::corrupt(backup.display().to_string(), found.unwrap_or_default()));
+    }
+    if db::query("SELECT 1 FROM sqlite_schema WHERE name = 'vault'")
+        .fetch_optional(&mut db)
+        .await?
+        .is_none()
+    {
+        return Err(StoreError::corrupt(backup.display().to_string(), "not a backup of Aloft"));
+    }
+    migrate::migrate(&mut db, prepared, MIGRATIONS).await?;
+    opening::unlock_vault(settings, &mut db).await?;
+    db::run(&mut db, "COMMIT").await?;
+    engine::fold(&mut db).await?;
+    db.close().await?;
+    let database = prepared.join(DATABASE_FILE);
+    let synced = File::open(&database).and_then(|file| file.sync_all());
+    synced.and_then(|()| sync_folder(prepared)).map_err(folder::at(&database))
+}
+
+/// Writes the intent. From here on the restore is finished, whoever does it.
+fn decide(folder: &Path, backup: &Path) -> io::Result<Intent> {
+    let intent = Intent { backup: backup.display().to_string(), replaced: free_name(folder) };
+    let unfinished = folder.join(format!("{INTENT}.new"));
+    let mut file =
+        OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&unfinished)?;
+    file.write_all(&serde_json::to_vec(&intent)?)?;
+    file.sync_all()?;
+    sync_folder(folder)?;
+    fs::rename(&unfinished, folder.join(INTENT))?;
+    sync_folder(folder)?;
+    Ok(intent)
+}
+
+/// Moves the old database away and the prepared one to its place. While the prepared one is in its
+/// folder, the database of the data folder is the old one.
+fn replace(folder: &Path, intent: &Intent) -> io::Result<()> {
+    let prepared = folder.join(PREPARED);
+    if prepared.join(DATABASE_FILE).exists() {
+        for end in BESIDE {
+            let old = folder.join(format!("{DATABASE_FILE}{end}"));
+            if old.exists() {
+                fs::rename(old, folder.join(format!("{}{end}", intent.replaced)))?;
+            }
+        }
+        sync_folder(folder)?;
+        fs::rename(prepared.join(DATABASE_FILE), folder.join(DATABASE_FILE))?;
+        sync_folder(folder)?;
+    }
+    if prepared.exists() {
+        fs::remove_dir_all(&prepared)?;
+    }
+    fs::remove_file(folder.join(INTENT))?;
+    sync_folder(folder)
+}
+
+/// A name for the replaced database that no earlier one has.
+fn free_name(folder: &Path) -> String {
+    let is_free =
+        |name: &String| BESIDE.iter().all(|end| !folder.join(format!("{name}{end}")).exists());
+    let numbered = (2_u64..).map(|number| format!("{REPLACED}.{number}"));
+    let mut names = std::iter::once(REPLACED.to_owned()).chain(numbered);
+    names.find(is_free).expect("a folder has fewer files than there are numbers")
+}
+
+/// Copies a file for its owner alone.
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    let mut source = File::open(from)?;
+    let mut target = OpenOptions::new().write(true).create_new(true).mode(0o600).open(to)?;
+    io::copy(&mut source, &mut target)?;
+    target.sync_all()
+}
+
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
