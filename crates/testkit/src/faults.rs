@@ -12,13 +12,13 @@ const SOURCE: &str = include_str!("faults.c");
 /// Builds the library in a folder that outlives the test, once for each version of its source.
 pub fn library(folder: &Path) -> PathBuf {
     let digest = Sha256::digest(SOURCE);
-    let name: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-    let library = folder.join(format!("faults-{name}.so"));
+    let name = digest.first_chunk().map_or(0, |first| u64::from_be_bytes(*first));
+    let library = folder.join(format!("faults-{name:016x}.so"));
     if library.exists() {
         return library;
     }
     // Other tests build it at the same time: each under a name of its own until it is whole.
-    let own = folder.join(format!("faults-{name}-{}", std::process::id()));
+    let own = folder.join(format!("faults-{name:016x}-{}", std::process::id()));
     let (source, built) = (own.with_extension("c"), own.with_extension("so"));
     fs::write(&source, SOURCE).expect("the folder for tests is writable");
     let compiler = Command::new("cc")
