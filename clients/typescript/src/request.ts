@@ -37,7 +37,7 @@ function walk(given: object, shape: Shape, path: string, violations: Violation[]
     const field = Object.hasOwn(shape, name) ? shape[name] : undefined;
     const where = path + name;
     if (field === undefined) {
-      violations.push({ field: where, path: where, description: `is no field here; ${wayOut(name, shape)}` });
+      violations.push({ field: where, path: where, description: `is not a field; ${wayOut(name, shape)}` });
     } else {
       inside(value, field, where, violations);
     }
@@ -65,9 +65,9 @@ function wayOut(name: string, shape: Shape): string {
   const known = Object.keys(shape);
   const meant = known.find((other) => plain(other) === plain(name));
   if (meant !== undefined) {
-    return `\`${meant}\` is`;
+    return `did you mean \`${meant}\`?`;
   }
-  return known.length === 0 ? "there are none" : `known are ${known.join(", ")}`;
+  return known.length === 0 ? "the message has none" : `expected one of ${known.join(", ")}`;
 }
 
 function refused(method: Method, violations: Violation[]): ServiceError {

@@ -17,23 +17,23 @@ use crate::output;
 /// What to do with workspaces.
 #[derive(Debug, Subcommand)]
 pub(crate) enum WorkspaceAction {
-    /// Make a workspace
+    /// Create a workspace
     Create {
-        /// Its name in commands and addresses: lower-case words joined by single hyphens
+        /// Slug for commands and URLs: lower-case words joined by single hyphens
         #[arg(long)]
         slug: String,
-        /// Its name for people
+        /// Display name
         #[arg(long)]
         name: String,
     },
     /// List all workspaces
     List,
-    /// Say how long a workspace's results are kept
+    /// Set how long a workspace's results are kept
     Keep {
-        /// Its slug
+        /// Slug of the workspace
         #[arg(long)]
         slug: String,
-        /// For so many days, 1 to 3650; left out, as `--retention-days` of the server says
+        /// Days, 1 to 3650 [default: the setting `retention_days` of the server]
         #[arg(long)]
         days: Option<u32>,
     },
@@ -42,30 +42,30 @@ pub(crate) enum WorkspaceAction {
 /// What to do with keys.
 #[derive(Debug, Subcommand)]
 pub(crate) enum KeyAction {
-    /// Make a key and print it, once
+    /// Create a key and print it once
     Create {
-        /// Slug of its workspace
+        /// Slug of the workspace
         #[arg(long)]
         workspace: String,
-        /// What it is for
+        /// Name of the key
         #[arg(long)]
         name: String,
-        /// What it may do: read or write
+        /// Scope: read or write
         #[arg(long)]
         scope: Scope,
-        /// When it ends by itself, from now: such as 30d, 12h or 45m; else never
+        /// Expires after this time, such as 30d, 12h or 45m [default: never]
         #[arg(long, value_name = "TIME", value_parser = lifetime)]
         expires: Option<Duration>,
     },
-    /// List keys; the keys themselves are not stored
+    /// List keys (the secret part is not stored)
     List {
-        /// Only those of the workspace with this slug
+        /// Only keys of the workspace with this slug
         #[arg(long)]
         workspace: Option<String>,
     },
-    /// Revoke a key; a running server refuses it from its next call on
+    /// Revoke a key; a running server rejects it at once
     Revoke {
-        /// Its identifier, such as `key_…`
+        /// ID of the key, such as `key_…`
         id: KeyId,
     },
 }
@@ -88,7 +88,7 @@ pub(crate) async fn workspaces(
         WorkspaceAction::Keep { slug, days } => {
             admin.keep_results(KeepResults { workspace: slug.clone(), days }).await?;
             let time = days.map_or_else(
-                || "as long as the server's setting says".to_owned(),
+                || "as long as the setting `retention_days` of the server".to_owned(),
                 |days| format!("for {days} days"),
             );
             let words = || format!("results of workspace `{slug}` are kept {time}");
@@ -109,7 +109,7 @@ pub(crate) async fn keys(action: KeyAction, database: DatabaseArgs) -> Result<Ex
             let (id, key) = (made.id, made.key.expose());
             let words = || {
                 format!(
-                    "{key}\n\nThis is key `{id}`, shown this once. Send it in the header `x-service-key`."
+                    "{key}\n\nKey `{id}` is shown only once. Send it in the header `x-service-key`."
                 )
             };
             database.answer(json!({ "id": id, "key": key }), words);
@@ -170,12 +170,12 @@ fn lifetime(text: &str) -> Result<Duration> {
         "h" => 3_600,
         "m" => 60,
         "s" => 1,
-        _ => bail!("`{text}` has no unit; write it as 30d, 12h, 45m or 90s"),
+        _ => bail!("`{text}` has no unit; write a duration such as 30d, 12h, 45m or 90s"),
     };
     let count: u32 =
-        count.parse().with_context(|| format!("`{text}` is no time; write it as 30d"))?;
+        count.parse().with_context(|| format!("`{text}` is not a duration; write it as 30d"))?;
     if count == 0 {
-        bail!("a key that ends at once is of no use; write a time such as 30d");
+        bail!("a key cannot expire at once; use a duration such as 30d");
     }
     Ok(Duration::from_secs(u64::from(count) * seconds))
 }

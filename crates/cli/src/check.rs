@@ -26,11 +26,11 @@ use crate::output;
 /// What to check.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Target {
-    /// An HTTP request and its answer
+    /// Send an HTTP request and check the response
     Http(draft::HttpArgs),
-    /// A TCP connection
+    /// Open a TCP connection
     Tcp(draft::TcpArgs),
-    /// A DNS look-up
+    /// Look up a domain name
     Dns(draft::DnsArgs),
 }
 
@@ -38,22 +38,22 @@ pub(crate) enum Target {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "How to check")]
 pub(crate) struct Manner {
-    /// Milliseconds for one attempt; 0 means the most there is
+    /// Timeout of one attempt in milliseconds; 0 means the maximum
     #[arg(long, value_name = "MS", global = true)]
     timeout: Option<i32>,
-    /// Milliseconds above which a success is slow; 0 means never
+    /// Report a success as degraded above this many milliseconds; 0 means never
     #[arg(long, value_name = "MS", global = true)]
     degraded_at: Option<i32>,
-    /// Attempts after the first
+    /// Retries after a failed attempt
     #[arg(long, value_name = "COUNT", default_value_t = 0, global = true)]
     retry: i32,
-    /// Let the check reach private and loopback addresses
+    /// Allow private and loopback addresses
     #[arg(long, global = true)]
     allow_private_networks: bool,
-    /// Name servers to ask, such as 9.9.9.9:53, instead of the system's
+    /// Name servers to use instead of the system's, such as 9.9.9.9:53
     #[arg(long, value_name = "ADDR", value_delimiter = ',', global = true)]
     nameservers: Vec<std::net::SocketAddr>,
-    /// Certificates in PEM to trust besides the public ones
+    /// PEM file of certificates to trust in addition to the public ones
     #[arg(long, value_name = "FILE", global = true)]
     extra_ca_file: Option<PathBuf>,
     #[command(flatten)]

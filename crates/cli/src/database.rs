@@ -20,7 +20,7 @@ pub(crate) async fn back_up(file: &Path, database: DatabaseArgs) -> Result<ExitC
     let bytes = bytes?;
     database.answer(json!({ "file": file, "bytes": bytes }), || {
         format!(
-            "wrote {bytes} bytes to `{}`\nThe key is not in it: keep a copy of `aloft.key`, or of ALOFT_MASTER_KEY, in another place.",
+            "wrote {bytes} bytes to `{}`\nIt does not contain the master key: keep a copy of `aloft.key` or of ALOFT_MASTER_KEY elsewhere.",
             file.display()
         )
     });
@@ -33,8 +33,8 @@ pub(crate) async fn restore(file: &Path, database: &DatabaseArgs) -> Result<Exit
     let restored = control::restore(&settings, &file).await?;
     database.answer(json!({ "restored": file, "replaced": restored.replaced }), || {
         let replaced = match &restored.replaced {
-            Some(path) => format!("the database before is kept as `{}`", path.display()),
-            None => "there was none before".to_owned(),
+            Some(path) => format!("the previous database is kept as `{}`", path.display()),
+            None => "there was no previous database".to_owned(),
         };
         format!("restored `{}`; {replaced}", file.display())
     });
@@ -50,8 +50,10 @@ pub(crate) async fn migrate(
     let (from, to) = (from.absolute()?, to.absolute()?);
     output::complain(&format!("from: {from}\nto: {to}"));
     let left = match &from {
-        control::Place::Folder(_) => "its database is named `aloft.db.moved` now",
-        control::Place::Postgres(_) => "PostgreSQL keeps what it had: name it nowhere any more",
+        control::Place::Folder(_) => "its database was renamed to `aloft.db.moved`",
+        control::Place::Postgres(_) => {
+            "the PostgreSQL database is unchanged; remove it from your settings"
+        }
     };
     let (folder, done) = control::migrate(from, to, &master_key).await?;
     let rows: u64 = done.iter().map(|table| table.rows).sum();
@@ -59,7 +61,7 @@ pub(crate) async fn migrate(
         done.into_iter().map(|it| [it.table, it.rows.to_string()]).collect();
     output::say(&output::table(&tables));
     output::say(&format!(
-        "\n{rows} rows, each held against its copy. `{}` goes on as the data folder: it has the key; {left}.",
+        "\n{rows} rows, each compared with its copy. `{}` stays the data folder because it holds the key; {left}.",
         folder.display()
     ));
     Ok(ExitCode::SUCCESS)

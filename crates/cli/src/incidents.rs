@@ -26,32 +26,32 @@ pub(crate) enum Action {
         #[command(flatten)]
         manner: Manner,
     },
-    /// Show one incident, with what happened in it and what each region saw
+    /// Show an incident with its timeline and the results of each region
     Show {
         #[command(flatten)]
         incident: Named,
         #[command(flatten)]
         manner: Manner,
     },
-    /// Take an incident up, so that nobody is reminded of it
+    /// Acknowledge an incident; reminders stop
     Acknowledge {
         #[command(flatten)]
         incident: Named,
         #[command(flatten)]
         manner: Manner,
     },
-    /// Say that an incident is over, whatever the checks say
+    /// Resolve an incident manually
     Resolve {
         #[command(flatten)]
         incident: Named,
         #[command(flatten)]
         manner: Manner,
     },
-    /// Write into the timeline of an incident
+    /// Add a comment to an incident
     Comment {
         #[command(flatten)]
         incident: Named,
-        /// What to write, 1 to 4096 characters
+        /// Text of the comment, 1 to 4096 characters
         text: String,
         #[command(flatten)]
         manner: Manner,
@@ -61,7 +61,7 @@ pub(crate) enum Action {
 /// Which incident.
 #[derive(Debug, Args)]
 pub(crate) struct Named {
-    /// The incident, inc_…
+    /// ID of the incident, inc_…
     #[arg(value_name = "INCIDENT")]
     id: String,
 }
@@ -72,7 +72,7 @@ pub(crate) struct Named {
 pub(crate) struct Manner {
     #[command(flatten)]
     service: Service,
-    /// Print JSON, for programs
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -80,13 +80,13 @@ pub(crate) struct Manner {
 /// Which incidents.
 #[derive(Debug, Args)]
 pub(crate) struct Which {
-    /// Only those of this monitor, mon_…
+    /// Only of this monitor, mon_…
     #[arg(long, value_name = "ID")]
     monitor: Option<String>,
-    /// Only those that are open or closed
+    /// Only with this state: open or closed
     #[arg(long, value_name = "STATE")]
     state: Option<String>,
-    /// How many at most, 1 to 100
+    /// Maximum number of entries, 1 to 100
     #[arg(long, value_name = "NUMBER", default_value_t = INCIDENTS_SHOWN, allow_negative_numbers = true)]
     limit: i32,
 }
@@ -161,7 +161,7 @@ async fn show(id: String, manner: &Manner) -> Result<()> {
 async fn comment(id: String, text: String, manner: &Manner) -> Result<()> {
     let request = CommentIncidentRequest { id, text: Some(text) };
     let answer = manner.service.client()?.incidents.comment_incident(request).await;
-    let written = manner.service.answered("commenting the incident", answer)?.into_owned();
+    let written = manner.service.answered("commenting on the incident", answer)?.into_owned();
     let entry = written.entry.into_option().unwrap_or_default();
     if manner.json {
         output::print(serde_json::to_value(&entry)?);

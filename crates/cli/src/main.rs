@@ -59,7 +59,7 @@ enum Command {
         #[command(flatten)]
         flags: Flags,
     },
-    /// Run one check from here and draw its phases
+    /// Run one check from this machine and show its phases
     #[command(after_help = CHECK_EXIT_CODES)]
     Check {
         #[command(subcommand)]
@@ -67,81 +67,81 @@ enum Command {
         #[command(flatten)]
         manner: check::Manner,
     },
-    /// Make, list and revoke API keys
+    /// Create, list and revoke API keys
     Keys {
         #[command(subcommand)]
         action: admin::KeyAction,
         #[command(flatten)]
         database: DatabaseArgs,
     },
-    /// Make and list workspaces
+    /// Create and list workspaces
     Workspaces {
         #[command(subcommand)]
         action: admin::WorkspaceAction,
         #[command(flatten)]
         database: DatabaseArgs,
     },
-    /// Write a copy of the embedded database, also while the server runs
+    /// Back up the embedded database, also while the server runs
     Backup {
-        /// The file to write, which is not there yet
+        /// File to create; it must not exist
         file: PathBuf,
         #[command(flatten)]
         database: DatabaseArgs,
     },
-    /// Put a copy in the place of the embedded database, while no server runs
+    /// Restore a backup of the embedded database while no server runs
     Restore {
         /// A file that `aloft backup` wrote
         file: PathBuf,
         #[command(flatten)]
         database: DatabaseArgs,
     },
-    /// Carry everything from one database to another that is empty, while no server runs
+    /// Copy all data from one database to another, empty one, while no server runs
     Migrate {
-        /// Where everything is: sqlite:DIR or postgres://…
+        /// Source: sqlite:DIR or postgres://…
         #[arg(long, value_name = "DATABASE")]
         from: Place,
-        /// Where everything is to be: postgres://… or sqlite:DIR
+        /// Destination: postgres://… or sqlite:DIR
         #[arg(long, value_name = "DATABASE")]
         to: Place,
         #[command(flatten)]
         config: ConfigArg,
     },
-    /// Incidents of a workspace: list and read them, take them up, resolve them
+    /// List, read, acknowledge and resolve incidents
     Incidents {
         #[command(subcommand)]
         action: incidents::Action,
     },
-    /// Maintenance of a workspace: list, plan, end and delete it
+    /// List, plan, end and delete maintenance
     Maintenance {
         #[command(subcommand)]
         action: maintenance::Action,
     },
-    /// Channels of a workspace: list and try them, see what was sent, send it again
+    /// List and test channels, list deliveries and replay them
     Notifications {
         #[command(subcommand)]
         action: notifications::Action,
     },
-    /// Status reports of a workspace: open, update, resolve, list and delete them; their templates
+    /// Create, update, resolve, list and delete status reports and their templates
     Reports {
         #[command(subcommand)]
         action: reports::Action,
     },
-    /// Subscribers of status pages: list, add and remove them
+    /// List, add and remove subscribers of status pages
     Subscribers {
         #[command(subcommand)]
         action: subscribers::Action,
     },
-    /// Status pages of a workspace: list them, see what visitors see, publish and hide them
+    /// List, preview, publish and hide status pages
     Pages {
         #[command(subcommand)]
         action: pages::Action,
     },
-    /// Write what a workspace holds as a configuration of Terraform
+    /// Export a workspace as a Terraform configuration
     Terraform {
         #[command(subcommand)]
         action: terraform::Action,
     },
-    /// Print the settings that hold, and where each came from
+    /// Print all settings and the source of each
     Config {
         #[command(flatten)]
         flags: Flags,

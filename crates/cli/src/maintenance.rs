@@ -28,21 +28,21 @@ pub(crate) enum Action {
         #[command(flatten)]
         manner: Manner,
     },
-    /// Plan a time in which monitors may be down: alerts wait, checks go on
+    /// Plan maintenance: checks continue, alerts are held back
     Plan {
         #[command(flatten)]
         plan: Box<Planned>,
         #[command(flatten)]
         manner: Manner,
     },
-    /// End the window that is on; those to come stay
+    /// End the current window; later windows stay planned
     End {
         #[command(flatten)]
         maintenance: Named,
         #[command(flatten)]
         manner: Manner,
     },
-    /// Delete a maintenance; a window that is on ends
+    /// Delete a maintenance and end its current window
     Delete {
         #[command(flatten)]
         maintenance: Named,
@@ -54,7 +54,7 @@ pub(crate) enum Action {
 /// Which maintenance.
 #[derive(Debug, Args)]
 pub(crate) struct Named {
-    /// The maintenance, mnt_…
+    /// ID of the maintenance, mnt_…
     #[arg(value_name = "MAINTENANCE")]
     id: String,
 }
@@ -65,7 +65,7 @@ pub(crate) struct Named {
 pub(crate) struct Manner {
     #[command(flatten)]
     service: Service,
-    /// Print JSON, for programs
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -73,13 +73,13 @@ pub(crate) struct Manner {
 /// Which of the list.
 #[derive(Debug, Args)]
 pub(crate) struct Which {
-    /// Only what is scheduled, active or over
+    /// Only with this state: scheduled, active or over
     #[arg(long, value_name = "STATUS")]
     status: Option<String>,
-    /// Only what covers this monitor, mon_…
+    /// Only maintenance of this monitor, mon_…
     #[arg(long, value_name = "ID")]
     monitor: Option<String>,
-    /// How much at most, 1 to 100
+    /// Maximum number of entries, 1 to 100
     #[arg(long, value_name = "NUMBER", default_value_t = SHOWN, allow_negative_numbers = true)]
     limit: i32,
 }
@@ -87,28 +87,28 @@ pub(crate) struct Which {
 /// What to plan.
 #[derive(Debug, Args)]
 pub(crate) struct Planned {
-    /// What it is, in one line
+    /// Title
     #[arg(long, value_name = "TEXT")]
     title: String,
-    /// What is done
+    /// Description
     #[arg(long, value_name = "TEXT")]
     description: Option<String>,
-    /// When it begins, such as 2026-12-01T22:00:00Z [default: now]
+    /// Start time, such as 2026-12-01T22:00:00Z [default: now]
     #[arg(long, value_name = "TIME")]
     start: Option<String>,
-    /// How long it is, such as 90m or 2h
+    /// Duration, such as 90m or 2h
     #[arg(long = "for", value_name = "TIME")]
     duration: String,
-    /// Zone by whose clock it comes again, such as Europe/Berlin [default: UTC]
+    /// Time zone of the recurrence, such as Europe/Berlin [default: UTC]
     #[arg(long, value_name = "ZONE")]
     time_zone: Option<String>,
-    /// By which rule it comes again, such as FREQ=WEEKLY;BYDAY=SU
+    /// Recurrence rule, such as FREQ=WEEKLY;BYDAY=SU
     #[arg(long, value_name = "RRULE")]
     recurrence: Option<String>,
-    /// A monitor that it covers, mon_…; may be given again
+    /// Monitor to cover, mon_…; repeatable
     #[arg(long = "monitor", value_name = "ID")]
     monitors: Vec<String>,
-    /// A component that it covers, with the monitor that it shows, cmp_…; may be given again
+    /// Component to cover, with its monitor, cmp_…; repeatable
     #[arg(long = "component", value_name = "ID")]
     components: Vec<String>,
 }
@@ -148,7 +148,7 @@ impl Planned {
             None => instant(Context::system().now()),
             Some(given) => {
                 let at: Timestamp = serde_json::from_value(json!(given)).with_context(|| {
-                    format!("`--start {given}` is no time such as 2026-12-01T22:00:00Z")
+                    format!("`--start {given}` is not a time; write it as 2026-12-01T22:00:00Z")
                 })?;
                 at.into()
             }
@@ -241,7 +241,7 @@ mod tests {
         let refusal = plan(Some("tomorrow")).written().unwrap_err();
         assert_eq!(
             refusal.to_string(),
-            "`--start tomorrow` is no time such as 2026-12-01T22:00:00Z"
+            "`--start tomorrow` is not a time; write it as 2026-12-01T22:00:00Z"
         );
     }
 

@@ -28,31 +28,31 @@ pub(crate) enum Action {
         #[command(flatten)]
         manner: Manner,
     },
-    /// Send a message through a channel now, and say what the receiver answered
+    /// Send a test message through a channel and print the receiver's response
     #[command(after_help = format!("{TEST_EXIT_CODES} {KEY_HELP}"))]
     Test {
-        /// The channel, chn_…
+        /// ID of the channel, chn_…
         channel: String,
         #[command(flatten)]
         manner: Manner,
     },
-    /// List what was sent and what waits, newest first
+    /// List deliveries, newest first
     Deliveries {
         #[command(flatten)]
         which: Which,
         #[command(flatten)]
         manner: Manner,
     },
-    /// Have a dead letter tried again
+    /// Retry a dead letter
     Replay {
-        /// The delivery, dlv_…
+        /// ID of the delivery, dlv_…
         delivery: String,
         #[command(flatten)]
         manner: Manner,
     },
-    /// Make another secret for the signatures of webhooks, and show it this once
+    /// Rotate the signing secret of webhooks and print the new one once
     RotateSigningSecret {
-        /// Hours for which the secret before signs too, 0 to 168 [default: 24]
+        /// Hours during which the previous secret also signs, 0 to 168 [default: 24]
         #[arg(long, value_name = "HOURS", allow_negative_numbers = true)]
         overlap_hours: Option<i32>,
         #[command(flatten)]
@@ -66,7 +66,7 @@ pub(crate) enum Action {
 pub(crate) struct Manner {
     #[command(flatten)]
     service: Service,
-    /// Print JSON, for programs
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -74,22 +74,22 @@ pub(crate) struct Manner {
 /// Which deliveries.
 #[derive(Debug, Args)]
 pub(crate) struct Which {
-    /// Only those of this channel, chn_…
+    /// Only of this channel, chn_…
     #[arg(long, value_name = "ID")]
     channel: Option<String>,
-    /// Only those of this monitor, mon_…
+    /// Only of this monitor, mon_…
     #[arg(long, value_name = "ID")]
     monitor: Option<String>,
-    /// Instead of those to channels, those to this subscriber, sub_…
+    /// Deliveries to this subscriber instead of channels, sub_…
     #[arg(long, value_name = "ID", conflicts_with_all = ["channel", "monitor"])]
     subscriber: Option<String>,
-    /// Instead of those to channels, those to the subscribers of this page, page_…
+    /// Deliveries to the subscribers of this page instead of channels, page_…
     #[arg(long, value_name = "ID", conflicts_with_all = ["channel", "monitor"])]
     page: Option<String>,
-    /// Only those that are waiting, accepted, dead or cancelled
+    /// Only with this state: waiting, accepted, dead or cancelled
     #[arg(long, value_name = "STATE")]
     state: Option<String>,
-    /// How many at most, 1 to 100
+    /// Maximum number of entries, 1 to 100
     #[arg(long, value_name = "NUMBER", default_value_t = DELIVERIES_SHOWN, allow_negative_numbers = true)]
     limit: i32,
 }
@@ -193,10 +193,10 @@ async fn replay(delivery: String, manner: &Manner) -> Result<()> {
     } else {
         let said = match &delivery.subscriber_id {
             Some(subscriber) => {
-                format!("{} is tried again, to subscriber {subscriber}", delivery.id)
+                format!("{} will be retried for subscriber {subscriber}", delivery.id)
             }
             None => {
-                format!("{} is tried again, on channel {}", delivery.id, delivery.notification_id)
+                format!("{} will be retried on channel {}", delivery.id, delivery.notification_id)
             }
         };
         output::say(&said);
@@ -215,12 +215,11 @@ async fn rotate(overlap_hours: Option<i32>, manner: &Manner) -> Result<()> {
     output::say(&rotated.secret);
     let ending = |secret: &SigningSecret| {
         let until = secret.expires_at.as_option().map(moment)?;
-        Some(format!("{} signs too until {until}", secret.id))
+        Some(format!("{} also signs until {until}", secret.id))
     };
     let before = rotated.signing_secrets.iter().filter_map(ending).collect::<Vec<_>>().join("; ");
-    let before =
-        if before.is_empty() { "no other secret signs any more".to_owned() } else { before };
-    output::complain(&format!("This secret is not shown again. {before}."));
+    let before = if before.is_empty() { "no other secret signs".to_owned() } else { before };
+    output::complain(&format!("This secret will not be shown again. {before}."));
     Ok(())
 }
 

@@ -26,26 +26,26 @@ pub(crate) enum Action {
         #[command(flatten)]
         manner: Manner,
     },
-    /// Show what visitors of a page see at this moment
+    /// Show what visitors of a page see now
     Overview {
-        /// The page, page_…
+        /// ID of the page, page_…
         #[arg(value_name = "PAGE")]
         id: String,
         #[command(flatten)]
         manner: Manner,
     },
-    /// Show how a component was, by days of UTC
+    /// Show the daily history of a component (UTC)
     Days {
-        /// The component, cmp_…
+        /// ID of the component, cmp_…
         #[arg(value_name = "COMPONENT")]
         id: String,
-        /// How many days back, today included, 1 to 90
+        /// Number of days including today, 1 to 90
         #[arg(long, value_name = "NUMBER", default_value_t = 30, allow_negative_numbers = true)]
         days: i32,
         #[command(flatten)]
         manner: Manner,
     },
-    /// Show a page with what its owner chose: access, domain, theme, search engines
+    /// Show the settings of a page: access, domain, theme, indexing
     Show {
         #[command(flatten)]
         page: Named,
@@ -59,35 +59,35 @@ pub(crate) enum Action {
         #[command(flatten)]
         manner: Manner,
     },
-    /// Show a page to its visitors
+    /// Publish a page
     Publish {
         #[command(flatten)]
         page: Named,
         #[command(flatten)]
         manner: Manner,
     },
-    /// Hide a page; what stands on it stays
+    /// Unpublish a page; its content is kept
     Unpublish {
         #[command(flatten)]
         page: Named,
         #[command(flatten)]
         manner: Manner,
     },
-    /// Choose the theme of a page
+    /// Set the theme of a page
     Theme {
         #[command(flatten)]
         page: Named,
-        /// light, dark, or system: as the visitor's device
+        /// light, dark or system (follows the visitor's device)
         #[arg(value_name = "THEME")]
         theme: String,
         #[command(flatten)]
         manner: Manner,
     },
-    /// Say whether search engines may list a page
+    /// Allow or forbid indexing by search engines
     Indexing {
         #[command(flatten)]
         page: Named,
-        /// What they are told
+        /// Whether to allow indexing
         #[arg(value_name = "CHOICE")]
         choice: shown::Indexing,
         #[command(flatten)]
@@ -98,7 +98,7 @@ pub(crate) enum Action {
 /// Which page.
 #[derive(Debug, Args)]
 pub(crate) struct Named {
-    /// The page, page_…
+    /// ID of the page, page_…
     #[arg(value_name = "PAGE")]
     id: String,
 }
@@ -109,7 +109,7 @@ pub(crate) struct Named {
 pub(crate) struct Manner {
     #[command(flatten)]
     service: Service,
-    /// Print JSON, for programs
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }

@@ -42,7 +42,7 @@ pub(crate) enum Action {
         #[command(flatten)]
         manner: Manner,
     },
-    /// Open a report on a status page
+    /// Create a report on a status page
     Create {
         #[command(flatten)]
         opened: Box<Opened>,
@@ -61,7 +61,7 @@ pub(crate) enum Action {
         #[command(flatten)]
         manner: Manner,
     },
-    /// Add the update that resolves a report
+    /// Resolve a report with a last update
     Resolve {
         #[command(flatten)]
         report: Named,
@@ -70,9 +70,9 @@ pub(crate) enum Action {
         #[command(flatten)]
         manner: Manner,
     },
-    /// Change what an update says, and when; nobody is told
+    /// Edit an update; subscribers are not notified
     Edit {
-        /// The update, upd_…
+        /// ID of the update, upd_…
         #[arg(value_name = "UPDATE")]
         update: String,
         #[command(flatten)]
@@ -80,7 +80,7 @@ pub(crate) enum Action {
         #[command(flatten)]
         manner: Manner,
     },
-    /// Change a report's title, or the components that its latest update speaks of; nobody is told
+    /// Edit the title of a report or the components of its latest update; subscribers are not notified
     Change {
         #[command(flatten)]
         report: Named,
@@ -91,7 +91,7 @@ pub(crate) enum Action {
     },
     /// Delete a report, rpt_…, or one of its updates, upd_…
     Delete {
-        /// The report or the update
+        /// ID of the report or the update
         #[arg(value_name = "ID")]
         id: String,
         #[command(flatten)]
@@ -107,7 +107,7 @@ pub(crate) enum Action {
 /// Which report.
 #[derive(Debug, Args)]
 pub(crate) struct Named {
-    /// The report, rpt_…
+    /// ID of the report, rpt_…
     #[arg(value_name = "REPORT")]
     id: String,
 }
@@ -118,7 +118,7 @@ pub(crate) struct Named {
 pub(crate) struct Manner {
     #[command(flatten)]
     pub(super) service: Service,
-    /// Print JSON, for programs
+    /// Print JSON
     #[arg(long)]
     pub(super) json: bool,
 }
@@ -126,13 +126,13 @@ pub(crate) struct Manner {
 /// Which of the list.
 #[derive(Debug, Args)]
 pub(crate) struct Which {
-    /// Only those of this status page, page_…
+    /// Only of this status page, page_…
     #[arg(long, value_name = "ID")]
     page: Option<String>,
-    /// Only those that are open or resolved
+    /// Only with this state: open or resolved
     #[arg(long, value_name = "STATE")]
     state: Option<String>,
-    /// How many at most, 1 to 100
+    /// Maximum number of entries, 1 to 100
     #[arg(long, value_name = "NUMBER", default_value_t = SHOWN, allow_negative_numbers = true)]
     limit: i32,
 }
@@ -140,18 +140,18 @@ pub(crate) struct Which {
 /// A report to open.
 #[derive(Debug, Args)]
 pub(crate) struct Opened {
-    /// The status page, page_…
+    /// ID of the status page, page_…
     #[arg(long, value_name = "ID")]
     page: String,
-    /// What visitors read first, in one line
+    /// Title
     #[arg(long, value_name = "TEXT", required_unless_present = "template")]
     title: Option<String>,
-    /// A template that says what is left out here, tpl_…
+    /// Template for everything that is left out here, tpl_…
     #[arg(long, value_name = "ID")]
     template: Option<String>,
     #[command(flatten)]
     first: Wanted,
-    /// Do not tell subscribers
+    /// Do not notify subscribers
     #[arg(long)]
     no_notify: bool,
 }
@@ -159,17 +159,17 @@ pub(crate) struct Opened {
 /// An update to add.
 #[derive(Debug, Args)]
 pub(crate) struct Added {
-    /// What is said, as Markdown
+    /// Text as Markdown
     #[arg(long, value_name = "MARKDOWN")]
     text: String,
-    /// From when on it holds, such as 2026-12-01T22:00:00Z [default: now]
+    /// Time of the update, such as 2026-12-01T22:00:00Z [default: now]
     #[arg(long, value_name = "TIME")]
     at: Option<String>,
-    /// How a component is from then on, such as cmp_…=degraded or cmp_…=down; may be given again
-    /// [default: as before]
+    /// State of a component from then on, such as cmp_…=degraded or cmp_…=down; repeatable
+    /// [default: unchanged]
     #[arg(long = "component", value_name = "ID=IMPACT")]
     components: Vec<String>,
-    /// Do not tell subscribers
+    /// Do not notify subscribers
     #[arg(long)]
     no_notify: bool,
 }
@@ -180,13 +180,13 @@ pub(crate) struct Wanted {
     /// investigating, identified, monitoring or resolved
     #[arg(long, value_name = "STATUS")]
     status: Option<String>,
-    /// What is said, as Markdown
+    /// Text as Markdown
     #[arg(long, value_name = "MARKDOWN")]
     text: Option<String>,
-    /// From when on it holds, such as 2026-12-01T22:00:00Z
+    /// Time of the update, such as 2026-12-01T22:00:00Z
     #[arg(long, value_name = "TIME")]
     at: Option<String>,
-    /// How a component is from then on, such as cmp_…=degraded or cmp_…=down; may be given again
+    /// State of a component from then on, such as cmp_…=degraded or cmp_…=down; repeatable
     #[arg(long = "component", value_name = "ID=IMPACT")]
     components: Vec<String>,
 }
@@ -255,7 +255,7 @@ async fn create(opened: Opened, manner: &Manner) -> Result<()> {
         notify: Some(!opened.no_notify),
     };
     let answer = manner.service.client()?.status_reports.create_status_report(request).await;
-    let answer = manner.service.answered("opening the report", answer)?.into_owned();
+    let answer = manner.service.answered("creating the report", answer)?.into_owned();
     say(&answer.status_report.into_option().unwrap_or_default(), manner)
 }
 
@@ -272,7 +272,7 @@ async fn add(id: String, status: String, added: Added, manner: &Manner) -> Resul
 async fn edit(update: String, wanted: Wanted, manner: &Manner) -> Result<()> {
     let paths = wanted.given();
     if paths.is_empty() {
-        return Err(anyhow!("nothing is to change; give --status, --text, --at or --component"));
+        return Err(anyhow!("nothing to change; give --status, --text, --at or --component"));
     }
     let written = StatusReportUpdate { id: Some(update), ..wanted.written()? };
     let update_mask = FieldMask { paths, ..Default::default() }.into();
@@ -341,14 +341,16 @@ impl Wanted {
 
 fn moment(given: &str) -> Result<Timestamp> {
     serde_json::from_value(json!(given))
-        .with_context(|| format!("`--at {given}` is no time such as 2026-12-01T22:00:00Z"))
+        .with_context(|| format!("`--at {given}` is not a time; write it as 2026-12-01T22:00:00Z"))
 }
 
 /// What is said of components: each an identifier and an impact.
 fn impacts(given: &[String]) -> Result<Vec<ComponentImpact>> {
     let read = |given: &String| {
         let (component, impact) = given.split_once('=').ok_or_else(|| {
-            anyhow!("`--component {given}` is no component with an impact, such as cmp_…=down")
+            anyhow!(
+                "`--component {given}` is not a component with an impact; write it as cmp_…=down"
+            )
         })?;
         Ok(ComponentImpact {
             component_id: Some(component.to_owned()),
@@ -368,7 +370,7 @@ mod tests {
         assert_eq!(said[0].component_id.as_deref(), Some("cmp_1"));
         assert_eq!(said[0].impact.as_deref(), Some("down"));
         let refusal = impacts(&["cmp_1".to_owned()]).unwrap_err();
-        insta::assert_snapshot!(refusal, @"`--component cmp_1` is no component with an impact, such as cmp_…=down");
+        insta::assert_snapshot!(refusal, @"`--component cmp_1` is not a component with an impact; write it as cmp_…=down");
     }
 
     #[test]
@@ -382,6 +384,6 @@ mod tests {
         assert_eq!(written.at.as_option().map(|at| at.seconds), Some(1_796_162_400));
         let wrong = Wanted { at: Some("tomorrow".to_owned()), ..Wanted::default() };
         let refusal = wrong.written().unwrap_err().to_string();
-        assert_eq!(refusal, "`--at tomorrow` is no time such as 2026-12-01T22:00:00Z");
+        assert_eq!(refusal, "`--at tomorrow` is not a time; write it as 2026-12-01T22:00:00Z");
     }
 }

@@ -25,10 +25,10 @@ const CODE_USED_WITHIN: Duration = Duration::from_mins(1);
 /// What a server starts with.
 #[derive(Debug, Args)]
 pub(crate) struct StartArgs {
-    /// Begin with a workspace, a key and monitors of targets that the demo itself serves
+    /// Create a demo workspace with a key and monitors of targets that the server itself provides
     #[arg(long)]
     demo: bool,
-    /// Start with an empty database, also in a folder that has held workspaces
+    /// Start with an empty database even if the folder has held workspaces
     #[arg(long, conflicts_with = "demo")]
     fresh: bool,
 }

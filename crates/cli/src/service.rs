@@ -20,7 +20,7 @@ const URL_VARIABLE: &str = "SERVICE_API_URL";
 pub(crate) const KEY_HELP: &str =
     "The key is SERVICE_API_TOKEN, or SERVICE_API_KEY, of the environment.";
 
-/// The address of the service. The key comes from the environment, where no list of processes shows it.
+/// URL of the service. The key is read from the environment, where process lists do not show it.
 #[derive(Debug, Args)]
 pub(crate) struct Service {
     #[arg(

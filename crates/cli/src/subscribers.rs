@@ -24,16 +24,16 @@ pub(crate) enum Action {
         #[command(flatten)]
         manner: Manner,
     },
-    /// Add a subscriber: an address, which is asked first, or a URL for webhooks
+    /// Add a subscriber: an email address, which must confirm, or a webhook URL
     Add {
         #[command(flatten)]
         new: New,
         #[command(flatten)]
         manner: Manner,
     },
-    /// End a subscription; nothing of the subscriber is kept
+    /// Remove a subscriber and all its data
     Remove {
-        /// The subscriber, sub_…
+        /// ID of the subscriber, sub_…
         #[arg(value_name = "SUBSCRIBER")]
         id: String,
         #[command(flatten)]
@@ -44,16 +44,16 @@ pub(crate) enum Action {
 /// Which subscribers.
 #[derive(Debug, Args)]
 pub(crate) struct Which {
-    /// Only those of this page, page_…
+    /// Only of this page, page_…
     #[arg(long, value_name = "ID")]
     page: Option<String>,
-    /// Only those that are told so: email or webhook
+    /// Only of this kind: email or webhook
     #[arg(long, value_name = "KIND")]
     kind: Option<String>,
-    /// Only those that are pending or active
+    /// Only with this state: pending or active
     #[arg(long, value_name = "STATE")]
     state: Option<String>,
-    /// How many at most, 1 to 100
+    /// Maximum number of entries, 1 to 100
     #[arg(long, value_name = "NUMBER", default_value_t = SHOWN, allow_negative_numbers = true)]
     limit: i32,
 }
@@ -62,25 +62,25 @@ pub(crate) struct Which {
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("destination").required(true).args(["email", "webhook_url"])))]
 pub(crate) struct New {
-    /// The page, page_…
+    /// ID of the page, page_…
     #[arg(long, value_name = "ID")]
     page: String,
-    /// The address that emails go to
+    /// Email address
     #[arg(long, value_name = "ADDRESS")]
     email: Option<String>,
-    /// The URL that signed webhooks go to
+    /// URL for signed webhooks
     #[arg(long, value_name = "URL")]
     webhook_url: Option<String>,
-    /// Language of the emails: en, de, fr, es, pt, ja or zh
+    /// Language of emails: en, de, fr, es, pt, ja or zh
     #[arg(long, value_name = "LANGUAGE")]
     language: Option<String>,
-    /// Only of this component, cmp_…; may be given again
+    /// Only for this component, cmp_…; repeatable
     #[arg(long = "component", value_name = "ID")]
     components: Vec<String>,
-    /// What is heard of: reports, maintenance, incidents; may be given again
+    /// Topics: reports, maintenance or incidents; repeatable
     #[arg(long = "topic", value_name = "TOPIC")]
     topics: Vec<String>,
-    /// Ask nobody: who has the address said yes already
+    /// Skip the confirmation email
     #[arg(long)]
     confirmed: bool,
 }
@@ -91,7 +91,7 @@ pub(crate) struct New {
 pub(crate) struct Manner {
     #[command(flatten)]
     service: Service,
-    /// Print JSON, for programs
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -149,7 +149,7 @@ async fn add(new: New, manner: &Manner) -> Result<()> {
         return Ok(());
     }
     let (id, state) = (text(subscriber.id), text(subscriber.state));
-    let then = if state == "pending" { "is asked by email" } else { "is told from now on" };
+    let then = if state == "pending" { "must confirm by email" } else { "is subscribed" };
     output::say(&format!("{id} {then}"));
     Ok(())
 }
@@ -161,7 +161,7 @@ async fn remove(id: String, manner: &Manner) -> Result<()> {
     if manner.json {
         output::print(json!({ "id": id }));
     } else {
-        output::say(&format!("{id} is told nothing more, and forgotten"));
+        output::say(&format!("{id} was removed"));
     }
     Ok(())
 }

@@ -77,7 +77,7 @@ fn write(export: &Export, folder: &Path, with_secrets: bool) -> Result<()> {
     for (name, ..) in &files {
         let path = folder.join(name);
         if path.exists() {
-            bail!("`{}` is there already; choose another folder", path.display());
+            bail!("`{}` already exists; choose another folder", path.display());
         }
     }
     for (name, text, mode) in files {

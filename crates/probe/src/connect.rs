@@ -33,7 +33,7 @@ pub(crate) fn permitted(
     }
     match refusal {
         Some(why) if open.is_empty() => {
-            let detail = format!("`{name}` may not be reached: {why}");
+            let detail = format!("`{name}` is blocked: {why}");
             Err(Failure::new(FailureKind::AddressRefused, detail))
         }
         _ => Ok(open),
@@ -84,7 +84,7 @@ pub(crate) async fn connect(
             *tried = Some(address);
             broken(address, &error)
         }
-        None => Failure::new(FailureKind::NameUnresolved, "there is no address to connect to"),
+        None => Failure::new(FailureKind::NameUnresolved, "no address to connect to"),
     })
 }
 
@@ -101,7 +101,7 @@ fn no_way(error: &io::Error) -> bool {
 
 fn broken(address: SocketAddr, error: &io::Error) -> Failure {
     if exhausted(error) {
-        let detail = format!("no connection to {address}: this probe is exhausted: {error}");
+        let detail = format!("no connection to {address}: this probe is out of resources: {error}");
         return Failure::new(FailureKind::ProbeExhausted, detail);
     }
     if error.kind() == io::ErrorKind::ConnectionRefused {

@@ -25,10 +25,10 @@ pub enum Refusal {
     #[error("address {0} is {1}; `--allow-private-networks` opens private and loopback networks")]
     Closed(IpAddr, Place),
     /// Never open: it hands out the machine's own credentials.
-    #[error("address {0} is a metadata service of a cloud, which checks never reach")]
+    #[error("address {0} is a metadata service of a cloud, which checks may never reach")]
     Metadata(IpAddr),
     /// No host of the internet has such an address.
-    #[error("address {0} is {1}, which checks never reach")]
+    #[error("address {0} is {1}, which checks may never reach")]
     Unreachable(IpAddr, Place),
 }
 
@@ -181,8 +181,8 @@ mod tests {
             @"
         address 10.0.0.1 is private; `--allow-private-networks` opens private and loopback networks
         address ::ffff:127.0.0.1 is loopback (as an IPv4-mapped address); `--allow-private-networks` opens private and loopback networks
-        address 169.254.169.254 is a metadata service of a cloud, which checks never reach
-        address 224.0.0.1 is multicast, which checks never reach
+        address 169.254.169.254 is a metadata service of a cloud, which checks may never reach
+        address 224.0.0.1 is multicast, which checks may never reach
         "
         );
     }

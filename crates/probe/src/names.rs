@@ -33,7 +33,7 @@ impl Names {
     }
 
     /// Where `name` (as A-labels) leads, as it stands: no search list completes it. A failure says in
-    /// words why that is not known, or that there is no such name.
+    /// words why that is not known, or that the name does not exist.
     pub async fn lead(&self, name: &str, limit: Duration) -> Result<Leads, Failure> {
         if let Some(addresses) = self.0.known(name) {
             return Ok(Leads { aliases: Vec::new(), addresses });

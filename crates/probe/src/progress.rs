@@ -39,9 +39,9 @@ impl Stage {
         let doing = match self {
             Self::LookUp => format!("looking up `{name}`"),
             Self::Connect => format!("connecting to {peer}"),
-            Self::Tls => format!("shaking hands (TLS) with {peer}"),
+            Self::Tls => format!("TLS handshake with {peer}"),
             Self::FirstByte => format!("waiting for the first byte from {peer}"),
-            Self::Answer => format!("waiting for the answer of {peer}"),
+            Self::Answer => format!("waiting for the response from {peer}"),
             Self::Head => format!("reading the headers from {peer}"),
             Self::Body => format!("reading the body from {peer}"),
         };

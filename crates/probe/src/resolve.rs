@@ -56,7 +56,7 @@ impl Resolver {
         let bare = host.strip_suffix('.').unwrap_or(host);
         let system = self.system.read();
         let servers: Arc<[SocketAddr]> = self.servers(bare).into();
-        let mut outcome = Err(Failure::new(FailureKind::NameUnresolved, "there is no such name"));
+        let mut outcome = Err(Failure::new(FailureKind::NameUnresolved, "name not found"));
         for name in self.names(host, &system) {
             outcome = addresses_of(&servers, &name, bare).await;
             // Only a name that does not exist may be another one in short.

@@ -77,7 +77,7 @@ impl Tls {
         shown: &mut Option<Certificate>,
     ) -> Result<TlsStream<TcpStream>, Failure> {
         let name = ServerName::try_from(host.to_owned()).map_err(|_| {
-            let detail = format!("`{host}` is no name that a certificate can be for");
+            let detail = format!("`{host}` is not a valid name for a certificate");
             Failure::new(FailureKind::TlsFailed, detail)
         })?;
         let recorder = Arc::new(Recorder {

@@ -37,7 +37,7 @@ impl Action for Trigger {
 
     fn schema(&self) -> Schema {
         let must_succeed = Attribute::optional(Type::Bool).describe(
-            "Whether the action fails when the check fails in any region. By default it only says so.",
+            "Whether the action fails if the check fails in any region. By default it only reports the failure.",
         );
         schema::schema(&ARGUMENTS).attribute("must_succeed", must_succeed)
     }

@@ -91,7 +91,7 @@ impl Existing {
 fn further(token: &str, next: String) -> Result<Option<String>, &'static str> {
     match next.as_str() {
         "" => Ok(None),
-        again if again == token => Err("The service answers the same part of the list again."),
+        again if again == token => Err("The service returned the same page of the list twice."),
         _ => Ok(Some(next)),
     }
 }

@@ -96,7 +96,7 @@ pub fn base_url_of(reader: &mut Reader, given: String) -> Option<String> {
     let rest = given.split_once("//").map_or(given.as_str(), |(_, rest)| rest);
     let authority = rest.split(['/', '\\', '?', '#']).next().unwrap_or_default();
     if parsed || authority.contains('@') {
-        return reader.refuse_unseen("base_url", "must hold no name and password");
+        return reader.refuse_unseen("base_url", "must not contain a user name or password");
     }
     reader.text("base_url", Some(given))
 }
@@ -170,7 +170,7 @@ mod tests {
         ] {
             let settings = Settings::of(given(Some("key"), Some(url)), &Environment::default());
             let said = settings.map(drop).map_err(|refused| refused.to_string());
-            let refusal = "`base_url` must hold no name and password".to_owned();
+            let refusal = "`base_url` must not contain a user name or password".to_owned();
             assert_eq!(said, if fine { Ok(()) } else { Err(refusal) }, "{url}");
         }
     }

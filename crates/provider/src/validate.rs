@@ -107,7 +107,7 @@ fn given_twice(config: &Object) -> Vec<Diagnostic> {
                     "`{key}` is also the name of block {} of `{path}`. Both are sent.",
                     first + 1
                 );
-                let summary = "Header given twice";
+                let summary = "Duplicate header";
                 found.push(Diagnostic::warning(summary, detail).at(path.index(at).name("key")));
             }
         }

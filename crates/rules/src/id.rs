@@ -22,7 +22,7 @@ pub type ById<I, V> = HashMap<I, V, foldhash::fast::RandomState>;
 
 /// A text that is no identifier of the kind asked for.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{given}` is no identifier of the form `{prefix}…`")]
+#[error("invalid identifier `{given}`; expected the form `{prefix}…`")]
 pub struct UnreadableId {
     /// What was given.
     pub given: String,

@@ -100,25 +100,27 @@ impl Reason {
     pub const fn help(self) -> &'static str {
         match self {
             Self::KeyMissing => "Send an API key in the header `x-service-key`.",
-            Self::KeyUnknown => "Check that the key was copied whole, and which server it is of.",
-            Self::KeyExpired | Self::KeyRevoked => "Issue a new key.",
-            Self::KeyReadOnly => "Call with a key of the scope `write`.",
-            Self::RateLimited => "Wait as long as `Retry-After` says, and repeat.",
-            Self::InvalidArgument => "Mend the fields that the violations name.",
-            Self::MalformedMessage => "Mend the body: the message names the field or the place.",
-            Self::NotFound => "Check the id, and whose workspace the key is of.",
-            Self::AlreadyExists => "Take another value, or use the one that is there.",
-            Self::MonitorTypeMismatch => "Call the method of the monitor's kind.",
-            Self::Conflict => "Read it again, and repeat.",
-            Self::FailedPrecondition => "Bring it into the state that the message asks for.",
-            Self::TooLarge => "Send less at a time; repeating does not help.",
-            Self::TooSlow => "Repeat over a better line, or send less.",
+            Self::KeyUnknown => "Check that the key is complete and belongs to this server.",
+            Self::KeyExpired | Self::KeyRevoked => "Create a new key.",
+            Self::KeyReadOnly => "Use a key with the scope `write`.",
+            Self::RateLimited => "Wait for the time in `Retry-After`, then retry.",
+            Self::InvalidArgument => "Fix the fields listed in the violations.",
+            Self::MalformedMessage => "Fix the body: the message names the field or the position.",
+            Self::NotFound => "Check the id and the workspace of the key.",
+            Self::AlreadyExists => "Choose another value or use the existing object.",
+            Self::MonitorTypeMismatch => "Call the method for this kind of monitor.",
+            Self::Conflict => "Fetch the object again and retry.",
+            Self::FailedPrecondition => {
+                "Bring the object into the state that the message describes."
+            }
+            Self::TooLarge => "Send a smaller request; retrying does not help.",
+            Self::TooSlow => "Retry over a faster connection or send less.",
             Self::MediaType => "Send `application/json` or `application/proto`.",
-            Self::Verb => "Use the verb that `Allow` and the message name.",
-            Self::UnknownMethod => "Check the spelling of service and method.",
-            Self::Abandoned => "Give the call more time.",
-            Self::Unavailable => "Repeat after a moment.",
-            Self::Internal => "Report it to the operator with the `x-request-id` of the answer.",
+            Self::Verb => "Use a method listed in `Allow`.",
+            Self::UnknownMethod => "Check the spelling of the service and the method.",
+            Self::Abandoned => "Use a longer deadline.",
+            Self::Unavailable => "Retry in a moment.",
+            Self::Internal => "Report it to the operator with the `x-request-id` of the response.",
         }
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 /// A word that an enumeration does not have.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{given}` is no {noun}; known are {known}")]
+#[error("unknown {noun} `{given}`; expected one of {known}")]
 pub struct UnknownWord {
     /// What was given.
     pub given: String,

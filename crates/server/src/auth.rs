@@ -144,8 +144,8 @@ impl Auth {
     async fn look_up(&self, key: key::PresentedKey, now: Timestamp) -> Result<Verdict, rpc::Error> {
         let generation = self.cache.generation();
         let found = self.store.keys().find_for_auth(key.hash).await.map_err(|error| {
-            tracing::error!(%error, "a key could not be looked up");
-            rpc::put_off("keys cannot be looked up now; try again")
+            tracing::error!(%error, "failed to look up an API key");
+            rpc::put_off("API keys cannot be checked at the moment; retry")
         })?;
         let verdict = Verdict::of(found);
         if verdict.caller(now).is_ok() {
@@ -167,9 +167,11 @@ impl Refused {
     const fn message(self) -> &'static str {
         match self {
             Self::Missing => "the header x-service-key is missing; send an API key in it",
-            Self::Unknown => "this key is unknown; check that it was copied whole",
-            Self::Expired => "this key has expired; issue a new one",
-            Self::Revoked => "this key was revoked; issue a new one",
+            Self::Unknown => {
+                "unknown API key; check that it is complete and belongs to this server"
+            }
+            Self::Expired => "this API key has expired; create a new one",
+            Self::Revoked => "this API key was revoked; create a new one",
         }
     }
 }

@@ -299,14 +299,14 @@ impl Running {
         self.stop.cancel();
         for task in self.tasks {
             if let Err(error) = task.await {
-                tracing::error!(%error, "a task of the server ended badly: {error}");
+                tracing::error!(%error, "a task of the server failed: {error}");
             }
         }
         let App { store, pipeline, auth, .. } = self.app;
         drop(pipeline);
         tokio::join!(self.stages.stop(), self.notifying.stop());
         if let Err(error) = auth.save_last_uses().await {
-            tracing::warn!(%error, "the last uses of keys were not written down: {error}");
+            tracing::warn!(%error, "failed to store when keys were last used: {error}");
         }
         store.close().await?;
         Ok(())
@@ -362,6 +362,6 @@ fn raise_file_limit() {
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;
     if let Err(error) = setrlimit(Resource::Nofile, limit) {
-        tracing::debug!(%error, "the limit of open files stays: {error}");
+        tracing::debug!(%error, "failed to raise the limit of open files: {error}");
     }
 }

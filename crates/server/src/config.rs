@@ -34,7 +34,7 @@ pub struct Setting {
 
 /// All settings, in the order in which they are shown.
 pub static SETTINGS: &[Setting] = &[
-    Setting::new("listen", "127.0.0.1:8080", "ADDR", "Address that the server answers on."),
+    Setting::new("listen", "127.0.0.1:8080", "ADDR", "Address that the server listens on."),
     Setting::new(
         "data",
         "./aloft-data",
@@ -49,15 +49,15 @@ pub static SETTINGS: &[Setting] = &[
     ),
     Setting::switch(
         "allow_private_networks",
-        "Lets checks and channels reach private and loopback addresses; metadata addresses stay closed.",
+        "Lets checks and channels reach private and loopback addresses; cloud metadata addresses stay blocked.",
     ),
     Setting::new(
         "default_regions",
         "fly-ams,fly-iad,fly-sin",
         "REGIONS",
-        "Regions of a monitor that names none, joined by commas.",
+        "Regions of monitors that name none, separated by commas.",
     ),
-    Setting::new("retention_days", "30", "DAYS", "Days for which results are kept, 1 to 3650."),
+    Setting::new("retention_days", "30", "DAYS", "Retention of results in days, 1 to 3650."),
     Setting::new(
         "max_checks_in_flight",
         "0",
@@ -74,7 +74,7 @@ pub static SETTINGS: &[Setting] = &[
         "canaries",
         "",
         "HOSTS",
-        "Hosts that answer whenever the network is well, such as example.com:443, joined by commas; a server whose checks fail all at once asks them before it believes itself.",
+        "Hosts that are reachable whenever the network works, such as example.com:443, separated by commas; if many checks fail at once, the server connects to them first.",
     ),
     Setting::new(
         "egress_addresses",
@@ -86,20 +86,15 @@ pub static SETTINGS: &[Setting] = &[
         "extra_ca_file",
         "",
         "FILE",
-        "Certificates in PEM that checks trust besides the public ones.",
+        "PEM file of certificates that checks trust in addition to the public ones.",
     ),
-    Setting::new("calls_per_second", "1000", "COUNT", "Calls a second that one key may make."),
-    Setting::new(
-        "calls_burst",
-        "5000",
-        "COUNT",
-        "Calls that one key may make at once after a pause.",
-    ),
+    Setting::new("calls_per_second", "1000", "COUNT", "Calls per second for each API key."),
+    Setting::new("calls_burst", "5000", "COUNT", "Burst of calls for each API key."),
     Setting::new(
         "failed_calls_per_minute",
         "600",
         "COUNT",
-        "Calls a minute with a wrong key that one address may make.",
+        "Calls per minute with an unknown key for each address.",
     ),
     Setting::new(
         "trusted_proxies",
@@ -107,17 +102,12 @@ pub static SETTINGS: &[Setting] = &[
         "NETWORKS",
         "Proxies whose X-Forwarded-For, X-Forwarded-Host and X-Forwarded-Proto are believed, such as 10.0.0.0/8, joined by commas.",
     ),
-    Setting::new(
-        "log_format",
-        "text",
-        "text|json",
-        "How log lines are written to the standard error.",
-    ),
+    Setting::new("log_format", "text", "text|json", "Format of log lines on the standard error."),
     Setting::new(
         "log_level",
         "info",
         "LEVEL",
-        "What is logged: error, warn, info, debug, trace, or a filter such as info,aloft_store=debug.",
+        "Log level: error, warn, info, debug, trace, or a filter such as info,aloft_store=debug.",
     ),
     Setting::new(
         "public_url",
@@ -143,21 +133,18 @@ pub static SETTINGS: &[Setting] = &[
         "ADDR",
         "Address that answers the challenges of ACME in the clear and sends everybody else to https, such as 0.0.0.0:80.",
     ),
-    Setting::switch(
-        "acme_terms_agreed",
-        "Agrees to the terms of the ACME server that certificates come from.",
-    ),
+    Setting::switch("acme_terms_agreed", "Accepts the terms of service of the ACME server."),
     Setting::new(
         "acme_directory",
         "https://acme-v02.api.letsencrypt.org/directory",
         "URL",
-        "Directory of the ACME server that certificates come from.",
+        "Directory URL of the ACME server.",
     ),
     Setting::new(
         "acme_email",
         "",
         "ADDRESS",
-        "Whom the ACME server writes to when a certificate is in danger; empty is nobody.",
+        "Contact address for the ACME server; empty sends none.",
     ),
     Setting::new(
         "acme_challenge",
@@ -169,61 +156,47 @@ pub static SETTINGS: &[Setting] = &[
         "smtp_from",
         "",
         "MAILBOX",
-        "Whom emails come from, such as Aloft <aloft@example.com>.",
+        "Sender of emails, such as Aloft <aloft@example.com>.",
     ),
     Setting::new(
         "sms_from",
         "",
         "NUMBER",
-        "Number that text messages come from, or the id of a messaging service.",
+        "Sender number of text messages, or the ID of a messaging service.",
     ),
-    Setting::new("whatsapp_from", "", "NUMBER", "Number that WhatsApp messages come from."),
-    Setting::new(
-        "telegram_url",
-        "https://api.telegram.org",
-        "URL",
-        "Where Telegram's Bot API is reached.",
-    ),
+    Setting::new("whatsapp_from", "", "NUMBER", "Sender number of WhatsApp messages."),
+    Setting::new("telegram_url", "https://api.telegram.org", "URL", "URL of Telegram's Bot API."),
     Setting::new(
         "telephone_url",
         "https://api.twilio.com",
         "URL",
-        "Where the API of the telephone account is reached: Twilio's, or one like it.",
+        "URL of the telephone API: Twilio's or a compatible one.",
     ),
     Setting::new(
         "pagerduty_url",
         "https://events.pagerduty.com",
         "URL",
-        "Where PagerDuty's Events API is reached.",
+        "URL of PagerDuty's Events API.",
     ),
     Setting::new(
         "opsgenie_us_url",
         "https://api.opsgenie.com",
         "URL",
-        "Where Opsgenie is reached for accounts in the United States.",
+        "URL of Opsgenie for accounts in the United States.",
     ),
     Setting::new(
         "opsgenie_eu_url",
         "https://api.eu.opsgenie.com",
         "URL",
-        "Where Opsgenie is reached for accounts in the European Union.",
+        "URL of Opsgenie for accounts in the European Union.",
     ),
-    Setting::new(
-        "ntfy_url",
-        "https://ntfy.sh",
-        "URL",
-        "The ntfy server of channels that name none.",
-    ),
+    Setting::new("ntfy_url", "https://ntfy.sh", "URL", "Default ntfy server of channels."),
     Setting::secret(
         "smtp_url",
         "URL",
         "Server that emails are sent through: smtp://user:password@mail.example.com for STARTTLS, smtps:// for TLS from the first byte; smtp://relay.example.com:25?tls=off without either, and without a password.",
     ),
-    Setting::secret(
-        "telegram_token",
-        "TOKEN",
-        "Token of the Telegram bot that messages come from.",
-    ),
+    Setting::secret("telegram_token", "TOKEN", "Token of the Telegram bot that sends messages."),
     Setting::secret(
         "telephone_account",
         "ACCOUNT",
@@ -240,7 +213,7 @@ pub static SETTINGS: &[Setting] = &[
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// A setting that there is not.
-    #[error("`{given}` is no setting ({origin}); known are {known}")]
+    #[error("unknown setting `{given}` ({origin}); expected one of {known}")]
     Unknown {
         /// What was given.
         given: String,
@@ -260,7 +233,7 @@ pub enum ConfigError {
         origin: Origin,
     },
     /// A file that is no TOML.
-    #[error("the configuration file `{path}` is not readable as TOML: {why}")]
+    #[error("the configuration file `{path}` is not valid TOML: {why}")]
     Syntax {
         /// Which file.
         path: String,

@@ -177,11 +177,11 @@ fn monitors(targets: &Targets) -> Vec<(&'static str, MonitorDraft)> {
         monitor(FAILING_PAGE, "Answers 503", CheckDraft::Http(page("/failing"))),
         monitor(
             "Flapping page",
-            "Well for 75 seconds, failing for 75 seconds",
+            "Up for 75 seconds, then down for 75 seconds",
             CheckDraft::Http(page("/flapping")),
         ),
         monitor("TCP port", "Accepts connections", CheckDraft::Tcp(tcp)),
-        monitor(DNS_RECORDS, "The demo's own zone", CheckDraft::Dns(records)),
+        monitor(DNS_RECORDS, "A DNS zone served by the demo", CheckDraft::Dns(records)),
     ]
 }
 

@@ -143,13 +143,13 @@ pub enum PipelineError {
     #[error("the system gives no thread for checks: {0}")]
     Threads(std::io::Error),
     /// The judge stores what it heard, and cannot.
-    #[error("the judge waits for the database to take results; ask again later")]
+    #[error("results cannot be stored at the moment; retry later")]
     Busy,
     /// Others have all checks made that may be made at a time because somebody asked.
-    #[error("others have as many monitors checked as may be at once; ask again later")]
+    #[error("too many manual checks; retry later")]
     Crowded,
     /// The server is stopping.
-    #[error("the server is stopping; ask again when it is back")]
+    #[error("the server is stopping; retry when it is back")]
     Stopping,
 }
 
@@ -389,12 +389,12 @@ impl Running {
         }
         self.checks.close();
         if tokio::time::timeout(STOP_WITHIN, self.checks.wait()).await.is_err() {
-            warn!("{} checks still ran and are given up", self.checks.len());
+            warn!("{} checks were still running and were cancelled", self.checks.len());
             self.give_up.cancel();
             self.checks.wait().await;
         }
         if let Err(why) = self.judge.await {
-            warn!("the judge ended badly: {why}");
+            warn!("the judge failed: {why}");
         }
     }
 }

@@ -38,7 +38,7 @@ pub(crate) fn routes(app: &App) -> Router {
 }
 
 async fn unknown_path(request: Request) -> Problem {
-    let detail = format!("there is no `{}`; see /v1/openapi.json", request.uri().path());
+    let detail = format!("`{}` not found; see /v1/openapi.json", request.uri().path());
     Problem::new(StatusCode::NOT_FOUND, Reason::NotFound, detail)
 }
 

@@ -24,7 +24,7 @@ async fn a_line_of_the_log_says_to_which_request_it_belongs() {
     let lines = log.text();
     let line = lines
         .lines()
-        .find(|line| line.contains("a key could not be looked up"))
+        .find(|line| line.contains("failed to look up an API key"))
         .unwrap_or_default();
     assert!(line.contains("ERROR") && line.contains("mine-1"), "{lines}");
 }

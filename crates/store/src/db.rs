@@ -252,9 +252,9 @@ async fn answered<T>(
     tokio::time::timeout(ANSWER_WITHIN, answer).await.unwrap_or_else(late)
 }
 
-/// The error of a database that did not answer within a time.
+/// The error of a database that did not respond within a time.
 pub(crate) fn unanswered(within: Duration) -> sqlx::Error {
-    let why = format!("it did not answer within {} s", within.as_secs());
+    let why = format!("it did not respond within {} s", within.as_secs());
     sqlx::Error::Io(io::Error::new(io::ErrorKind::TimedOut, why))
 }
 

@@ -10,7 +10,7 @@ use sqlx::error::DatabaseError;
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// Nothing of that identifier in the caller's workspace.
-    #[error("there is no {what} `{id}`")]
+    #[error("{what} `{id}` not found")]
     NotFound {
         /// Which noun.
         what: &'static str,
@@ -18,7 +18,7 @@ pub enum StoreError {
         id: String,
     },
     /// What must be unique is taken.
-    #[error("there is a {what} `{name}` already; choose another name")]
+    #[error("{what} `{name}` already exists; choose another name")]
     AlreadyExists {
         /// Which noun.
         what: &'static str,
@@ -27,7 +27,7 @@ pub enum StoreError {
     },
     /// The same call created it before, and it was deleted since.
     #[error(
-        "this idempotency key created {what} `{id}`, which was deleted since; send another key to create one anew"
+        "this idempotency key created {what} `{id}`, which has been deleted; send another key to create a new one"
     )]
     Gone {
         /// Which noun.
@@ -43,7 +43,7 @@ pub enum StoreError {
     #[error("{0}")]
     Refused(Violation),
     /// Somebody else changed it between reading and writing: read again and repeat.
-    #[error("{what} `{id}` was changed by somebody else meanwhile; read it again and repeat")]
+    #[error("{what} `{id}` was modified concurrently; fetch it and retry")]
     Conflict {
         /// Which noun.
         what: &'static str,
@@ -70,7 +70,7 @@ pub enum StoreError {
     },
     /// Another server holds the data folder.
     #[error(
-        "the data folder `{}` is in use by {holder}; stop that server, or give this one another folder", .folder.display()
+        "the data folder `{}` is in use by {holder}; stop that server or choose another folder", .folder.display()
     )]
     Locked {
         /// The folder.
@@ -79,9 +79,7 @@ pub enum StoreError {
         holder: String,
     },
     /// Another server holds the database.
-    #[error(
-        "the database is in use by {holder}; stop that server, or give this one another database"
-    )]
+    #[error("the database is in use by {holder}; stop that server or choose another database")]
     DatabaseInUse {
         /// Who holds it, as far as is known: `aloft process 4711 at 10.0.0.7`.
         holder: String,
@@ -172,20 +170,20 @@ pub enum StoreError {
         why: String,
     },
     /// The transaction was not committed; nothing of it is stored.
-    #[error("the database did not commit: {why}")]
+    #[error("failed to commit: {why}")]
     NotCommitted {
         /// What the database said.
         why: String,
     },
     /// The connection was lost while the transaction was committed. What is tried again is stored
     /// once for batches, and for creations that have a key of their own.
-    #[error("the database did not confirm what may be stored all the same: {why}")]
+    #[error("commit outcome unknown: {why}")]
     Unconfirmed {
         /// What became of the connection.
         why: String,
     },
     /// The store was closed.
-    #[error("the store is closed")]
+    #[error("the database is closed")]
     Closed,
     /// Anything else the database said.
     #[error("the database failed: {0}")]

@@ -147,7 +147,7 @@ impl Patience {
             None => Ok(answer.await),
             Some(limit) => while_moving(answer, || tokio::time::sleep(limit))
                 .await
-                .ok_or_else(|| format!("the database did not answer in {} s", limit.as_secs())),
+                .ok_or_else(|| format!("the database did not respond in {} s", limit.as_secs())),
         }
     }
 }

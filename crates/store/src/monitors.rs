@@ -178,7 +178,7 @@ fn at_boot(vault: &Vault, row: &Row) -> Result<BootMonitor, StoreError> {
         Ok(history) => Some(history),
         Err(why) => {
             // One unreadable memory must not keep the others from being judged.
-            tracing::error!(monitor.id = %monitor.id, "the judge's memory of monitor `{}` cannot be read and begins anew: {why}", monitor.id);
+            tracing::error!(monitor.id = %monitor.id, "the judge's state of monitor `{}` cannot be decoded and is reset: {why}", monitor.id);
             None
         }
     });

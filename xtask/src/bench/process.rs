@@ -135,7 +135,7 @@ impl Service {
             }
             std::thread::sleep(Duration::from_millis(1));
         }
-        bail!("the service did not answer within {PATIENCE:?}")
+        bail!("the service did not respond within {PATIENCE:?}")
     }
 
     pub(super) fn usage(&self) -> Result<Usage> {

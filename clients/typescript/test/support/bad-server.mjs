@@ -59,7 +59,7 @@ export const truncated = (response) => {
   response.write('{"httpMonitors":[', () => response.socket.destroy());
 };
 
-/** The answer of another, byte by byte. */
+/** The response of another, byte by byte. */
 export function dribbling(answer) {
   return (response) => {
     const text = JSON.stringify(answer);

@@ -33,7 +33,7 @@ export async function play(t, { steps }, { baseUrl, keys }, names, transport) {
   }
 }
 
-/** The answer of a step as it must be, or the error as it must be; fails with all that is different. */
+/** The response of a step as it must be, or the error as it must be; fails with all that is different. */
 async function came(client, step, known) {
   const request = filled(step.request, known);
   const pattern = filled(step.answer ?? step.error, known);

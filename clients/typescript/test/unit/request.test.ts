@@ -31,12 +31,12 @@ function said(work: () => unknown): string {
 test("fields that there are not are refused by their paths, with the way out", () => {
   for (const [request, message] of [
     [{ monitor: { name: "a", headers: [{ key: "k" }], unset: undefined }, other: undefined }, "nothing"],
-    [{ monitor: { degraded_at: 1 } }, "`monitor.degraded_at` is no field here; `degradedAt` is"],
+    [{ monitor: { degraded_at: 1 } }, "`monitor.degraded_at` is not a field; did you mean `degradedAt`?"],
     [
       { monitor: { headers: [{}, { k: 1 }] } },
-      "`monitor.headers[1].k` is no field here; known are key, value",
+      "`monitor.headers[1].k` is not a field; expected one of key, value",
     ],
-    [{ constructor: 1 }, "`constructor` is no field here; known are monitor, updateMask"],
+    [{ constructor: 1 }, "`constructor` is not a field; expected one of monitor, updateMask"],
     ["all", "`request` must be an object"],
     [[], "`request` must be an object"],
   ] as const) {

@@ -47,7 +47,7 @@ pub(super) async fn publish(id: String, manner: &Manner) -> Result<()> {
 pub(super) async fn unpublish(id: String, manner: &Manner) -> Result<()> {
     let request = UnpublishStatusPageRequest { id };
     let answer = manner.service.client()?.status_pages.unpublish_status_page(request).await;
-    let answer = manner.service.answered("hiding the status page", answer)?.into_owned();
+    let answer = manner.service.answered("unpublishing the status page", answer)?.into_owned();
     said(answer.status_page.into_option(), "is hidden", manner)
 }
 
@@ -61,12 +61,12 @@ pub(super) async fn theme(id: String, theme: String, manner: &Manner) -> Result<
 
 pub(super) async fn indexing(id: String, wanted: Indexing, manner: &Manner) -> Result<()> {
     let (allow, said_so) = match wanted {
-        Indexing::Allow => (true, "may be listed by search engines, where everybody may see it"),
-        Indexing::Forbid => (false, "is not to be listed by search engines"),
+        Indexing::Allow => (true, "may be indexed by search engines if it is public"),
+        Indexing::Forbid => (false, "may not be indexed by search engines"),
     };
     let request = SetStatusPageIndexingRequest { id, allow_indexing: Some(allow) };
     let answer = manner.service.client()?.status_pages.set_status_page_indexing(request).await;
-    let answer = manner.service.answered("telling search engines", answer)?.into_owned();
+    let answer = manner.service.answered("changing the indexing", answer)?.into_owned();
     said(answer.status_page.into_option(), said_so, manner)
 }
 

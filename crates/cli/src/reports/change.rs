@@ -10,7 +10,7 @@ use super::{Manner, impacts, say};
 /// What is to change of a report, each as far as it is given.
 #[derive(Debug, Args)]
 pub(crate) struct Changes {
-    /// What visitors read first, in one line
+    /// Title
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
     /// How a component is by the latest update, such as cmp_…=degraded or cmp_…=down; may be given
@@ -24,7 +24,7 @@ pub(super) async fn change(id: String, change: Changes, manner: &Manner) -> Resu
     let paths: Vec<String> =
         given.into_iter().filter(|(_, is)| *is).map(|(name, _)| name.to_owned()).collect();
     if paths.is_empty() {
-        return Err(anyhow!("nothing is to change; give --title or --component"));
+        return Err(anyhow!("nothing to change; give --title or --component"));
     }
     let report = StatusReport {
         id: Some(id),

@@ -144,7 +144,7 @@ async fn create(new: New, manner: &Manner) -> Result<()> {
     };
     let request = CreateReportTemplateRequest { template: template.into() };
     let answer = manner.service.client()?.status_reports.create_report_template(request).await;
-    let answer = manner.service.answered("making the template", answer)?.into_owned();
+    let answer = manner.service.answered("creating the template", answer)?.into_owned();
     said(&answer.template.into_option().unwrap_or_default(), "made", manner)
 }
 
@@ -161,7 +161,7 @@ async fn edit(id: String, wanted: Edits, manner: &Manner) -> Result<()> {
         given.into_iter().filter(|(_, is)| *is).map(|(name, _)| name.to_owned()).collect();
     if paths.is_empty() {
         let ways = "--name, --title, --status, --text or --component";
-        return Err(anyhow!("nothing is to change; give {ways}"));
+        return Err(anyhow!("nothing to change; give {ways}"));
     }
     let components = impacts(&components)?;
     let template = ReportTemplate {

@@ -85,7 +85,7 @@ async fn all(
             return Ok(());
         }
         if token.as_ref() == Some(&next) {
-            bail!("the service answers the same part of a list again");
+            bail!("the service returned the same page of a list twice");
         }
         token = Some(next);
     }

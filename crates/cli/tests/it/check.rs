@@ -52,7 +52,7 @@ async fn the_exit_code_says_what_the_check_came_to() {
         (&["http", &failing, OPEN, "--expect-status", "eq 503"], 0, "  ✓ success"),
         (&["http", &well, OPEN, "--expect-status", "gte 300"], 1, "  ✗ failure: status is 200"),
         (&["tcp", &refusing, OPEN], 1, "  ✗ failure: connection to "),
-        (&["http", &well], 1, "  ✗ failure: `127.0.0.1` may not be reached: "),
+        (&["http", &well], 1, "  ✗ failure: `127.0.0.1` is blocked: "),
     ] {
         let ran = home.run(&[&["check"], args].concat());
         assert_eq!((ran.code, ran.err.as_str()), (Some(code), ""), "{args:?} {}", ran.out);
@@ -68,7 +68,7 @@ fn a_refused_address_names_the_flag_that_opens_it() {
     let ran = Home::new().run(&["check", "tcp", "10.0.0.1:80", "--json"]);
     assert_eq!(ran.code, Some(1));
     let value: Value = serde_json::from_str(&ran.out).unwrap();
-    insta::assert_snapshot!(value["attempts"][0]["reasons"][0].as_str().unwrap(), @"`10.0.0.1` may not be reached: address 10.0.0.1 is private; `--allow-private-networks` opens private and loopback networks");
+    insta::assert_snapshot!(value["attempts"][0]["reasons"][0].as_str().unwrap(), @"`10.0.0.1` is blocked: address 10.0.0.1 is private; `--allow-private-networks` opens private and loopback networks");
 }
 
 #[test]

@@ -43,8 +43,9 @@ fn an_unknown_key_of_the_file_is_refused_by_name() {
         let refused = home.run(&[command]);
         assert_eq!(refused.code, Some(1), "{command}");
         assert!(
-            home.masked(&refused.err)
-                .starts_with("error: `listn` is no setting (from `[home]/aloft.toml`); known are "),
+            home.masked(&refused.err).starts_with(
+                "error: unknown setting `listn` (from `[home]/aloft.toml`); expected one of "
+            ),
             "{command}: {}",
             refused.err
         );

@@ -40,7 +40,7 @@ fn a_server_goes_on_on_postgresql_with_what_it_had() {
     let database = postgres::database();
     let carried = home.run(&["migrate", "--from", "sqlite:data", "--to", &database]);
     assert_eq!((carried.code, carried.err.as_str()), (Some(0), ""));
-    assert!(carried.out.contains("each held against its copy"), "{}", carried.out);
+    assert!(carried.out.contains("each compared with its copy"), "{}", carried.out);
 
     let server = home.serve_with(&["--allow-private-networks", "--database", &database]);
     let id = &made["monitor"]["id"];

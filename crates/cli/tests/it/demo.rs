@@ -108,7 +108,7 @@ fn the_demo_s_status_page_tells_of_an_outage_a_past_one_and_maintenance() {
             .collect::<Vec<_>>()
     };
     let first = told(&server);
-    insta::assert_snapshot!(first.join("; "), @"The failing page answers 503 (identified, 2); The slow page took longer than usual (resolved, 3); New disks for the name server");
+    insta::assert_snapshot!(first.join("; "), @"The failing page answers 503 (identified, 2); The slow page responded slowly (resolved, 3); Disk replacement on the name server");
     let page = server.get("/status/demo", None).body;
     assert!(page.contains("<em>on purpose</em>"), "{page}");
     // Nobody asked for any of it, and nobody is told.

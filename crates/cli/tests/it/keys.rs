@@ -42,7 +42,7 @@ fn a_key_is_shown_when_it_is_made_and_never_again() {
     let shown =
         home.run(&["keys", "create", "--workspace", "acme", "--name", "ci", "--scope", "read"]);
     let (key, about) = shown.out.split_once("\n\n").unwrap();
-    assert!(key.starts_with("aloft_") && about.contains("shown this once"), "{}", shown.out);
+    assert!(key.starts_with("aloft_") && about.contains("shown only once"), "{}", shown.out);
 }
 
 #[test]
@@ -133,13 +133,13 @@ fn what_cannot_be_is_refused_with_the_way_out() {
     });
     insta::assert_snapshot!(refusals.join("\n"), @"
     1 error: there is no database at `[home]/nowhere/aloft.db`; name the server's data folder with --data, ALOFT_DATA or the configuration file, or create a database with `aloft serve --data '[home]/nowhere'`
-    1 error: there is no workspace `other`
-    2 error: invalid value 'all' for '--scope <SCOPE>': `all` is no scope; known are read, write
+    1 error: workspace `other` not found
+    2 error: invalid value 'all' for '--scope <SCOPE>': unknown scope `all`; expected one of read, write
     1 error: `name` must not be empty
-    2 error: invalid value '1' for '--expires <TIME>': `1` has no unit; write it as 30d, 12h, 45m or 90s
-    1 error: there is no key `key_0000000000000`; see `aloft keys list`
-    2 error: invalid value 'mon_1' for '<ID>': `mon_1` is no identifier of the form `key_…`
-    1 error: there is a workspace `acme` already; choose another name
+    2 error: invalid value '1' for '--expires <TIME>': `1` has no unit; write a duration such as 30d, 12h, 45m or 90s
+    1 error: unknown key `key_0000000000000`; see `aloft keys list`
+    2 error: invalid value 'mon_1' for '<ID>': invalid identifier `mon_1`; expected the form `key_…`
+    1 error: workspace `acme` already exists; choose another name
     1 error: `slug` must be words of a–z and 0–9 joined by single hyphens, such as my-page (given: `Ac me`)
     ");
     assert!(!home.path().join("nowhere").exists());

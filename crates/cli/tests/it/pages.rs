@@ -78,7 +78,7 @@ fn how_a_page_is_shown_is_read_and_chosen_from_the_command_line() {
     };
     assert_eq!(shown(), ["public", "published", "system", "may list it"]);
     let said = done(&["pages", "indexing", &page, "forbid"]);
-    assert_eq!(said.trim(), format!("{page} is not to be listed by search engines"));
+    assert_eq!(said.trim(), format!("{page} may not be indexed by search engines"));
     done(&["pages", "theme", &page, "dark"]);
     done(&["pages", "unpublish", &page]);
     assert_eq!(shown(), ["public", "hidden", "dark", "may not list it"]);
@@ -95,5 +95,5 @@ fn how_a_page_is_shown_is_read_and_chosen_from_the_command_line() {
     assert!(refused.contains("must be one of system, light, dark"), "{refused}");
     let (code, refused) = run(&["pages", "show", "page_0000000000001"]);
     assert_eq!(code, Some(1), "{refused}");
-    assert!(refused.contains("there is no status page"), "{refused}");
+    assert!(refused.contains("status page `page_0000000000001` not found"), "{refused}");
 }

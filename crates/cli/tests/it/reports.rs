@@ -95,10 +95,10 @@ fn an_outage_is_told_of_from_the_command_line() {
 fn what_cannot_be_done_is_said() {
     let scene = Scene::start();
     for (args, why) in [
-        (["reports", "show", "rpt_0000000000001"], "there is no status report"),
-        (["reports", "edit", "upd_0000000000001"], "nothing is to change"),
-        (["reports", "change", "rpt_0000000000001"], "nothing is to change"),
-        (["reports", "delete", "upd_0000000000001"], "there is no update of a report"),
+        (["reports", "show", "rpt_0000000000001"], "status report `rpt_0000000000001` not found"),
+        (["reports", "edit", "upd_0000000000001"], "nothing to change"),
+        (["reports", "change", "rpt_0000000000001"], "nothing to change"),
+        (["reports", "delete", "upd_0000000000001"], "update of a report `upd_0000000000001` not found"),
     ] {
         let (code, said) = scene.run(&args);
         assert_eq!(code, Some(1), "{args:?}: {said}");

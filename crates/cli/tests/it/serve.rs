@@ -50,7 +50,7 @@ fn a_variable_that_is_no_setting_is_named() {
     let listen = ["serve", "--listen", address.as_str()];
     // The server is refused its port, and ends by itself.
     let said = home.run_with(&listen, &[("ALOFT_LISTNE", "x"), ("ALOFT_DATA", "data")]).err;
-    assert!(said.contains("`ALOFT_LISTNE` is no setting"), "{said}");
+    assert!(said.contains("`ALOFT_LISTNE` is not a setting"), "{said}");
     assert!(!said.contains("`ALOFT_DATA`"), "{said}");
 }
 
@@ -82,7 +82,7 @@ fn a_second_server_on_the_same_folder_is_refused() {
     let second = home.run(&["serve", "--listen", "127.0.0.1:0"]);
     assert_eq!((second.code, second.out.as_str()), (Some(1), ""));
     let why = last_line(&second.err).replace(&first.pid().to_string(), "[pid]");
-    insta::assert_snapshot!(home.masked(&why), @"error: the data folder `[home]/data` is in use by process [pid]; stop that server, or give this one another folder");
+    insta::assert_snapshot!(home.masked(&why), @"error: the data folder `[home]/data` is in use by process [pid]; stop that server or choose another folder");
     assert_eq!(first.get("/healthz", None).status, 200);
 }
 

@@ -48,7 +48,7 @@ fn an_export_says_what_it_needs() {
     ];
     insta::assert_snapshot!(said.join("\n"), @r"
     error: no key was given; set SERVICE_API_TOKEN to one of the workspace
-    error: reading the workspace at http://HOST/rpc: this key is unknown; check that it was copied whole
+    error: reading the workspace at http://HOST/rpc: unknown API key; check that it is complete and belongs to this server
     error: `nowhere` is no base URL; one looks like http://127.0.0.1:8080/rpc
     error: the following required arguments were not provided:
     error: `--with-secrets` needs a key with the scope write; this one only reads

@@ -49,7 +49,7 @@ pub fn permission_denied(message: impl Into<String>) -> Error {
 
 /// The caller's workspace has no `noun` with this id: 404, also where another workspace has one.
 pub fn not_found(noun: &str, id: &str) -> Error {
-    let message = format!("there is no {noun} `{}` in this workspace", shortened(id));
+    let message = format!("{noun} `{}` not found in this workspace", shortened(id));
     error(Code::NotFound, Reason::NotFound, message)
 }
 

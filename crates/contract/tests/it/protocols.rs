@@ -37,7 +37,7 @@ async fn an_unknown_method_answers_in_the_protocol() {
 
 #[tokio::test]
 async fn an_unknown_monitor_is_not_found() {
-    assert_snapshot!(call("GetMonitor", r#"{"id":"mon_1"}"#).await, @r#"404 {"code":"not_found","message":"there is no monitor `mon_1` in this workspace","details":["google.rpc.ErrorInfo"]}"#);
+    assert_snapshot!(call("GetMonitor", r#"{"id":"mon_1"}"#).await, @r#"404 {"code":"not_found","message":"monitor `mon_1` not found in this workspace","details":["google.rpc.ErrorInfo"]}"#);
 }
 
 #[tokio::test]

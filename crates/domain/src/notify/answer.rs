@@ -85,10 +85,10 @@ pub(super) fn seconds(value: Option<&Value>) -> Option<Duration> {
 
 fn common_way_out(status: u16) -> Option<&'static str> {
     match status {
-        300..=399 => Some("it leads elsewhere: put its final address into the channel"),
-        401 | 403 => Some("it wants other credentials: mend them in the channel"),
-        404 | 410 => Some("it is no longer there: put its new address into the channel"),
-        413 => Some("it takes only shorter messages"),
+        300..=399 => Some("it redirects: enter its final address in the channel"),
+        401 | 403 => Some("it rejected the credentials: correct them in the channel"),
+        404 | 410 => Some("it no longer exists: enter its new address in the channel"),
+        413 => Some("it only accepts shorter messages"),
         _ => None,
     }
 }

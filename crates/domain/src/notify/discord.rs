@@ -54,9 +54,11 @@ pub(super) fn read(answer: &Answer) -> Delivered {
         return again(answer, after, said.unwrap_or("too many messages"));
     }
     let way_out = match body.get("code").and_then(Value::as_i64) {
-        Some(10_015 | 50_027) => Some("the webhook was deleted: make a new one in Discord"),
-        Some(10_003) => Some("the Discord channel was deleted: make a webhook in another"),
-        Some(220_001) => Some("forum channels take no alerts: make a webhook in a text channel"),
+        Some(10_015 | 50_027) => Some("the webhook was deleted: create a new one in Discord"),
+        Some(10_003) => Some("the Discord channel was deleted: create a webhook in another one"),
+        Some(220_001) => {
+            Some("forum channels do not accept alerts: create a webhook in a text channel")
+        }
         Some(_) | None => None,
     };
     by_status(answer, said, way_out)

@@ -39,10 +39,10 @@ pub(super) fn read(answer: &Answer) -> Delivered {
     match answer.status {
         200..=399 => Delivered::Accepted,
         530 | 534 | 535 | 538 => {
-            again(answer, None, "the mail server refuses the account of this server")
+            again(answer, None, "the mail server rejected this server's account")
         }
         550 | 551 | 553 => {
-            refused(answer, &answer.body, Some("put an address into the channel that takes mail"))
+            refused(answer, &answer.body, Some("enter an address that accepts mail in the channel"))
         }
         500..=599 => refused(answer, &answer.body, None),
         _ => again(answer, answer.retry_after, &answer.body),

@@ -117,7 +117,7 @@ impl EventKind {
     /// The kind of this word.
     pub fn parse(word: &str) -> Result<Self, String> {
         let known = Self::ALL.iter().find(|kind| kind.as_str() == word);
-        known.copied().ok_or_else(|| format!("`{word}` is no event"))
+        known.copied().ok_or_else(|| format!("unknown event `{word}`"))
     }
 
     /// The word that is stored, sent and shown.

@@ -41,7 +41,7 @@ pub(super) fn compose(hook: &Hook, story: &Story, envelope: &Envelope<'_>) -> Ht
 pub(super) fn read(answer: &Answer) -> Delivered {
     let body = body_of(answer);
     let way_out = matches!(answer.status, 400 | 401 | 403 | 404)
-        .then_some("the webhook or its space is gone: make a new one in Google Chat");
+        .then_some("the webhook or its space was deleted: create a new one in Google Chat");
     by_status(answer, text_at(&body, "/error/message"), way_out)
 }
 

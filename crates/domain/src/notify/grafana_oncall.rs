@@ -34,8 +34,9 @@ pub(super) fn compose(hook: &Hook, story: &Story, envelope: &Envelope<'_>) -> Ht
 
 /// The status alone decides; bodies are words for people.
 pub(super) fn read(answer: &Answer) -> Delivered {
-    let way_out = matches!(answer.status, 403 | 404)
-        .then_some("the integration is gone: put the URL of a formatted webhook into the channel");
+    let way_out = matches!(answer.status, 403 | 404).then_some(
+        "the integration was deleted: enter the URL of a formatted webhook in the channel",
+    );
     by_status(answer, None, way_out)
 }
 

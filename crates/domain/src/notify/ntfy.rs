@@ -43,8 +43,8 @@ pub(super) fn compose(ntfy: &Ntfy, public: &str, story: &Story) -> HttpMessage {
 pub(super) fn read(answer: &Answer) -> Delivered {
     let body = body_of(answer);
     let way_out = match answer.status {
-        400 => Some("put a topic of letters, digits, - and _ into the channel"),
-        401 | 403 => Some("put a token into the channel that may write to the topic"),
+        400 => Some("enter a topic of letters, digits, - and _ in the channel"),
+        401 | 403 => Some("enter a token with write access to the topic in the channel"),
         _ => None,
     };
     by_status(answer, text_at(&body, "/error"), way_out)

@@ -57,7 +57,7 @@ pub(super) fn compose(
 pub(super) fn read(answer: &Answer) -> Delivered {
     let body = body_of(answer);
     let way_out = matches!(answer.status, 401 | 403 | 422)
-        .then_some("put the key of an API integration into the channel, and the region it is in");
+        .then_some("enter the key of an API integration and its region in the channel");
     by_status(answer, text_at(&body, "/message"), way_out)
 }
 

@@ -63,7 +63,7 @@ pub(super) fn compose(
 pub(super) fn read(answer: &Answer) -> Delivered {
     let body = body_of(answer);
     let said = text_at(&body, "/errors/0").or_else(|| text_at(&body, "/message"));
-    let way_out = "put the integration key of an Events API v2 integration into the channel";
+    let way_out = "enter the integration key of an Events API v2 integration in the channel";
     by_status(answer, said, (answer.status == 400).then_some(way_out))
 }
 

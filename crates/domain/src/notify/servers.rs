@@ -15,7 +15,7 @@ pub mod setting {
     pub const TELEPHONE: &str = "telephone_account";
     /// Number that text messages come from.
     pub const SMS_FROM: &str = "sms_from";
-    /// Number that WhatsApp messages come from.
+    /// Sender number of WhatsApp messages.
     pub const WHATSAPP_FROM: &str = "whatsapp_from";
 
     /// The variable of the environment that a setting of this name is taken from: the one place where each

@@ -48,15 +48,15 @@ pub(super) fn read(answer: &Answer) -> Delivered {
     match word {
         "rollup_error" | "rate_limited" | "ratelimited" => again(answer, answer.retry_after, word),
         "channel_is_archived" | "channel_not_found" | "user_not_found" => {
-            let way_out = "the Slack channel is gone: make a webhook in another";
+            let way_out = "the Slack channel was deleted: create a webhook in another one";
             refused(answer, word, Some(way_out))
         }
         "action_prohibited" | "posting_to_general_channel_denied" | "restricted_action" => {
-            refused(answer, word, Some("an administrator of the Slack workspace has to allow it"))
+            refused(answer, word, Some("an administrator of the Slack workspace must allow it"))
         }
         "no_service" | "no_service_id" | "no_active_hooks" | "invalid_token" | "no_team"
         | "team_disabled" | "account_inactive" => {
-            refused(answer, word, Some("the webhook is disabled: make a new one in Slack"))
+            refused(answer, word, Some("the webhook is disabled: create a new one in Slack"))
         }
         _ => by_status(answer, None, None),
     }

@@ -146,14 +146,14 @@ fn test(channel: Option<&str>, event: &Event) -> Story {
     let of =
         named.map_or_else(|| "this channel".to_owned(), |name| format!("the channel \"{name}\""));
     let (title, phase) = match event.closed {
-        None => ("Test: messages arrive here".to_owned(), Phase::Open),
-        Some(_) => ("Test: over".to_owned(), Phase::Over),
+        None => ("Test: this channel works".to_owned(), Phase::Open),
+        Some(_) => ("Test: resolved".to_owned(), Phase::Over),
     };
     Story {
         tone: Tone::Test,
         phase,
         title,
-        why: Some(format!("Somebody tries {of}. Nothing is wrong.")),
+        why: Some(format!("This is a test of {of}. Nothing is wrong.")),
         target: None,
         facts: Vec::new(),
         lines: Vec::new(),

@@ -38,7 +38,7 @@ pub(super) fn read(answer: &Answer) -> Delivered {
     let said = text_at(&body, "/description");
     let moved = body.pointer("/parameters/migrate_to_chat_id").and_then(Value::as_i64);
     if let Some(chat) = moved {
-        let way_out = format!("the group became a supergroup: put chat id {chat} into the channel");
+        let way_out = format!("the group became a supergroup: enter chat id {chat} in the channel");
         return refused(answer, said.unwrap_or_default(), Some(&way_out));
     }
     if answer.status == 429 {
@@ -49,9 +49,9 @@ pub(super) fn read(answer: &Answer) -> Delivered {
         return refused(answer, said.unwrap_or_default(), None);
     }
     let way_out = match answer.status {
-        400 => Some("put the chat's id into the channel, and add the bot to the chat"),
-        401 | 404 => Some("the server's bot token is wrong: its operator has to mend it"),
-        403 => Some("the bot is blocked or not in the chat: let it in again"),
+        400 => Some("enter the chat's id in the channel and add the bot to the chat"),
+        401 | 404 => Some("the server's bot token is invalid: ask the operator to correct it"),
+        403 => Some("the bot is blocked or not a member of the chat: add it again"),
         _ => None,
     };
     by_status(answer, said, way_out)

@@ -67,18 +67,20 @@ pub(super) fn read(answer: &Answer) -> Delivered {
             return again(answer, answer.retry_after, said.unwrap_or("not now"));
         }
         Some(10_001 | 20_003 | 20_404) => {
-            Some("the server's telephone account is wrong: its operator has to mend it")
+            Some("the server's telephone account is invalid: ask the operator to correct it")
         }
         Some(21_211 | 21_217 | 21_265 | 21_614 | 63_003) => {
-            Some("put a number into the channel that takes such messages")
+            Some("enter a number that can receive such messages in the channel")
         }
         Some(21_212 | 21_603 | 21_606 | 21_659 | 21_660 | 63_007) => {
-            Some("the server's number cannot send such messages: its operator has to mend it")
+            Some("the server's number cannot send such messages: ask the operator to change it")
         }
-        Some(21_408 | 21_612) => Some("the account may not send to this country: allow it there"),
-        Some(21_608) => Some("a trial account sends to verified numbers only"),
-        Some(21_610) => Some("the receiver has opted out: reply START from the telephone"),
-        Some(63_016) => Some("WhatsApp takes only an approved template outside a conversation"),
+        Some(21_408 | 21_612) => {
+            Some("the account may not send to this country: enable it in the account")
+        }
+        Some(21_608) => Some("a trial account can only send to verified numbers"),
+        Some(21_610) => Some("the recipient has opted out: reply START from that phone"),
+        Some(63_016) => Some("WhatsApp requires an approved template outside a conversation"),
         Some(_) | None => None,
     };
     by_status(answer, said, way_out)

@@ -211,7 +211,7 @@ impl<'a> Asking<'a> {
     }
 
     fn best_of_settled(self) -> Result<Reply, Failure> {
-        let none = Failure::new(FailureKind::NameUnresolved, "there is no nameserver to ask");
+        let none = Failure::new(FailureKind::NameUnresolved, "no nameserver is configured");
         let mut best = Err(none);
         for (_, outcome) in self.settled.into_iter().rev() {
             if best.is_err() || outcome.is_ok() {
@@ -253,7 +253,7 @@ fn unreachable(server: SocketAddr, error: &io::Error) -> Failure {
     let detail = if error.kind() == io::ErrorKind::InvalidData {
         format!("what nameserver {server} answers is no DNS: {error}")
     } else if error.kind() == io::ErrorKind::ConnectionRefused {
-        format!("nobody listens at nameserver {server}")
+        format!("connection refused by nameserver {server}")
     } else {
         format!("nameserver {server} cannot be reached: {error}")
     };

@@ -149,7 +149,7 @@ async fn a_receiver_that_says_nothing_or_stops_in_its_headers_is_out_of_time() {
         assert_eq!(failure.kind, FailureKind::Timeout);
         assert_eq!(
             portless(&failure.detail, target.address().port()),
-            "timed out after 3000 ms while waiting for the answer of 127.0.0.1:PORT"
+            "timed out after 3000 ms while waiting for the response from 127.0.0.1:PORT"
         );
     };
     let stops = Scene::stuck_after("HTTP/1.1 200 OK\r\nx-slow: ");

@@ -39,7 +39,7 @@ async fn private_addresses_are_refused_and_the_refusal_names_the_way_out() {
     assert_eq!((outcome.failure_kind(), target.hits()), (FailureKind::AddressRefused, 0));
     insta::assert_snapshot!(
         outcome.failure().detail,
-        @"`127.0.0.1` may not be reached: address 127.0.0.1 is loopback; `--allow-private-networks` opens private and loopback networks"
+        @"`127.0.0.1` is blocked: address 127.0.0.1 is loopback; `--allow-private-networks` opens private and loopback networks"
     );
     get(outside().await.url("/")).behind(policy()).run().await.assert_success();
 }

@@ -42,7 +42,7 @@ async fn a_handshake_that_never_ends_runs_out_the_time() {
     let outcome = get(format!("https://{}/", target.address())).timeout_ms(LIMIT_MS).run().await;
     insta::assert_snapshot!(
         said(&outcome, target.address().port()),
-        @"timed out after 3000 ms while shaking hands (TLS) with 127.0.0.1:PORT"
+        @"timed out after 3000 ms while TLS handshake with 127.0.0.1:PORT"
     );
     assert!(outcome.http().hops[0].phases.connect_us.is_some());
 }

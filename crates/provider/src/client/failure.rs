@@ -56,7 +56,7 @@ impl Failure {
 
     /// The answer is none that the service sends.
     pub fn broken(why: impl fmt::Display) -> Self {
-        Self::Failed(format!("The service's answer came broken: {why}."))
+        Self::Failed(format!("The service sent an invalid response: {why}."))
     }
 }
 
@@ -108,13 +108,13 @@ fn said_by_the_service(error: &Error, reason: &str, circumstances: &Circumstance
     } else if is(Reason::RateLimited) {
         format!("{}{}", too_many_calls(&said, circumstances), after(circumstances))
     } else {
-        format!("The service answered: {said}.{}", after(circumstances))
+        format!("The service returned: {said}.{}", after(circumstances))
     })
 }
 
 fn too_many_calls(said: &str, circumstances: &Circumstances<'_>) -> String {
     let wait = circumstances.asked_to_wait.unwrap_or_default().as_secs();
-    format!("The service refuses the call: {said}. It asks to wait {wait} s.")
+    format!("The service rejected the call: {said}. Retry after {wait} s.")
 }
 
 /// What came from somewhere between here and the service, or did not come at all.
@@ -127,9 +127,9 @@ fn met_on_the_way(error: &Error, circumstances: &Circumstances<'_>) -> String {
             let seconds = circumstances.time.as_secs();
             let whose = match circumstances.repeat {
                 Repeat::Safe | Repeat::Creates => "the `request_timeout` of the provider",
-                Repeat::WhenRefused => "which is more than such a call takes",
+                Repeat::WhenRefused => "which is longer than such a call takes",
             };
-            format!("{base_url} did not answer within {seconds} s, {whose}.{after}")
+            format!("{base_url} did not respond within {seconds} s, {whose}.{after}")
         }
         Code::Unavailable if is_of_trust(error) => format!(
             "{base_url} shows a certificate that is not trusted: {said}. Is it the right address? \
@@ -144,10 +144,12 @@ fn met_on_the_way(error: &Error, circumstances: &Circumstances<'_>) -> String {
              SERVICE_API_TOKEN, to a key of this service that holds."
         ),
         Code::ResourceExhausted => {
-            format!("The answer of {base_url} is larger than any that the service sends: {said}.")
+            format!(
+                "The response of {base_url} is larger than any response of the service: {said}."
+            )
         }
         Code::Internal | Code::DataLoss => {
-            format!("The answer of {base_url} came broken: {said}.{after}")
+            format!("The response of {base_url} was invalid: {said}.{after}")
         }
         Code::Canceled
         | Code::Unknown
@@ -169,14 +171,12 @@ fn met_on_the_way(error: &Error, circumstances: &Circumstances<'_>) -> String {
 fn after(circumstances: &Circumstances<'_>) -> String {
     let tried = match circumstances.tries {
         0 | 1 => String::new(),
-        tries => format!(" It was tried {tries} times."),
+        tries => format!(" It was attempted {tries} times."),
     };
     let done = match (circumstances.repeat, circumstances.unclear) {
         (Repeat::Safe, _) => "",
-        (Repeat::WhenRefused, true) => " It may have been carried out nevertheless.",
-        (Repeat::Creates, true) => {
-            " It may have been created nevertheless: look for it, and import it."
-        }
+        (Repeat::WhenRefused, true) => " It may have been carried out.",
+        (Repeat::Creates, true) => " It may have been created: look for it and import it.",
         (Repeat::WhenRefused, false) => " Nothing was done.",
         (Repeat::Creates, false) => " Nothing was created.",
     };

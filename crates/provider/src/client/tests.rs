@@ -238,7 +238,7 @@ async fn what_does_something_each_time_is_made_again_only_when_it_was_refused() 
     let fake = Fake::start([limited("retry-after: 0\r\n"), gone]).await;
     let failure = trigger(&fake.client()).await.unwrap_err();
     assert_eq!(fake.requests().len(), 2);
-    insta::assert_snapshot!(said(&failure, &fake), @"http://HOST/rpc cannot be reached: HTTP error 503. Is `base_url` of the provider (or SERVICE_API_URL) right, and does the service run? It was tried 2 times. It may have been carried out nevertheless.");
+    insta::assert_snapshot!(said(&failure, &fake), @"http://HOST/rpc cannot be reached: HTTP error 503. Is `base_url` of the provider (or SERVICE_API_URL) right, and does the service run? It was attempted 2 times. It may have been carried out.");
 }
 
 #[tokio::test]
@@ -246,8 +246,7 @@ async fn a_create_that_stays_unclear_says_what_to_look_for() {
     let fake = Fake::start([answer("503 Service Unavailable", "", b"")]).await;
     let failure = create(&fake.client()).await.unwrap_err();
     let said = said(&failure, &fake);
-    let words =
-        "It was tried 4 times. It may have been created nevertheless: look for it, and import it.";
+    let words = "It was attempted 4 times. It may have been created: look for it and import it.";
     assert!(said.ends_with(words), "{said}");
 }
 
@@ -294,15 +293,15 @@ async fn every_way_to_fail_has_words_that_help() {
     long text: http://HOST/rpc does not answer as the service does: HTTP error 500: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…. Is `base_url` of the provider (or SERVICE_API_URL) right? It usually ends in /rpc.
     not the path: http://HOST/rpc does not answer as the service does: HTTP error 404: nothing here. Is `base_url` of the provider (or SERVICE_API_URL) right? It usually ends in /rpc.
     moved: http://HOST/rpc does not answer as the service does: HTTP error 301. Is `base_url` of the provider (or SERVICE_API_URL) right? It usually ends in /rpc.
-    no JSON: The answer of http://HOST/rpc came broken: failed to decode response: trailing characters at line 1 column 3.
+    no JSON: The response of http://HOST/rpc was invalid: failed to decode response: trailing characters at line 1 column 3.
     protobuf: http://HOST/rpc does not answer as the service does: unexpected content-type: application/proto. Is `base_url` of the provider (or SERVICE_API_URL) right? It usually ends in /rpc.
-    cut off: The answer of http://HOST/rpc came broken: failed to read response body: error reading a body from connection.
-    enormous: The answer of http://HOST/rpc is larger than any that the service sends: response body size exceeds limit 67108864.
+    cut off: The response of http://HOST/rpc was invalid: failed to read response body: error reading a body from connection.
+    enormous: The response of http://HOST/rpc is larger than any response of the service: response body size exceeds limit 67108864.
     nothing at all: http://HOST/rpc cannot be reached: connection closed before message completed. Is `base_url` of the provider (or SERVICE_API_URL) right, and does the service run?
     no HTTP: http://HOST/rpc cannot be reached: invalid HTTP version parsed. Is `base_url` of the provider (or SERVICE_API_URL) right, and does the service run?
-    late: http://HOST/rpc did not answer within 1 s, the `request_timeout` of the provider.
-    limited for hours: The service refuses the call: too many calls. It asks to wait 9999 s.
-    failing: The service answered: the service failed; its log has the cause.
+    late: http://HOST/rpc did not respond within 1 s, the `request_timeout` of the provider.
+    limited for hours: The service rejected the call: too many calls. Retry after 9999 s.
+    failing: The service returned: the service failed; its log has the cause.
     read-only: The service refuses to change anything: this key is read-only. A plan needs a key with the scope read, an apply one with the scope write.
     unknown key: The service does not accept the key: no such key. Set `api_token` of the provider, or SERVICE_API_TOKEN, to a key of this service that holds.
     ");
@@ -314,7 +313,7 @@ async fn what_is_not_there_and_what_is_refused_can_be_told_apart() {
     let failure = read(&fake.client()).await.unwrap_err();
     assert_eq!(
         failure,
-        Failure::NotFound("there is no monitor `mon_1` in this workspace".to_owned())
+        Failure::NotFound("monitor `mon_1` not found in this workspace".to_owned())
     );
     let violations = rules::Violation::new("monitor.retry", 11, "must be 0 to 10").into();
     let fake = Fake::start([refused("400 No", &rpc::invalid(&violations), "")]).await;
@@ -330,7 +329,7 @@ async fn where_nobody_listens_it_is_tried_and_then_said() {
     let failure = read(&client(&format!("http://{}", nobody.address()), 2)).await.unwrap_err();
     let said = failure.to_string();
     assert!(said.contains("cannot be reached"), "{said}");
-    assert!(said.ends_with("It was tried 3 times."), "{said}");
+    assert!(said.ends_with("It was attempted 3 times."), "{said}");
 }
 
 #[tokio::test]
@@ -338,8 +337,8 @@ async fn what_was_never_sent_made_nothing_and_says_so() {
     let nobody = TcpTarget::refusing();
     let nowhere = client(&format!("http://{}", nobody.address()), 1);
     for (failed, words) in [
-        (create(&nowhere).await, "It was tried 2 times. Nothing was created."),
-        (trigger(&nowhere).await, "It was tried 2 times. Nothing was done."),
+        (create(&nowhere).await, "It was attempted 2 times. Nothing was created."),
+        (trigger(&nowhere).await, "It was attempted 2 times. Nothing was done."),
     ] {
         let said = failed.unwrap_err().to_string();
         assert!(said.contains("cannot be reached") && said.ends_with(words), "{said}");
@@ -367,7 +366,7 @@ fn a_call_that_acts_has_a_time_of_its_own_and_names_that() {
         explained(&late, &circumstances).to_string()
     });
     insta::assert_snapshot!(words.join("\n"), @r"
-    http://127.0.0.1:1 did not answer within 150 s, the `request_timeout` of the provider.
-    http://127.0.0.1:1 did not answer within 150 s, which is more than such a call takes. It may have been carried out nevertheless.
+    http://127.0.0.1:1 did not respond within 150 s, the `request_timeout` of the provider.
+    http://127.0.0.1:1 did not respond within 150 s, which is longer than such a call takes. It may have been carried out.
     ");
 }

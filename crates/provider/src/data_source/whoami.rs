@@ -13,7 +13,7 @@ use crate::schema;
 /// The caller.
 pub(super) static WHOAMI_DATA: Resource = Resource {
     name: "service_whoami",
-    description: "Says which workspace the key belongs to and what it may do.",
+    description: "Returns the workspace and the scope of the key.",
     fields: &[
         Field::output("name", WORKSPACE.shape_of("name"), "Name of the workspace."),
         Field::output("slug", WORKSPACE.shape_of("slug"), "Slug of the workspace."),
@@ -44,7 +44,7 @@ impl DataSource for WhoamiData {
 
     async fn read(&self, ctx: &Context<Connection>, config: Object) -> Outcome<Object> {
         let who = ctx.client()?.client()?.whoami().await;
-        let who = who.map_err(|failure| told("Cannot ask who the key is", failure))?;
+        let who = who.map_err(|failure| told("Cannot read the workspace of the key", failure))?;
         Ok(config
             .with("name", who.name)
             .with("slug", who.slug)

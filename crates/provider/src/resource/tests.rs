@@ -126,7 +126,7 @@ fn a_field_of_another_type_is_an_error_of_the_answer() {
         let prior = State::new(terraform_plugin::Object::new().with("id", "page_1"));
         let refused = runtime.block_on(pages.read(&client(port), prior)).unwrap_err();
         let said = &refused.iter().next().unwrap().detail;
-        assert!(said.contains("came broken"), "{said}");
+        assert!(said.contains("sent an invalid response"), "{said}");
     }
 }
 

@@ -83,7 +83,7 @@ impl Filled {
         }
         if given.elements().iter().any(Value::is_null) {
             // The wire would leave it out, and what comes back would not be what was planned.
-            self.refused.push(Violation::unseen(path.to_string(), "must not hold null"));
+            self.refused.push(Violation::unseen(path.to_string(), "must not be null"));
             self.unknown.push(path.clone());
             return stand_in(field.shape);
         }

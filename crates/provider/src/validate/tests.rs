@@ -258,9 +258,9 @@ fn a_null_in_a_set_or_a_list_is_refused_where_it_stands() {
     let domains = Value::list([text("example.com"), Value::Null]);
     all.extend(said(&STATUS_PAGE, &PAGES, &page().with("auth_email_domains", domains)));
     insta::assert_snapshot!(all.join("\n"), @r"
-    regions: `regions` must not hold null.
-    monitor_ids: `monitor_ids` must not hold null.
-    auth_email_domains: `auth_email_domains` must not hold null.
+    regions: `regions` must not be null.
+    monitor_ids: `monitor_ids` must not be null.
+    auth_email_domains: `auth_email_domains` must not be null.
     ");
 }
 

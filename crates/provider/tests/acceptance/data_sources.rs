@@ -154,7 +154,7 @@ async fn what_is_not_there_and_what_is_out_of_bounds_is_an_error_of_its_argument
     insta::assert_snapshot!(error.shown()[0], @r#"
     error: Cannot read the monitor
       on main.tf line 7: data "service_monitor" "one" {
-      The service says: there is no monitor `mon_0000000000000` in this workspace.
+      The service says: monitor `mon_0000000000000` not found in this workspace.
     "#);
 }
 

@@ -314,7 +314,7 @@ async fn an_export_with_its_secrets_plans_imports_and_nothing_else() {
     // Nobody's work is lost.
     let refused = export(&world, Scope::Write, &["--out", out]).await;
     assert_eq!(refused.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&refused.stderr).contains("is there already"));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("already exists"));
 }
 
 #[tokio::test]

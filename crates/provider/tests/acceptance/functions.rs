@@ -27,5 +27,5 @@ async fn an_argument_that_is_no_word_is_named_with_those_there_are() {
     let world = World::start().await;
     world.configure("output \"o\" {\n  value = provider::service::regions(\"mars\")\n}\n");
     let error = world.terraform.plan().await.unwrap_err().to_string();
-    assert!(error.contains("known are fly, koyeb, railway"), "{error}");
+    assert!(error.contains("expected one of fly, koyeb, railway"), "{error}");
 }

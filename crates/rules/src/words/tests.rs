@@ -18,5 +18,8 @@ fn a_word_says_what_it_means() {
 #[test]
 fn an_unknown_word_is_refused_with_the_known_ones() {
     let refusal = Periodicity::parse("7s").unwrap_err();
-    assert_eq!(refusal.to_string(), "`7s` is no periodicity; known are 30s, 1m, 5m, 10m, 30m, 1h");
+    assert_eq!(
+        refusal.to_string(),
+        "unknown periodicity `7s`; expected one of 30s, 1m, 5m, 10m, 30m, 1h"
+    );
 }

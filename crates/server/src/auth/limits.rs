@@ -88,7 +88,7 @@ impl Limits {
             Err(not_until) => {
                 let wait = not_until.wait_time_from(ContextClock(self.ctx.clone()).now());
                 let message = format!(
-                    "this key made more than {} calls a second; wait and repeat",
+                    "this key made more than {} calls a second; wait and retry",
                     self.rate.get()
                 );
                 let mut error = rpc::resource_exhausted(message, wait);
@@ -161,7 +161,7 @@ fn buckets<Key: Hash + Eq + Clone>(quota: Quota, ctx: &Context) -> Buckets<Key> 
 }
 
 fn too_many_failures(wait: Duration) -> rpc::Error {
-    rpc::resource_exhausted("too many calls with a wrong key came from this address", wait)
+    rpc::resource_exhausted("too many calls with an unknown key from this address", wait)
 }
 
 /// An IPv6 customer has a whole /64: it counts as one address.

@@ -23,7 +23,7 @@ pub(super) fn warn_of_strangers() {
     let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
     for name in strangers(names) {
         tracing::warn!(
-            "the variable `{name}` is no setting and means nothing; `aloft config` lists those there are"
+            "the variable `{name}` is not a setting and has no effect; `aloft config` lists all settings"
         );
     }
 }

@@ -19,24 +19,24 @@ pub(super) async fn keep(app: App, results_for: Duration, stop: CancellationToke
     let keep = kept(results_for);
     for round in 0_u32.. {
         if let Err(error) = app.auth.save_last_uses().await {
-            tracing::warn!(%error, "the last uses of keys were not written down: {error}");
+            tracing::warn!(%error, "failed to store when keys were last used: {error}");
         }
         app.auth.tidy();
         app.visitors.tidy();
         app.subscribing.tidy();
         app.shelf.tidy(app.ctx.now());
         if let Err(error) = gather(&app, &stop).await {
-            tracing::error!(%error, "results could not be gathered into the history: {error}");
+            tracing::error!(%error, "failed to aggregate results into the history: {error}");
         }
         if round % RETENTION_ROUNDS == 0
             && let Err(error) = plan_ahead(&app, &stop).await
         {
-            tracing::error!(%error, "windows of maintenance could not be written ahead: {error}");
+            tracing::error!(%error, "failed to schedule maintenance windows: {error}");
         }
         if round % RETENTION_ROUNDS == 0
             && let Err(error) = prune(&app, keep, &stop).await
         {
-            tracing::error!(%error, "what is past its time could not be taken away: {error}");
+            tracing::error!(%error, "failed to delete expired data: {error}");
         }
         let next = app.ctx.now() + EVERY;
         tokio::select! {

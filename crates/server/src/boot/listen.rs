@@ -91,7 +91,7 @@ pub(super) async fn serve(listener: TcpListener, serving: Serving, stop: Cancell
     }
     drop(listener);
     if tokio::time::timeout(DRAIN_WITHIN, connections.shutdown()).await.is_err() {
-        tracing::warn!("calls under way did not end in time and are given up");
+        tracing::warn!("requests in flight did not finish in time and were cancelled");
     }
 }
 
@@ -144,7 +144,7 @@ fn from(
 
 fn prepare(stream: &TcpStream) {
     if let Err(error) = stream.set_nodelay(true) {
-        tracing::debug!(%error, "answers of a connection may be delayed: {error}");
+        tracing::debug!(%error, "responses of a connection may be delayed: {error}");
     }
 }
 
@@ -162,7 +162,7 @@ fn builder() -> Builder<TokioExecutor> {
 async fn refused(error: &io::Error) {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
     if !matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset) {
-        tracing::error!(%error, "a connection could not be accepted: {error}");
+        tracing::error!(%error, "failed to accept a connection: {error}");
         tokio::time::sleep(REFUSED_PAUSE).await;
     }
 }

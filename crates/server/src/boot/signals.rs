@@ -27,10 +27,12 @@ impl Signals {
     /// Ends the process when another one comes. What was answered as stored is on disk, as after
     /// any other end.
     pub(super) fn end_on_the_next(mut self) {
-        tracing::info!("what runs comes to its end first; ask again to end at once");
+        tracing::info!(
+            "shutting down after requests in flight finish; signal again to stop at once"
+        );
         tokio::spawn(async move {
             self.heard().await;
-            tracing::warn!("asked twice to end: what ran is given up");
+            tracing::warn!("second signal: stopping at once");
             std::process::exit(AT_ONCE);
         });
     }

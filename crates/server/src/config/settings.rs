@@ -50,11 +50,11 @@ pub struct Settings {
     pub egress_addresses: Vec<IpAddr>,
     /// Certificates that checks trust besides the public ones.
     pub extra_ca_file: Option<PathBuf>,
-    /// Calls a second that one key may make.
+    /// Calls per second for each API key.
     pub calls_per_second: NonZeroU32,
-    /// Calls that one key may make at once after a pause.
+    /// Burst of calls for each API key.
     pub calls_burst: NonZeroU32,
-    /// Calls a minute with a wrong key that one address may make.
+    /// Calls per minute with an unknown key for each address.
     pub failed_calls_per_minute: NonZeroU32,
     /// Proxies whose `X-Forwarded-For` is believed.
     pub trusted_proxies: Vec<IpNet>,
@@ -292,7 +292,7 @@ mod tests {
         insta::assert_snapshot!(refusals.join("\n"), @"
         `listen` must be an address such as 127.0.0.1:8080, not `8080` (from the environment)
         `allow_private_networks` must be true or false, not `yes` (from the environment)
-        `default_regions` is wrong: `mars` is no region; known are fly-ams, fly-arn, fly-bom, fly-cdg, fly-dfw, fly-ew
+        `default_regions` is wrong: unknown region `mars`; expected one of fly-ams, fly-arn, fly-bom, fly-cdg, fly-dfw
         `default_regions` must name one region or more: no monitor runs nowhere (from the environment)
         `retention_days` must be 1 to 3650, not `0` (from the environment)
         `retention_days` must be 1 to 3650, not `3651` (from the environment)

@@ -153,7 +153,7 @@ impl Admin {
             Way::Server(folder) => folder.display().to_string(),
             Way::Store(_) => "this command".to_owned(),
         };
-        let why = "it answered another question; it may be of another version".to_owned();
+        let why = "it sent an unexpected response; it may run another version".to_owned();
         ControlError::Unreachable { folder, why }
     }
 }

@@ -81,7 +81,7 @@ pub async fn migrate(
         }
     };
     if !folder.is_dir() {
-        let why = format!("there is no data folder `{}`", folder.display());
+        let why = format!("data folder `{}` not found", folder.display());
         return Err(ControlError::Refused(why));
     }
     let done = store::transfer(&folder, master_key, from, to).await?;

@@ -122,7 +122,7 @@ impl Desk {
                 Err(error) => return Err(refused(error)),
             }
         }
-        Err(ControlError::Refused(format!("there is no key `{id}`; see `aloft keys list`")))
+        Err(ControlError::Refused(format!("unknown key `{id}`; see `aloft keys list`")))
     }
 
     pub(super) fn into_store(self) -> Store {

@@ -61,7 +61,7 @@ impl Socket {
             served = serving => if let Err(error) = served {
                 tracing::error!(%error, "the control socket failed: {error}");
             },
-            () = late => tracing::warn!("a command that does not end is given up"),
+            () = late => tracing::warn!("a command did not finish in time and was cancelled"),
         }
         // The next server takes it away where this one cannot.
         let _ = fs::remove_file(&self.path);

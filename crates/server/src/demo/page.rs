@@ -23,7 +23,7 @@ pub(super) async fn publish(
     let draft = PageDraft {
         title: Some("Demo".to_owned()),
         slug: Some(SLUG.to_owned()),
-        description: Some("Targets that this server makes for itself".to_owned()),
+        description: Some("Example targets served by this server".to_owned()),
         ..PageDraft::default()
     };
     let settings = draft.parse().expect("the demo's page keeps every rule");

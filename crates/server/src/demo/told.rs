@@ -34,7 +34,7 @@ const OPEN: Story = Story {
         (
             ReportStatus::Investigating,
             Duration::from_mins(40),
-            "Checks from all regions see status 503. We look into it.",
+            "All checks receive status 503. We are looking into it.",
         ),
         (
             ReportStatus::Identified,
@@ -48,22 +48,22 @@ const OPEN: Story = Story {
 
 /// Is over.
 const PAST: Story = Story {
-    title: "The slow page took longer than usual",
+    title: "The slow page responded slowly",
     about: SLOW_PAGE,
     impact: Impact::Degraded,
     updates: [
         (
             ReportStatus::Investigating,
             Duration::from_hours(50),
-            "Answers take two seconds where half a second is usual.",
+            "Responses take two seconds instead of half a second.",
         ),
         (
             ReportStatus::Monitoring,
             Duration::from_hours(49),
-            "A cache was cold. It is warm again, and we watch it.",
+            "A cache was empty. It has been refilled, and we are monitoring it.",
         ),
     ],
-    ended: Some((Duration::from_hours(48), "Answers are as quick as before.")),
+    ended: Some((Duration::from_hours(48), "Response times are back to normal.")),
 };
 
 /// Says all of it on a page with these components, by their monitors' names. Nobody is told.
@@ -146,8 +146,10 @@ async fn plan(
     let hour = HOUR.as_millis() as i64;
     let begins = (change.at + 26 * HOUR).as_millis().div_euclid(hour) * hour;
     let draft = MaintenanceDraft {
-        title: Some("New disks for the name server".to_owned()),
-        description: Some("Checks go on in this hour; alerts wait for its end.".to_owned()),
+        title: Some("Disk replacement on the name server".to_owned()),
+        description: Some(
+            "Checks continue during this hour; alerts are held back until it ends.".to_owned(),
+        ),
         starts_at: Some(Timestamp::from_millis(begins)),
         duration: Some("1h".to_owned()),
         component_ids: vec![about.to_string()],

@@ -61,7 +61,7 @@ pub(super) fn moved(address: &str) -> Response {
 
 /// That too many wait for what is made for them.
 pub(super) fn busy() -> Response {
-    let mut response = Response::new(Body::from("many read the documentation now; come again\n"));
+    let mut response = Response::new(Body::from("the documentation is overloaded; try again\n"));
     *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));

@@ -330,7 +330,7 @@ async fn refused(order: &mut Order, error: Option<Error>) -> Trouble {
             Trouble::Challenge(told_of(&problem))
         }
         Some(error) => Trouble::Acme(error),
-        None => Trouble::Other("the ACME server refused the order and did not say why".to_owned()),
+        None => Trouble::Other("the ACME server rejected the order without a reason".to_owned()),
     }
 }
 

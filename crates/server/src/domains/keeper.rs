@@ -312,7 +312,7 @@ impl Keeper {
         }
         let kept = self.store.certificates().failed(domain.clone(), why, then).await;
         if let Err(error) = kept {
-            tracing::warn!(%error, "why there is no certificate is not written down: {error}");
+            tracing::warn!(%error, "failed to store the reason for a missing certificate: {error}");
         }
     }
 }

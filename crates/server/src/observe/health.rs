@@ -53,10 +53,10 @@ pub(crate) async fn ready(State(app): State<App>) -> Response {
 fn told(store: &Result<(), StoreError>) -> &'static str {
     match store {
         Ok(()) => "ok",
-        Err(StoreError::Closed) => "the store is closed",
+        Err(StoreError::Closed) => "the database is closed",
         Err(error) => {
             tracing::error!(%error, "the server is not ready: {error}");
-            "the store does not answer; the log has the cause"
+            "the database does not respond; see the log for the cause"
         }
     }
 }
@@ -75,7 +75,7 @@ mod tests {
     fn why_the_store_does_not_answer_is_not_told_to_everybody() {
         let why = "hunter2".to_owned();
         assert!(!told(&Err(StoreError::Corrupt { what: why.clone(), why })).contains("hunter2"));
-        assert_eq!(told(&Err(StoreError::Closed)), "the store is closed");
+        assert_eq!(told(&Err(StoreError::Closed)), "the database is closed");
         assert_eq!(told(&Ok(())), "ok");
     }
 }

@@ -208,12 +208,12 @@ impl Running {
         rounds.couriers.close();
         let ended = tokio::time::timeout(TRY_WITHIN + RECORD_WITHIN, rounds.couriers.wait()).await;
         if ended.is_err() {
-            warn!("{} couriers did not come home and are given up", rounds.couriers.len());
+            warn!("{} deliveries were still in flight and were cancelled", rounds.couriers.len());
             rounds.abandon.cancel();
             rounds.couriers.wait().await;
         }
         if let Err(why) = self.listening.await {
-            warn!("notify ended badly: {why}");
+            warn!("alert delivery failed: {why}");
         }
     }
 }
@@ -225,7 +225,7 @@ async fn listen(rounds: Arc<Rounds>, mut news: UnboundedReceiver<Woken>) {
         let looked = meanwhile(&rounds, &mut news, look_around(&rounds)).await;
         let Some(looked) = looked else { return };
         if let Err(error) = &looked {
-            warn!(%error, "the outbox cannot be read: {error}");
+            warn!(%error, "failed to read the outbox: {error}");
         }
         let rest = rest(&rounds.sender.ctx, looked.ok().flatten());
         if meanwhile(&rounds, &mut news, rest).await.is_none() {

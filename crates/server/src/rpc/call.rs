@@ -103,7 +103,7 @@ pub(super) async fn edited<T, F: Future<Output = Result<Option<T>, Error>>>(
             return Ok(edited);
         }
     }
-    let why = format!("{noun} `{id}` is being changed by others all the time; repeat the call");
+    let why = format!("{noun} `{id}` is being modified concurrently; retry");
     Err(rpc::conflict(why))
 }
 

@@ -102,7 +102,7 @@ pub(super) async fn list(
     let token = request.page_token.as_deref().filter(|token| !token.is_empty());
     let after = token.and_then(place::read);
     if token.is_some() && after.is_none() {
-        let allowed = "must be the next_page_token of an earlier answer";
+        let allowed = "must be the next_page_token of an earlier response";
         wrong.push(Violation::unseen("page_token", allowed));
     }
     if !wrong.is_empty() {

@@ -134,7 +134,7 @@ impl Answer {
 
 impl fmt::Debug for Answer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "an answer of {} bytes", self.body.len())
+        write!(f, "a response of {} bytes", self.body.len())
     }
 }
 
@@ -168,6 +168,6 @@ mod tests {
         let body = Bytes::from_static(b"hunter2");
         let answer = Answer { headers: HeaderMap::new(), body: body.clone(), trailers: None };
         let shown = format!("{answer:?} {:?}", super::super::whole::Message(body));
-        assert_eq!(shown, "an answer of 7 bytes a message of 7 bytes");
+        assert_eq!(shown, "a response of 7 bytes a message of 7 bytes");
     }
 }

@@ -44,7 +44,7 @@ impl Asked<'_> {
         let token = self.page_token.filter(|token| !token.is_empty());
         let after = token.and_then(read::<Id>);
         if token.is_some() && after.is_none() {
-            let allowed = "must be the next_page_token of an earlier answer";
+            let allowed = "must be the next_page_token of an earlier response";
             wrong.push(Violation::unseen("page_token", allowed));
         }
         if token.is_some() && self.offset.is_some_and(|offset| offset != 0) {
@@ -122,7 +122,7 @@ mod tests {
         }
         insta::assert_snapshot!(
             refused(Asked { limit: Some(101), offset: Some(-1), page_token: Some("x") }),
-            @"`limit` must be 1 to 100 (given: `101`); `offset` must be 0 or more (given: `-1`); `page_token` must be the next_page_token of an earlier answer; `offset` cannot be given together with page_token"
+            @"`limit` must be 1 to 100 (given: `101`); `offset` must be 0 or more (given: `-1`); `page_token` must be the next_page_token of an earlier response; `offset` cannot be given together with page_token"
         );
     }
 

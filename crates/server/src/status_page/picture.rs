@@ -165,7 +165,7 @@ mod tests {
         Some("Acme"): Größe ist ausgefallen (0 Komponenten)
         None: API is down (0 components)
         Some("Acme"): Down (0 components)
-        None: Everything is down (0 components)
+        None: All systems are down (0 components)
         "#);
     }
 

@@ -240,7 +240,7 @@ impl Shelf {
         let Some(last) = last.filter(|last| last.holds(app, now) != Holds::Never) else {
             return Err(why);
         };
-        tracing::warn!(page.id = %whose.page, "a status page is shown as it was: {why}");
+        tracing::warn!(page.id = %whose.page, "a status page is shown from the cache: {why}");
         Ok(Some(Arc::new(last.cut_off(now, reading))))
     }
 
@@ -331,7 +331,7 @@ impl Whose {
 
 /// Why a visitor was given nothing who waited for long enough.
 pub(super) fn too_slow() -> String {
-    format!("the database did not answer within {READ_WITHIN:?}")
+    format!("the database did not respond within {READ_WITHIN:?}")
 }
 
 /// Makes a page anew while visitors see the last one; once for each.

@@ -116,16 +116,16 @@ async fn what_breaks_a_rule_is_refused_the_same_way_by_socket_and_by_folder() {
     }
     assert_eq!(shown[0], shown[1]);
     insta::assert_snapshot!(shown[0], @"
-    there is a workspace `acme` already; choose another name
+    workspace `acme` already exists; choose another name
     `slug` must be words of a–z and 0–9 joined by single hyphens, such as my-page (given: `No Slug`)
     `name` must not be empty
-    there is no workspace `nobody`
+    workspace `nobody` not found
     `name` must not be empty
     a key holds for 1 second to 36500 days, or for good
     a key holds for 1 second to 36500 days, or for good
     a key holds for 1 second to 36500 days, or for good
-    there is no key `key_0000000000001`; see `aloft keys list`
-    there is no workspace `nobody`
+    unknown key `key_0000000000001`; see `aloft keys list`
+    workspace `nobody` not found
     ");
 }
 

@@ -22,7 +22,7 @@ async fn a_server_whose_store_is_closed_says_so() {
     let ready = server.nobody().get("/readyz").await;
     assert_eq!(
         (ready.status.as_u16(), &ready.json()["store"]),
-        (503, &json!("the store is closed"))
+        (503, &json!("the database is closed"))
     );
     assert_eq!(server.nobody().get("/healthz").await.status, 200);
 }

@@ -104,11 +104,11 @@ async fn errors_are_problems_with_a_reason() {
     let shown: Vec<String> = replies.iter().map(ToString::to_string).collect();
     assert_snapshot!(shown.join("\n"), @r#"
     401 {"type":"about:blank","title":"Unauthorized","status":401,"detail":"the header x-service-key is missing; send an API key in it","reason":"KEY_MISSING","requestId":"req_c3cf17102b7f7f86"}
-    401 {"type":"about:blank","title":"Unauthorized","status":401,"detail":"this key is unknown; check that it was copied whole","reason":"KEY_UNKNOWN","requestId":"req_3466e9a083914f64"}
-    404 {"type":"about:blank","title":"Not Found","status":404,"detail":"there is no `/v1/nonsense`; see /v1/openapi.json","reason":"NOT_FOUND","requestId":"req_d81a8d2b5a4485ac"}
-    404 {"type":"about:blank","title":"Not Found","status":404,"detail":"there is no `/v1`; see /v1/openapi.json","reason":"NOT_FOUND","requestId":"req_db01602b100b9ed7"}
+    401 {"type":"about:blank","title":"Unauthorized","status":401,"detail":"unknown API key; check that it is complete and belongs to this server","reason":"KEY_UNKNOWN","requestId":"req_3466e9a083914f64"}
+    404 {"type":"about:blank","title":"Not Found","status":404,"detail":"`/v1/nonsense` not found; see /v1/openapi.json","reason":"NOT_FOUND","requestId":"req_d81a8d2b5a4485ac"}
+    404 {"type":"about:blank","title":"Not Found","status":404,"detail":"`/v1` not found; see /v1/openapi.json","reason":"NOT_FOUND","requestId":"req_db01602b100b9ed7"}
     405 {"type":"about:blank","title":"Method Not Allowed","status":405,"detail":"POST is not for `/v1/whoami`; see /v1/openapi.json","reason":"METHOD_NOT_ALLOWED","requestId":"req_a9038a921825f10d"}
-    404 {"type":"about:blank","title":"Not Found","status":404,"detail":"there is no key `key_0000000000001` in this workspace","reason":"NOT_FOUND","requestId":"req_edf5f1d90dca2f6a"}
+    404 {"type":"about:blank","title":"Not Found","status":404,"detail":"key `key_0000000000001` not found in this workspace","reason":"NOT_FOUND","requestId":"req_edf5f1d90dca2f6a"}
     "#);
 }
 

@@ -164,7 +164,7 @@ async fn monitor_of(db: &mut Connection, component: &Component) -> Result<Option
     .fetch_optional(db)
     .await?;
     if shown.is_some() {
-        let allowed = "must be on a status page once, and another component of this one shows it";
+        let allowed = "is already shown by another component of this status page";
         return Err(StoreError::Taken(Violation::new("monitor_id", monitor, allowed)));
     }
     Ok(Some(number))

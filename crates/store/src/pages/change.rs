@@ -296,7 +296,7 @@ async fn refuse_taken(db: &mut Connection, page: &StatusPage) -> Result<(), Stor
 }
 
 fn taken(field: &str, given: &str) -> StoreError {
-    let allowed = "must be unique in this server, and another status page has it";
+    let allowed = "is already used by another status page of this server";
     StoreError::Taken(Violation::new(field, given, allowed))
 }
 

@@ -136,7 +136,7 @@ async fn refuse_taken(
     settings: &SubscriberSettings,
 ) -> Result<(), StoreError> {
     if find(session, settings.page_id, &settings.destination).await?.is_some() {
-        const ALLOWED: &str = "must be new to the status page, and a subscriber has it";
+        const ALLOWED: &str = "is already subscribed to the status page";
         let violation = match &settings.destination {
             Destination::Email(address) => Violation::new("email", address, ALLOWED),
             Destination::Webhook(_) => Violation::unseen("webhook_url", ALLOWED),

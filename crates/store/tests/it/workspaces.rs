@@ -21,7 +21,7 @@ async fn a_workspace_is_found_by_its_slug() {
 async fn an_unknown_slug_is_not_found() {
     for_each_engine(async |home| {
         let refusal = home.store.workspaces().by_slug("nobody").await.unwrap_err();
-        assert_eq!(refusal.to_string(), "there is no workspace `nobody`");
+        assert_eq!(refusal.to_string(), "workspace `nobody` not found");
     })
     .await;
 }

@@ -40,7 +40,7 @@ pub enum Error {
         why: io::Error,
     },
     /// `terraform` did not end.
-    #[error("`terraform {command}` did not end within {seconds} s")]
+    #[error("`terraform {command}` did not finish within {seconds} s")]
     Late {
         /// Its arguments.
         command: String,

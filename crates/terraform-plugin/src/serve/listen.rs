@@ -16,7 +16,7 @@ use super::tls::Tls;
 const WAITING: usize = 16;
 /// How long a client may take to show its certificate.
 const HANDSHAKE: std::time::Duration = std::time::Duration::from_secs(5);
-/// After a connection could not be accepted, because the process is out of files for example.
+/// After failed to accept a connection, because the process is out of files for example.
 const AFTER_A_FAILURE: std::time::Duration = std::time::Duration::from_millis(50);
 
 /// A place to connect to.

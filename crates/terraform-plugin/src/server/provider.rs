@@ -47,7 +47,7 @@ impl Typed {
             return Ok(values);
         };
         let detail = format!("`{name}` is still unknown. This is a fault of the provider.");
-        Err(Diagnostic::error("Unknown value in an answer", detail).at(name.as_str()).into())
+        Err(Diagnostic::error("Unknown value in a response", detail).at(name.as_str()).into())
     }
 }
 

@@ -94,7 +94,7 @@ async fn whatever_fails_nothing_that_exists_is_forgotten() {
             gone.clone(),
             Some(config("nobody")),
             Some(state("nobody")),
-            vec!["Answer does not fit the schema"],
+            vec!["Response does not match the schema"],
         ),
         ("fine", gone, Some(config("fine")), Some(state("fine")), vec![]),
     ];
@@ -115,8 +115,8 @@ fn plain(mut object: Object) -> Object {
 async fn a_provider_that_does_not_keep_its_word_is_named() {
     for (script, said, path) in [
         ("lie", "State differs from plan", "size"),
-        ("unsure", "Unknown value in an answer", "revision"),
-        ("stray", "Answer does not fit the schema", "colour"),
+        ("unsure", "Unknown value in a response", "revision"),
+        ("stray", "Response does not match the schema", "colour"),
     ] {
         let answer = applied(None, Some(config(script))).await;
         assert_eq!(summaries(&answer.diagnostics), [said], "{script}");

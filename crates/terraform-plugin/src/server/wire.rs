@@ -52,7 +52,7 @@ pub(super) fn dynamic(object: Option<&Object>, ty: &Type) -> Outcome<Option<prot
 /// Writes a value.
 pub(super) fn dynamic_value(value: &Value, ty: &Type) -> Outcome<proto::DynamicValue> {
     let msgpack = to_msgpack(value, ty).map_err(|why| {
-        Diagnostic::error("Answer does not fit the schema", format!("{why}. {FAULT}"))
+        Diagnostic::error("Response does not match the schema", format!("{why}. {FAULT}"))
     })?;
     Ok(proto::DynamicValue { msgpack, json: Vec::new() })
 }
@@ -61,7 +61,7 @@ pub(super) fn dynamic_value(value: &Value, ty: &Type) -> Outcome<proto::DynamicV
 pub(super) fn conform(schema: &Schema, object: Object) -> Outcome<Object> {
     crate::schema::conform(&schema.body, object).map_err(|unfit| {
         let path = unfit.path.addressable();
-        Diagnostic::error("Answer does not fit the schema", format!("{unfit}. {FAULT}"))
+        Diagnostic::error("Response does not match the schema", format!("{unfit}. {FAULT}"))
             .at(path)
             .into()
     })

@@ -157,12 +157,12 @@ pub fn no_duplicates() -> Validator {
         let elements = value.elements();
         for (at, element) in elements.iter().enumerate() {
             if !element.has_unknown() && elements[..at].contains(element) {
-                let detail = "the same element stands further above";
+                let detail = "duplicate element";
                 found.push(Diagnostic::error("Duplicate element", detail).at(path.index(at)));
             }
         }
     });
-    validator.describe("No element stands twice.")
+    validator.describe("Elements are unique.")
 }
 
 #[cfg(test)]
@@ -185,7 +185,7 @@ mod tests {
         assert_eq!(details(&one_of(["eq", "neq"]), "is"), ["a: `is` is not one of eq, neq"]);
         assert_eq!(details(&each(not_empty()), vec!["x", ""]), ["a[1]: must not be empty"]);
         let twice = details(&no_duplicates(), vec!["x", "y", "x"]);
-        assert_eq!(twice, ["a[2]: the same element stands further above"]);
+        assert_eq!(twice, ["a[2]: duplicate element"]);
     }
 
     #[test]

@@ -111,11 +111,11 @@ fn an_email_says_what_happened_why_it_came_and_how_it_ends() {
 
     2026-11-21 14:35:00 UTC
 
-    Open the status page: https://up.example/status/acme
+    View status page: https://up.example/status/acme
 
     -- 
-    You get this because you subscribed to the status page “Acme”.
-    Choose what you hear of: https://up.example/status/acme/manage/t2
+    You receive this email because you subscribed to the status page “Acme”.
+    Manage subscription: https://up.example/status/acme/manage/t2
     Unsubscribe: https://up.example/status/acme/unsubscribe/t3
     ");
     assert!(mail.html.contains("Shop &lt;b&gt;") && !mail.html.contains("Shop <b>"));
@@ -133,7 +133,7 @@ fn updates_of_a_report_stand_together_and_another_report_does_not() {
 #[test]
 fn who_is_asked_gets_one_link_and_nothing_to_end() {
     let asked = mail(Language::De, &[news(About::Asked(SubscriberId::from_bits(9)))]);
-    assert_eq!(asked.subject, "Bestätigen Sie Ihr Abonnement von „Acme“");
+    assert_eq!(asked.subject, "Bestätige dein Abonnement von „Acme“");
     assert_eq!(asked.list, ListLinks::None);
     assert!(asked.text.contains("/confirm/t1"), "{}", asked.text);
     assert!(!asked.text.contains("/unsubscribe/") && !asked.html.contains("/manage/"));

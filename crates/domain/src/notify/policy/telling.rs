@@ -170,7 +170,7 @@ impl Holds {
     /// The reason of this word.
     pub fn parse(word: &str) -> Result<Self, String> {
         let known = Self::ALL.iter().find(|holds| holds.as_str() == word);
-        known.copied().ok_or_else(|| format!("`{word}` is no reason to wait"))
+        known.copied().ok_or_else(|| format!("unknown reason to wait `{word}`"))
     }
 }
 

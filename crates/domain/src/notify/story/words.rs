@@ -32,13 +32,13 @@ pub(super) fn title(event: &Event) -> String {
             format!("No longer down after {lasted}, still degraded: {name}")
         }
         (EventKind::Recovered, Some(Ended::Paused)) => {
-            format!("Paused after {lasted} of trouble: {name}")
+            format!("Paused during an incident ({lasted}): {name}")
         }
         (EventKind::Recovered, Some(Ended::Deleted)) => {
-            format!("Deleted after {lasted} of trouble: {name}")
+            format!("Deleted during an incident ({lasted}): {name}")
         }
         (EventKind::Recovered, Some(Ended::Resolved)) => {
-            format!("Resolved by hand after {lasted}: {name}")
+            format!("Resolved manually after {lasted}: {name}")
         }
         (EventKind::Test, _) => format!("Test: {name}"),
     }
@@ -48,7 +48,9 @@ pub(super) fn why(event: &Event) -> Option<String> {
     let ended = match (event.kind, event.closed) {
         (EventKind::Recovered, Some(Ended::Paused)) => Some("The monitor was paused."),
         (EventKind::Recovered, Some(Ended::Deleted)) => Some("The monitor was deleted."),
-        (EventKind::Recovered, Some(Ended::Resolved)) => Some("Somebody resolved the incident."),
+        (EventKind::Recovered, Some(Ended::Resolved)) => {
+            Some("The incident was resolved manually.")
+        }
         (
             EventKind::Error | EventKind::Degraded | EventKind::Recovered | EventKind::Test,
             None | Some(_),
@@ -64,10 +66,10 @@ pub(super) fn facts(event: &Event) -> Vec<Fact> {
     let lasted = shown_duration(event.lasted());
     let mut facts = match event.kind {
         EventKind::Recovered => {
-            vec![fact("Began", began.value), fact("Lasted", lasted)]
+            vec![fact("Started", began.value), fact("Duration", lasted)]
         }
         EventKind::Error | EventKind::Degraded if event.reminder > 0 => {
-            vec![began, fact("Lasts", lasted), fact("Reminder", event.reminder.to_string())]
+            vec![began, fact("Duration", lasted), fact("Reminder", event.reminder.to_string())]
         }
         EventKind::Error | EventKind::Degraded => vec![began],
         EventKind::Test => Vec::new(),
@@ -84,7 +86,7 @@ pub(super) fn region(seen: &RegionSeen) -> String {
     let word = match (seen.failing, &seen.reason) {
         (true, _) => "failing",
         (false, Some(_)) => "slow",
-        (false, None) => "fine",
+        (false, None) => "ok",
     };
     let mut line = format!("{} ({}): {word}", seen.region.place().city, seen.region);
     if let Some(status) = seen.status {
@@ -173,9 +175,9 @@ mod tests {
                 0,
                 "No longer down after 12 min, still degraded: API",
             ),
-            (recovered, Some(Ended::Paused), 0, "Paused after 12 min of trouble: API"),
-            (recovered, Some(Ended::Deleted), 0, "Deleted after 12 min of trouble: API"),
-            (recovered, Some(Ended::Resolved), 0, "Resolved by hand after 12 min: API"),
+            (recovered, Some(Ended::Paused), 0, "Paused during an incident (12 min): API"),
+            (recovered, Some(Ended::Deleted), 0, "Deleted during an incident (12 min): API"),
+            (recovered, Some(Ended::Resolved), 0, "Resolved manually after 12 min: API"),
         ] {
             let mut event = Event { closed, reminder, ..an_event(kind) };
             event.began_at = event.at - Duration::from_mins(12);
@@ -189,7 +191,7 @@ mod tests {
         for (closed, expected) in [
             (Ended::Paused, "The monitor was paused."),
             (Ended::Deleted, "The monitor was deleted."),
-            (Ended::Resolved, "Somebody resolved the incident."),
+            (Ended::Resolved, "The incident was resolved manually."),
         ] {
             let event = Event { closed: Some(closed), ..an_event(EventKind::Recovered) };
             assert_eq!(why(&event).as_deref(), Some(expected));

@@ -73,22 +73,22 @@ fn slack_says_it_in_a_word() {
             (
                 404,
                 "channel_not_found",
-                "refused: answered 404 “channel_not_found”; the Slack channel is gone: make a webhook in another",
+                "refused: answered 404 “channel_not_found”; the Slack channel was deleted: create a webhook in another one",
             ),
             (
                 410,
                 "channel_is_archived",
-                "refused: answered 410 “channel_is_archived”; the Slack channel is gone: make a webhook in another",
+                "refused: answered 410 “channel_is_archived”; the Slack channel was deleted: create a webhook in another one",
             ),
             (
                 403,
                 "action_prohibited",
-                "refused: answered 403 “action_prohibited”; an administrator of the Slack workspace has to allow it",
+                "refused: answered 403 “action_prohibited”; an administrator of the Slack workspace must allow it",
             ),
             (
                 404,
                 "no_service",
-                "refused: answered 404 “no_service”; the webhook is disabled: make a new one in Slack",
+                "refused: answered 404 “no_service”; the webhook is disabled: create a new one in Slack",
             ),
             (500, "rollup_error", "again: answered 500 “rollup_error”"),
         ],
@@ -109,7 +109,7 @@ fn discord_says_when_to_come_again_in_the_body() {
             (
                 404,
                 r#"{"message":"Unknown Webhook","code":10015}"#,
-                "refused: answered 404 “Unknown Webhook”; the webhook was deleted: make a new one in Discord",
+                "refused: answered 404 “Unknown Webhook”; the webhook was deleted: create a new one in Discord",
             ),
             (
                 400,
@@ -140,12 +140,12 @@ fn telegram_says_where_a_chat_went_and_when_to_come_again() {
             (
                 400,
                 r#"{"ok":false,"description":"Bad Request: chat not found"}"#,
-                "refused: answered 400 “Bad Request: chat not found”; put the chat's id into the channel, and add the bot to the chat",
+                "refused: answered 400 “Bad Request: chat not found”; enter the chat's id in the channel and add the bot to the chat",
             ),
             (
                 400,
                 r#"{"ok":false,"description":"Bad Request: group chat was upgraded to a supergroup chat","parameters":{"migrate_to_chat_id":-100123}}"#,
-                "refused: answered 400 “Bad Request: group chat was upgraded to a supergroup chat”; the group became a supergroup: put chat id -100123 into the channel",
+                "refused: answered 400 “Bad Request: group chat was upgraded to a supergroup chat”; the group became a supergroup: enter chat id -100123 in the channel",
             ),
             (
                 200,
@@ -155,7 +155,7 @@ fn telegram_says_where_a_chat_went_and_when_to_come_again() {
             (
                 403,
                 r#"{"ok":false,"description":"Forbidden: bot was blocked by the user"}"#,
-                "refused: answered 403 “Forbidden: bot was blocked by the user”; the bot is blocked or not in the chat: let it in again",
+                "refused: answered 403 “Forbidden: bot was blocked by the user”; the bot is blocked or not a member of the chat: add it again",
             ),
         ],
     );
@@ -171,12 +171,12 @@ fn twilio_says_by_a_code_what_is_wrong() {
                 (
                     400,
                     r#"{"code":21610,"message":"Attempt to send to unsubscribed recipient","status":400}"#,
-                    "refused: answered 400 “Attempt to send to unsubscribed recipient”; the receiver has opted out: reply START from the telephone",
+                    "refused: answered 400 “Attempt to send to unsubscribed recipient”; the recipient has opted out: reply START from that phone",
                 ),
                 (
                     400,
                     r#"{"code":21211,"message":"Invalid 'To' Phone Number","status":400}"#,
-                    "refused: answered 400 “Invalid 'To' Phone Number”; put a number into the channel that takes such messages",
+                    "refused: answered 400 “Invalid 'To' Phone Number”; enter a number that can receive such messages in the channel",
                 ),
                 (
                     400,
@@ -186,7 +186,7 @@ fn twilio_says_by_a_code_what_is_wrong() {
                 (
                     401,
                     r#"{"code":20003,"message":"Authenticate","status":401}"#,
-                    "refused: answered 401 “Authenticate”; the server's telephone account is wrong: its operator has to mend it",
+                    "refused: answered 401 “Authenticate”; the server's telephone account is invalid: ask the operator to correct it",
                 ),
                 (
                     429,
@@ -207,7 +207,7 @@ fn those_who_keep_alerts_take_them_later_and_say_what_is_wrong_at_once() {
             (
                 400,
                 r#"{"status":"invalid event","message":"Event object is invalid","errors":["Length of 'routing_key' is incorrect (should be 32 characters)"]}"#,
-                "refused: answered 400 “Length of 'routing_key' is incorrect (should be 32 characters)”; put the integration key of an Events API v2 integration into the channel",
+                "refused: answered 400 “Length of 'routing_key' is incorrect (should be 32 characters)”; enter the integration key of an Events API v2 integration in the channel",
             ),
             (429, "", "again: answered 429"),
         ],
@@ -219,7 +219,7 @@ fn those_who_keep_alerts_take_them_later_and_say_what_is_wrong_at_once() {
             (
                 403,
                 r#"{"message":"You are not authorized"}"#,
-                "refused: answered 403 “You are not authorized”; put the key of an API integration into the channel, and the region it is in",
+                "refused: answered 403 “You are not authorized”; enter the key of an API integration and its region in the channel",
             ),
         ],
     );
@@ -230,7 +230,7 @@ fn those_who_keep_alerts_take_them_later_and_say_what_is_wrong_at_once() {
             (
                 404,
                 "",
-                "refused: answered 404; the integration is gone: put the URL of a formatted webhook into the channel",
+                "refused: answered 404; the integration was deleted: enter the URL of a formatted webhook in the channel",
             ),
         ],
     );
@@ -249,7 +249,7 @@ fn google_chat_and_ntfy_say_it_in_their_errors() {
             (
                 404,
                 r#"{"error":{"code":404,"message":"Space not found"}}"#,
-                "refused: answered 404 “Space not found”; the webhook or its space is gone: make a new one in Google Chat",
+                "refused: answered 404 “Space not found”; the webhook or its space was deleted: create a new one in Google Chat",
             ),
         ],
     );
@@ -265,7 +265,7 @@ fn google_chat_and_ntfy_say_it_in_their_errors() {
             (
                 403,
                 r#"{"code":40301,"http":403,"error":"forbidden"}"#,
-                "refused: answered 403 “forbidden”; put a token into the channel that may write to the topic",
+                "refused: answered 403 “forbidden”; enter a token with write access to the topic in the channel",
             ),
         ],
     );
@@ -282,13 +282,13 @@ fn replies_of_smtp_are_read_by_their_first_digit() {
             (
                 550,
                 "5.1.1 no such user",
-                "refused: answered 550 “5.1.1 no such user”; put an address into the channel that takes mail",
+                "refused: answered 550 “5.1.1 no such user”; enter an address that accepts mail in the channel",
             ),
             (552, "5.2.2 mailbox full", "refused: answered 552 “5.2.2 mailbox full”"),
             (
                 535,
                 "5.7.8 bad credentials",
-                "again: answered 535 “the mail server refuses the account of this server”",
+                "again: answered 535 “the mail server rejected this server's account”",
             ),
         ],
     );
@@ -302,17 +302,17 @@ fn webhooks_that_are_gone_or_lead_elsewhere_say_the_way_out() {
             (
                 302,
                 "",
-                "refused: answered 302; it leads elsewhere: put its final address into the channel",
+                "refused: answered 302; it redirects: enter its final address in the channel",
             ),
             (
                 401,
                 "",
-                "refused: answered 401; it wants other credentials: mend them in the channel",
+                "refused: answered 401; it rejected the credentials: correct them in the channel",
             ),
             (
                 410,
                 "gone",
-                "refused: answered 410 “gone”; it is no longer there: put its new address into the channel",
+                "refused: answered 410 “gone”; it no longer exists: enter its new address in the channel",
             ),
         ],
     );

@@ -77,11 +77,11 @@ async fn an_import_of_nothing_says_so_and_one_of_another_form_says_the_form() {
         said.push(refused(&world, address, id).await);
     }
     insta::assert_snapshot!(said.join("\n"), @r"
-    Cannot import the HTTP monitor: The service says: there is no monitor `mon_0000000000000` in this workspace.
+    Cannot import the HTTP monitor: The service says: monitor `mon_0000000000000` not found in this workspace.
     Invalid import id: `page/mon_0000000000000` names no HTTP monitor. A `service_http_monitor` is imported by <monitor_id>.
     Invalid import id: `cmp_0000000000000` names no component. A `service_status_page_component` is imported by <page_id>/<component_id>.
     Invalid import id: `/cmp_0000000000000` names no component. A `service_status_page_component` is imported by <page_id>/<component_id>.
-    Cannot import the component: The service says: there is no component `cmp_0000000000000` in this workspace.
+    Cannot import the component: The service says: component `cmp_0000000000000` not found in this workspace.
     ");
 }
 
@@ -96,7 +96,7 @@ async fn a_component_is_imported_by_its_own_page_alone() {
     world.terraform.run(&["state", "rm", "service_status_page_component.c"]).await.unwrap();
     let said =
         refused(&world, "service_status_page_component.c", &format!("{other}/{component}")).await;
-    assert!(said.contains("there is no component"), "{said}");
+    assert!(said.contains("not found in this workspace"), "{said}");
     world.configure(BODY);
     let id = format!("{page}/{component}");
     world.terraform.import("service_status_page_component.c", &id).await.unwrap();

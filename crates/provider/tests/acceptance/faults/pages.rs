@@ -186,6 +186,6 @@ async fn a_slug_that_is_taken_is_said_at_its_argument() {
     insta::assert_snapshot!(error.shown()[0], @r#"
     error: Cannot create the status page
       on main.tf line 13: slug  = "status"
-      `slug` must be unique in this server, and another status page has it (given: `status`).
+      `slug` is already used by another status page of this server (given: `status`).
     "#);
 }

@@ -94,7 +94,7 @@ impl Judge {
         loop {
             match self.store_once(batch, by).await {
                 Err(ended @ (StoreError::Closed | StoreError::TakenOver)) => return Err(ended),
-                Err(why) => error!("results could not be stored, trying again: {why}"),
+                Err(why) => error!("failed to store results, retrying: {why}"),
                 Ok(committed) => return Ok(committed),
             }
             self.metrics.commits_failed.inc();

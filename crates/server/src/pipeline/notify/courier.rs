@@ -84,7 +84,7 @@ impl Courier {
                 Ok(()) => return,
                 Err(StoreError::Closed) => return course.rest(),
                 Err(error) => {
-                    warn!(addressee = %self.addressee, %error, "deliveries cannot be read: {error}");
+                    warn!(addressee = %self.addressee, %error, "failed to read deliveries: {error}");
                 }
             }
             tokio::select! {
@@ -111,7 +111,7 @@ impl Courier {
             Found::Is(destination) => Arc::new(*destination),
             Found::Nobody => return Ok(()),
             Found::NotTold(why) => {
-                debug!(addressee = %self.addressee, "{} is told nothing: {why}", self.addressee);
+                debug!(addressee = %self.addressee, "{} is not notified: {why}", self.addressee);
                 return self.leave(course, now).await;
             }
         };
@@ -188,7 +188,7 @@ impl Courier {
                 }
                 Then::Again(at) => debug!(
                     delivery.id = %id, %addressee, status,
-                    "delivery {id} did not arrive and is tried again at {at}"
+                    "delivery {id} failed and will be retried at {at}"
                 ),
                 Then::Dead => warn!(
                     delivery.id = %id, %addressee, status, tries = due.tries + 1,
@@ -211,7 +211,7 @@ impl Courier {
                 Ok(()) | Err(StoreError::Closed) => return,
                 Err(error) => warn!(
                     addressee = %self.addressee, %error,
-                    "{} tries cannot be written down, and are kept: {error}", tried.len()
+                    "{} attempts could not be stored and are kept in memory: {error}", tried.len()
                 ),
             }
             tokio::select! {
@@ -271,9 +271,9 @@ async fn deliver(rounds: Arc<Rounds>, destination: Arc<Destination>, parcel: Par
     };
     let sent = AssertUnwindSafe(told).catch_unwind().await.unwrap_or_else(|_| {
         let addressee = destination.addressee();
-        error!(%addressee, "a message could not be made: this is a mistake of ours");
+        error!(%addressee, "failed to compose a message: this is a bug");
         let at = rounds.sender.ctx.now();
-        let answer = "the server failed at this message; its log says where".to_owned();
+        let answer = "the server failed to compose this message; see its log".to_owned();
         let verdict = Verdict::Again(None);
         Some(Sent { at, took: Duration::ZERO, status: None, answer, verdict })
     });

@@ -83,7 +83,7 @@ impl Mailer {
             Ok(reply) => Ok(as_answer(&reply)),
             Err(error) => match error.status() {
                 Some(status) => Ok(Answer { status: number(status), ..refusal(&error) }),
-                None => Err(failed("the mail server took nothing", &error)),
+                None => Err(failed("the mail server accepted no data", &error)),
             },
         }
     }
@@ -96,7 +96,7 @@ impl Mailer {
             }
         }
         let MailServer { host, port, tls, account, .. } = &self.server;
-        let refused = |error: Error| failed("the mail server is not reached", &error);
+        let refused = |error: Error| failed("the mail server cannot be reached", &error);
         let implicit = if *tls == MailTls::Implicit { self.tls.clone() } else { None };
         let address = (host.as_str(), *port);
         let connected =
@@ -104,7 +104,7 @@ impl Mailer {
         let mut connection = connected.map_err(refused)?;
         if let (MailTls::Starttls, Some(tls)) = (tls, &self.tls) {
             if !connection.can_starttls() {
-                let why = "the mail server offers no STARTTLS, without which nothing is sent to it";
+                let why = "the mail server does not support STARTTLS, which is required";
                 return Err(Unsent::Failed(why.to_owned()));
             }
             connection.starttls(tls.clone(), &self.hello).await.map_err(refused)?;

@@ -43,7 +43,7 @@ impl Messenger {
                 Err(StoreError::Closed) => return,
                 Err(error) => {
                     let page = self.page;
-                    warn!(page.id = %page, %error, "news of {page} are not passed on yet: {error}");
+                    warn!(page.id = %page, %error, "news of {page} could not be fanned out, retrying: {error}");
                     tokio::select! {
                         () = rounds.stop.cancelled() => return,
                         () = tokio::time::sleep(pause) => pause = (pause * 2).min(PAUSE_MAX),

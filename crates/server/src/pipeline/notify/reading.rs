@@ -30,11 +30,13 @@ pub(super) async fn place(
     match timeout(WITHIN, store.shown().open_page(workspace, &monitors)).await {
         Ok(Ok(page)) => page.and_then(|page| link(origin, &page, events)),
         Ok(Err(error)) => {
-            warn!(%error, "a message goes without a link: {error}");
+            warn!(%error, "sending a message without a link: {error}");
             None
         }
         Err(_) => {
-            warn!("a message goes without a link: the database did not answer within {WITHIN:?}");
+            warn!(
+                "sending a message without a link: the database did not respond within {WITHIN:?}"
+            );
             None
         }
     }

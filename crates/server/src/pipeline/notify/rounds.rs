@@ -91,7 +91,7 @@ impl Rounds {
             // One that waits for the database is given up too.
             let run = rounds.abandon.run_until_cancelled(work);
             if AssertUnwindSafe(run).catch_unwind().await.is_err() {
-                error!(%addressee, "a courier failed: this is a mistake of ours");
+                error!(%addressee, "a delivery task failed: this is a bug");
                 rounds.out().remove(&addressee);
             }
         });

@@ -195,7 +195,7 @@ impl Sender {
         if answer.endless && answer.status.is_success() {
             // Whether it has the message is not known: a repetition has the same key.
             let status = answer.status.as_u16();
-            return Err(Unsent::Failed(format!("answered {status} with a body that does not end")));
+            return Err(Unsent::Failed(format!("answered {status} with an endless body")));
         }
         let retry_after = answer.headers.get(RETRY_AFTER);
         Ok(Answer {
@@ -224,7 +224,7 @@ fn receiver(message: &Message) -> String {
 /// Header values may be any bytes but line ends; URLs are written as browsers write them.
 fn request(message: &HttpMessage) -> Result<Request, String> {
     let url = message.url.expose().parse();
-    let url = url.map_err(|why| format!("the address of the channel is no URL: {why}"))?;
+    let url = url.map_err(|why| format!("invalid URL of the channel: {why}"))?;
     let header = |(name, value): &(http::HeaderName, Secret<String>)| {
         let mut value = HeaderValue::from_bytes(value.expose().as_bytes())
             .map_err(|_| format!("the header `{name}` cannot be sent as it stands"))?;

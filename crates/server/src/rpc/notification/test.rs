@@ -29,13 +29,13 @@ const WITHIN: Duration = Duration::from_secs(30);
 const ENDS_WITHIN: Duration = Duration::from_secs(1);
 
 /// Of a test that sent nothing.
-const NOT_BEGUN: &str = "others are being told at once, or the server is stopping; test again";
+const NOT_BEGUN: &str = "too many deliveries at once, or the server is stopping; test again";
 /// Of one that sends something.
-const UNDER_WAY: &str = "the receiver did not answer in time; the message may arrive all the same";
+const UNDER_WAY: &str = "the receiver did not respond in time; the message may still arrive";
 /// What helps where a receiver takes nothing for a while.
-const LATER: &str = "try again later: the receiver takes nothing now";
+const LATER: &str = "try again later: the receiver does not accept messages at the moment";
 /// What helps where nothing more is known.
-const COMPARE: &str = "compare the channel's settings with what the receiver asks for";
+const COMPARE: &str = "check the channel's settings against the receiver's requirements";
 
 /// What is tested.
 struct Channel {
@@ -87,7 +87,7 @@ async fn waited(
     match ended {
         Ok(Ok(tested)) => tested?.ok_or_else(|| rpc::put_off(NOT_BEGUN)),
         Ok(Err(why)) => {
-            tracing::error!("a test of a channel ended badly: {why}");
+            tracing::error!("a test of a channel failed: {why}");
             Err(rpc::internal())
         }
         Err(_) => Err(rpc::unavailable(UNDER_WAY)),

@@ -73,7 +73,7 @@ impl Wish {
             let known = subject.parameters();
             if !known.contains(&&*name) {
                 let known = known.join("`, `");
-                return Err(format!("there is no parameter `{name}`; there are `{known}`"));
+                return Err(format!("unknown parameter `{name}`; expected one of `{known}`"));
             }
             if named.iter().any(|before| *before == name) {
                 return Err(format!("`{name}` is given twice"));
@@ -169,13 +169,13 @@ mod tests {
         .map(|(subject, query)| Wish::read(subject, Some(query)).unwrap_err())
         .collect();
         insta::assert_snapshot!(told.join("\n"), @"
-        there is no parameter `days`; there are `component`, `style`
+        unknown parameter `days`; expected one of `component`, `style`
         `days` must be one of 30, 60, 90, not `31`
         `days` is given twice
         `percentile` must be one of 50, 95, not `p95`
         `style` must be one of flat, flat-square, not `plastic`
         `component` must be an id, `cmp_…`, not `mon_1`
-        there is no parameter `Style`; there are `component`, `style`
+        unknown parameter `Style`; expected one of `component`, `style`
         ");
     }
 }

@@ -101,7 +101,7 @@ impl<K: Clone + Eq + Hash, V: Clone> Kept<K, V> {
         };
         match &*kept {
             Some(last) => {
-                tracing::warn!("what lies behind a page is shown as it was: {why}");
+                tracing::warn!("what lies behind a page is shown from the cache: {why}");
                 Ok(Some(last.value.clone()))
             }
             None => Err(why),

@@ -77,7 +77,7 @@ pub(in super::super) async fn ask(
                 (app.notifier.clone(), shown.page.id, shown.page.workspace);
             tokio::spawn(async move {
                 if let Err(why) = notifier.post(workspace, mail).await {
-                    tracing::warn!(page.id = %page, "a link for a member was not sent: {why}");
+                    tracing::warn!(page.id = %page, "failed to send a sign-in link: {why}");
                 }
             });
         }

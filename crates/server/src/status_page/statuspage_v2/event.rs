@@ -49,7 +49,7 @@ impl Events<'_> {
         let mut turns =
             vec![turn("investigating", "Checks fail.", it.opened_at, State::Up, State::Down)];
         if let Some(at) = it.acknowledged_at {
-            let body = "Somebody is working on it.";
+            let body = "We are looking into it.";
             turns.push(turn("identified", body, at, State::Down, State::Down));
         }
         if let Some((at, how)) = it.closed {
@@ -134,11 +134,11 @@ impl Events<'_> {
         let about = it.description.as_deref().unwrap_or(&it.title);
         let mut turns = vec![turn("scheduled", about, it.created_at, State::Up, State::Up)];
         if it.window.from <= now {
-            let body = "The maintenance has begun.";
+            let body = "The maintenance has started.";
             turns.push(turn("in_progress", body, it.window.from, State::Up, State::Maintenance));
         }
         if it.window.to <= now {
-            let body = "The maintenance is over.";
+            let body = "The maintenance is complete.";
             turns.push(turn("completed", body, it.window.to, State::Maintenance, State::Up));
         }
         let last = turns.last().map_or(it.created_at, |turn| turn.at);

@@ -69,15 +69,15 @@ async fn each_is_an_attempt_that_failed_with_its_reason_and_nothing_else() {
     assert_snapshot!(shown.join("\n"), @r#"
     Status(500): waiting 500 answered 500
     Busy(7): waiting 429 answered 429
-    Status(401): dead 401 answered 401; it wants other credentials: mend them in the channel
-    Status(404): dead 404 answered 404; it is no longer there: put its new address into the channel
-    Status(410): dead 410 answered 410; it is no longer there: put its new address into the channel
-    Redirect("http://lure"): dead 307 answered 307; it leads elsewhere: put its final address into the channel
+    Status(401): dead 401 answered 401; it rejected the credentials: correct them in the channel
+    Status(404): dead 404 answered 404; it no longer exists: enter its new address in the channel
+    Status(410): dead 410 answered 410; it no longer exists: enter its new address in the channel
+    Redirect("http://lure"): dead 307 answered 307; it redirects: enter its final address in the channel
     Close: waiting - receiver reset the connection before its answer was complete
     Garbage: waiting - what receiver answers is broken HTTP: invalid HTTP version parsed
-    Gigabyte: waiting - answered 200 with a body that does not end
-    Endless: waiting - answered 200 with a body that does not end
-    Hang: waiting - timed out after 10000 ms while waiting for the answer of receiver
+    Gigabyte: waiting - answered 200 with an endless body
+    Endless: waiting - answered 200 with an endless body
+    Hang: waiting - timed out after 10000 ms while waiting for the response from receiver
     "#);
     assert_eq!(lure.accepted().len() + lure.refused().len(), 0, "the redirect was followed");
     assert_eq!(story.watched.server.nobody().get("/readyz").await.status, 200);

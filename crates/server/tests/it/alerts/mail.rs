@@ -94,7 +94,7 @@ async fn what_a_mail_server_refuses_is_told() {
     assert_snapshot!(shown.join("\n"), @r#"
     true 250 "answered 250 “queued”"
     false 450 "answered 450 “4.2.0 Greylisted”"
-    false 550 "answered 550 “5.1.1 No such user here”; put an address into the channel that takes mail"
+    false 550 "answered 550 “5.1.1 No such user here”; enter an address that accepts mail in the channel"
     false 451 "answered 451 “4.3.0 Try later”"
     false 554 "answered 554 “5.6.0 Looks like spam”"
     "#);

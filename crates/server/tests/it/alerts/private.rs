@@ -31,6 +31,6 @@ async fn a_name_that_leads_inside_is_refused_when_something_is_sent() {
         story.deliveries(channel, |all| all.iter().any(|it| !it.attempts.is_empty())).await;
     let attempt = &deliveries[0].attempts[0];
     assert_eq!(attempt.status, None);
-    insta::assert_snapshot!(attempt.answer, @r#"`inside.test` may not be reached: address 127.0.0.1 is loopback; `--allow-private-networks` opens private and loopback networks"#);
+    insta::assert_snapshot!(attempt.answer, @r#"`inside.test` is blocked: address 127.0.0.1 is loopback; `--allow-private-networks` opens private and loopback networks"#);
     assert_eq!((receiver.accepted(), receiver.refused()), (Vec::new(), Vec::new()));
 }

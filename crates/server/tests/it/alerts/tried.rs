@@ -20,28 +20,28 @@ async fn a_test_reaches_every_kind_and_ends_what_it_opened() {
     # discord
     POST /api/webhooks/1100000000000000001/wH3n-you_see_this-iT-leaked-0123456789-abcdefghijklmnopqrstuvwxyz?thread_id=7&wait=true
     content-type: application/json
-    {"allowed_mentions":{"parse":[]},"embeds":[{"title":"🔵 Test: messages arrive here","color":2647750,"fields":[{"name":"Workspace","value":"Acme","inline":true}],"description":"Somebody tries the channel \"On call\". Nothing is wrong.","url":"https://aloft.example.com/","timestamp":"2026-11-21T00:00:00.000Z"}]}
+    {"allowed_mentions":{"parse":[]},"embeds":[{"title":"🔵 Test: this channel works","color":2647750,"fields":[{"name":"Workspace","value":"Acme","inline":true}],"description":"This is a test of the channel \"On call\". Nothing is wrong.","url":"https://aloft.example.com/","timestamp":"2026-11-21T00:00:00.000Z"}]}
 
     # slack
     POST /services/T00000001/B00000001/0123456789abcdefghijklmn
     content-type: application/json
-    {"text":"🔵 Test: messages arrive here","mrkdwn":false,"attachments":[{"color":"#2866c6","fallback":"🔵 Test: messages arrive here","blocks":[{"type":"section","text":{"type":"mrkdwn","text":"Somebody tries the channel \"On call\". Nothing is wrong.","verbatim":true}},{"type":"context","elements":[{"type":"mrkdwn","text":"<!date^1795219200^{date_short_pretty} {time_secs}|2026-11-21 00:00:00 UTC> · Acme · <https://aloft.example.com/|Open in Aloft>","verbatim":true}]}]}]}
+    {"text":"🔵 Test: this channel works","mrkdwn":false,"attachments":[{"color":"#2866c6","fallback":"🔵 Test: this channel works","blocks":[{"type":"section","text":{"type":"mrkdwn","text":"This is a test of the channel \"On call\". Nothing is wrong.","verbatim":true}},{"type":"context","elements":[{"type":"mrkdwn","text":"<!date^1795219200^{date_short_pretty} {time_secs}|2026-11-21 00:00:00 UTC> · Acme · <https://aloft.example.com/|Open in Aloft>","verbatim":true}]}]}]}
 
     # pagerduty
     POST /v2/enqueue
     content-type: application/json
-    {"routing_key":"e93facc04764012d7bfb002500d5d1a6","event_action":"trigger","dedup_key":"test-1795219200000","client":"Aloft","payload":{"summary":"Test: messages arrive here","source":"Acme","severity":"info","group":"Acme","custom_details":{"Why":"Somebody tries the channel \"On call\". Nothing is wrong.","Workspace":"Acme"},"timestamp":"2026-11-21T00:00:00.000Z"},"client_url":"https://aloft.example.com/","links":[{"href":"https://aloft.example.com/","text":"Open in Aloft"}]}
+    {"routing_key":"e93facc04764012d7bfb002500d5d1a6","event_action":"trigger","dedup_key":"test-1795219200000","client":"Aloft","payload":{"summary":"Test: this channel works","source":"Acme","severity":"info","group":"Acme","custom_details":{"Why":"This is a test of the channel \"On call\". Nothing is wrong.","Workspace":"Acme"},"timestamp":"2026-11-21T00:00:00.000Z"},"client_url":"https://aloft.example.com/","links":[{"href":"https://aloft.example.com/","text":"Open in Aloft"}]}
 
     # opsgenie
     POST /v2/alerts
     content-type: application/json
     authorization: GenieKey eb243592-faa2-4ba2-a551-1afdf565c889
-    {"message":"Test: messages arrive here","alias":"test-1795219200000","description":"https://aloft.example.com/\n\nSomebody tries the channel \"On call\". Nothing is wrong.\nWorkspace: Acme","details":{"Workspace":"Acme"},"entity":"","source":"Aloft","tags":["test"],"priority":"P5"}
+    {"message":"Test: this channel works","alias":"test-1795219200000","description":"https://aloft.example.com/\n\nThis is a test of the channel \"On call\". Nothing is wrong.\nWorkspace: Acme","details":{"Workspace":"Acme"},"entity":"","source":"Aloft","tags":["test"],"priority":"P5"}
 
     # telegram
     POST /bot123456789:AAF0e1d2c3b4a5968778695a4b3c2d1e0f9/sendMessage
     content-type: application/json
-    {"chat_id":"-1001234567890","text":"🔵 <b>Test: messages arrive here</b>\nSomebody tries the channel &quot;On call&quot;. Nothing is wrong.\nWorkspace: Acme\n<a href=\"https://aloft.example.com/\">Open in Aloft</a>","parse_mode":"HTML","link_preview_options":{"is_disabled":true}}
+    {"chat_id":"-1001234567890","text":"🔵 <b>Test: this channel works</b>\nThis is a test of the channel &quot;On call&quot;. Nothing is wrong.\nWorkspace: Acme\n<a href=\"https://aloft.example.com/\">Open in Aloft</a>","parse_mode":"HTML","link_preview_options":{"is_disabled":true}}
 
     # sms
     POST /2010-04-01/Accounts/AC0123456789abcdef0123456789abcdef/Messages.json
@@ -49,25 +49,25 @@ async fn a_test_reaches_every_kind_and_ends_what_it_opened() {
     authorization: Basic QUMwMTIzNDU2Nzg5YWJjZGVmMDEyMzQ1Njc4OWFiY2RlZjpmZWRjYmE5ODc2NTQzMjEwZmVkY2JhOTg3NjU0MzIxMA==
     To=+4915112345678
     From=+15005550006
-    Body=Test: messages arrive here
-    Somebody tries the channel "On call". Nothing is wrong.
+    Body=Test: this channel works
+    This is a test of the channel "On call". Nothing is wrong.
     https://aloft.example.com/
 
     # google_chat
     POST /v1/spaces/AAAAbbbbCCCC/messages?key=AIzaSyD0e1f2a3b4c5d6e7f8091a2b3c4d5e6f7&token=t0k_en-of%3Dthe%20space&messageReplyOption=REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD&requestId=mon_1-1795219200000-chn_1-test
     content-type: application/json
-    {"fallbackText":"🔵 Test: messages arrive here","thread":{"threadKey":"test-1795219200000"},"cardsV2":[{"cardId":"event","card":{"header":{"title":"🔵 Test: messages arrive here","subtitle":"Acme · 2026-11-21 00:00:00 UTC"},"sections":[{"widgets":[{"textParagraph":{"text":"Somebody tries the channel &quot;On call&quot;. Nothing is wrong."}},{"buttonList":{"buttons":[{"text":"Open in Aloft","onClick":{"openLink":{"url":"https://aloft.example.com/"}}}]}}]}]}}]}
+    {"fallbackText":"🔵 Test: this channel works","thread":{"threadKey":"test-1795219200000"},"cardsV2":[{"cardId":"event","card":{"header":{"title":"🔵 Test: this channel works","subtitle":"Acme · 2026-11-21 00:00:00 UTC"},"sections":[{"widgets":[{"textParagraph":{"text":"This is a test of the channel &quot;On call&quot;. Nothing is wrong."}},{"buttonList":{"buttons":[{"text":"Open in Aloft","onClick":{"openLink":{"url":"https://aloft.example.com/"}}}]}}]}]}}]}
 
     # grafana_oncall
     POST /integrations/v1/formatted_webhook/bJ8Kd0mN3pQ6rS9tU2vW5xY/
     content-type: application/json
-    {"alert_uid":"test-1795219200000","title":"Test: messages arrive here","message":"Somebody tries the channel \"On call\". Nothing is wrong.\nWorkspace: Acme","state":"alerting","link_to_upstream_details":"https://aloft.example.com/"}
+    {"alert_uid":"test-1795219200000","title":"Test: this channel works","message":"This is a test of the channel \"On call\". Nothing is wrong.\nWorkspace: Acme","state":"alerting","link_to_upstream_details":"https://aloft.example.com/"}
 
     # ntfy
     POST /
     content-type: application/json
     authorization: Bearer tk_AgQdq7mVBoFD37zQVN29RhuMzNIz2
-    {"topic":"alerts","title":"Test: messages arrive here","message":"Somebody tries the channel \"On call\". Nothing is wrong.\nWorkspace: Acme","priority":3,"tags":["test_tube"],"click":"https://aloft.example.com/"}
+    {"topic":"alerts","title":"Test: this channel works","message":"This is a test of the channel \"On call\". Nothing is wrong.\nWorkspace: Acme","priority":3,"tags":["test_tube"],"click":"https://aloft.example.com/"}
 
     # webhook
     POST /hook
@@ -81,7 +81,7 @@ async fn a_test_reaches_every_kind_and_ends_what_it_opened() {
     # email
     from: Aloft <aloft@example.com>
     to: ops@example.com
-    subject: Test: messages arrive here
+    subject: Test: this channel works
     date: Sat, 21 Nov 2026 00:00:00 +0000
     message-id: <mon_1-1795219200000-chn_1-test@example.com>
     in-reply-to: <test-1795219200000@example.com>
@@ -89,9 +89,9 @@ async fn a_test_reaches_every_kind_and_ends_what_it_opened() {
     auto-submitted: auto-generated
     mime-version: 1.0
 
-    Test: messages arrive here
+    Test: this channel works
 
-    Somebody tries the channel "On call". Nothing is wrong.
+    This is a test of the channel "On call". Nothing is wrong.
     Workspace: Acme
 
     2026-11-21 00:00:00 UTC
@@ -99,10 +99,10 @@ async fn a_test_reaches_every_kind_and_ends_what_it_opened() {
     Open in Aloft: https://aloft.example.com/
     ---
     <!doctype html>
-    <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Test: messages arrive here</title></head>
+    <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Test: this channel works</title></head>
     <body style="margin:0;padding:16px;background:#f4f5f7;color:#16191d;font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif"><div style="max-width:600px;margin:0 auto;padding:24px;background:#ffffff;border-top:6px solid #2866c6">
-    <h1 style="margin:0 0 16px;font-size:20px;overflow-wrap:anywhere">🔵 Test: messages arrive here</h1>
-    <p style="overflow-wrap:anywhere">Somebody tries the channel &quot;On call&quot;. Nothing is wrong.</p>
+    <h1 style="margin:0 0 16px;font-size:20px;overflow-wrap:anywhere">🔵 Test: this channel works</h1>
+    <p style="overflow-wrap:anywhere">This is a test of the channel &quot;On call&quot;. Nothing is wrong.</p>
     <table>
     <tr><th style="padding:2px 16px 2px 0;text-align:left;vertical-align:top">Workspace</th><td style="overflow-wrap:anywhere">Acme</td></tr>
     </table>

@@ -168,12 +168,12 @@ async fn an_error_and_its_recovery_reach_every_kind() {
     # discord
     POST /api/webhooks/1100000000000000001/wH3n-you_see_this-iT-leaked-0123456789-abcdefghijklmnopqrstuvwxyz?thread_id=7&wait=true
     content-type: application/json
-    {"allowed_mentions":{"parse":[]},"embeds":[{"title":"🟢 Recovered after 30 s: API & \\<shop\\>","color":41097,"fields":[{"name":"Target","value":"`GET http://api.example/`"},{"name":"Began","value":"2026-11-21 00:00:30 UTC","inline":true},{"name":"Lasted","value":"30 s","inline":true},{"name":"Regions","value":"0 of 1 failing","inline":true},{"name":"Workspace","value":"Acme","inline":true}],"description":"the check succeeds\n• Amsterdam (fly-ams): fine, N ms","url":"https://aloft.example.com/status/acme/incident/inc_1","timestamp":"2026-11-21T00:01:00.000Z"}]}
+    {"allowed_mentions":{"parse":[]},"embeds":[{"title":"🟢 Recovered after 30 s: API & \\<shop\\>","color":41097,"fields":[{"name":"Target","value":"`GET http://api.example/`"},{"name":"Started","value":"2026-11-21 00:00:30 UTC","inline":true},{"name":"Duration","value":"30 s","inline":true},{"name":"Regions","value":"0 of 1 failing","inline":true},{"name":"Workspace","value":"Acme","inline":true}],"description":"the check succeeds\n• Amsterdam (fly-ams): ok, N ms","url":"https://aloft.example.com/status/acme/incident/inc_1","timestamp":"2026-11-21T00:01:00.000Z"}]}
 
     # slack
     POST /services/T00000001/B00000001/0123456789abcdefghijklmn
     content-type: application/json
-    {"text":"🟢 Recovered after 30 s: API &amp; &lt;shop&gt;","mrkdwn":false,"attachments":[{"color":"#00a089","fallback":"🟢 Recovered after 30 s: API &amp; &lt;shop&gt;","blocks":[{"type":"section","text":{"type":"mrkdwn","text":"the check succeeds","verbatim":true}},{"type":"section","fields":[{"type":"mrkdwn","text":"*Target*\n`GET http://api.example/`","verbatim":true},{"type":"mrkdwn","text":"*Began*\n2026-11-21 00:00:30 UTC","verbatim":true},{"type":"mrkdwn","text":"*Lasted*\n30 s","verbatim":true},{"type":"mrkdwn","text":"*Regions*\n0 of 1 failing","verbatim":true}]},{"type":"section","text":{"type":"mrkdwn","text":"• Amsterdam (fly-ams): fine, N ms","verbatim":true}},{"type":"context","elements":[{"type":"mrkdwn","text":"<!date^1795219260^{date_short_pretty} {time_secs}|2026-11-21 00:01:00 UTC> · Acme · <https://aloft.example.com/status/acme/incident/inc_1|Open in Aloft>","verbatim":true}]}]}]}
+    {"text":"🟢 Recovered after 30 s: API &amp; &lt;shop&gt;","mrkdwn":false,"attachments":[{"color":"#00a089","fallback":"🟢 Recovered after 30 s: API &amp; &lt;shop&gt;","blocks":[{"type":"section","text":{"type":"mrkdwn","text":"the check succeeds","verbatim":true}},{"type":"section","fields":[{"type":"mrkdwn","text":"*Target*\n`GET http://api.example/`","verbatim":true},{"type":"mrkdwn","text":"*Started*\n2026-11-21 00:00:30 UTC","verbatim":true},{"type":"mrkdwn","text":"*Duration*\n30 s","verbatim":true},{"type":"mrkdwn","text":"*Regions*\n0 of 1 failing","verbatim":true}]},{"type":"section","text":{"type":"mrkdwn","text":"• Amsterdam (fly-ams): ok, N ms","verbatim":true}},{"type":"context","elements":[{"type":"mrkdwn","text":"<!date^1795219260^{date_short_pretty} {time_secs}|2026-11-21 00:01:00 UTC> · Acme · <https://aloft.example.com/status/acme/incident/inc_1|Open in Aloft>","verbatim":true}]}]}]}
 
     # pagerduty
     POST /v2/enqueue
@@ -184,12 +184,12 @@ async fn an_error_and_its_recovery_reach_every_kind() {
     POST /v2/alerts/inc_1/close?identifierType=alias
     content-type: application/json
     authorization: GenieKey eb243592-faa2-4ba2-a551-1afdf565c889
-    {"source":"Aloft","user":"Aloft","note":"Recovered after 30 s: API & <shop>\n\nthe check succeeds\nTarget: GET http://api.example/\nBegan: 2026-11-21 00:00:30 UTC\nLasted: 30 s\nRegions: 0 of 1 failing\nWorkspace: Acme\n• Amsterdam (fly-ams): fine, N ms"}
+    {"source":"Aloft","user":"Aloft","note":"Recovered after 30 s: API & <shop>\n\nthe check succeeds\nTarget: GET http://api.example/\nStarted: 2026-11-21 00:00:30 UTC\nDuration: 30 s\nRegions: 0 of 1 failing\nWorkspace: Acme\n• Amsterdam (fly-ams): ok, N ms"}
 
     # telegram
     POST /bot123456789:AAF0e1d2c3b4a5968778695a4b3c2d1e0f9/sendMessage
     content-type: application/json
-    {"chat_id":"-1001234567890","text":"🟢 <b>Recovered after 30 s: API &amp; &lt;shop&gt;</b>\nthe check succeeds\nTarget: <code>GET http://api.example/</code>\nBegan: 2026-11-21 00:00:30 UTC\nLasted: 30 s\nRegions: 0 of 1 failing\nWorkspace: Acme\n• Amsterdam (fly-ams): fine, N ms\n<a href=\"https://aloft.example.com/status/acme/incident/inc_1\">Open in Aloft</a>","parse_mode":"HTML","link_preview_options":{"is_disabled":true}}
+    {"chat_id":"-1001234567890","text":"🟢 <b>Recovered after 30 s: API &amp; &lt;shop&gt;</b>\nthe check succeeds\nTarget: <code>GET http://api.example/</code>\nStarted: 2026-11-21 00:00:30 UTC\nDuration: 30 s\nRegions: 0 of 1 failing\nWorkspace: Acme\n• Amsterdam (fly-ams): ok, N ms\n<a href=\"https://aloft.example.com/status/acme/incident/inc_1\">Open in Aloft</a>","parse_mode":"HTML","link_preview_options":{"is_disabled":true}}
 
     # sms
     POST /2010-04-01/Accounts/AC0123456789abcdef0123456789abcdef/Messages.json
@@ -203,18 +203,18 @@ async fn an_error_and_its_recovery_reach_every_kind() {
     # google_chat
     POST /v1/spaces/AAAAbbbbCCCC/messages?key=AIzaSyD0e1f2a3b4c5d6e7f8091a2b3c4d5e6f7&token=t0k_en-of%3Dthe%20space&messageReplyOption=REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD&requestId=inc_1-chn_1-recovered
     content-type: application/json
-    {"fallbackText":"🟢 Recovered after 30 s: API & <shop>","thread":{"threadKey":"inc_1"},"cardsV2":[{"cardId":"event","card":{"header":{"title":"🟢 Recovered after 30 s: API & <shop>","subtitle":"Acme · 2026-11-21 00:01:00 UTC"},"sections":[{"widgets":[{"textParagraph":{"text":"the check succeeds"}},{"decoratedText":{"topLabel":"Target","text":"GET http://api.example/","wrapText":true}},{"decoratedText":{"topLabel":"Began","text":"2026-11-21 00:00:30 UTC","wrapText":true}},{"decoratedText":{"topLabel":"Lasted","text":"30 s","wrapText":true}},{"decoratedText":{"topLabel":"Regions","text":"0 of 1 failing","wrapText":true}},{"textParagraph":{"text":"• Amsterdam (fly-ams): fine, N ms"}},{"buttonList":{"buttons":[{"text":"Open in Aloft","onClick":{"openLink":{"url":"https://aloft.example.com/status/acme/incident/inc_1"}}}]}}]}]}}]}
+    {"fallbackText":"🟢 Recovered after 30 s: API & <shop>","thread":{"threadKey":"inc_1"},"cardsV2":[{"cardId":"event","card":{"header":{"title":"🟢 Recovered after 30 s: API & <shop>","subtitle":"Acme · 2026-11-21 00:01:00 UTC"},"sections":[{"widgets":[{"textParagraph":{"text":"the check succeeds"}},{"decoratedText":{"topLabel":"Target","text":"GET http://api.example/","wrapText":true}},{"decoratedText":{"topLabel":"Started","text":"2026-11-21 00:00:30 UTC","wrapText":true}},{"decoratedText":{"topLabel":"Duration","text":"30 s","wrapText":true}},{"decoratedText":{"topLabel":"Regions","text":"0 of 1 failing","wrapText":true}},{"textParagraph":{"text":"• Amsterdam (fly-ams): ok, N ms"}},{"buttonList":{"buttons":[{"text":"Open in Aloft","onClick":{"openLink":{"url":"https://aloft.example.com/status/acme/incident/inc_1"}}}]}}]}]}}]}
 
     # grafana_oncall
     POST /integrations/v1/formatted_webhook/bJ8Kd0mN3pQ6rS9tU2vW5xY/
     content-type: application/json
-    {"alert_uid":"inc_1","title":"Recovered after 30 s: API & <shop>","message":"the check succeeds\nTarget: GET http://api.example/\nBegan: 2026-11-21 00:00:30 UTC\nLasted: 30 s\nRegions: 0 of 1 failing\nWorkspace: Acme\n• Amsterdam (fly-ams): fine, N ms","state":"ok","link_to_upstream_details":"https://aloft.example.com/status/acme/incident/inc_1"}
+    {"alert_uid":"inc_1","title":"Recovered after 30 s: API & <shop>","message":"the check succeeds\nTarget: GET http://api.example/\nStarted: 2026-11-21 00:00:30 UTC\nDuration: 30 s\nRegions: 0 of 1 failing\nWorkspace: Acme\n• Amsterdam (fly-ams): ok, N ms","state":"ok","link_to_upstream_details":"https://aloft.example.com/status/acme/incident/inc_1"}
 
     # ntfy
     POST /
     content-type: application/json
     authorization: Bearer tk_AgQdq7mVBoFD37zQVN29RhuMzNIz2
-    {"topic":"alerts","title":"Recovered after 30 s: API & <shop>","message":"the check succeeds\nTarget: GET http://api.example/\nBegan: 2026-11-21 00:00:30 UTC\nLasted: 30 s\nRegions: 0 of 1 failing\nWorkspace: Acme\n• Amsterdam (fly-ams): fine, N ms","priority":3,"tags":["white_check_mark"],"click":"https://aloft.example.com/status/acme/incident/inc_1"}
+    {"topic":"alerts","title":"Recovered after 30 s: API & <shop>","message":"the check succeeds\nTarget: GET http://api.example/\nStarted: 2026-11-21 00:00:30 UTC\nDuration: 30 s\nRegions: 0 of 1 failing\nWorkspace: Acme\n• Amsterdam (fly-ams): ok, N ms","priority":3,"tags":["white_check_mark"],"click":"https://aloft.example.com/status/acme/incident/inc_1"}
 
     # webhook
     POST /hook
@@ -240,11 +240,11 @@ async fn an_error_and_its_recovery_reach_every_kind() {
 
     the check succeeds
     Target: GET http://api.example/
-    Began: 2026-11-21 00:00:30 UTC
-    Lasted: 30 s
+    Started: 2026-11-21 00:00:30 UTC
+    Duration: 30 s
     Regions: 0 of 1 failing
     Workspace: Acme
-    • Amsterdam (fly-ams): fine, N ms
+    • Amsterdam (fly-ams): ok, N ms
 
     2026-11-21 00:01:00 UTC
 
@@ -257,12 +257,12 @@ async fn an_error_and_its_recovery_reach_every_kind() {
     <p style="overflow-wrap:anywhere">the check succeeds</p>
     <table>
     <tr><th style="padding:2px 16px 2px 0;text-align:left;vertical-align:top">Target</th><td style="overflow-wrap:anywhere">GET http://api.example/</td></tr>
-    <tr><th style="padding:2px 16px 2px 0;text-align:left;vertical-align:top">Began</th><td style="overflow-wrap:anywhere">2026-11-21 00:00:30 UTC</td></tr>
-    <tr><th style="padding:2px 16px 2px 0;text-align:left;vertical-align:top">Lasted</th><td style="overflow-wrap:anywhere">30 s</td></tr>
+    <tr><th style="padding:2px 16px 2px 0;text-align:left;vertical-align:top">Started</th><td style="overflow-wrap:anywhere">2026-11-21 00:00:30 UTC</td></tr>
+    <tr><th style="padding:2px 16px 2px 0;text-align:left;vertical-align:top">Duration</th><td style="overflow-wrap:anywhere">30 s</td></tr>
     <tr><th style="padding:2px 16px 2px 0;text-align:left;vertical-align:top">Regions</th><td style="overflow-wrap:anywhere">0 of 1 failing</td></tr>
     <tr><th style="padding:2px 16px 2px 0;text-align:left;vertical-align:top">Workspace</th><td style="overflow-wrap:anywhere">Acme</td></tr>
     </table>
-    <ul style="padding-left:20px"><li>Amsterdam (fly-ams): fine, N ms</li></ul>
+    <ul style="padding-left:20px"><li>Amsterdam (fly-ams): ok, N ms</li></ul>
     <p><a style="display:inline-block;padding:10px 16px;background:#16191d;color:#ffffff;text-decoration:none;border-radius:4px" href="https://aloft.example.com/status/acme/incident/inc_1">Open in Aloft</a></p>
     <p style="margin:16px 0 0;color:#5b6470;font-size:13px">Aloft · 2026-11-21 00:01:00 UTC</p>
     </div></body></html>
@@ -404,7 +404,7 @@ async fn whatsapp_has_the_number_of_its_own() {
     story.recovers().await;
     let over = shown(&whatsapp.takes(2).await[1]);
     let names = [(story.target.address().to_string(), "api.example")];
-    assert_snapshot!(stable(&format!("{opened}\n\n{over}"), &names), @r#"
+    assert_snapshot!(stable(&format!("{opened}\n\n{over}"), &names), @"
     POST /2010-04-01/Accounts/AC0123456789abcdef0123456789abcdef/Messages.json
     content-type: application/x-www-form-urlencoded
     authorization: Basic QUMwMTIzNDU2Nzg5YWJjZGVmMDEyMzQ1Njc4OWFiY2RlZjpmZWRjYmE5ODc2NTQzMjEwZmVkY2JhOTg3NjU0MzIxMA==
@@ -427,11 +427,11 @@ async fn whatsapp_has_the_number_of_its_own() {
     Body=🟢 Recovered after 30 s: API & <shop>
     the check succeeds
     Target: GET http://api.example/
-    Began: 2026-11-21 00:00:30 UTC
-    Lasted: 30 s
+    Started: 2026-11-21 00:00:30 UTC
+    Duration: 30 s
     Regions: 0 of 1 failing
     Workspace: Acme
-    • Amsterdam (fly-ams): fine, N ms
+    • Amsterdam (fly-ams): ok, N ms
     https://aloft.example.com/status/acme/incident/inc_1
-    "#);
+    ");
 }

@@ -156,7 +156,7 @@ async fn what_cannot_be_asked_is_refused_by_name() {
         "id": monitor, "limit": 101, "outcomes": ["lost"], "triggers": ["x"], "pageToken": "x",
     });
     let refused = caller.rpc("ListResponseLogs", asked).await.json();
-    assert_snapshot!(refused["message"].as_str().unwrap(), @"`limit` must be 1 to 100 (given: `101`); `outcomes[0]` must be one of success, degraded, failure, skipped (given: `lost`); `triggers[0]` must be one of scheduled, opinion, manual (given: `x`); `page_token` must be the next_page_token of an earlier answer");
+    assert_snapshot!(refused["message"].as_str().unwrap(), @"`limit` must be 1 to 100 (given: `101`); `outcomes[0]` must be one of success, degraded, failure, skipped (given: `lost`); `triggers[0]` must be one of scheduled, opinion, manual (given: `x`); `page_token` must be the next_page_token of an earlier response");
     for id in ["log_x", "log_MS9mbHktYW1zL3NjaGVkdWxlZC8x"] {
         let asked = json!({ "monitorId": monitor, "id": id });
         let missing = caller.rpc("GetResponseLog", asked).await;

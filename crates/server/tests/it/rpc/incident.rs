@@ -238,9 +238,9 @@ async fn what_cannot_be_asked_for_is_said_all_at_once() {
     let server = TestServer::start().await;
     let caller = server.caller(Scope::Read);
     let request = json!({ "limit": 101, "state": "ajar", "monitorId": "api", "pageToken": "x" });
-    assert_snapshot!(caller.call(INCIDENTS, "ListIncidents", request).await, @r#"400 {"code":"invalid_argument","message":"`state` must be one of open, closed (given: `ajar`); `monitor_id` must be a monitor's identifier, mon_… (given: `api`); `limit` must be 1 to 100 (given: `101`); `page_token` must be the next_page_token of an earlier answer"}"#);
+    assert_snapshot!(caller.call(INCIDENTS, "ListIncidents", request).await, @r#"400 {"code":"invalid_argument","message":"`state` must be one of open, closed (given: `ajar`); `monitor_id` must be a monitor's identifier, mon_… (given: `api`); `limit` must be 1 to 100 (given: `101`); `page_token` must be the next_page_token of an earlier response"}"#);
     let missing = caller.call(INCIDENTS, "GetIncident", json!({})).await;
     assert_snapshot!(missing, @r#"400 {"code":"invalid_argument","message":"`id` must be given"}"#);
     let unknown = json!({ "id": "inc_0000000000007" });
-    assert_snapshot!(caller.call(INCIDENTS, "GetIncident", unknown).await, @r#"404 {"code":"not_found","message":"there is no incident `inc_0000000000007` in this workspace"}"#);
+    assert_snapshot!(caller.call(INCIDENTS, "GetIncident", unknown).await, @r#"404 {"code":"not_found","message":"incident `inc_0000000000007` not found in this workspace"}"#);
 }

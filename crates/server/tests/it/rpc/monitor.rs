@@ -107,7 +107,7 @@ async fn a_monitor_of_another_workspace_is_not_found() {
     ] {
         let reply = server.stranger().rpc(method, request).await;
         let due = format!(
-            r#"404 {{"code":"not_found","message":"there is no monitor `{}` in this workspace"}}"#,
+            r#"404 {{"code":"not_found","message":"monitor `{}` not found in this workspace"}}"#,
             id.as_str().unwrap()
         );
         assert_eq!(reply.to_string(), due, "{method}");
@@ -165,7 +165,7 @@ async fn a_repeated_create_returns_the_first_ones_monitor() {
     caller.rpc("DeleteMonitor", json!({ "id": first["monitor"]["id"] })).await;
     let gone = create(&caller, "k1").await;
     let id = first["monitor"]["id"].as_str().unwrap();
-    assert_snapshot!(gone.to_string().replace(id, "[id]"), @r#"409 {"code":"already_exists","message":"this idempotency key created monitor `[id]`, which was deleted since; send another key to create one anew"}"#);
+    assert_snapshot!(gone.to_string().replace(id, "[id]"), @r#"409 {"code":"already_exists","message":"this idempotency key created monitor `[id]`, which has been deleted; send another key to create a new one"}"#);
     let refused = create(&caller, &"k".repeat(257)).await;
     assert_snapshot!(refused, @r#"400 {"code":"invalid_argument","message":"`idempotency-key` must be 1 to 256 characters of ASCII"}"#);
 }

@@ -269,7 +269,7 @@ async fn a_channel_of_another_workspace_is_not_found() {
         ("UpdateNotification", json!({ "notification": { "id": id }, "updateMask": "name" })),
     ] {
         let reply = call(&server.stranger(), method, request).await;
-        let message = format!("there is no channel `{}` in this workspace", id.as_str().unwrap());
+        let message = format!("channel `{}` not found in this workspace", id.as_str().unwrap());
         assert_eq!((reply.status.as_u16(), &reply.json()["message"]), (404, &json!(message)));
     }
     let list = call(&server.stranger(), "ListNotifications", json!({})).await.json();

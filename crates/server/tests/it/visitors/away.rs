@@ -36,11 +36,11 @@ async fn while_the_database_is_away_the_last_page_is_shown_with_its_age() {
     let target = well().await;
     let site = Site::open(&target).await;
     site.results(1).await;
-    assert!(!site.text("").await.contains("cannot be read"));
+    assert!(!site.text("").await.contains("unavailable"));
     site.watched.server.running().app().store.clone().close().await.unwrap();
     site.watched.server.advance(Duration::from_mins(1));
     let page = site.text("").await;
-    let said = "What is stored cannot be read at the moment. This is how it was on 21 Nov 2026, 00:00 UTC.";
+    let said = "Live data is unavailable. This is the status as of 21 Nov 2026, 00:00 UTC.";
     assert!(page.contains(said) && page.contains("API &#38; more"), "{page}");
     let json: Value = serde_json::from_str(&site.text("/status.json").await).unwrap();
     assert_eq!(json["cutOff"], true);
@@ -139,5 +139,5 @@ async fn what_changes_nothing_of_who_may_look_leaves_the_last_page_to_be_shown()
     site.text("").await;
     site.update(json!({ "description": "What we ran" })).await;
     site.watched.server.running().app().store.clone().close().await.unwrap();
-    assert!(site.text("").await.contains("cannot be read at the moment"));
+    assert!(site.text("").await.contains("Live data is unavailable"));
 }

@@ -151,7 +151,11 @@ async fn an_open_page_follows_what_happens() {
     let browser = Browser::start().await;
     let tab = browser.open(&origin, View::DESKTOP, None).await;
     tab.visit("/status/acme").await;
-    assert!(tab.text("document.querySelector('h1').innerText").await.contains("Everything works"));
+    assert!(
+        tab.text("document.querySelector('h1').innerText")
+            .await
+            .contains("All systems operational")
+    );
     // What has the focus keeps it when the page changes below it.
     tab.evaluate("document.querySelector('.bars a[tabindex=\"0\"]').focus()").await;
     let focused = tab.text("document.activeElement.href").await;

@@ -109,8 +109,11 @@ async fn badges_say_in_each_language_what_they_show_to_who_does_not_see_them() {
     }
     let title =
         async |path: &str| between(&site.text(path).await, "<title>", "</title>").to_owned();
-    assert_eq!(title("/badge.svg").await, "Acme &lt;Ops&gt;: Up");
-    assert_eq!(title("/badge/uptime.svg?days=30").await, "Acme &lt;Ops&gt; · 30 days: 100.00 % up");
+    assert_eq!(title("/badge.svg").await, "Acme &lt;Ops&gt;: Operational");
+    assert_eq!(
+        title("/badge/uptime.svg?days=30").await,
+        "Acme &lt;Ops&gt; · 30 days: 100.00 % uptime"
+    );
 }
 
 #[tokio::test]
@@ -139,7 +142,7 @@ async fn a_badge_with_a_wrong_parameter_is_refused_with_what_would_be_right() {
         (
             "/badge.svg?days=30",
             400,
-            "there is no parameter `days`; there are `component`, `style`\n",
+            "unknown parameter `days`; expected one of `component`, `style`\n",
         ),
         ("/badge/uptime.svg?days=7", 400, "`days` must be one of 30, 60, 90, not `7`\n"),
         ("/badge/latency.svg?percentile=99", 400, "`percentile` must be one of 50, 95, not `99`\n"),
@@ -207,7 +210,7 @@ async fn the_widget_is_framed_by_anybody_where_the_page_is_for_everybody() {
     site.results(1).await;
     let script = site.visit("/widget.js", &[("accept-language", "de")]).await;
     assert_eq!(header(&script, "content-type"), "text/javascript; charset=utf-8");
-    assert!(text(&script).contains(r#""sentence":"Alles funktioniert""#), "{script}");
+    assert!(text(&script).contains(r#""sentence":"Alle Systeme funktionieren""#), "{script}");
     assert_eq!(header(&script, "set-cookie"), "");
     let policy = |reply: &Reply| header(reply, "content-security-policy").to_owned();
     let frame = site.visit("/widget", &[]).await;
@@ -247,21 +250,21 @@ async fn a_page_is_said_in_markdown_where_nothing_that_owners_wrote_is_markup() 
 
     Checked 21 Nov 2026, 00:00 UTC
 
-    ## Open now
+    ## Ongoing
 
     - **API \& more is down**: since 21 Nov 2026, 00:00 UTC
 
     ## Components
 
-    - **API \& more**: Down · 100.00 % up
+    - **API \& more**: Down · 100.00 % uptime
 
-    ### Behind: Up
+    ### Behind: Operational
 
-    - **Mail**: Up
+    - **Mail**: Operational
     ");
     assert!(history.contains("\n### 21 Nov 2026\n\n- **API \\& more is down**"), "{history}");
     let german = site.visit("/status.md", &[("accept-language", "de")]).await;
-    assert!(text(&german).contains("\n## Jetzt offen\n"), "{german}");
+    assert!(text(&german).contains("\n## Aktuell\n"), "{german}");
 }
 
 // issue 7: "`robots` choice"

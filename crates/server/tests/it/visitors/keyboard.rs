@@ -12,9 +12,9 @@ async fn the_first_link_says_where_it_leads_and_leads_there() {
     let home = site.text("").await;
     let component = home.split_once("/component/").unwrap().1.split_once('"').unwrap().0.to_owned();
     for (rest, language, leads, words) in [
-        ("", "en", "components", "Skip to the components"),
+        ("", "en", "components", "Skip to components"),
         ("", "de", "components", "Zu den Komponenten"),
-        (&format!("/component/{component}"), "en", "content", "Skip to the content"),
+        (&format!("/component/{component}"), "en", "content", "Skip to content"),
         (&format!("/report/{report}"), "de", "content", "Zum Inhalt"),
         ("/day/2026-11-21", "fr", "content", "Aller au contenu"),
         ("/history", "es", "content", "Ir al contenido"),

@@ -74,7 +74,7 @@ async fn a_member_comes_in_by_a_link_that_works_once() {
     assert_eq!(club.asks("Ann@ACME.com").await.status, StatusCode::ACCEPTED);
     let (taken, path) = club.link(1).await;
     assert_eq!(taken.to, ["Ann@ACME.com"]);
-    assert_eq!(taken.subject, "Your link to Acme <Ops>");
+    assert_eq!(taken.subject, "Your sign-in link for Acme <Ops>");
     let button = club.site.anybody().get(&path).await;
     assert_eq!(button.status, StatusCode::OK, "whoever looks through mail may follow links");
     assert!(text(&button).contains(&format!("action=\"{path}\"")), "{button}");

@@ -21,19 +21,19 @@ async fn a_page_says_in_the_visitor_s_language_how_what_stands_on_it_is() {
     let english = site.text("").await;
     for there in [
         "<html lang=\"en\"",
-        "<h1>Everything works</h1>",
+        "<h1>All systems operational</h1>",
         "API &#38; more",
         "Acme &#60;Ops&#62;",
         "Behind",
         "What we run",
-        "100.00 % up",
+        "100.00 % uptime",
         "Checked <time datetime=\"2026-11-21T00:00:30.000Z\">21 Nov 2026, 00:00 UTC</time>",
     ] {
         assert!(english.contains(there), "{there} is not in {english}");
     }
     let german = site.visit("", &[("accept-language", "de-CH, en;q=0.5")]).await;
     let german = String::from_utf8(german.body.to_vec()).unwrap();
-    assert!(german.contains("<html lang=\"de\"") && german.contains("Alles funktioniert"));
+    assert!(german.contains("<html lang=\"de\"") && german.contains("Alle Systeme funktionieren"));
 }
 
 // issue 7: "A change of verdict is on the page … within 1 s"
@@ -42,7 +42,7 @@ async fn a_failure_is_on_the_page_with_the_next_look_and_its_recovery_too() {
     let target = well().await;
     let site = Site::open(&target).await;
     site.results(1).await;
-    assert!(site.text("").await.contains("Everything works"));
+    assert!(site.text("").await.contains("All systems operational"));
     target.on("/", Answer::status(503));
     site.watched.server.advance(Duration::from_secs(30));
     site.results(2).await;
@@ -64,7 +64,7 @@ async fn a_failure_is_on_the_page_with_the_next_look_and_its_recovery_too() {
     site.results(3).await;
     let page = site.text("").await;
     assert!(
-        page.contains("Everything works") && page.contains("API &#38; more was down"),
+        page.contains("All systems operational") && page.contains("API &#38; more was down"),
         "{page}"
     );
 }
@@ -115,7 +115,7 @@ async fn what_is_not_there_is_not_found_in_the_visitor_s_words() {
     ] {
         let reply = anybody.get(path).await;
         assert_eq!(reply.status, StatusCode::NOT_FOUND, "{path}");
-        assert!(String::from_utf8_lossy(&reply.body).contains("There is no such page"), "{path}");
+        assert!(String::from_utf8_lossy(&reply.body).contains("Page not found"), "{path}");
     }
     let target = well().await;
     let site = Site::open(&target).await;

@@ -59,7 +59,7 @@ async fn an_open_report_stands_above_all_and_counts_for_the_sentence() {
     let target = well().await;
     let site = Site::open(&target).await;
     site.results(1).await;
-    assert!(site.text("").await.contains("Everything works"));
+    assert!(site.text("").await.contains("All systems operational"));
     let report = opened(&site).await;
     let page = site.text("").await;
     for there in [
@@ -83,7 +83,7 @@ async fn an_open_report_stands_above_all_and_counts_for_the_sentence() {
     assert!(german.contains("Ursache gefunden") && german.contains("Betrifft Mail"), "{german}");
     add(&site, &report, "resolved", "It is over.").await;
     let page = site.text("").await;
-    assert!(page.contains("Everything works") && page.contains("It is over."), "{page}");
+    assert!(page.contains("All systems operational") && page.contains("It is over."), "{page}");
     assert!(page.contains(&format!("/status/acme{}\"", path(&report))), "the history leads to it");
     assert!(page.contains("All 3 updates"), "{page}");
 }

@@ -146,7 +146,7 @@ async fn maintenance_of_a_component_is_told_in_the_language_of_who_hears_of_it()
     let component = components["sections"][0]["component"]["id"].as_str().unwrap().to_owned();
     let headers = [("accept-language", "de")];
     let form = page.site.visit("/subscribe", &headers).await;
-    assert!(text(&form).contains("Per E-Mail abonnieren"), "{form}");
+    assert!(text(&form).contains("Updates per E-Mail erhalten"), "{form}");
     let request = http::Request::post("/status/acme/subscribe")
         .header("host", "acme")
         .header("accept-language", "de")

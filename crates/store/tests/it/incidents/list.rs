@@ -86,7 +86,7 @@ async fn a_workspace_sees_no_incident_of_another() {
         for number in [1, 4, 9] {
             let error = incidents.get(other, IncidentId::from_bits(number)).await.unwrap_err();
             let id = IncidentId::from_bits(number);
-            assert_eq!(error.to_string(), format!("there is no incident `{id}`"));
+            assert_eq!(error.to_string(), format!("incident `{id}` not found"));
         }
     })
     .await;

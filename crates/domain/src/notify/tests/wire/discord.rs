@@ -26,7 +26,7 @@ fn an_error() {
             {"name":"Regions","value":"2 of 3 failing","inline":true},
             {"name":"Workspace","value":"Example Inc.","inline":true}
           ],
-          "description": "the status is 503, which is not 200\n• Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200\n• Ashburn (fly-iad): failing, status 503, 120 ms: the status is 503, which is not 200\n• Singapore (fly-sin): fine, status 200, 240 ms",
+          "description": "the status is 503, which is not 200\n• Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200\n• Ashburn (fly-iad): failing, status 503, 120 ms: the status is 503, which is not 200\n• Singapore (fly-sin): ok, status 200, 240 ms",
           "url": "https://status.example.com/incidents/inc_0000000000005",
           "timestamp": "2026-11-21T16:48:55.250Z"
         }
@@ -53,7 +53,7 @@ fn a_degradation() {
             {"name":"Regions","value":"1 of 2 failing","inline":true},
             {"name":"Workspace","value":"Example Inc.","inline":true}
           ],
-          "description": "the status is 503, which is not 200\n• Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200\n• Singapore (fly-sin): fine, status 200, 240 ms",
+          "description": "the status is 503, which is not 200\n• Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200\n• Singapore (fly-sin): ok, status 200, 240 ms",
           "url": "https://status.example.com/incidents/inc_0000000000005",
           "timestamp": "2026-11-21T16:48:55.250Z"
         }
@@ -76,8 +76,8 @@ fn a_recovery() {
           "color": 41097,
           "fields": [
             {"name":"Target","value":"`GET https://api.example.com/health?full=1&x_y=2`"},
-            {"name":"Began","value":"2026-11-21 16:36:55 UTC","inline":true},
-            {"name":"Lasted","value":"12 min","inline":true},
+            {"name":"Started","value":"2026-11-21 16:36:55 UTC","inline":true},
+            {"name":"Duration","value":"12 min","inline":true},
             {"name":"Workspace","value":"Example Inc.","inline":true}
           ],
           "url": "https://status.example.com/incidents/inc_0000000000005",
@@ -98,10 +98,10 @@ fn a_test() {
       "allowed_mentions": {"parse":[]},
       "embeds": [
         {
-          "title": "🔵 Test: messages arrive here",
+          "title": "🔵 Test: this channel works",
           "color": 2647750,
           "fields": [{"name":"Workspace","value":"Example Inc.","inline":true}],
-          "description": "Somebody tries the channel \"On call\". Nothing is wrong.",
+          "description": "This is a test of the channel \"On call\". Nothing is wrong.",
           "url": "https://status.example.com/incidents/inc_0000000000005",
           "timestamp": "2026-11-21T16:48:55.250Z"
         }
@@ -125,12 +125,12 @@ fn a_reminder_of_an_error() {
           "fields": [
             {"name":"Target","value":"`GET https://api.example.com/health?full=1&x_y=2`"},
             {"name":"Since","value":"2026-11-21 14:43:55 UTC","inline":true},
-            {"name":"Lasts","value":"2 h 5 min","inline":true},
+            {"name":"Duration","value":"2 h 5 min","inline":true},
             {"name":"Reminder","value":"2","inline":true},
             {"name":"Regions","value":"2 of 3 failing","inline":true},
             {"name":"Workspace","value":"Example Inc.","inline":true}
           ],
-          "description": "the status is 503, which is not 200\n• Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200\n• Ashburn (fly-iad): failing, status 503, 120 ms: the status is 503, which is not 200\n• Singapore (fly-sin): fine, status 200, 240 ms",
+          "description": "the status is 503, which is not 200\n• Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200\n• Ashburn (fly-iad): failing, status 503, 120 ms: the status is 503, which is not 200\n• Singapore (fly-sin): ok, status 200, 240 ms",
           "url": "https://status.example.com/incidents/inc_0000000000005",
           "timestamp": "2026-11-21T16:48:55.250Z"
         }

@@ -25,7 +25,7 @@ fn an_error() {
     Workspace: Example Inc.
     • Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200
     • Ashburn (fly-iad): failing, status 503, 120 ms: the status is 503, which is not 200
-    • Singapore (fly-sin): fine, status 200, 240 ms
+    • Singapore (fly-sin): ok, status 200, 240 ms
 
     2026-11-21 16:48:55 UTC
 
@@ -43,7 +43,7 @@ fn an_error() {
     <tr><th style="padding:2px 16px 2px 0;text-align:left;vertical-align:top">Regions</th><td style="overflow-wrap:anywhere">2 of 3 failing</td></tr>
     <tr><th style="padding:2px 16px 2px 0;text-align:left;vertical-align:top">Workspace</th><td style="overflow-wrap:anywhere">Example Inc.</td></tr>
     </table>
-    <ul style="padding-left:20px"><li>Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200</li><li>Ashburn (fly-iad): failing, status 503, 120 ms: the status is 503, which is not 200</li><li>Singapore (fly-sin): fine, status 200, 240 ms</li></ul>
+    <ul style="padding-left:20px"><li>Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200</li><li>Ashburn (fly-iad): failing, status 503, 120 ms: the status is 503, which is not 200</li><li>Singapore (fly-sin): ok, status 200, 240 ms</li></ul>
     <p><a style="display:inline-block;padding:10px 16px;background:#16191d;color:#ffffff;text-decoration:none;border-radius:4px" href="https://status.example.com/incidents/inc_0000000000005">Open in Aloft</a></p>
     <p style="margin:16px 0 0;color:#5b6470;font-size:13px">Aloft · 2026-11-21 16:48:55 UTC</p>
     </div></body></html>
@@ -66,7 +66,7 @@ fn a_degradation() {
     Regions: 1 of 2 failing
     Workspace: Example Inc.
     • Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200
-    • Singapore (fly-sin): fine, status 200, 240 ms
+    • Singapore (fly-sin): ok, status 200, 240 ms
 
     2026-11-21 16:48:55 UTC
 
@@ -84,7 +84,7 @@ fn a_degradation() {
     <tr><th style="padding:2px 16px 2px 0;text-align:left;vertical-align:top">Regions</th><td style="overflow-wrap:anywhere">1 of 2 failing</td></tr>
     <tr><th style="padding:2px 16px 2px 0;text-align:left;vertical-align:top">Workspace</th><td style="overflow-wrap:anywhere">Example Inc.</td></tr>
     </table>
-    <ul style="padding-left:20px"><li>Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200</li><li>Singapore (fly-sin): fine, status 200, 240 ms</li></ul>
+    <ul style="padding-left:20px"><li>Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200</li><li>Singapore (fly-sin): ok, status 200, 240 ms</li></ul>
     <p><a style="display:inline-block;padding:10px 16px;background:#16191d;color:#ffffff;text-decoration:none;border-radius:4px" href="https://status.example.com/incidents/inc_0000000000005">Open in Aloft</a></p>
     <p style="margin:16px 0 0;color:#5b6470;font-size:13px">Aloft · 2026-11-21 16:48:55 UTC</p>
     </div></body></html>
@@ -102,8 +102,8 @@ fn a_recovery() {
     Recovered after 12 min: API & <shop>
 
     Target: GET https://api.example.com/health?full=1&x_y=2
-    Began: 2026-11-21 16:36:55 UTC
-    Lasted: 12 min
+    Started: 2026-11-21 16:36:55 UTC
+    Duration: 12 min
     Workspace: Example Inc.
 
     2026-11-21 16:48:55 UTC
@@ -117,8 +117,8 @@ fn a_recovery() {
     <h1 style="margin:0 0 16px;font-size:20px;overflow-wrap:anywhere">🟢 Recovered after 12 min: API &amp; &lt;shop&gt;</h1>
     <table>
     <tr><th style="padding:2px 16px 2px 0;text-align:left;vertical-align:top">Target</th><td style="overflow-wrap:anywhere">GET https://api.example.com/health?full=1&amp;x_y=2</td></tr>
-    <tr><th style="padding:2px 16px 2px 0;text-align:left;vertical-align:top">Began</th><td style="overflow-wrap:anywhere">2026-11-21 16:36:55 UTC</td></tr>
-    <tr><th style="padding:2px 16px 2px 0;text-align:left;vertical-align:top">Lasted</th><td style="overflow-wrap:anywhere">12 min</td></tr>
+    <tr><th style="padding:2px 16px 2px 0;text-align:left;vertical-align:top">Started</th><td style="overflow-wrap:anywhere">2026-11-21 16:36:55 UTC</td></tr>
+    <tr><th style="padding:2px 16px 2px 0;text-align:left;vertical-align:top">Duration</th><td style="overflow-wrap:anywhere">12 min</td></tr>
     <tr><th style="padding:2px 16px 2px 0;text-align:left;vertical-align:top">Workspace</th><td style="overflow-wrap:anywhere">Example Inc.</td></tr>
     </table>
     <p><a style="display:inline-block;padding:10px 16px;background:#16191d;color:#ffffff;text-decoration:none;border-radius:4px" href="https://status.example.com/incidents/inc_0000000000005">Open in Aloft</a></p>
@@ -131,13 +131,13 @@ fn a_recovery() {
 fn a_test() {
     assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Test))), @r#"
     To: ops@example.com
-    Subject: Test: messages arrive here
+    Subject: Test: this channel works
     Message-ID: mon_0000000000003-1795279735250-chn_0000000000007-test
     References: test-1795279735250
 
-    Test: messages arrive here
+    Test: this channel works
 
-    Somebody tries the channel "On call". Nothing is wrong.
+    This is a test of the channel "On call". Nothing is wrong.
     Workspace: Example Inc.
 
     2026-11-21 16:48:55 UTC
@@ -146,10 +146,10 @@ fn a_test() {
 
     ---
     <!doctype html>
-    <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Test: messages arrive here</title></head>
+    <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Test: this channel works</title></head>
     <body style="margin:0;padding:16px;background:#f4f5f7;color:#16191d;font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif"><div style="max-width:600px;margin:0 auto;padding:24px;background:#ffffff;border-top:6px solid #2866c6">
-    <h1 style="margin:0 0 16px;font-size:20px;overflow-wrap:anywhere">🔵 Test: messages arrive here</h1>
-    <p style="overflow-wrap:anywhere">Somebody tries the channel &quot;On call&quot;. Nothing is wrong.</p>
+    <h1 style="margin:0 0 16px;font-size:20px;overflow-wrap:anywhere">🔵 Test: this channel works</h1>
+    <p style="overflow-wrap:anywhere">This is a test of the channel &quot;On call&quot;. Nothing is wrong.</p>
     <table>
     <tr><th style="padding:2px 16px 2px 0;text-align:left;vertical-align:top">Workspace</th><td style="overflow-wrap:anywhere">Example Inc.</td></tr>
     </table>
@@ -172,13 +172,13 @@ fn a_reminder_of_an_error() {
     the status is 503, which is not 200
     Target: GET https://api.example.com/health?full=1&x_y=2
     Since: 2026-11-21 14:43:55 UTC
-    Lasts: 2 h 5 min
+    Duration: 2 h 5 min
     Reminder: 2
     Regions: 2 of 3 failing
     Workspace: Example Inc.
     • Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200
     • Ashburn (fly-iad): failing, status 503, 120 ms: the status is 503, which is not 200
-    • Singapore (fly-sin): fine, status 200, 240 ms
+    • Singapore (fly-sin): ok, status 200, 240 ms
 
     2026-11-21 16:48:55 UTC
 
@@ -193,12 +193,12 @@ fn a_reminder_of_an_error() {
     <table>
     <tr><th style="padding:2px 16px 2px 0;text-align:left;vertical-align:top">Target</th><td style="overflow-wrap:anywhere">GET https://api.example.com/health?full=1&amp;x_y=2</td></tr>
     <tr><th style="padding:2px 16px 2px 0;text-align:left;vertical-align:top">Since</th><td style="overflow-wrap:anywhere">2026-11-21 14:43:55 UTC</td></tr>
-    <tr><th style="padding:2px 16px 2px 0;text-align:left;vertical-align:top">Lasts</th><td style="overflow-wrap:anywhere">2 h 5 min</td></tr>
+    <tr><th style="padding:2px 16px 2px 0;text-align:left;vertical-align:top">Duration</th><td style="overflow-wrap:anywhere">2 h 5 min</td></tr>
     <tr><th style="padding:2px 16px 2px 0;text-align:left;vertical-align:top">Reminder</th><td style="overflow-wrap:anywhere">2</td></tr>
     <tr><th style="padding:2px 16px 2px 0;text-align:left;vertical-align:top">Regions</th><td style="overflow-wrap:anywhere">2 of 3 failing</td></tr>
     <tr><th style="padding:2px 16px 2px 0;text-align:left;vertical-align:top">Workspace</th><td style="overflow-wrap:anywhere">Example Inc.</td></tr>
     </table>
-    <ul style="padding-left:20px"><li>Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200</li><li>Ashburn (fly-iad): failing, status 503, 120 ms: the status is 503, which is not 200</li><li>Singapore (fly-sin): fine, status 200, 240 ms</li></ul>
+    <ul style="padding-left:20px"><li>Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200</li><li>Ashburn (fly-iad): failing, status 503, 120 ms: the status is 503, which is not 200</li><li>Singapore (fly-sin): ok, status 200, 240 ms</li></ul>
     <p><a style="display:inline-block;padding:10px 16px;background:#16191d;color:#ffffff;text-decoration:none;border-radius:4px" href="https://status.example.com/incidents/inc_0000000000005">Open in Aloft</a></p>
     <p style="margin:16px 0 0;color:#5b6470;font-size:13px">Aloft · 2026-11-21 16:48:55 UTC</p>
     </div></body></html>

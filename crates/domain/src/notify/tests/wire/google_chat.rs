@@ -37,7 +37,7 @@ fn an_error() {
                   {"decoratedText":{"topLabel":"Regions","text":"2 of 3 failing","wrapText":true}},
                   {
                     "textParagraph": {
-                      "text": "• Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200<br>• Ashburn (fly-iad): failing, status 503, 120 ms: the status is 503, which is not 200<br>• Singapore (fly-sin): fine, status 200, 240 ms"
+                      "text": "• Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200<br>• Ashburn (fly-iad): failing, status 503, 120 ms: the status is 503, which is not 200<br>• Singapore (fly-sin): ok, status 200, 240 ms"
                     }
                   },
                   {
@@ -92,7 +92,7 @@ fn a_degradation() {
                   {"decoratedText":{"topLabel":"Regions","text":"1 of 2 failing","wrapText":true}},
                   {
                     "textParagraph": {
-                      "text": "• Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200<br>• Singapore (fly-sin): fine, status 200, 240 ms"
+                      "text": "• Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200<br>• Singapore (fly-sin): ok, status 200, 240 ms"
                     }
                   },
                   {
@@ -142,8 +142,8 @@ fn a_recovery() {
                       "wrapText": true
                     }
                   },
-                  {"decoratedText":{"topLabel":"Began","text":"2026-11-21 16:36:55 UTC","wrapText":true}},
-                  {"decoratedText":{"topLabel":"Lasted","text":"12 min","wrapText":true}},
+                  {"decoratedText":{"topLabel":"Started","text":"2026-11-21 16:36:55 UTC","wrapText":true}},
+                  {"decoratedText":{"topLabel":"Duration","text":"12 min","wrapText":true}},
                   {
                     "buttonList": {
                       "buttons": [
@@ -171,21 +171,21 @@ fn a_test() {
     content-type: application/json
 
     {
-      "fallbackText": "🔵 Test: messages arrive here",
+      "fallbackText": "🔵 Test: this channel works",
       "thread": {"threadKey":"test-1795279735250"},
       "cardsV2": [
         {
           "cardId": "event",
           "card": {
             "header": {
-              "title": "🔵 Test: messages arrive here",
+              "title": "🔵 Test: this channel works",
               "subtitle": "Example Inc. · 2026-11-21 16:48:55 UTC"
             },
             "sections": [
               {
                 "widgets": [
                   {
-                    "textParagraph": {"text":"Somebody tries the channel &quot;On call&quot;. Nothing is wrong."}
+                    "textParagraph": {"text":"This is a test of the channel &quot;On call&quot;. Nothing is wrong."}
                   },
                   {
                     "buttonList": {
@@ -236,12 +236,12 @@ fn a_reminder_of_an_error() {
                     }
                   },
                   {"decoratedText":{"topLabel":"Since","text":"2026-11-21 14:43:55 UTC","wrapText":true}},
-                  {"decoratedText":{"topLabel":"Lasts","text":"2 h 5 min","wrapText":true}},
+                  {"decoratedText":{"topLabel":"Duration","text":"2 h 5 min","wrapText":true}},
                   {"decoratedText":{"topLabel":"Reminder","text":"2","wrapText":true}},
                   {"decoratedText":{"topLabel":"Regions","text":"2 of 3 failing","wrapText":true}},
                   {
                     "textParagraph": {
-                      "text": "• Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200<br>• Ashburn (fly-iad): failing, status 503, 120 ms: the status is 503, which is not 200<br>• Singapore (fly-sin): fine, status 200, 240 ms"
+                      "text": "• Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200<br>• Ashburn (fly-iad): failing, status 503, 120 ms: the status is 503, which is not 200<br>• Singapore (fly-sin): ok, status 200, 240 ms"
                     }
                   },
                   {

@@ -18,7 +18,7 @@ fn an_error() {
     {
       "topic": "alerts",
       "title": "Down: API & <shop>",
-      "message": "the status is 503, which is not 200\nTarget: GET https://api.example.com/health?full=1&x_y=2\nSince: 2026-11-21 16:48:55 UTC\nRegions: 2 of 3 failing\nWorkspace: Example Inc.\n• Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200\n• Ashburn (fly-iad): failing, status 503, 120 ms: the status is 503, which is not 200\n• Singapore (fly-sin): fine, status 200, 240 ms",
+      "message": "the status is 503, which is not 200\nTarget: GET https://api.example.com/health?full=1&x_y=2\nSince: 2026-11-21 16:48:55 UTC\nRegions: 2 of 3 failing\nWorkspace: Example Inc.\n• Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200\n• Ashburn (fly-iad): failing, status 503, 120 ms: the status is 503, which is not 200\n• Singapore (fly-sin): ok, status 200, 240 ms",
       "priority": 5,
       "tags": ["rotating_light"],
       "click": "https://status.example.com/incidents/inc_0000000000005"
@@ -36,7 +36,7 @@ fn a_degradation() {
     {
       "topic": "alerts",
       "title": "Degraded: API & <shop>",
-      "message": "the status is 503, which is not 200\nTarget: GET https://api.example.com/health?full=1&x_y=2\nSince: 2026-11-21 16:47:55 UTC\nRegions: 1 of 2 failing\nWorkspace: Example Inc.\n• Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200\n• Singapore (fly-sin): fine, status 200, 240 ms",
+      "message": "the status is 503, which is not 200\nTarget: GET https://api.example.com/health?full=1&x_y=2\nSince: 2026-11-21 16:47:55 UTC\nRegions: 1 of 2 failing\nWorkspace: Example Inc.\n• Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200\n• Singapore (fly-sin): ok, status 200, 240 ms",
       "priority": 4,
       "tags": ["warning"],
       "click": "https://status.example.com/incidents/inc_0000000000005"
@@ -54,7 +54,7 @@ fn a_recovery() {
     {
       "topic": "alerts",
       "title": "Recovered after 12 min: API & <shop>",
-      "message": "Target: GET https://api.example.com/health?full=1&x_y=2\nBegan: 2026-11-21 16:36:55 UTC\nLasted: 12 min\nWorkspace: Example Inc.",
+      "message": "Target: GET https://api.example.com/health?full=1&x_y=2\nStarted: 2026-11-21 16:36:55 UTC\nDuration: 12 min\nWorkspace: Example Inc.",
       "priority": 3,
       "tags": ["white_check_mark"],
       "click": "https://status.example.com/incidents/inc_0000000000005"
@@ -71,8 +71,8 @@ fn a_test() {
 
     {
       "topic": "alerts",
-      "title": "Test: messages arrive here",
-      "message": "Somebody tries the channel \"On call\". Nothing is wrong.\nWorkspace: Example Inc.",
+      "title": "Test: this channel works",
+      "message": "This is a test of the channel \"On call\". Nothing is wrong.\nWorkspace: Example Inc.",
       "priority": 3,
       "tags": ["test_tube"],
       "click": "https://status.example.com/incidents/inc_0000000000005"
@@ -90,7 +90,7 @@ fn a_reminder_of_an_error() {
     {
       "topic": "alerts",
       "title": "Still down after 2 h 5 min: API & <shop>",
-      "message": "the status is 503, which is not 200\nTarget: GET https://api.example.com/health?full=1&x_y=2\nSince: 2026-11-21 14:43:55 UTC\nLasts: 2 h 5 min\nReminder: 2\nRegions: 2 of 3 failing\nWorkspace: Example Inc.\n• Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200\n• Ashburn (fly-iad): failing, status 503, 120 ms: the status is 503, which is not 200\n• Singapore (fly-sin): fine, status 200, 240 ms",
+      "message": "the status is 503, which is not 200\nTarget: GET https://api.example.com/health?full=1&x_y=2\nSince: 2026-11-21 14:43:55 UTC\nDuration: 2 h 5 min\nReminder: 2\nRegions: 2 of 3 failing\nWorkspace: Example Inc.\n• Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200\n• Ashburn (fly-iad): failing, status 503, 120 ms: the status is 503, which is not 200\n• Singapore (fly-sin): ok, status 200, 240 ms",
       "priority": 5,
       "tags": ["rotating_light"],
       "click": "https://status.example.com/incidents/inc_0000000000005"

@@ -18,7 +18,7 @@ fn an_error() {
     {
       "message": "Down: API & <shop>",
       "alias": "inc_0000000000005",
-      "description": "https://status.example.com/incidents/inc_0000000000005\n\nthe status is 503, which is not 200\nTarget: GET https://api.example.com/health?full=1&x_y=2\nSince: 2026-11-21 16:48:55 UTC\nRegions: 2 of 3 failing\nWorkspace: Example Inc.\n• Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200\n• Ashburn (fly-iad): failing, status 503, 120 ms: the status is 503, which is not 200\n• Singapore (fly-sin): fine, status 200, 240 ms",
+      "description": "https://status.example.com/incidents/inc_0000000000005\n\nthe status is 503, which is not 200\nTarget: GET https://api.example.com/health?full=1&x_y=2\nSince: 2026-11-21 16:48:55 UTC\nRegions: 2 of 3 failing\nWorkspace: Example Inc.\n• Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200\n• Ashburn (fly-iad): failing, status 503, 120 ms: the status is 503, which is not 200\n• Singapore (fly-sin): ok, status 200, 240 ms",
       "details": {
         "Target": "GET https://api.example.com/health?full=1&x_y=2",
         "Since": "2026-11-21 16:48:55 UTC",
@@ -43,7 +43,7 @@ fn a_degradation() {
     {
       "message": "Degraded: API & <shop>",
       "alias": "mon_0000000000003",
-      "description": "https://status.example.com/incidents/inc_0000000000005\n\nthe status is 503, which is not 200\nTarget: GET https://api.example.com/health?full=1&x_y=2\nSince: 2026-11-21 16:47:55 UTC\nRegions: 1 of 2 failing\nWorkspace: Example Inc.\n• Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200\n• Singapore (fly-sin): fine, status 200, 240 ms",
+      "description": "https://status.example.com/incidents/inc_0000000000005\n\nthe status is 503, which is not 200\nTarget: GET https://api.example.com/health?full=1&x_y=2\nSince: 2026-11-21 16:47:55 UTC\nRegions: 1 of 2 failing\nWorkspace: Example Inc.\n• Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200\n• Singapore (fly-sin): ok, status 200, 240 ms",
       "details": {
         "Target": "GET https://api.example.com/health?full=1&x_y=2",
         "Since": "2026-11-21 16:47:55 UTC",
@@ -68,7 +68,7 @@ fn a_recovery() {
     {
       "source": "Aloft",
       "user": "Aloft",
-      "note": "Recovered after 12 min: API & <shop>\n\nTarget: GET https://api.example.com/health?full=1&x_y=2\nBegan: 2026-11-21 16:36:55 UTC\nLasted: 12 min\nWorkspace: Example Inc."
+      "note": "Recovered after 12 min: API & <shop>\n\nTarget: GET https://api.example.com/health?full=1&x_y=2\nStarted: 2026-11-21 16:36:55 UTC\nDuration: 12 min\nWorkspace: Example Inc."
     }
     "#);
 }
@@ -81,9 +81,9 @@ fn a_test() {
     authorization: GenieKey opsgenie-key
 
     {
-      "message": "Test: messages arrive here",
+      "message": "Test: this channel works",
       "alias": "test-1795279735250",
-      "description": "https://status.example.com/incidents/inc_0000000000005\n\nSomebody tries the channel \"On call\". Nothing is wrong.\nWorkspace: Example Inc.",
+      "description": "https://status.example.com/incidents/inc_0000000000005\n\nThis is a test of the channel \"On call\". Nothing is wrong.\nWorkspace: Example Inc.",
       "details": {"Workspace":"Example Inc."},
       "entity": "",
       "source": "Aloft",
@@ -103,11 +103,11 @@ fn a_reminder_of_an_error() {
     {
       "message": "Still down after 2 h 5 min: API & <shop>",
       "alias": "inc_0000000000005",
-      "description": "https://status.example.com/incidents/inc_0000000000005\n\nthe status is 503, which is not 200\nTarget: GET https://api.example.com/health?full=1&x_y=2\nSince: 2026-11-21 14:43:55 UTC\nLasts: 2 h 5 min\nReminder: 2\nRegions: 2 of 3 failing\nWorkspace: Example Inc.\n• Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200\n• Ashburn (fly-iad): failing, status 503, 120 ms: the status is 503, which is not 200\n• Singapore (fly-sin): fine, status 200, 240 ms",
+      "description": "https://status.example.com/incidents/inc_0000000000005\n\nthe status is 503, which is not 200\nTarget: GET https://api.example.com/health?full=1&x_y=2\nSince: 2026-11-21 14:43:55 UTC\nDuration: 2 h 5 min\nReminder: 2\nRegions: 2 of 3 failing\nWorkspace: Example Inc.\n• Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200\n• Ashburn (fly-iad): failing, status 503, 120 ms: the status is 503, which is not 200\n• Singapore (fly-sin): ok, status 200, 240 ms",
       "details": {
         "Target": "GET https://api.example.com/health?full=1&x_y=2",
         "Since": "2026-11-21 14:43:55 UTC",
-        "Lasts": "2 h 5 min",
+        "Duration": "2 h 5 min",
         "Reminder": "2",
         "Regions": "2 of 3 failing",
         "Workspace": "Example Inc."
@@ -130,7 +130,7 @@ fn the_end_of_a_test() {
     {
       "source": "Aloft",
       "user": "Aloft",
-      "note": "Test: over\n\nSomebody tries the channel \"On call\". Nothing is wrong.\nWorkspace: Example Inc."
+      "note": "Test: resolved\n\nThis is a test of the channel \"On call\". Nothing is wrong.\nWorkspace: Example Inc."
     }
     "#);
 }

@@ -33,7 +33,7 @@ fn an_error() {
           "Seen": [
             "Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200",
             "Ashburn (fly-iad): failing, status 503, 120 ms: the status is 503, which is not 200",
-            "Singapore (fly-sin): fine, status 200, 240 ms"
+            "Singapore (fly-sin): ok, status 200, 240 ms"
           ]
         },
         "timestamp": "2026-11-21T16:48:55.250Z"
@@ -68,7 +68,7 @@ fn a_degradation() {
           "Workspace": "Example Inc.",
           "Seen": [
             "Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200",
-            "Singapore (fly-sin): fine, status 200, 240 ms"
+            "Singapore (fly-sin): ok, status 200, 240 ms"
           ]
         },
         "timestamp": "2026-11-21T16:48:55.250Z"
@@ -105,12 +105,12 @@ fn a_test() {
       "dedup_key": "test-1795279735250",
       "client": "Aloft",
       "payload": {
-        "summary": "Test: messages arrive here",
+        "summary": "Test: this channel works",
         "source": "Example Inc.",
         "severity": "info",
         "group": "Example Inc.",
         "custom_details": {
-          "Why": "Somebody tries the channel \"On call\". Nothing is wrong.",
+          "Why": "This is a test of the channel \"On call\". Nothing is wrong.",
           "Workspace": "Example Inc."
         },
         "timestamp": "2026-11-21T16:48:55.250Z"
@@ -141,14 +141,14 @@ fn a_reminder_of_an_error() {
           "Why": "the status is 503, which is not 200",
           "Target": "GET https://api.example.com/health?full=1&x_y=2",
           "Since": "2026-11-21 14:43:55 UTC",
-          "Lasts": "2 h 5 min",
+          "Duration": "2 h 5 min",
           "Reminder": "2",
           "Regions": "2 of 3 failing",
           "Workspace": "Example Inc.",
           "Seen": [
             "Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200",
             "Ashburn (fly-iad): failing, status 503, 120 ms: the status is 503, which is not 200",
-            "Singapore (fly-sin): fine, status 200, 240 ms"
+            "Singapore (fly-sin): ok, status 200, 240 ms"
           ]
         },
         "timestamp": "2026-11-21T16:48:55.250Z"

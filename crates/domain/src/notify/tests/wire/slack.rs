@@ -42,7 +42,7 @@ fn an_error() {
               "type": "section",
               "text": {
                 "type": "mrkdwn",
-                "text": "• Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200\n• Ashburn (fly-iad): failing, status 503, 120 ms: the status is 503, which is not 200\n• Singapore (fly-sin): fine, status 200, 240 ms",
+                "text": "• Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200\n• Ashburn (fly-iad): failing, status 503, 120 ms: the status is 503, which is not 200\n• Singapore (fly-sin): ok, status 200, 240 ms",
                 "verbatim": true
               }
             },
@@ -97,7 +97,7 @@ fn a_degradation() {
               "type": "section",
               "text": {
                 "type": "mrkdwn",
-                "text": "• Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200\n• Singapore (fly-sin): fine, status 200, 240 ms",
+                "text": "• Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200\n• Singapore (fly-sin): ok, status 200, 240 ms",
                 "verbatim": true
               }
             },
@@ -140,8 +140,8 @@ fn a_recovery() {
                   "text": "*Target*\n`GET https://api.example.com/health?full=1&amp;x_y=2`",
                   "verbatim": true
                 },
-                {"type":"mrkdwn","text":"*Began*\n2026-11-21 16:36:55 UTC","verbatim":true},
-                {"type":"mrkdwn","text":"*Lasted*\n12 min","verbatim":true}
+                {"type":"mrkdwn","text":"*Started*\n2026-11-21 16:36:55 UTC","verbatim":true},
+                {"type":"mrkdwn","text":"*Duration*\n12 min","verbatim":true}
               ]
             },
             {
@@ -168,18 +168,18 @@ fn a_test() {
     content-type: application/json
 
     {
-      "text": "🔵 Test: messages arrive here",
+      "text": "🔵 Test: this channel works",
       "mrkdwn": false,
       "attachments": [
         {
           "color": "#2866c6",
-          "fallback": "🔵 Test: messages arrive here",
+          "fallback": "🔵 Test: this channel works",
           "blocks": [
             {
               "type": "section",
               "text": {
                 "type": "mrkdwn",
-                "text": "Somebody tries the channel \"On call\". Nothing is wrong.",
+                "text": "This is a test of the channel \"On call\". Nothing is wrong.",
                 "verbatim": true
               }
             },
@@ -227,7 +227,7 @@ fn a_reminder_of_an_error() {
                   "verbatim": true
                 },
                 {"type":"mrkdwn","text":"*Since*\n2026-11-21 14:43:55 UTC","verbatim":true},
-                {"type":"mrkdwn","text":"*Lasts*\n2 h 5 min","verbatim":true},
+                {"type":"mrkdwn","text":"*Duration*\n2 h 5 min","verbatim":true},
                 {"type":"mrkdwn","text":"*Reminder*\n2","verbatim":true},
                 {"type":"mrkdwn","text":"*Regions*\n2 of 3 failing","verbatim":true}
               ]
@@ -236,7 +236,7 @@ fn a_reminder_of_an_error() {
               "type": "section",
               "text": {
                 "type": "mrkdwn",
-                "text": "• Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200\n• Ashburn (fly-iad): failing, status 503, 120 ms: the status is 503, which is not 200\n• Singapore (fly-sin): fine, status 200, 240 ms",
+                "text": "• Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200\n• Ashburn (fly-iad): failing, status 503, 120 ms: the status is 503, which is not 200\n• Singapore (fly-sin): ok, status 200, 240 ms",
                 "verbatim": true
               }
             },

@@ -61,8 +61,8 @@ fn a_test() {
 
     To=+4915112345678
     From=+15005550006
-    Body=Test: messages arrive here
-    Somebody tries the channel "On call". Nothing is wrong.
+    Body=Test: this channel works
+    This is a test of the channel "On call". Nothing is wrong.
     https://status.example.com/incidents/inc_0000000000005
     "#);
 }

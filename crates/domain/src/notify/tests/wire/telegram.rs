@@ -16,7 +16,7 @@ fn an_error() {
 
     {
       "chat_id": "-1001234567890",
-      "text": "🔴 <b>Down: API &amp; &lt;shop&gt;</b>\nthe status is 503, which is not 200\nTarget: <code>GET https://api.example.com/health?full=1&amp;x_y=2</code>\nSince: 2026-11-21 16:48:55 UTC\nRegions: 2 of 3 failing\nWorkspace: Example Inc.\n• Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200\n• Ashburn (fly-iad): failing, status 503, 120 ms: the status is 503, which is not 200\n• Singapore (fly-sin): fine, status 200, 240 ms\n<a href=\"https://status.example.com/incidents/inc_0000000000005\">Open in Aloft</a>",
+      "text": "🔴 <b>Down: API &amp; &lt;shop&gt;</b>\nthe status is 503, which is not 200\nTarget: <code>GET https://api.example.com/health?full=1&amp;x_y=2</code>\nSince: 2026-11-21 16:48:55 UTC\nRegions: 2 of 3 failing\nWorkspace: Example Inc.\n• Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200\n• Ashburn (fly-iad): failing, status 503, 120 ms: the status is 503, which is not 200\n• Singapore (fly-sin): ok, status 200, 240 ms\n<a href=\"https://status.example.com/incidents/inc_0000000000005\">Open in Aloft</a>",
       "parse_mode": "HTML",
       "link_preview_options": {"is_disabled":true}
     }
@@ -31,7 +31,7 @@ fn a_degradation() {
 
     {
       "chat_id": "-1001234567890",
-      "text": "🟠 <b>Degraded: API &amp; &lt;shop&gt;</b>\nthe status is 503, which is not 200\nTarget: <code>GET https://api.example.com/health?full=1&amp;x_y=2</code>\nSince: 2026-11-21 16:47:55 UTC\nRegions: 1 of 2 failing\nWorkspace: Example Inc.\n• Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200\n• Singapore (fly-sin): fine, status 200, 240 ms\n<a href=\"https://status.example.com/incidents/inc_0000000000005\">Open in Aloft</a>",
+      "text": "🟠 <b>Degraded: API &amp; &lt;shop&gt;</b>\nthe status is 503, which is not 200\nTarget: <code>GET https://api.example.com/health?full=1&amp;x_y=2</code>\nSince: 2026-11-21 16:47:55 UTC\nRegions: 1 of 2 failing\nWorkspace: Example Inc.\n• Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200\n• Singapore (fly-sin): ok, status 200, 240 ms\n<a href=\"https://status.example.com/incidents/inc_0000000000005\">Open in Aloft</a>",
       "parse_mode": "HTML",
       "link_preview_options": {"is_disabled":true}
     }
@@ -46,7 +46,7 @@ fn a_recovery() {
 
     {
       "chat_id": "-1001234567890",
-      "text": "🟢 <b>Recovered after 12 min: API &amp; &lt;shop&gt;</b>\nTarget: <code>GET https://api.example.com/health?full=1&amp;x_y=2</code>\nBegan: 2026-11-21 16:36:55 UTC\nLasted: 12 min\nWorkspace: Example Inc.\n<a href=\"https://status.example.com/incidents/inc_0000000000005\">Open in Aloft</a>",
+      "text": "🟢 <b>Recovered after 12 min: API &amp; &lt;shop&gt;</b>\nTarget: <code>GET https://api.example.com/health?full=1&amp;x_y=2</code>\nStarted: 2026-11-21 16:36:55 UTC\nDuration: 12 min\nWorkspace: Example Inc.\n<a href=\"https://status.example.com/incidents/inc_0000000000005\">Open in Aloft</a>",
       "parse_mode": "HTML",
       "link_preview_options": {"is_disabled":true}
     }
@@ -61,7 +61,7 @@ fn a_test() {
 
     {
       "chat_id": "-1001234567890",
-      "text": "🔵 <b>Test: messages arrive here</b>\nSomebody tries the channel &quot;On call&quot;. Nothing is wrong.\nWorkspace: Example Inc.\n<a href=\"https://status.example.com/incidents/inc_0000000000005\">Open in Aloft</a>",
+      "text": "🔵 <b>Test: this channel works</b>\nThis is a test of the channel &quot;On call&quot;. Nothing is wrong.\nWorkspace: Example Inc.\n<a href=\"https://status.example.com/incidents/inc_0000000000005\">Open in Aloft</a>",
       "parse_mode": "HTML",
       "link_preview_options": {"is_disabled":true}
     }
@@ -76,7 +76,7 @@ fn a_reminder_of_an_error() {
 
     {
       "chat_id": "-1001234567890",
-      "text": "🔴 <b>Still down after 2 h 5 min: API &amp; &lt;shop&gt;</b>\nthe status is 503, which is not 200\nTarget: <code>GET https://api.example.com/health?full=1&amp;x_y=2</code>\nSince: 2026-11-21 14:43:55 UTC\nLasts: 2 h 5 min\nReminder: 2\nRegions: 2 of 3 failing\nWorkspace: Example Inc.\n• Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200\n• Ashburn (fly-iad): failing, status 503, 120 ms: the status is 503, which is not 200\n• Singapore (fly-sin): fine, status 200, 240 ms\n<a href=\"https://status.example.com/incidents/inc_0000000000005\">Open in Aloft</a>",
+      "text": "🔴 <b>Still down after 2 h 5 min: API &amp; &lt;shop&gt;</b>\nthe status is 503, which is not 200\nTarget: <code>GET https://api.example.com/health?full=1&amp;x_y=2</code>\nSince: 2026-11-21 14:43:55 UTC\nDuration: 2 h 5 min\nReminder: 2\nRegions: 2 of 3 failing\nWorkspace: Example Inc.\n• Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200\n• Ashburn (fly-iad): failing, status 503, 120 ms: the status is 503, which is not 200\n• Singapore (fly-sin): ok, status 200, 240 ms\n<a href=\"https://status.example.com/incidents/inc_0000000000005\">Open in Aloft</a>",
       "parse_mode": "HTML",
       "link_preview_options": {"is_disabled":true}
     }

@@ -10,7 +10,7 @@ const KIND: ProviderType = ProviderType::Whatsapp;
 
 #[test]
 fn an_error() {
-    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Error))), @r#"
+    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Error))), @"
     POST https://api.twilio.com/2010-04-01/Accounts/AC123/Messages.json
     content-type: application/x-www-form-urlencoded
     authorization: Basic QUMxMjM6YWNjb3VudC10b2tlbg==
@@ -25,14 +25,14 @@ fn an_error() {
     Workspace: Example Inc.
     • Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200
     • Ashburn (fly-iad): failing, status 503, 120 ms: the status is 503, which is not 200
-    • Singapore (fly-sin): fine, status 200, 240 ms
+    • Singapore (fly-sin): ok, status 200, 240 ms
     https://status.example.com/incidents/inc_0000000000005
-    "#);
+    ");
 }
 
 #[test]
 fn a_degradation() {
-    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Degraded))), @r#"
+    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Degraded))), @"
     POST https://api.twilio.com/2010-04-01/Accounts/AC123/Messages.json
     content-type: application/x-www-form-urlencoded
     authorization: Basic QUMxMjM6YWNjb3VudC10b2tlbg==
@@ -46,14 +46,14 @@ fn a_degradation() {
     Regions: 1 of 2 failing
     Workspace: Example Inc.
     • Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200
-    • Singapore (fly-sin): fine, status 200, 240 ms
+    • Singapore (fly-sin): ok, status 200, 240 ms
     https://status.example.com/incidents/inc_0000000000005
-    "#);
+    ");
 }
 
 #[test]
 fn a_recovery() {
-    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Recovered))), @r#"
+    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Recovered))), @"
     POST https://api.twilio.com/2010-04-01/Accounts/AC123/Messages.json
     content-type: application/x-www-form-urlencoded
     authorization: Basic QUMxMjM6YWNjb3VudC10b2tlbg==
@@ -62,11 +62,11 @@ fn a_recovery() {
     From=whatsapp:+15005550007
     Body=🟢 Recovered after 12 min: API & <shop>
     Target: GET https://api.example.com/health?full=1&x_y=2
-    Began: 2026-11-21 16:36:55 UTC
-    Lasted: 12 min
+    Started: 2026-11-21 16:36:55 UTC
+    Duration: 12 min
     Workspace: Example Inc.
     https://status.example.com/incidents/inc_0000000000005
-    "#);
+    ");
 }
 
 #[test]
@@ -78,8 +78,8 @@ fn a_test() {
 
     To=whatsapp:+4915112345678
     From=whatsapp:+15005550007
-    Body=🔵 Test: messages arrive here
-    Somebody tries the channel "On call". Nothing is wrong.
+    Body=🔵 Test: this channel works
+    This is a test of the channel "On call". Nothing is wrong.
     Workspace: Example Inc.
     https://status.example.com/incidents/inc_0000000000005
     "#);
@@ -87,7 +87,7 @@ fn a_test() {
 
 #[test]
 fn a_reminder_of_an_error() {
-    assert_snapshot!(wire(KIND, Notice::One(&a_reminder())), @r#"
+    assert_snapshot!(wire(KIND, Notice::One(&a_reminder())), @"
     POST https://api.twilio.com/2010-04-01/Accounts/AC123/Messages.json
     content-type: application/x-www-form-urlencoded
     authorization: Basic QUMxMjM6YWNjb3VudC10b2tlbg==
@@ -98,15 +98,15 @@ fn a_reminder_of_an_error() {
     the status is 503, which is not 200
     Target: GET https://api.example.com/health?full=1&x_y=2
     Since: 2026-11-21 14:43:55 UTC
-    Lasts: 2 h 5 min
+    Duration: 2 h 5 min
     Reminder: 2
     Regions: 2 of 3 failing
     Workspace: Example Inc.
     • Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200
     • Ashburn (fly-iad): failing, status 503, 120 ms: the status is 503, which is not 200
-    • Singapore (fly-sin): fine, status 200, 240 ms
+    • Singapore (fly-sin): ok, status 200, 240 ms
     https://status.example.com/incidents/inc_0000000000005
-    "#);
+    ");
 }
 
 #[test]

@@ -132,9 +132,9 @@ async fn replies_are_answers_and_what_comes_before_a_message_is_none() {
         (&[("end", "552 5.3.4 too big")], "552 5.3.4 too big"),
         (
             &[("greeting", "554 go away")],
-            "the mail server is not reached: permanent error (554): go away",
+            "the mail server cannot be reached: permanent error (554): go away",
         ),
-        (&[("greeting", "HTTP/1.1 400 Bad Request")], "the mail server is not reached: "),
+        (&[("greeting", "HTTP/1.1 400 Bad Request")], "the mail server cannot be reached: "),
     ];
     for (ways, expected) in cases {
         let post = a_post(MailTls::Off, ways).await;
@@ -150,7 +150,7 @@ async fn replies_are_answers_and_what_comes_before_a_message_is_none() {
 #[tokio::test]
 async fn without_starttls_nothing_is_sent() {
     let mut post = a_post(MailTls::Starttls, &[]).await;
-    let why = "the mail server offers no STARTTLS, without which nothing is sent to it";
+    let why = "the mail server does not support STARTTLS, which is required";
     assert_eq!(post.send().await, Err(Unsent::Failed(why.to_owned())));
     assert!(post.mails.try_recv().is_err());
 }

@@ -58,7 +58,7 @@ async fn a_final_answer_makes_a_dead_letter_at_once_which_can_be_replayed() {
     let first = receiver.next_told().await;
     let dead = bench.once(|it| it.state == DeliveryState::Dead).await;
     let said = &dead[0].attempts[0].answer;
-    assert!(said.contains("answered 302") && said.contains("put its final address"), "{said}");
+    assert!(said.contains("answered 302") && said.contains("enter its final address"), "{said}");
     assert_eq!(elsewhere.hits(), 0);
     // At the instant of its end: two tries of one instant are two.
     bench.store.outbox().replay(WORKSPACE, dead[0].id, change()).await.unwrap();

@@ -121,11 +121,11 @@ async fn a_test_says_what_the_receiver_answered() {
     told[6] = told[6].replace(&receiver.base()["http://".len()..], "127.0.0.1:80");
     assert_snapshot!(told.join("\n"), @r#"
     {"accepted":true,"status":200,"answer":"answered 200 “ok”","help":""}
-    {"accepted":false,"status":404,"answer":"answered 404; it is no longer there: put its new address into the channel","help":"put the address that the receiver has today into the channel"}
-    {"accepted":false,"status":401,"answer":"answered 401; it wants other credentials: mend them in the channel","help":"put credentials into the channel that the receiver takes"}
-    {"accepted":false,"status":429,"answer":"answered 429","help":"try again later: the receiver takes nothing now"}
-    {"accepted":false,"status":500,"answer":"answered 500","help":"try again later: the receiver takes nothing now"}
-    {"accepted":false,"status":307,"answer":"answered 307; it leads elsewhere: put its final address into the channel","help":"put the address that it leads to into the channel"}
+    {"accepted":false,"status":404,"answer":"answered 404; it no longer exists: enter its new address in the channel","help":"put the address that the receiver has today into the channel"}
+    {"accepted":false,"status":401,"answer":"answered 401; it rejected the credentials: correct them in the channel","help":"put credentials into the channel that the receiver takes"}
+    {"accepted":false,"status":429,"answer":"answered 429","help":"try again later: the receiver does not accept messages at the moment"}
+    {"accepted":false,"status":500,"answer":"answered 500","help":"try again later: the receiver does not accept messages at the moment"}
+    {"accepted":false,"status":307,"answer":"answered 307; it redirects: enter its final address in the channel","help":"put the address that it leads to into the channel"}
     {"accepted":false,"answer":"127.0.0.1:80 reset the connection before its answer was complete","help":"check that the address is right, and that this server may send to it"}
     "#);
     let log = deliveries(&caller, json!({ "notificationId": channel["id"] })).await;
@@ -176,7 +176,7 @@ async fn exactly_one_channel_is_tested_and_it_keeps_the_rules() {
     400 {"code":"invalid_argument","message":"`id` must be given, or `notification` instead"}
     400 {"code":"invalid_argument","message":"`id` must not be given with `notification`"}
     400 {"code":"invalid_argument","message":"`id` must be given"}
-    404 {"code":"not_found","message":"there is no channel `chn_0000000000001` in this workspace"}
+    404 {"code":"not_found","message":"channel `chn_0000000000001` not found in this workspace"}
     400 {"code":"invalid_argument","message":"`notification.provider_type` must be given"}
     400 {"code":"invalid_argument","message":"`notification.slack.webhook_url` must lead to where this server may send: address 10.0.0.1 is private; `--allow-private-networks` opens private and loopback networks"}
     "#);

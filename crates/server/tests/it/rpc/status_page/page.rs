@@ -98,7 +98,7 @@ async fn a_slug_or_domain_that_is_taken_is_refused_by_name_in_the_whole_server()
     let list = call(&caller, "ListStatusPages", json!({})).await.json();
     assert_eq!(list["statusPages"], json!([mine]));
     let request = json!({ "statusPage": { "title": "x", "slug": "mine" } });
-    assert_snapshot!(call(&caller, "CreateStatusPage", request).await, @r#"409 {"code":"already_exists","message":"`status_page.slug` must be unique in this server, and another status page has it (given: `mine`)"}"#);
+    assert_snapshot!(call(&caller, "CreateStatusPage", request).await, @r#"409 {"code":"already_exists","message":"`status_page.slug` is already used by another status page of this server (given: `mine`)"}"#);
 }
 
 #[tokio::test]

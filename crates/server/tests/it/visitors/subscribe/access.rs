@@ -21,7 +21,7 @@ impl Subscribing {
         self.confirms(before + 1).await;
     }
 
-    /// Why a subscriber is told nothing: null where it is told; `None` where there is none.
+    /// Why a subscriber is not notified: null where it is told; `None` where there is none.
     async fn reason(&self, email: &str) -> Option<Value> {
         let listed = self.site.owner.call(STATUS_PAGES, "ListSubscribers", json!({})).await;
         assert_eq!(listed.status, 200, "{listed}");
@@ -78,7 +78,7 @@ async fn a_page_that_was_closed_tells_members_alone_and_all_of_them_when_it_open
     };
     let refused = ask("bob@evil.example").await;
     assert_eq!(refused.status, StatusCode::BAD_REQUEST);
-    assert!(text(&refused).contains("Only addresses at the domains"), "{refused}");
+    assert!(text(&refused).contains("Only email addresses of this page’s members"), "{refused}");
     assert_eq!(ask("bob@acme.com").await.status, StatusCode::OK);
     assert_eq!(page.letter(7).await.to, ["bob@acme.com"]);
 }
