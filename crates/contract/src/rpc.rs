@@ -11,8 +11,10 @@ mod refused;
 mod strict;
 mod whoami;
 
+use buffa::SizeCache;
 use rules::limits;
 
+pub use buffa::Message;
 pub use connectrpc::client::CallOptions;
 pub use connectrpc::{
     ConnectRpcService as Service, RequestContext, Response, Router as Routes, ServiceRequest,
@@ -43,6 +45,11 @@ pub const IDEMPOTENCY_KEY_HEADER: &str = "idempotency-key";
 /// Where clients look for the service when nobody said: a server on this machine. To be replaced
 /// by the public address of a hosted service.
 pub const DEFAULT_BASE_URL: &str = "http://127.0.0.1:8080/rpc";
+
+/// Returns the size of a message in protobuf.
+pub fn encoded_bytes(message: &impl Message) -> usize {
+    message.compute_size(&mut SizeCache::new()) as usize
+}
 
 /// The description of all files of `proto/` as a `google.protobuf.FileDescriptorSet`.
 pub const DESCRIPTORS: &[u8] = include_bytes!("gen/descriptors.bin");

@@ -11,6 +11,9 @@ pub const LIST_LIMIT_MIN: u32 = 1;
 pub const LIST_LIMIT_MAX: u32 = 100;
 /// Records of one page of a list where no limit was given (§2.8, §8.1).
 pub const LIST_LIMIT_DEFAULT: u32 = 50;
+/// Most bytes of the records of one page of a list, as protobuf (ours): a page ends before, because gRPC clients
+/// accept messages of 4 MiB by default. One record is always in it.
+pub const LIST_BYTES_MAX: usize = 3 * 1024 * 1024;
 /// Longest page token that is looked at, in bytes (ours).
 pub const PAGE_TOKEN_BYTES_MAX: usize = 256;
 /// Longest idempotency key of a create, in characters (ours).

@@ -116,9 +116,9 @@ impl App {
 pub(crate) fn refusal(error: StoreError) -> rpc::Error {
     match error {
         StoreError::NotFound { what, id } => rpc::not_found(what, &id),
-        StoreError::AlreadyExists { .. } | StoreError::Gone { .. } => {
-            rpc::already_exists(error.to_string())
-        }
+        StoreError::AlreadyExists { .. }
+        | StoreError::Gone { .. }
+        | StoreError::KeyReused { .. } => rpc::already_exists(error.to_string()),
         StoreError::Taken(violation) => rpc::taken(&violation.into()),
         StoreError::Refused(violation) => rpc::invalid(&violation.into()),
         StoreError::Conflict { .. } => rpc::conflict(error.to_string()),

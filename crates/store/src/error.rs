@@ -42,6 +42,12 @@ pub enum StoreError {
     /// A field breaks a rule that only the stored things can show, such as naming one that is there.
     #[error("{0}")]
     Refused(Violation),
+    /// The idempotency key belongs to another request.
+    #[error("this idempotency key was used by another `{method}` request; send a new key")]
+    KeyReused {
+        /// Name of the method.
+        method: &'static str,
+    },
     /// Somebody else changed it between reading and writing: read again and repeat.
     #[error("{what} `{id}` was modified concurrently; fetch it and retry")]
     Conflict {

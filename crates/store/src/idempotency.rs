@@ -8,13 +8,15 @@ use sha2::{Digest, Sha256};
 use crate::StoreError;
 use crate::db::{Connection, query};
 
-/// What makes two calls one: the method, and the key that the caller chose at random.
+/// Identifies a create and its retries: the method and the key that the caller chose at random.
 #[derive(Clone, Debug)]
 pub struct Idempotency {
     /// Name of the method.
     pub method: &'static str,
     /// The caller's key.
     pub key: String,
+    /// SHA-256 of the request. A retry has the same one.
+    pub request: [u8; 32],
 }
 
 /// What a create came to.
@@ -35,23 +37,30 @@ impl<T> Created<T> {
     }
 }
 
-/// The identifier of what the same call created before.
+/// Returns the identifier of what the same call created before. Refuses the key if it belongs to another
+/// request.
 pub(crate) async fn created_before(
     db: &mut Connection,
     workspace: WorkspaceId,
     call: Option<&Idempotency>,
 ) -> Result<Option<String>, StoreError> {
     let Some(call) = call else { return Ok(None) };
-    let id = query(
-        "SELECT result_id FROM idempotency_keys \
+    let row = query(
+        "SELECT result_id, request FROM idempotency_keys \
          WHERE workspace_id = $1 AND method = $2 AND hash = $3",
     )
     .bind(workspace.to_string())
     .bind(call.method)
     .bind(call.hash())
-    .scalar(db)
+    .fetch_optional(db)
     .await?;
-    Ok(id)
+    let Some(row) = row else { return Ok(None) };
+    // Rows of older versions have no digest.
+    let request: Option<Vec<u8>> = row.try_get(1)?;
+    if request.is_some_and(|request| request != call.request) {
+        return Err(StoreError::KeyReused { method: call.method });
+    }
+    Ok(Some(row.try_get(0)?))
 }
 
 /// What a repeated create comes to whose result is not found any more: it was deleted since, and
@@ -72,14 +81,15 @@ pub(crate) async fn remember(
 ) -> Result<(), StoreError> {
     let Some(call) = call else { return Ok(()) };
     query(
-        "INSERT INTO idempotency_keys (workspace_id, method, hash, result_id, created_at) \
-         VALUES ($1, $2, $3, $4, $5)",
+        "INSERT INTO idempotency_keys (workspace_id, method, hash, result_id, created_at, request) \
+         VALUES ($1, $2, $3, $4, $5, $6)",
     )
     .bind(workspace.to_string())
     .bind(call.method)
     .bind(call.hash())
     .bind(id)
     .bind(at.as_millis())
+    .bind(call.request.to_vec())
     .execute(db)
     .await?;
     Ok(())

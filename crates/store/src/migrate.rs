@@ -91,6 +91,11 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/sqlite/0014_recent_results.sql"),
         postgres: include_str!("../migrations/postgres/0014_recent_results.sql"),
     },
+    Migration {
+        version: 25,
+        sqlite: include_str!("../migrations/sqlite/0025_idempotent_requests.sql"),
+        postgres: include_str!("../migrations/postgres/0025_idempotent_requests.sql"),
+    },
 ];
 
 impl Migration {

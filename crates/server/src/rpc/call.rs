@@ -5,8 +5,9 @@ use std::fmt::Display;
 use std::str::FromStr;
 
 use contract::monitor::Secrets;
-use contract::rpc::{self, Error, RequestContext};
+use contract::rpc::{self, Error, Message, RequestContext};
 use rules::{Violation, Violations, limits};
+use sha2::{Digest as _, Sha256};
 use store::{Actor, Change, Idempotency, StoreError};
 
 use crate::app::{App, refusal};
@@ -31,16 +32,19 @@ pub(super) const fn secrets(caller: Caller) -> Secrets {
     if caller.scope.may_write() { Secrets::Shown } else { Secrets::LeftOut }
 }
 
-/// The key that makes repetitions of a create one with it, where the caller sent one.
+/// Returns the key that identifies a create and its retries, if the caller sent one. `request` is what a
+/// retry repeats.
 pub(super) fn idempotency(
     context: &RequestContext,
     method: &'static str,
+    request: &impl Message,
 ) -> Result<Option<Idempotency>, Error> {
     let Some(header) = context.header(rpc::IDEMPOTENCY_KEY_HEADER) else { return Ok(None) };
     let max = limits::IDEMPOTENCY_KEY_CHARS_MAX as usize;
     match header.to_str() {
         Ok(key) if (1..=max).contains(&key.len()) => {
-            Ok(Some(Idempotency { method, key: key.to_owned() }))
+            let request = Sha256::digest(request.encode_to_vec()).into();
+            Ok(Some(Idempotency { method, key: key.to_owned(), request }))
         }
         Ok(_) | Err(_) => {
             let allowed = format!("must be 1 to {max} characters of ASCII");

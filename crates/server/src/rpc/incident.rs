@@ -39,9 +39,10 @@ impl IncidentService for Incidents {
         let incidents = self.0.store.incidents();
         let found = incidents.list(caller.workspace, filter, page.with_one_more()).await;
         let found = found.map_err(refusal)?;
-        let (incidents, next_page_token) = page.cut(found.rows, |incident| incident.id);
+        let (incidents, next_page_token) =
+            page.cut(&found.rows, |incident| incident.id, shown, rpc::encoded_bytes);
         Response::ok(ListIncidentsResponse {
-            incidents: incidents.iter().map(shown).collect(),
+            incidents,
             total_size: total(found.total),
             next_page_token,
         })
@@ -94,7 +95,7 @@ impl IncidentService for Incidents {
             workspace: caller.workspace,
             incident,
             text: comment.into_text(),
-            idempotency: idempotency(&context, "CommentIncident")?,
+            idempotency: idempotency(&context, "CommentIncident", &request.to_owned_message())?,
         };
         let written = self.0.store.incidents().comment(new, change(&self.0, caller)).await;
         let written = written.map_err(refusal)?.into_inner();

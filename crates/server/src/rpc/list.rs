@@ -65,15 +65,28 @@ impl<Id: Copy + Display> Part<Id> {
         Page { limit: self.0.limit + 1, ..self.0 }
     }
 
-    /// The rows of this page, and the token of the next; empty on the last.
-    pub(super) fn cut<T>(self, mut rows: Vec<T>, id: impl Fn(&T) -> Id) -> (Vec<T>, String) {
-        let limit = self.0.limit as usize;
-        if rows.len() <= limit {
-            return (rows, String::new());
+    /// Returns the messages of this page and the token of the next one, which is empty on the last page.
+    /// Large messages end a page early: gRPC clients accept 4 MiB by default.
+    pub(super) fn cut<T, M>(
+        self,
+        rows: &[T],
+        id: impl Fn(&T) -> Id,
+        show: impl Fn(&T) -> M,
+        size: impl Fn(&M) -> usize,
+    ) -> (Vec<M>, String) {
+        let mut messages = Vec::with_capacity(rows.len().min(self.0.limit as usize));
+        let mut bytes = 0;
+        for row in rows.iter().take(self.0.limit as usize) {
+            let message = show(row);
+            bytes += size(&message);
+            if bytes > limits::LIST_BYTES_MAX && !messages.is_empty() {
+                break;
+            }
+            messages.push(message);
         }
-        rows.truncate(limit);
-        let token = rows.last().map(|last| write(id(last))).unwrap_or_default();
-        (rows, token)
+        let next = messages.len() < rows.len();
+        let last = messages.len().checked_sub(1).and_then(|last| rows.get(last)).filter(|_| next);
+        (messages, last.map(|last| write(id(last))).unwrap_or_default())
     }
 }
 
@@ -124,6 +137,24 @@ mod tests {
             refused(Asked { limit: Some(101), offset: Some(-1), page_token: Some("x") }),
             @"`limit` must be 1 to 100 (given: `101`); `offset` must be 0 or more (given: `-1`); `page_token` must be the next_page_token of an earlier response; `offset` cannot be given together with page_token"
         );
+    }
+
+    #[test]
+    fn large_records_end_a_page_early() {
+        // issue 16, point 15
+        let page = Asked::default().parse::<MonitorId>().unwrap();
+        let cut = |sizes: &[usize]| {
+            let rows: Vec<(u64, usize)> = (1..).zip(sizes.iter().copied()).collect();
+            page.cut(&rows, |row| MonitorId::from_bits(row.0), |row| row.1, |size| *size)
+        };
+        let mib = 1024 * 1024;
+        let (first, token) = cut(&[mib, 2 * mib, 1]);
+        assert_eq!((first.len(), token), (2, write(MonitorId::from_bits(2))));
+        let (alone, token) = cut(&[9 * mib, 1]);
+        assert_eq!((alone.len(), token), (1, write(MonitorId::from_bits(1))));
+        assert_eq!(cut(&[mib, mib]), (vec![mib, mib], String::new()));
+        let (whole, token) = cut(&[1; 51]);
+        assert_eq!((whole.len(), token), (50, write(MonitorId::from_bits(50))));
     }
 
     #[test]

@@ -107,7 +107,7 @@ impl Maintenances {
         given: Maintenance,
     ) -> Result<Maintenance, Error> {
         let caller = caller(context);
-        let idempotency = idempotency(context, "CreateMaintenance")?;
+        let idempotency = idempotency(context, "CreateMaintenance", &given)?;
         let settings = MaintenanceDraft::from(given).parse().map_err(wrong(RESOURCE))?;
         let (id, workspace) = (self.0.ctx.new_id(), caller.workspace);
         let new = NewMaintenance { id, workspace, settings, idempotency };
@@ -140,9 +140,10 @@ impl Maintenances {
         let maintenances = self.0.store.maintenances();
         let found = maintenances.list(workspace, filter, part.with_one_more(), now).await;
         let found = found.map_err(refusal)?;
-        let (rows, next_page_token) = part.cut(found.rows, |row| row.maintenance.id);
+        let (maintenances, next_page_token) =
+            part.cut(&found.rows, |row| row.maintenance.id, answer, rpc::encoded_bytes);
         Ok(ListMaintenancesResponse {
-            maintenances: rows.iter().map(answer).collect(),
+            maintenances,
             total_size: total(found.total),
             next_page_token,
         })

@@ -14,7 +14,9 @@ use contract::monitor::wire::{
     UpdateTcpMonitorRequest, UpdateTcpMonitorResponse,
 };
 use contract::monitor::{Identified, Shown, instant, mask};
-use contract::rpc::{self, Error, RequestContext, Response, ServiceRequest, ServiceResult};
+use contract::rpc::{
+    self, Error, Message, RequestContext, Response, ServiceRequest, ServiceResult,
+};
 use domain::check::Plan;
 use rules::monitor::{Monitor as Stored, MonitorDraft};
 use rules::{MonitorId, MonitorStatus, Violation};
@@ -128,14 +130,16 @@ impl MonitorService for Monitors {
             .map_err(|violations| rpc::invalid(&violations))?;
         let found = self.0.store.monitors().list(caller.workspace, page.with_one_more()).await;
         let found = found.map_err(refusal)?;
-        let (monitors, next_page_token) = page.cut(found.monitors, |stored| stored.monitor.id);
+        let show = |stored: &_| self.shown(stored, caller).kind();
+        let (monitors, next_page_token) =
+            page.cut(&found.monitors, |stored| stored.monitor.id, show, encoded_bytes);
         let mut answer = ListMonitorsResponse {
             total_size: list::total(found.total),
             next_page_token,
             ..ListMonitorsResponse::default()
         };
-        for stored in &monitors {
-            match self.shown(stored, caller).kind() {
+        for monitor in monitors {
+            match monitor {
                 Kind::Http(monitor) => answer.http_monitors.push(*monitor),
                 Kind::Tcp(monitor) => answer.tcp_monitors.push(*monitor),
                 Kind::Dns(monitor) => answer.dns_monitors.push(*monitor),
@@ -234,7 +238,7 @@ impl MonitorService for Monitors {
 
 impl Monitors {
     /// Creates the monitor that was sent, of whichever kind.
-    async fn create<Sent: Into<MonitorDraft>>(
+    async fn create<Sent: Into<MonitorDraft> + Message>(
         &self,
         context: &RequestContext,
         method: &'static str,
@@ -242,8 +246,9 @@ impl Monitors {
     ) -> Result<MonitorWithStatus, Error> {
         let app = &self.0;
         let caller = caller(context);
-        let draft: MonitorDraft = given(RESOURCE, sent)?.into();
-        let idempotency = idempotency(context, method)?;
+        let sent = given(RESOURCE, sent)?;
+        let idempotency = idempotency(context, method, &sent)?;
+        let draft: MonitorDraft = sent.into();
         let settings = draft.parse().map_err(wrong(RESOURCE))?;
         let (id, workspace, change) = (app.ctx.new_id(), caller.workspace, change(app, caller));
         let revision = 1;
@@ -354,5 +359,13 @@ pub(super) fn unavailable(error: &PipelineError, id: &str) -> Error {
         // Nothing was done, unlike by a server that stopped in the middle.
         PipelineError::Busy | PipelineError::Crowded => rpc::put_off(error.to_string()),
         PipelineError::Stopping => rpc::unavailable(error.to_string()),
+    }
+}
+
+fn encoded_bytes(monitor: &Kind) -> usize {
+    match monitor {
+        Kind::Http(monitor) => rpc::encoded_bytes(&**monitor),
+        Kind::Tcp(monitor) => rpc::encoded_bytes(&**monitor),
+        Kind::Dns(monitor) => rpc::encoded_bytes(&**monitor),
     }
 }

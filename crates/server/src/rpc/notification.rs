@@ -44,8 +44,9 @@ impl NotificationService for Notifications {
         request: ServiceRequest<'_, CreateNotificationRequest>,
     ) -> ServiceResult<CreateNotificationResponse> {
         let (app, caller) = (&self.0, caller(&context));
-        let idempotency = idempotency(&context, "CreateNotification")?;
-        let given = given(RESOURCE, request.to_owned_message().notification.into_option())?;
+        let request = request.to_owned_message();
+        let idempotency = idempotency(&context, "CreateNotification", &request)?;
+        let given = given(RESOURCE, request.notification.into_option())?;
         let settings = ChannelDraft::from(given).parse().map_err(wrong(RESOURCE))?;
         refuse_closed(app, &settings.provider)?;
         let (id, workspace) = (app.ctx.new_id(), caller.workspace);
@@ -83,10 +84,11 @@ impl NotificationService for Notifications {
             .map_err(|violations| rpc::invalid(&violations))?;
         let found = self.0.store.channels().list(caller.workspace, page.with_one_more()).await;
         let found = found.map_err(refusal)?;
-        let (channels, next_page_token) = page.cut(found.rows, |channel| channel.id);
-        let secrets = secrets(caller);
+        let show = |channel: &_| shown(channel, secrets(caller));
+        let (notifications, next_page_token) =
+            page.cut(&found.rows, |channel| channel.id, show, rpc::encoded_bytes);
         Response::ok(ListNotificationsResponse {
-            notifications: channels.iter().map(|channel| shown(channel, secrets)).collect(),
+            notifications,
             total_size: total(found.total),
             next_page_token,
         })

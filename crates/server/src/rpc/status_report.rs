@@ -162,7 +162,7 @@ async fn create(
     request: CreateStatusReportRequest,
 ) -> Result<Report, Error> {
     let caller = caller(context);
-    let idempotency = idempotency(context, "CreateStatusReport")?;
+    let idempotency = idempotency(context, "CreateStatusReport", &request)?;
     let mut report = ReportDraft::from(given(RESOURCE, request.status_report.into_option())?);
     let update = request.update.into_option();
     if update.is_none() && request.template_id.is_none() {
@@ -251,9 +251,10 @@ async fn list(
     let reports = app.store.reports();
     let found = reports.list(caller.workspace, filter, part.with_one_more()).await;
     let found = found.map_err(refusal)?;
-    let (rows, next_page_token) = part.cut(found.rows, |report| report.id);
+    let (status_reports, next_page_token) =
+        part.cut(&found.rows, |report| report.id, shown, rpc::encoded_bytes);
     Ok(ListStatusReportsResponse {
-        status_reports: rows.iter().map(shown).collect(),
+        status_reports,
         total_size: total(found.total),
         next_page_token,
     })

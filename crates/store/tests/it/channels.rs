@@ -209,8 +209,11 @@ async fn a_deleted_monitor_leaves_its_channels_in_the_same_transaction() {
 async fn the_same_call_creates_once_and_answers_what_it_is_today() {
     for_each_engine(async |home| {
         let call = || {
-            let idempotency =
-                Idempotency { method: "CreateNotification", key: "random".to_owned() };
+            let idempotency = Idempotency {
+                method: "CreateNotification",
+                key: "random".to_owned(),
+                request: [7; 32],
+            };
             let new = a_channel(1, settings(&[]));
             NewChannel { idempotency: Some(idempotency), ..new }
         };

@@ -277,7 +277,7 @@ async fn lists_are_of_one_page_or_of_all_in_the_order_of_ids() {
 async fn components_and_groups_are_created_once_per_idempotency_key() {
     for_each_engine(async |home| {
         let page = a_page(home, 1).await.id;
-        let call = |method| Some(Idempotency { method, key: "a".to_owned() });
+        let call = |method| Some(Idempotency { method, key: "a".to_owned(), request: [7; 32] });
         let mut made = Vec::new();
         for number in [1, 2] {
             let new = NewComponent {

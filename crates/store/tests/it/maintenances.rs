@@ -157,7 +157,8 @@ async fn what_it_names_must_be_there_and_a_window_ahead() {
 async fn a_create_is_repeated_by_its_key_and_not_after_a_deletion() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
-        let once = Idempotency { method: "CreateMaintenance", key: "k".to_owned() };
+        let once =
+            Idempotency { method: "CreateMaintenance", key: "k".to_owned(), request: [7; 32] };
         let maintenances = home.store.maintenances();
         let call = |number, now| {
             let new = NewMaintenance {

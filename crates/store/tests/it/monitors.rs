@@ -149,7 +149,11 @@ async fn a_repeated_create_returns_the_first_ones_result() {
             id: monitor_id(number),
             workspace: home.workspace,
             settings: settings(),
-            idempotency: Some(Idempotency { method: "CreateTcpMonitor", key: key.to_owned() }),
+            idempotency: Some(Idempotency {
+                method: "CreateTcpMonitor",
+                key: key.to_owned(),
+                request: [7; 32],
+            }),
         };
         let monitors = home.store.monitors();
         let (first, again) = tokio::join!(
@@ -160,6 +164,10 @@ async fn a_repeated_create_returns_the_first_ones_result() {
         assert_eq!(again.unwrap(), Created::Before(created.clone()));
         let other = monitors.create(call(3, "other"), at(3)).await.unwrap();
         assert!(matches!(other, Created::Now(_)));
+        let mut changed = call(5, "k");
+        changed.idempotency.as_mut().unwrap().request = [8; 32];
+        let refused = monitors.create(changed, at(3)).await;
+        assert!(matches!(refused, Err(StoreError::KeyReused { method: "CreateTcpMonitor" })));
         assert_eq!(monitors.list(home.workspace, FIRST_PAGE).await.unwrap().total, 2);
 
         monitors.delete(home.workspace, created.id, at(4)).await.unwrap();

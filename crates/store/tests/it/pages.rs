@@ -250,7 +250,8 @@ async fn a_page_is_created_once_per_idempotency_key() {
     for_each_engine(async |home| {
         let create = async |number: u64, key: &str| {
             let settings = page_settings(&format!("page-{number}"), |_| {});
-            let call = Idempotency { method: "CreateStatusPage", key: key.to_owned() };
+            let call =
+                Idempotency { method: "CreateStatusPage", key: key.to_owned(), request: [7; 32] };
             let (id, workspace) = (page_id(number), home.workspace);
             let new = NewPage { id, workspace, settings, idempotency: Some(call) };
             home.store.pages().create(new, at(0)).await

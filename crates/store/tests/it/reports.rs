@@ -218,7 +218,7 @@ async fn one_edit_at_a_time_is_made_and_noted() {
 async fn a_create_and_an_update_are_repeated_by_their_keys_and_not_after_a_deletion() {
     for_each_engine(async |home| {
         let page = a_page(home, 1).await.id;
-        let once = |method| Some(Idempotency { method, key: "k".to_owned() });
+        let once = |method| Some(Idempotency { method, key: "k".to_owned(), request: [7; 32] });
         let call = |number| NewReport {
             idempotency: once("CreateStatusReport"),
             ..new(number, page, said(5, ReportStatus::Investigating, &[]))

@@ -183,7 +183,7 @@ async fn page_and_components_must_be_there_and_an_address_is_subscribed_once() {
 async fn a_subscriber_is_added_once_per_idempotency_key() {
     for_each_engine(async |home| {
         let page = a_page(home, 1).await.id;
-        let call = Idempotency { method: "AddSubscriber", key: "k".to_owned() };
+        let call = Idempotency { method: "AddSubscriber", key: "k".to_owned(), request: [7; 32] };
         let settings = wants(page, "a@example.com", |_| {});
         let again = |number| NewSubscriber {
             idempotency: Some(call.clone()),

@@ -159,7 +159,8 @@ async fn filled_everywhere() -> Home {
         revoked_at: None,
     };
     home.store.keys().create(key, KeyHash::of("secret"), at(5)).await.unwrap();
-    let idempotency = Idempotency { method: "CreateTcpMonitor", key: "once".to_owned() };
+    let idempotency =
+        Idempotency { method: "CreateTcpMonitor", key: "once".to_owned(), request: [7; 32] };
     let new = NewMonitor {
         id: monitor_id(1),
         workspace: home.workspace,

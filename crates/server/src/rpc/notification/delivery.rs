@@ -37,9 +37,14 @@ pub(super) async fn list(
         let found =
             app.store.outbox().letters(caller.workspace, filter, page.with_one_more()).await;
         let found = found.map_err(refusal)?;
-        let (letters, next_page_token) = page.cut(found.rows, |letter| letter.id);
+        let (deliveries, next_page_token) = page.cut(
+            &found.rows,
+            |letter| letter.id,
+            |letter| shown_letter(letter.clone()),
+            rpc::encoded_bytes,
+        );
         return Ok(ListDeliveriesResponse {
-            deliveries: letters.into_iter().map(shown_letter).collect(),
+            deliveries,
             total_size: total(found.total),
             next_page_token,
         });
@@ -53,12 +58,13 @@ pub(super) async fn list(
     };
     let found = app.store.outbox().list(caller.workspace, filter, page.with_one_more()).await;
     let found = found.map_err(refusal)?;
-    let (deliveries, next_page_token) = page.cut(found.rows, |delivery| delivery.id);
-    Ok(ListDeliveriesResponse {
-        deliveries: deliveries.into_iter().map(shown).collect(),
-        total_size: total(found.total),
-        next_page_token,
-    })
+    let (deliveries, next_page_token) = page.cut(
+        &found.rows,
+        |delivery| delivery.id,
+        |delivery| shown(delivery.clone()),
+        rpc::encoded_bytes,
+    );
+    Ok(ListDeliveriesResponse { deliveries, total_size: total(found.total), next_page_token })
 }
 
 /// `GetDelivery`.

@@ -30,7 +30,7 @@ pub(super) async fn create(
     request: CreateComponentRequest,
 ) -> Result<CreateComponentResponse, Error> {
     let caller = caller(context);
-    let idempotency = idempotency(context, "CreateComponent")?;
+    let idempotency = idempotency(context, "CreateComponent", &request)?;
     let draft = ComponentDraft::from(given(RESOURCE, request.component.into_option())?);
     let settings = draft.parse().map_err(wrong(RESOURCE))?;
     let (id, workspace) = (app.ctx.new_id(), caller.workspace);
@@ -66,12 +66,9 @@ pub(super) async fn list(
     let of: Option<PageId> = of.map(|page| id(PAGE, &page)).transpose()?;
     let found = app.store.components().list(caller.workspace, of, part.with_one_more()).await;
     let found = found.map_err(refusal)?;
-    let (rows, next_page_token) = part.cut(found.rows, |row| row.id);
-    Ok(ListComponentsResponse {
-        components: rows.iter().map(shown_component).collect(),
-        total_size: total(found.total),
-        next_page_token,
-    })
+    let (components, next_page_token) =
+        part.cut(&found.rows, |row| row.id, shown_component, rpc::encoded_bytes);
+    Ok(ListComponentsResponse { components, total_size: total(found.total), next_page_token })
 }
 
 pub(super) async fn update(

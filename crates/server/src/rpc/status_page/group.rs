@@ -31,7 +31,7 @@ pub(super) async fn create(
     request: CreateComponentGroupRequest,
 ) -> Result<CreateComponentGroupResponse, Error> {
     let caller = caller(context);
-    let idempotency = idempotency(context, "CreateComponentGroup")?;
+    let idempotency = idempotency(context, "CreateComponentGroup", &request)?;
     let draft = GroupDraft::from(given(RESOURCE, request.component_group.into_option())?);
     let settings = draft.parse().map_err(wrong(RESOURCE))?;
     let (id, workspace) = (app.ctx.new_id(), caller.workspace);
@@ -67,9 +67,10 @@ pub(super) async fn list(
     let of: Option<PageId> = of.map(|page| id(PAGE, &page)).transpose()?;
     let found = app.store.groups().list(caller.workspace, of, part.with_one_more()).await;
     let found = found.map_err(refusal)?;
-    let (rows, next_page_token) = part.cut(found.rows, |row| row.id);
+    let (component_groups, next_page_token) =
+        part.cut(&found.rows, |row| row.id, shown_group, rpc::encoded_bytes);
     Ok(ListComponentGroupsResponse {
-        component_groups: rows.iter().map(shown_group).collect(),
+        component_groups,
         total_size: total(found.total),
         next_page_token,
     })

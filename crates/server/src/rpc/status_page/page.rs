@@ -35,7 +35,7 @@ pub(super) async fn create(
     request: CreateStatusPageRequest,
 ) -> Result<CreateStatusPageResponse, Error> {
     let caller = caller(context);
-    let idempotency = idempotency(context, "CreateStatusPage")?;
+    let idempotency = idempotency(context, "CreateStatusPage", &request)?;
     let draft = PageDraft::from(given(RESOURCE, request.status_page.into_option())?);
     let settings = draft.parse().map_err(wrong(RESOURCE))?;
     accept_domain(app, &settings, None).await?;
@@ -73,12 +73,10 @@ pub(super) async fn list(
     let part = part.map_err(|violations| rpc::invalid(&violations))?;
     let found = app.store.pages().list(caller.workspace, part.with_one_more()).await;
     let found = found.map_err(refusal)?;
-    let (pages, next_page_token) = part.cut(found.rows, |page| page.id);
-    Ok(ListStatusPagesResponse {
-        status_pages: pages.iter().map(|page| shown_page(page, secrets(caller))).collect(),
-        total_size: total(found.total),
-        next_page_token,
-    })
+    let show = |page: &_| shown_page(page, secrets(caller));
+    let (status_pages, next_page_token) =
+        part.cut(&found.rows, |page| page.id, show, rpc::encoded_bytes);
+    Ok(ListStatusPagesResponse { status_pages, total_size: total(found.total), next_page_token })
 }
 
 pub(super) async fn update(

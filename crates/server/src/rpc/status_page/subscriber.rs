@@ -39,12 +39,10 @@ pub(super) async fn list(
     let store = app.store.subscribers();
     let found = store.list(caller.workspace, filter, part.with_one_more()).await;
     let found = found.map_err(refusal)?;
-    let (rows, next_page_token) = part.cut(found.rows, |row| row.subscriber.id);
-    Ok(ListSubscribersResponse {
-        subscribers: rows.iter().map(|row| shown(row, secrets(caller))).collect(),
-        total_size: total(found.total),
-        next_page_token,
-    })
+    let show = |row: &_| shown(row, secrets(caller));
+    let (subscribers, next_page_token) =
+        part.cut(&found.rows, |row| row.subscriber.id, show, rpc::encoded_bytes);
+    Ok(ListSubscribersResponse { subscribers, total_size: total(found.total), next_page_token })
 }
 
 pub(super) async fn add(
@@ -53,7 +51,7 @@ pub(super) async fn add(
     request: AddSubscriberRequest,
 ) -> Result<AddSubscriberResponse, Error> {
     let caller = caller(context);
-    let idempotency = idempotency(context, "AddSubscriber")?;
+    let idempotency = idempotency(context, "AddSubscriber", &request)?;
     let draft = SubscriberDraft::from(given(RESOURCE, request.subscriber.into_option())?);
     let settings = draft.parse().map_err(wrong(RESOURCE))?;
     let begins = match &settings.destination {

@@ -28,7 +28,7 @@ pub(super) async fn create(
     request: CreateReportTemplateRequest,
 ) -> Result<CreateReportTemplateResponse, Error> {
     let caller = caller(context);
-    let idempotency = idempotency(context, "CreateReportTemplate")?;
+    let idempotency = idempotency(context, "CreateReportTemplate", &request)?;
     let draft = TemplateDraft::from(given(RESOURCE, request.template.into_option())?);
     let settings = draft.parse().map_err(wrong(RESOURCE))?;
     let (id, workspace) = (app.ctx.new_id(), caller.workspace);
@@ -49,12 +49,9 @@ pub(super) async fn list(
     let templates = app.store.report_templates();
     let found = templates.list(caller(context).workspace, part.with_one_more()).await;
     let found = found.map_err(refusal)?;
-    let (rows, next_page_token) = part.cut(found.rows, |template| template.id);
-    Ok(ListReportTemplatesResponse {
-        templates: rows.iter().map(shown_template).collect(),
-        total_size: total(found.total),
-        next_page_token,
-    })
+    let (templates, next_page_token) =
+        part.cut(&found.rows, |template| template.id, shown_template, rpc::encoded_bytes);
+    Ok(ListReportTemplatesResponse { templates, total_size: total(found.total), next_page_token })
 }
 
 pub(super) async fn update(

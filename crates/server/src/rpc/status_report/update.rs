@@ -22,7 +22,7 @@ pub(super) async fn add(
 ) -> Result<Report, Error> {
     let caller = caller(context);
     let report: ReportId = id(REPORT, &request.id)?;
-    let idempotency = idempotency(context, "AddStatusReportUpdate")?;
+    let idempotency = idempotency(context, "AddStatusReportUpdate", &request)?;
     let draft = UpdateDraft::from(given(UPDATE, request.update.into_option())?);
     let settings = draft.parse(app.ctx.now()).map_err(wrong(UPDATE))?;
     let new = NewUpdate {

@@ -122,3 +122,26 @@ async fn limits_out_of_range_and_foreign_tokens_are_refused() {
         assert_eq!(reply.status, status, "{request}: {reply}");
     }
 }
+
+// issue 16, point 15: gRPC clients accept messages of 4 MiB by default
+#[tokio::test]
+async fn pages_of_large_monitors_end_early() {
+    let server = TestServer::start().await;
+    let caller = server.caller(Scope::Write);
+    let body = "x".repeat(65_536);
+    for number in 0..60 {
+        let monitor = json!({
+            "name": format!("{number}"), "url": "http://127.0.0.1:9/", "periodicity": "1h", "method": "POST", "body": body,
+        });
+        let created = caller.rpc("CreateHttpMonitor", json!({ "monitor": monitor })).await;
+        assert_eq!(created.status, 200, "{created}");
+    }
+    let first = caller.rpc("ListMonitors", json!({ "limit": 100 })).await.json();
+    let shown = first["httpMonitors"].as_array().unwrap().len();
+    assert!((40..50).contains(&shown), "{shown}");
+    assert_eq!(first["totalSize"], 60);
+    let asked = json!({ "limit": 100, "pageToken": first["nextPageToken"] });
+    let rest = caller.rpc("ListMonitors", asked).await.json();
+    assert_eq!(rest["httpMonitors"].as_array().unwrap().len(), 60 - shown);
+    assert_eq!(rest["nextPageToken"], "");
+}

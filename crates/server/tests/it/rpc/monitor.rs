@@ -145,8 +145,7 @@ async fn a_repeated_create_returns_the_first_ones_monitor() {
     // design: §4: creates take an idempotency key
     let server = TestServer::start().await;
     let caller = server.caller(Scope::Write);
-    let create = async |caller: &testkit::server::Caller, key: &str| {
-        let body = json!({ "monitor": a_monitor("tcp") }).to_string();
+    let send = async |caller: &testkit::server::Caller, key: &str, body: String| {
         let request = http::Request::post(format!("/rpc/{MONITORS}/CreateTcpMonitor"))
             .header("host", server.address().to_string())
             .header("content-type", "application/json")
@@ -155,7 +154,20 @@ async fn a_repeated_create_returns_the_first_ones_monitor() {
             .unwrap();
         caller.request(request).await
     };
+    let create = async |caller: &testkit::server::Caller, key: &str| {
+        send(caller, key, json!({ "monitor": a_monitor("tcp") }).to_string()).await
+    };
     let first = create(&caller, "k1").await.json();
+    let spaced = format!("{:#}", json!({ "monitor": a_monitor("tcp") }));
+    assert_eq!(
+        send(&caller, "k1", spaced).await.json(),
+        first,
+        "the same message, written otherwise"
+    );
+    let mut other = a_monitor("tcp");
+    other["name"] = json!("Another");
+    let other = send(&caller, "k1", json!({ "monitor": other }).to_string()).await;
+    assert_snapshot!(other, @r#"409 {"code":"already_exists","message":"this idempotency key was used by another `CreateTcpMonitor` request; send a new key"}"#);
     assert_eq!(create(&caller, "k1").await.json(), first);
     assert_ne!(create(&caller, "k2").await.json()["monitor"]["id"], first["monitor"]["id"]);
     let strangers = create(&server.stranger(), "k1").await.json();

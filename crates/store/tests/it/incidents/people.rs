@@ -41,7 +41,11 @@ fn comment(text: &str, key: Option<&str>) -> NewComment {
         workspace: workspace_id(1),
         incident: INCIDENT,
         text: text.to_owned(),
-        idempotency: key.map(|key| Idempotency { method: "CommentIncident", key }),
+        idempotency: key.map(|key| Idempotency {
+            method: "CommentIncident",
+            key,
+            request: [7; 32],
+        }),
     }
 }
 
