@@ -15,7 +15,7 @@ use crate::auth::{Auth, Gate};
 use crate::context::Context;
 use crate::control::Desk;
 use crate::domains::{ByHost, Domains};
-use crate::edge;
+use crate::edge::{self, Budget, Edge};
 use crate::observe::{Metrics, health};
 use crate::pipeline::{Notifier, Pipeline};
 use crate::status_page::{Icons, PageShelf, PagesBehind, SubscribeDesk, VisitorGate};
@@ -36,6 +36,8 @@ pub struct App {
     pub auth: Arc<Auth>,
     /// What is counted.
     pub metrics: Metrics,
+    /// Memory for the request bodies of callers without a key.
+    pub(crate) bodies: Budget,
     /// Answers that are given again.
     pub(crate) shelf: Arc<services::Shelf>,
     /// What visitors were shown of status pages.
@@ -81,9 +83,10 @@ impl App {
             .merge(docs::routes(self.page_shelf.origin()))
             .fallback_service(services);
         let (domains, auth) = (Arc::clone(&self.domains), Arc::clone(&self.auth));
+        let edge = Edge { ctx: self.ctx.clone(), budget: self.bodies.clone() };
         Router::new()
             .fallback_service(ByHost { domains, auth, service, pages })
-            .layer(from_fn_with_state(self.ctx.clone(), edge::edge))
+            .layer(from_fn_with_state(edge, edge::edge))
     }
 
     /// The status page of a custom domain at the root of a host, for requests that came for it. The

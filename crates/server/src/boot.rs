@@ -34,6 +34,7 @@ use crate::config::{ConfigError, Layers, SETTINGS, Settings, Values};
 use crate::context::Context;
 use crate::control::{Desk, Socket};
 use crate::demo::{self, DemoError};
+use crate::edge::Budget;
 use crate::observe::Metrics;
 use crate::pipeline::{
     self, Notifier, NotifierParts, Notifying, Parts, Pipeline, PipelineError, Probes,
@@ -213,6 +214,7 @@ async fn start_on(
         notifier,
         auth,
         metrics,
+        bodies: Budget::default(),
         shelf,
         page_shelf,
         behind: Arc::default(),
@@ -229,7 +231,8 @@ async fn start_on(
     let addresses = listeners.addresses;
     addresses.tell();
     let (router, config) = (app.router(stop.clone()), names.certificates.tls());
-    tasks.push(tokio::spawn(listeners.serve(router, config, connections_max(), stop.clone())));
+    let connections = (connections_max(), settings.trusted_proxies.clone());
+    tasks.push(tokio::spawn(listeners.serve(router, config, connections, stop.clone())));
     tasks.push(tokio::spawn(socket.serve(app.desk(), stop.clone())));
     let keep = housekeeping::keep(app.clone(), settings.retention, stop.clone());
     tasks.push(tokio::spawn(keep));

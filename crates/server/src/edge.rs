@@ -1,5 +1,7 @@
 //! edge: what every answer has, whoever gives it: a request id, leave for browsers of any origin,
-//! an error in the caller's protocol even where the code behind panicked.
+//! an error in the caller's protocol even where the code behind panicked. Bounds of bodies are `body`'s.
+
+mod body;
 
 use std::panic::AssertUnwindSafe;
 
@@ -10,9 +12,11 @@ use axum::response::{IntoResponse as _, Response};
 use contract::rpc;
 use futures_util::FutureExt as _;
 use http::header::{self, HeaderName};
-use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use http::{HeaderMap, HeaderValue, Method, StatusCode, Version};
 use tracing::Instrument as _;
 
+pub(crate) use self::body::{Budget, Intake};
+use crate::connection::Connection;
 use crate::context::Context;
 use crate::v1::Problem;
 
@@ -26,6 +30,15 @@ const EXPOSED: HeaderValue = HeaderValue::from_static(
      grpc-status, grpc-message, grpc-status-details-bin, connect-content-encoding",
 );
 const ANY: HeaderValue = HeaderValue::from_static("*");
+
+/// What the edge needs: time and chance, and the memory of bodies.
+#[derive(Clone, Debug)]
+pub(crate) struct Edge {
+    /// Time and chance.
+    pub(crate) ctx: Context,
+    /// Memory for the bodies of callers without a key.
+    pub(crate) budget: Budget,
+}
 
 /// The id of a request, in its extensions.
 #[derive(Clone, Debug)]
@@ -74,16 +87,26 @@ impl RequestId {
 }
 
 /// The outermost layer.
-pub(crate) async fn edge(State(ctx): State<Context>, mut request: Request, next: Next) -> Response {
-    let id = RequestId::of(request.headers(), &ctx);
+pub(crate) async fn edge(State(edge): State<Edge>, mut request: Request, next: Next) -> Response {
+    let id = RequestId::of(request.headers(), &edge.ctx);
+    let (version, expects) = (request.version(), body::expects_continue(&request));
+    let connection = request.extensions().get::<Connection>().cloned();
+    let intake = Intake::bound(&mut request, &edge.budget, connection.as_ref());
+    let served = connection.filter(|_| intake.is_none()).map(|it| it.serve());
     let mut response = if is_preflight(&request) {
         preflight(request.headers())
+    } else if is_grpc_over_http1(&request) {
+        grpc_over_http1()
     } else {
         request.extensions_mut().insert(id.clone());
         // Whatever is logged on the way to the answer says which request it was.
         let span = tracing::error_span!("request", request.id = id.as_str());
         guarded(request, next, &id).instrument(span).await
     };
+    if let Some(intake) = intake {
+        intake.finish(version, expects, &mut response).await;
+    }
+    drop(served);
     response = Problem::finish(response, id.as_str());
     let headers = response.headers_mut();
     headers.insert(REQUEST_ID, id.0);
@@ -103,6 +126,24 @@ async fn guarded(request: Request, next: Next, id: &RequestId) -> Response {
     tracing::error!(request.id = id.as_str(), "the answer to `{}` panicked", id.as_str());
     let headers = content_type.map(|it| (header::CONTENT_TYPE, it)).into_iter().collect();
     protocol.answer(rpc::internal(), &headers)
+}
+
+/// Whether this is gRPC without the trailers that carry its status, which only HTTP/2 has. gRPC-Web needs
+/// none.
+fn is_grpc_over_http1(request: &Request) -> bool {
+    let content_type = request.headers().get(header::CONTENT_TYPE);
+    request.version() < Version::HTTP_2
+        && content_type.is_some_and(|it| {
+            let essence = it.as_bytes().split(|byte| *byte == b';').next().unwrap_or_default();
+            let essence = essence.trim_ascii().to_ascii_lowercase();
+            essence == b"application/grpc" || essence.starts_with(b"application/grpc+")
+        })
+}
+
+/// Refuses gRPC over HTTP/1 before anything is executed.
+fn grpc_over_http1() -> Response {
+    let why = "gRPC needs HTTP/2; use HTTP/2, gRPC-Web or Connect\n";
+    (StatusCode::HTTP_VERSION_NOT_SUPPORTED, why).into_response()
 }
 
 fn is_preflight(request: &Request) -> bool {
@@ -146,9 +187,14 @@ mod tests {
             .fallback(axum::routing::any(move || async move {
                 panics().await;
             }))
-            .layer(axum::middleware::from_fn_with_state(ctx, edge));
+            .layer(axum::middleware::from_fn_with_state(
+                Edge { ctx, budget: Budget::default() },
+                edge,
+            ));
         let answer = async |path: &str, content_type: &'static str| {
-            let request = http::Request::post(path).header("content-type", content_type);
+            let request = http::Request::post(path)
+                .version(http::Version::HTTP_2)
+                .header("content-type", content_type);
             let request = request.body(Body::empty()).unwrap();
             let response = app.clone().oneshot(request).await.unwrap();
             let (parts, body) = response.into_parts();

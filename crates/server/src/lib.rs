@@ -4,6 +4,7 @@ mod app;
 pub mod auth;
 pub mod boot;
 pub mod config;
+mod connection;
 pub mod context;
 pub mod control;
 mod demo;

@@ -29,7 +29,7 @@ mod widget;
 mod words;
 
 use axum::body::Bytes;
-use axum::extract::{RawPathParams, RawQuery, State};
+use axum::extract::{DefaultBodyLimit, RawPathParams, RawQuery, State};
 use axum::response::Response;
 use axum::routing::{MethodRouter, get, post};
 use axum::{Extension, Router};
@@ -48,6 +48,9 @@ pub(crate) use self::shelf::Shelf as PageShelf;
 pub(crate) use self::subscribe::Desk as SubscribeDesk;
 pub(crate) use self::ticket::{Purpose, Tickets};
 use crate::app::App;
+
+/// Longest form that is read, in bytes: an address, and the components that one may name.
+const FORM_BYTES_MAX: usize = 64 * 1024;
 
 /// All representations of a page: each with the rest of its path below that of the page, and its
 /// form. Routes are made of this list, and the test of the gate walks it.
@@ -161,7 +164,10 @@ fn built(app: &App, stop: CancellationToken, base: &str) -> Router {
     let router = all.fold(Router::new(), |router, (rest, route)| {
         router.route(address::home(&format!("{base}{rest}")), route)
     });
-    router.layer(Extension(news::Stop(stop))).with_state(app.clone())
+    router
+        .layer(DefaultBodyLimit::max(FORM_BYTES_MAX))
+        .layer(Extension(news::Stop(stop)))
+        .with_state(app.clone())
 }
 
 fn shows(form: Form) -> MethodRouter<App> {

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests, which clippy takes for the product's")]
 
 mod alerts;
+mod attacks;
 mod chaos;
 mod check;
 mod config;

@@ -124,24 +124,20 @@ impl Home {
 
     /// The same, with these flags.
     pub(crate) fn serve_with(&self, flags: &[&str]) -> Server {
-        let args = [&["serve", "--listen", "127.0.0.1:0"], flags].concat();
-        let mut child =
-            self.command(&args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let out = lines(child.stdout.take().unwrap());
-        let err = lines(child.stderr.take().unwrap());
-        let mut said = String::new();
-        let address = loop {
-            let Ok(line) = err.recv_timeout(PATIENCE) else {
-                child.kill().unwrap();
-                panic!("the server did not start: {said}");
-            };
-            said.push_str(&line);
-            said.push('\n');
-            if let Some((_, after)) = line.split_once(ANSWERING) {
-                break after.split(' ').next().unwrap().parse().unwrap();
-            }
-        };
-        Server { child, address, out, log: said }
+        started(self.command(&[&["serve", "--listen", "127.0.0.1:0"], flags].concat()))
+    }
+
+    /// The same, with so many open files.
+    pub(crate) fn serve_with_files(&self, files: u32) -> Server {
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", &format!("ulimit -n {files} && exec \"$0\" serve --listen 127.0.0.1:0")])
+            .arg(env!("CARGO_BIN_EXE_aloft"))
+            .current_dir(self.path())
+            .stdin(Stdio::null())
+            .env_clear()
+            .env("ALOFT_DATA", "data");
+        started(command)
     }
 
     pub(crate) fn command(&self, args: &[&str]) -> Command {
@@ -200,6 +196,26 @@ impl Reply {
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or_else(|why| panic!("{why}: {}", self.body))
     }
+}
+
+/// Starts a server and waits until it answers.
+fn started(mut command: Command) -> Server {
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let out = lines(child.stdout.take().unwrap());
+    let err = lines(child.stderr.take().unwrap());
+    let mut said = String::new();
+    let address = loop {
+        let Ok(line) = err.recv_timeout(PATIENCE) else {
+            child.kill().unwrap();
+            panic!("the server did not start: {said}");
+        };
+        said.push_str(&line);
+        said.push('\n');
+        if let Some((_, after)) = line.split_once(ANSWERING) {
+            break after.split(' ').next().unwrap().parse().unwrap();
+        }
+    };
+    Server { child, address, out, log: said }
 }
 
 /// Calls a method of the monitors' service in Connect's JSON.

@@ -98,7 +98,10 @@ fn what_cannot_be_done_is_said() {
         (["reports", "show", "rpt_0000000000001"], "status report `rpt_0000000000001` not found"),
         (["reports", "edit", "upd_0000000000001"], "nothing to change"),
         (["reports", "change", "rpt_0000000000001"], "nothing to change"),
-        (["reports", "delete", "upd_0000000000001"], "update of a report `upd_0000000000001` not found"),
+        (
+            ["reports", "delete", "upd_0000000000001"],
+            "update of a report `upd_0000000000001` not found",
+        ),
     ] {
         let (code, said) = scene.run(&args);
         assert_eq!(code, Some(1), "{args:?}: {said}");

@@ -12,7 +12,8 @@ use http::HeaderValue;
 use http::header::CACHE_CONTROL;
 
 use super::{Admitted, Auth};
-use crate::edge::Protocol;
+use crate::connection::Connection;
+use crate::edge::{Intake, Protocol};
 use crate::observe::metrics::Metrics;
 
 /// The address at the other end of a connection; whoever accepts it puts it into the requests.
@@ -81,6 +82,12 @@ impl Gate {
 
 impl Admitted {
     async fn run(self, mut request: Request, next: Next) -> Response {
+        if let Some(intake) = request.extensions().get::<Intake>() {
+            intake.has_key();
+        }
+        if let Some(connection) = request.extensions().get::<Connection>() {
+            connection.has_key();
+        }
         request.extensions_mut().insert(self.caller);
         request.extensions_mut().insert(self.workspace);
         let mut response = next.run(request).await;

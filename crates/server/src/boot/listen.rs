@@ -1,10 +1,11 @@
 //! Accepts connections and speaks HTTP/1.1 and HTTP/2 on one port, in clear text or in TLS; which of
-//! the two is told by the first bytes. Past the most connections that there may be, others wait until one
-//! ends: those that say nothing end by themselves. What is answered belongs to the router.
+//! the two is told by the first bytes. Past the most connections that there may be, the one that was idle
+//! longest is closed. What is answered belongs to the router.
 
 use std::convert::Infallible;
 use std::error::Error;
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,7 +19,6 @@ use hyper_util::server::conn::auto::Builder;
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
@@ -26,6 +26,7 @@ use tower::{Service, ServiceExt as _};
 
 use super::opening::Opening;
 use crate::auth::Peer;
+use crate::connection::{Connection, Place, Places, Taken};
 use crate::domains::{ACME_TLS, Entrance};
 
 /// Longest time until a connection says what it speaks, and until the headers of a request have come.
@@ -39,6 +40,9 @@ const DRAIN_WITHIN: Duration = Duration::from_secs(10);
 const REFUSED_PAUSE: Duration = Duration::from_millis(50);
 /// Calls that one HTTP/2 connection may have under way.
 const STREAMS_MAX: u32 = 256;
+/// Bytes that one HTTP/2 call, and one connection, may send before they are read: they are held in memory.
+const STREAM_WINDOW_BYTES: u32 = 128 * 1024;
+const CONNECTION_WINDOW_BYTES: u32 = 512 * 1024;
 /// Time after which a silent HTTP/2 connection is asked whether it lives.
 const SILENCE: Duration = Duration::from_mins(1);
 
@@ -53,35 +57,33 @@ pub(super) struct Serving {
     pub(super) acceptor: Option<TlsAcceptor>,
     /// Longest time that a handshake may take.
     pub(super) handshake_within: Duration,
-    /// Connections that there may be at a time, those in a handshake among them.
-    pub(super) connections_max: usize,
+    /// Places for connections, those in a handshake among them.
+    pub(super) places: Arc<Places>,
 }
 
 /// Serves until `stop`, then lets the calls under way end.
 pub(super) async fn serve(listener: TcpListener, serving: Serving, stop: CancellationToken) {
-    let room = Arc::new(Semaphore::new(serving.connections_max));
     let server = builder();
     let connections = GracefulShutdown::new();
     loop {
-        let accepted = async {
-            // Nobody closes the room; a connection that finds none waits where the system keeps it.
-            let place = Arc::clone(&room).acquire_owned().await.ok();
-            (place, listener.accept().await)
-        };
-        let (place, accepted) = tokio::select! {
+        let accepted = tokio::select! {
             () = stop.cancelled() => break,
-            accepted = accepted => accepted,
+            accepted = accepted(&listener, &serving.places) => accepted,
         };
         match accepted {
-            Ok((stream, peer)) => {
+            Ok((stream, peer, place)) => {
                 prepare(&stream);
-                let service = from(Peer(peer.ip()), &serving);
+                let connection = place.connection().clone();
+                let service = from(Peer(peer.ip()), &connection, &serving);
                 let (server, watcher) = (server.clone(), connections.watcher());
                 let tls = serving.acceptor.clone().map(|it| (it, serving.handshake_within));
                 let talking = talk(stream, tls, server, service, watcher);
                 tokio::spawn(async move {
-                    if let Err(error) = talking.await {
-                        tracing::debug!(%error, "a connection from {} broke: {error}", peer.ip());
+                    tokio::select! {
+                        ended = talking => if let Err(error) = ended {
+                            tracing::debug!(%error, "a connection from {} broke: {error}", peer.ip());
+                        },
+                        () = connection.closed() => {}
                     }
                     drop(place);
                 });
@@ -92,6 +94,23 @@ pub(super) async fn serve(listener: TcpListener, serving: Serving, stop: Cancell
     drop(listener);
     if tokio::time::timeout(DRAIN_WITHIN, connections.shutdown()).await.is_err() {
         tracing::warn!("requests in flight did not finish in time and were cancelled");
+    }
+}
+
+/// Accepts the next connection that has a place. Refused ones are closed.
+async fn accepted(
+    listener: &TcpListener,
+    places: &Arc<Places>,
+) -> io::Result<(TcpStream, SocketAddr, Place)> {
+    loop {
+        let (stream, peer) = listener.accept().await?;
+        loop {
+            match places.take(peer.ip()) {
+                Taken::Place(place) => return Ok((stream, peer, place)),
+                Taken::Refused => break,
+                Taken::Full => places.freed().await,
+            }
+        }
     }
 }
 
@@ -125,13 +144,15 @@ where
 /// The router, for calls of one peer.
 fn from(
     peer: Peer,
+    connection: &Connection,
     serving: &Serving,
 ) -> impl Service<Request<Incoming>, Response = Response, Error = Infallible, Future: Send> + Clone + use<>
 {
-    let entrance = serving.entrance;
+    let (entrance, connection) = (serving.entrance, connection.clone());
     let router = serving.router.clone().map_request(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(peer);
         request.extensions_mut().insert(entrance);
+        request.extensions_mut().insert(connection.clone());
         request
     });
     router.map_response(move |mut response: Response| {
@@ -155,6 +176,8 @@ fn builder() -> Builder<TokioExecutor> {
         .http2()
         .timer(TokioTimer::new())
         .keep_alive_interval(SILENCE)
+        .initial_stream_window_size(STREAM_WINDOW_BYTES)
+        .initial_connection_window_size(CONNECTION_WINDOW_BYTES)
         .max_concurrent_streams(STREAMS_MAX);
     builder
 }
@@ -183,7 +206,7 @@ mod tests {
             entrance: Entrance::Plain,
             acceptor: None,
             handshake_within: Duration::ZERO,
-            connections_max: 1,
+            places: Places::new(1, Vec::new()),
         }
     }
 
@@ -219,26 +242,23 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn past_the_most_connections_the_next_one_waits_for_its_turn() {
-        // issue 3: no cap on connections
+    async fn past_the_most_connections_the_idle_one_closes() {
+        // issue 3: no cap on connections; issue 16, point 1: who is idle makes room
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let stop = CancellationToken::new();
         let serving = tokio::spawn(serve(listener, in_the_clear(), stop.clone()));
         let mut first = TcpStream::connect(address).await.unwrap();
-        asks(&mut first).await;
-        let mut second = TcpStream::connect(address).await.unwrap();
-        second.write_all(ASKED).await.unwrap();
-        // While the second waits the first is answered as often as it asks.
         for _ in 0..3 {
             asks(&mut first).await;
         }
-        let mut nothing = [0; 1];
-        assert!(second.try_read(&mut nothing).is_err(), "there was no room, and it was answered");
-        drop(first);
-        let mut answer = [0; 12];
-        second.read_exact(&mut answer).await.unwrap();
-        assert_eq!(&answer, b"HTTP/1.1 404");
+        let mut second = TcpStream::connect(address).await.unwrap();
+        asks(&mut second).await;
+        let mut nothing = Vec::new();
+        // The end, or a reset.
+        let _ = first.read_to_end(&mut nothing).await;
+        assert!(nothing.is_empty());
+        asks(&mut second).await;
         drop(second);
         stop.cancel();
         serving.await.unwrap();

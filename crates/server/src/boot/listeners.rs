@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use ipnet::IpNet;
 use rustls::ServerConfig;
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
@@ -15,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::BootError;
 use super::listen::{self, Serving};
 use crate::config::Settings;
+use crate::connection::Places;
 use crate::domains::Entrance;
 
 /// Longest time that a handshake of TLS may take.
@@ -87,7 +89,7 @@ impl Listeners {
         self,
         router: Router,
         config: Arc<ServerConfig>,
-        connections_max: usize,
+        (connections_max, proxies): (usize, Vec<IpNet>),
         stop: CancellationToken,
     ) {
         let count = 1 + usize::from(self.tls.is_some()) + usize::from(self.redirecting.is_some());
@@ -97,7 +99,7 @@ impl Listeners {
             entrance,
             acceptor,
             handshake_within: HANDSHAKE_WITHIN,
-            connections_max,
+            places: Places::new(connections_max, proxies.clone()),
         };
         let plain = listen::serve(self.plain, serving(Entrance::Plain, None), stop.clone());
         let acceptor = Some(TlsAcceptor::from(config));

@@ -1,0 +1,228 @@
+//! Hostile clients against the process: slow and endless bodies, refusals in the middle of a body, gRPC where
+//! it cannot be answered. Each attack is bounded, and none of them is timed.
+
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::net::{Shutdown, SocketAddr, TcpStream};
+
+use crate::process::{Home, PATIENCE, Server, get};
+
+/// Begins of requests whose rest never comes, one of each kind of route.
+const UNFINISHED: [&str; 8] = [
+    "",
+    "GET /readyz HTTP/1.1\r\nhost: a\r\n",
+    "POST /status/none/unlock HTTP/1.1\r\nhost: a\r\ncontent-length: 100\r\n\r\nx",
+    "POST /status/none/subscribe HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n1\r\nx\r\n",
+    "POST /rpc/monitor.v1.MonitorService/ListMonitors HTTP/1.1\r\nhost: a\r\ncontent-length: 100\r\n\r\n{",
+    "DELETE /v1/keys/x HTTP/1.1\r\nhost: a\r\ncontent-length: 100\r\n\r\nx",
+    "POST /docs HTTP/1.1\r\nhost: a\r\ncontent-length: 100\r\n\r\nx",
+    "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0",
+];
+/// Open files of a server that has 64 places for connections.
+const FEW_FILES: u32 = 512;
+/// Slow connections at a time: many times the places that there are.
+const SLOW: usize = 600;
+/// Routes that endless bodies are sent to.
+const ROUTES: [&str; 8] = [
+    "/status/none/unlock",
+    "/status/none/enter",
+    "/status/none/subscribe",
+    "/rpc/monitor.v1.MonitorService/CreateHttpMonitor",
+    "/rpc/grpc.health.v1.Health/Check",
+    "/v1/whoami",
+    "/docs/search",
+    "/nonsense",
+];
+/// Bytes of each endless body before the client gives up.
+const ENDLESS_BYTES: usize = 24 * 1024 * 1024;
+const CHUNK_BYTES: usize = 64 * 1024;
+/// Memory by which endless bodies may let the server grow, in KiB.
+const GROWTH_KIB: u64 = 64 * 1024;
+
+/// A connection that is kept between requests.
+struct Kept(TcpStream);
+
+impl Kept {
+    fn open(address: SocketAddr) -> Self {
+        let stream = TcpStream::connect_timeout(&address, PATIENCE).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_write_timeout(Some(PATIENCE)).unwrap();
+        Self(stream)
+    }
+
+    /// Sends a request and reads its response: the status, and the head in lower case.
+    fn send(&mut self, verb: &str, path: &str, headers: &str, body: &[u8]) -> (u16, String) {
+        let length = body.len();
+        let head = format!(
+            "{verb} {path} HTTP/1.1\r\nhost: a\r\n{headers}content-length: {length}\r\n\r\n"
+        );
+        self.0.write_all(head.as_bytes()).unwrap();
+        self.0.write_all(body).unwrap();
+        self.read()
+    }
+
+    fn read(&mut self) -> (u16, String) {
+        let mut head = Vec::new();
+        while !head.ends_with(b"\r\n\r\n") {
+            let mut byte = [0];
+            self.0.read_exact(&mut byte).unwrap();
+            head.push(byte[0]);
+        }
+        let head = String::from_utf8(head).unwrap().to_ascii_lowercase();
+        let value = |name: &str| head.lines().find_map(|line| line.strip_prefix(name));
+        let length = value("content-length: ").map_or(0, |it| it.parse().unwrap());
+        self.0.read_exact(&mut vec![0; length]).unwrap();
+        let mut chunks = Vec::new();
+        while head.contains("transfer-encoding: chunked") && !chunks.ends_with(b"0\r\n\r\n") {
+            let mut byte = [0];
+            self.0.read_exact(&mut byte).unwrap();
+            chunks.push(byte[0]);
+        }
+        (head.split(' ').nth(1).unwrap().parse().unwrap(), head)
+    }
+}
+
+/// Sends a body that has no end, until the server has had enough.
+fn sends_endlessly(address: SocketAddr, path: &str, chunk: &[u8]) -> std::io::Result<()> {
+    let mut stream = TcpStream::connect_timeout(&address, PATIENCE).unwrap();
+    stream.set_write_timeout(Some(PATIENCE)).unwrap();
+    write!(
+        stream,
+        "POST {path} HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\
+         content-type: application/x-www-form-urlencoded\r\n\r\n"
+    )?;
+    (0..ENDLESS_BYTES / CHUNK_BYTES).try_for_each(|_| stream.write_all(chunk))
+}
+
+fn resident_kib(server: &Server) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", server.pid())).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse().unwrap()
+}
+
+// issue 16, point 1: 64 connections with one byte of a body kept everybody out for good
+#[test]
+fn slow_clients_keep_nobody_out() {
+    let (home, key) = Home::with_key();
+    let server = home.serve_with_files(FEW_FILES);
+    let mut keyed = Kept::open(server.address);
+    let read = format!("x-service-key: {key}\r\ncontent-type: application/json\r\n");
+    let list = "/rpc/monitor.v1.MonitorService/ListMonitors";
+    assert_eq!(keyed.send("POST", list, &read, b"{}").0, 200);
+    let mut slow = Vec::new();
+    for number in 0..SLOW {
+        let mut stream = TcpStream::connect_timeout(&server.address, PATIENCE).unwrap();
+        // One that was closed already cannot be written to.
+        let _ = stream.write_all(UNFINISHED[number % UNFINISHED.len()].as_bytes());
+        slow.push(stream);
+        if number % 100 == 99 {
+            assert_eq!(get(server.address, "/readyz").unwrap().status, 200, "{number}");
+            assert_eq!(keyed.send("POST", list, &read, b"{}").0, 200, "{number}");
+        }
+    }
+    drop(slow);
+    assert!(server.stop().success());
+}
+
+// issue 16, point 2: forms buffered 2 MiB each before their limit applied
+#[test]
+fn endless_bodies_take_little_memory() {
+    let home = Home::with_database();
+    let server = home.serve();
+    assert_eq!(get(server.address, "/status/none").unwrap().status, 404);
+    let before = resident_kib(&server);
+    let data = vec![b'x'; CHUNK_BYTES];
+    let chunk = [format!("{CHUNK_BYTES:x}\r\n").as_bytes(), &data, b"\r\n"].concat();
+    std::thread::scope(|scope| {
+        for path in ROUTES.iter().cycle().take(ROUTES.len() * 8) {
+            let (chunk, address) = (&chunk, server.address);
+            scope.spawn(move || {
+                let is_bounded = sends_endlessly(address, path, chunk).is_err();
+                assert!(is_bounded, "{path} read all of it");
+            });
+        }
+    });
+    let grown = resident_kib(&server).saturating_sub(before);
+    assert!(grown <= GROWTH_KIB, "grew by {grown} KiB");
+    assert_eq!(get(server.address, "/readyz").unwrap().status, 200);
+}
+
+// issue 16, point 12: connections broke in the middle of bodies whose requests were refused
+#[test]
+fn early_refusals_keep_the_connection() {
+    let (home, _) = Home::with_key();
+    let key = home.new_key(&["--scope", "read"]);
+    let key = format!("x-service-key: {}\r\n", key["key"].as_str().unwrap());
+    let server = home.serve();
+    let mut kept = Kept::open(server.address);
+    let create = "/rpc/monitor.v1.MonitorService/CreateHttpMonitor";
+    let json = "content-type: application/json\r\n";
+    for body in [vec![b' '; 10], vec![b' '; 5_000_000]] {
+        for (verb, path, headers, status) in [
+            ("POST", create, json.to_owned(), 401),
+            ("POST", create, format!("{key}{json}"), 403),
+            ("POST", "/rpc/monitor.v1.MonitorService/Nonsense", format!("{key}{json}"), 404),
+            ("PUT", "/v1/whoami", key.clone(), 405),
+            ("POST", "/status/none/unlock", json.to_owned(), 415),
+        ] {
+            let (found, head) = kept.send(verb, path, &headers, &body);
+            assert_eq!(found, status, "{verb} {path}: {head}");
+            assert!(!head.contains("connection: close"), "{verb} {path}: {head}");
+        }
+    }
+    let (status, head) = {
+        let head =
+            format!("POST {create} HTTP/1.1\r\nhost: a\r\n{json}content-length: 99999999\r\n\r\n");
+        kept.0.write_all(head.as_bytes()).unwrap();
+        for _ in 0..20 {
+            match kept.0.write_all(&vec![b' '; 1024 * 1024]) {
+                Ok(()) => {}
+                Err(error)
+                    if matches!(
+                        error.kind(),
+                        ErrorKind::BrokenPipe | ErrorKind::ConnectionReset
+                    ) =>
+                {
+                    break;
+                }
+                Err(error) => panic!("{error}"),
+            }
+        }
+        kept.read()
+    };
+    assert_eq!(status, 401, "{head}");
+    assert!(head.contains("connection: close"), "{head}");
+}
+
+#[test]
+fn a_client_that_expects_continue_is_refused_at_once() {
+    let home = Home::with_database();
+    let server = home.serve();
+    let mut kept = Kept::open(server.address);
+    kept.0
+        .write_all(b"POST /v1/whoami HTTP/1.1\r\nhost: a\r\nexpect: 100-continue\r\ncontent-length: 9\r\n\r\n")
+        .unwrap();
+    let (status, head) = kept.read();
+    assert_eq!(status, 405, "{head}");
+    assert!(head.contains("connection: close"), "{head}");
+    kept.0.shutdown(Shutdown::Write).unwrap();
+    assert_eq!(kept.0.read(&mut [0]).unwrap(), 0);
+}
+
+// issue 16, point 13: the mutation was executed and its outcome could not be told
+#[test]
+fn grpc_over_http1_is_refused_unexecuted() {
+    let (home, key) = Home::with_key();
+    let server = home.serve();
+    let mut kept = Kept::open(server.address);
+    let create = "/monitor.v1.MonitorService/CreateTcpMonitor";
+    let message = b"\x0a\x0e\x12\x01a\x1a\x05b:443\x22\x0230";
+    let framed = [&[0, 0, 0, 0, message.len() as u8][..], message].concat();
+    for content_type in ["application/grpc", "application/grpc+proto", "Application/gRPC; x=y"] {
+        let headers =
+            format!("x-service-key: {key}\r\ncontent-type: {content_type}\r\nte: trailers\r\n");
+        let (status, head) = kept.send("POST", create, &headers, &framed);
+        assert_eq!(status, 505, "{head}");
+    }
+    let listed = server.rpc(&key, "ListMonitors", &serde_json::json!({}));
+    assert_eq!(listed["totalSize"], 0);
+}

@@ -1,0 +1,344 @@
+//! connection: the places for connections. A caller without a key may have so many from one address and one
+//! network, and all of them together leave room for callers with a key. Under pressure the connection whose
+//! client has been waited for longest is closed, so that slow or silent clients keep nobody out.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use ipnet::IpNet;
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+/// Share of all places that callers without a key leave to others.
+const RESERVED_SHARE: usize = 4;
+/// Most connections without a key from one address.
+const OF_ADDRESS_MAX: u32 = 256;
+/// Most connections without a key from one network: /24 of IPv4, /56 of IPv6.
+const OF_NETWORK_MAX: u32 = 1_024;
+const NETWORK_BITS_V4: u32 = 24;
+const NETWORK_BITS_V6: u32 = 56;
+
+/// The places of one listener.
+#[derive(Debug)]
+pub(crate) struct Places {
+    max: usize,
+    /// Most connections without a key.
+    without_key_max: usize,
+    /// Proxies stand for many callers, and have no limits of an address.
+    proxies: Vec<IpNet>,
+    table: Mutex<Table>,
+    freed: Notify,
+    /// Counts requests and connections: a clock that needs no time.
+    ticks: AtomicU64,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    connections: HashMap<u64, Connection>,
+    without_key: usize,
+    of_address: HashMap<IpAddr, u32>,
+    of_network: HashMap<IpAddr, u32>,
+}
+
+/// An open connection; whoever accepts it puts it into the extensions of its requests.
+#[derive(Clone)]
+pub(crate) struct Connection(Arc<State>);
+
+struct State {
+    id: u64,
+    peer: IpAddr,
+    places: Arc<Places>,
+    has_key: AtomicBool,
+    /// Requests that are whole and being answered: the client waits, not the server.
+    serving: AtomicU32,
+    /// When the client was served last, by [`Places::ticks`].
+    served_at: AtomicU64,
+    closed: CancellationToken,
+}
+
+/// Holds a place until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Place(Connection);
+
+/// A request that is whole and being answered, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Served(Connection);
+
+/// What became of a new connection.
+#[derive(Debug)]
+pub(crate) enum Taken {
+    Place(Place),
+    /// Its address or network has all that it may have, and all of them are being served.
+    Refused,
+    /// All places are being served; one that becomes free wakes [`Places::freed`].
+    Full,
+}
+
+impl Places {
+    /// `max` places in all.
+    pub(crate) fn new(max: usize, proxies: Vec<IpNet>) -> Arc<Self> {
+        Arc::new(Self {
+            max,
+            without_key_max: (max - max / RESERVED_SHARE).max(1),
+            proxies,
+            table: Mutex::default(),
+            freed: Notify::new(),
+            ticks: AtomicU64::new(0),
+        })
+    }
+
+    /// Takes a place for a connection, and if need be that of another one.
+    pub(crate) fn take(self: &Arc<Self>, peer: IpAddr) -> Taken {
+        let peer = peer.to_canonical();
+        let mut table = self.table();
+        if !self.is_exempt(peer) {
+            let count = |counts: &HashMap<_, u32>, key| counts.get(&key).copied().unwrap_or(0);
+            let network = network(peer);
+            let is_full = |table: &Table| {
+                count(&table.of_address, peer) >= OF_ADDRESS_MAX
+                    || count(&table.of_network, network) >= OF_NETWORK_MAX
+            };
+            let is_near = |it: &State| it.peer == peer || self::network(it.peer) == network;
+            if is_full(&table) && !table.evict(is_near) {
+                return Taken::Refused;
+            }
+        }
+        let is_full =
+            table.without_key >= self.without_key_max || table.connections.len() >= self.max;
+        if is_full && !table.evict(|_| true) {
+            return Taken::Full;
+        }
+        let id = self.tick();
+        let connection = Connection(Arc::new(State {
+            id,
+            peer,
+            places: Arc::clone(self),
+            has_key: AtomicBool::new(false),
+            serving: AtomicU32::new(0),
+            served_at: AtomicU64::new(id),
+            closed: CancellationToken::new(),
+        }));
+        table.connections.insert(id, connection.clone());
+        table.count(&connection.0, true);
+        Taken::Place(Place(connection))
+    }
+
+    /// Waits until a place is free, or may be.
+    pub(crate) async fn freed(&self) {
+        self.freed.notified().await;
+    }
+
+    fn is_exempt(&self, peer: IpAddr) -> bool {
+        peer.is_loopback() || self.proxies.iter().any(|proxy| proxy.contains(&peer))
+    }
+
+    fn tick(&self) -> u64 {
+        self.ticks.fetch_add(1, Ordering::Relaxed)
+    }
+
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Table {
+    /// Closes the connection without a key among these that was served longest ago. Returns whether there
+    /// was one.
+    fn evict(&mut self, among: impl Fn(&State) -> bool) -> bool {
+        let idle = self.connections.values().filter(|it| it.0.is_idle() && among(&it.0));
+        let stalest = idle.min_by_key(|it| it.0.served_at.load(Ordering::Relaxed)).cloned();
+        let Some(stalest) = stalest else { return false };
+        self.remove(&stalest.0);
+        stalest.0.closed.cancel();
+        true
+    }
+
+    fn remove(&mut self, connection: &State) {
+        if self.connections.remove(&connection.id).is_some()
+            && !connection.has_key.load(Ordering::Relaxed)
+        {
+            self.count(connection, false);
+        }
+    }
+
+    /// Counts a connection without a key in, or out.
+    fn count(&mut self, connection: &State, is_in: bool) {
+        let network = network(connection.peer);
+        for (counts, key) in
+            [(&mut self.of_address, connection.peer), (&mut self.of_network, network)]
+        {
+            let count = counts.entry(key).or_default();
+            *count = if is_in { *count + 1 } else { count.saturating_sub(1) };
+            if *count == 0 {
+                counts.remove(&key);
+            }
+        }
+        self.without_key = if is_in { self.without_key + 1 } else { self.without_key - 1 };
+    }
+}
+
+impl State {
+    fn is_idle(&self) -> bool {
+        !self.has_key.load(Ordering::Relaxed) && self.serving.load(Ordering::Relaxed) == 0
+    }
+}
+
+impl Connection {
+    /// A request of this connection has shown a valid key.
+    pub(crate) fn has_key(&self) {
+        if self.0.has_key.load(Ordering::Relaxed) {
+            return;
+        }
+        let mut table = self.0.places.table();
+        let is_first = !self.0.has_key.swap(true, Ordering::Relaxed);
+        if is_first && table.connections.contains_key(&self.0.id) {
+            table.count(&self.0, false);
+        }
+    }
+
+    /// A request came whole, and is answered until the result is dropped.
+    pub(crate) fn serve(&self) -> Served {
+        self.0.serving.fetch_add(1, Ordering::Relaxed);
+        Served(self.clone())
+    }
+
+    /// Waits until the place is taken away.
+    pub(crate) async fn closed(&self) {
+        self.0.closed.cancelled().await;
+    }
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connection").field("peer", &self.0.peer).finish_non_exhaustive()
+    }
+}
+
+impl Place {
+    /// The connection that has this place.
+    pub(crate) const fn connection(&self) -> &Connection {
+        &self.0
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let state = &self.0.0;
+        state.places.table().remove(state);
+        state.places.freed.notify_one();
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let state = &self.0.0;
+        state.served_at.store(state.places.tick(), Ordering::Relaxed);
+        if state.serving.fetch_sub(1, Ordering::Relaxed) == 1 {
+            state.places.freed.notify_one();
+        }
+    }
+}
+
+/// The network of an address, as its first address.
+fn network(address: IpAddr) -> IpAddr {
+    match address {
+        IpAddr::V4(v4) => {
+            let bits = v4.to_bits() & (u32::MAX << (u32::BITS - NETWORK_BITS_V4));
+            IpAddr::V4(bits.into())
+        }
+        IpAddr::V6(v6) => {
+            let bits = v6.to_bits() & (u128::MAX << (u128::BITS - NETWORK_BITS_V6));
+            IpAddr::V6(Ipv6Addr::from_bits(bits))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn from(places: &Arc<Places>, peer: &str) -> Option<Place> {
+        match places.take(peer.parse().unwrap()) {
+            Taken::Place(place) => Some(place),
+            Taken::Refused | Taken::Full => None,
+        }
+    }
+
+    fn is_closed(place: &Place) -> bool {
+        place.0.0.closed.is_cancelled()
+    }
+
+    // issue 16, point 1: slow clients keep nobody out
+    #[test]
+    fn the_stalest_connection_makes_room() {
+        let places = Places::new(4, Vec::new());
+        let first = from(&places, "192.0.2.1").unwrap();
+        let second = from(&places, "198.51.100.1").unwrap();
+        let third = from(&places, "203.0.113.1").unwrap();
+        drop(first.connection().serve());
+        let _fourth = from(&places, "203.0.113.2").unwrap();
+        assert_eq!(
+            [is_closed(&first), is_closed(&second), is_closed(&third)],
+            [false, true, false]
+        );
+    }
+
+    #[test]
+    fn connections_with_a_key_keep_their_places() {
+        let places = Places::new(4, Vec::new());
+        let keyed: Vec<Place> = (1..=4)
+            .map(|number| {
+                let place = from(&places, &format!("192.0.2.{number}")).unwrap();
+                place.connection().has_key();
+                place
+            })
+            .collect();
+        assert!(matches!(places.take("192.0.2.9".parse().unwrap()), Taken::Full));
+        assert!(!keyed.iter().any(is_closed));
+        drop(keyed);
+        assert!(from(&places, "192.0.2.9").is_some());
+    }
+
+    #[test]
+    fn requests_being_answered_are_not_interrupted() {
+        let places = Places::new(1, Vec::new());
+        let busy = from(&places, "192.0.2.1").unwrap();
+        let served = busy.connection().serve();
+        assert!(matches!(places.take("192.0.2.2".parse().unwrap()), Taken::Full));
+        drop(served);
+        assert!(from(&places, "192.0.2.2").is_some() && is_closed(&busy));
+    }
+
+    #[test]
+    fn an_address_and_a_network_have_limits() {
+        let places = Places::new(100_000, vec!["10.0.0.0/8".parse().unwrap()]);
+        let many = |peer: &dyn Fn(u32) -> String, count: u32| -> Vec<Place> {
+            (0..count).filter_map(|number| from(&places, &peer(number))).collect()
+        };
+        let of_address = many(&|_| "192.0.2.1".to_owned(), OF_ADDRESS_MAX + 1);
+        assert_eq!(of_address.iter().filter(|it| is_closed(it)).count(), 1);
+        let of_network = many(&|number| format!("198.51.100.{}", number % 250), OF_NETWORK_MAX + 3);
+        assert_eq!(of_network.iter().filter(|it| is_closed(it)).count(), 3);
+        let of_network_v6 = many(&|number| format!("2001:db8::{number:x}"), OF_NETWORK_MAX + 3);
+        assert_eq!(of_network_v6.iter().filter(|it| is_closed(it)).count(), 3);
+        for exempt in ["127.0.0.1", "::1", "10.1.1.1", "::ffff:10.1.1.1"] {
+            let places = many(&|_| exempt.to_owned(), OF_NETWORK_MAX + 1);
+            assert!(!places.iter().any(is_closed), "{exempt}");
+        }
+    }
+
+    #[test]
+    fn a_place_is_given_back_once() {
+        let places = Places::new(2, Vec::new());
+        let first = from(&places, "192.0.2.1").unwrap();
+        let second = from(&places, "192.0.2.1").unwrap();
+        let third = from(&places, "192.0.2.1").unwrap();
+        assert!(is_closed(&first));
+        drop((first, second, third));
+        let table = places.table();
+        assert_eq!((table.connections.len(), table.without_key, table.of_address.len()), (0, 0, 0));
+    }
+}

@@ -1,0 +1,232 @@
+//! Request bodies: each must end within a deadline, and those of callers without a key share a budget of
+//! memory. What no handler read is discarded, within bounds, so that an early refusal does not break the
+//! connection. Limits of single routes belong to the routes.
+
+use std::fmt;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use crate::connection::{Connection, Served};
+use axum::body::{Body, Bytes, HttpBody};
+use axum::extract::Request;
+use axum::response::Response;
+use contract::rpc;
+use http::header::{CONNECTION, EXPECT};
+use http::{HeaderValue, Version};
+use hyper::body::{Frame, SizeHint};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Sleep, sleep, timeout};
+
+/// Longest time until a body has ended: at less than 150 KiB/s the largest one.
+const BODY_WITHIN: Duration = Duration::from_secs(30);
+/// Longest time until the requests of a stream have ended, which a client keeps open on purpose.
+const STREAM_WITHIN: Duration = Duration::from_hours(1);
+/// Memory for the bodies of all callers without a key.
+const BUDGET_BYTES: usize = 32 * 1024 * 1024;
+/// Bytes of an unread body that are discarded so that its connection stays usable.
+const DISCARDED_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// Longest time that discarding takes.
+const DISCARD_WITHIN: Duration = Duration::from_secs(5);
+
+/// Memory that the bodies of callers without a key share.
+#[derive(Clone, Debug)]
+pub(crate) struct Budget(Arc<Semaphore>);
+
+/// The body of one request, as the server sees it: in the extensions of the request.
+#[derive(Clone)]
+pub(crate) struct Intake(Arc<State>);
+
+struct State {
+    budget: Budget,
+    /// The caller has shown a valid key: its bodies have limits of their own.
+    has_key: AtomicBool,
+    /// What the body has taken from the budget, until the response.
+    held: Mutex<Option<OwnedSemaphorePermit>>,
+    /// What the handler left unread.
+    rest: Mutex<Option<Body>>,
+    connection: Option<Connection>,
+    /// The body is whole and the request is being answered.
+    served: Mutex<Option<Served>>,
+}
+
+/// The body as the handler reads it.
+struct Bounded {
+    body: Option<Body>,
+    deadline: Pin<Box<Sleep>>,
+    intake: Intake,
+}
+
+/// Reasons for which a body breaks off.
+#[derive(Debug, thiserror::Error)]
+enum Broken {
+    #[error("the body did not end within {} s", .0.as_secs())]
+    TooSlow(Duration),
+    #[error("too many requests without a key are being received; retry later")]
+    NoMemory,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self(Arc::new(Semaphore::new(BUDGET_BYTES)))
+    }
+}
+
+impl fmt::Debug for Intake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Intake").finish_non_exhaustive()
+    }
+}
+
+impl Intake {
+    /// Puts bounds around the body of a request. Returns `None` if it has none.
+    pub(super) fn bound(
+        request: &mut Request,
+        budget: &Budget,
+        connection: Option<&Connection>,
+    ) -> Option<Self> {
+        if request.body().is_end_stream() {
+            return None;
+        }
+        let intake = Self(Arc::new(State {
+            budget: budget.clone(),
+            has_key: AtomicBool::new(false),
+            held: Mutex::new(None),
+            rest: Mutex::new(None),
+            connection: connection.cloned(),
+            served: Mutex::new(None),
+        }));
+        let path = request.uri().path();
+        let method = rpc::method(path.strip_prefix("/rpc").unwrap_or(path));
+        let is_stream = method.is_some_and(|method| method.streams);
+        let within = if is_stream { STREAM_WITHIN } else { BODY_WITHIN };
+        let body = std::mem::take(request.body_mut());
+        let bounded =
+            Bounded { body: Some(body), deadline: Box::pin(sleep(within)), intake: intake.clone() };
+        *request.body_mut() = Body::new(bounded);
+        request.extensions_mut().insert(intake.clone());
+        Some(intake)
+    }
+
+    /// The caller has shown a valid key.
+    pub(crate) fn has_key(&self) {
+        self.0.has_key.store(true, Ordering::Relaxed);
+        locked(&self.0.held).take();
+    }
+
+    /// Discards what the handler left unread, or announces that the connection closes.
+    pub(super) async fn finish(self, version: Version, expects: bool, response: &mut Response) {
+        let rest = locked(&self.0.rest).take();
+        locked(&self.0.held).take();
+        locked(&self.0.served).take();
+        let Some(rest) = rest.filter(|_| version < Version::HTTP_2) else { return };
+        // Who waits for `100 Continue` has not sent the body, and reading it would ask for it.
+        let is_discarded = !expects && timeout(DISCARD_WITHIN, discard(rest)).await == Ok(true);
+        if !is_discarded {
+            response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+        }
+    }
+
+    /// The body came whole.
+    fn ended(&self) {
+        *locked(&self.0.served) = self.0.connection.as_ref().map(Connection::serve);
+    }
+
+    /// Takes memory for so many bytes from the budget.
+    fn hold(&self, bytes: usize) -> Result<(), Broken> {
+        if self.0.has_key.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+        let taken = Arc::clone(&self.0.budget.0).try_acquire_many_owned(bytes);
+        let taken = taken.map_err(|_| Broken::NoMemory)?;
+        let mut held = locked(&self.0.held);
+        match held.as_mut() {
+            Some(before) => before.merge(taken),
+            None => *held = Some(taken),
+        }
+        Ok(())
+    }
+}
+
+/// Whether a request waits for `100 Continue` before it sends its body.
+pub(super) fn expects_continue(request: &Request) -> bool {
+    request.headers().contains_key(EXPECT)
+}
+
+/// Whether the body ended within [`DISCARDED_BYTES_MAX`].
+async fn discard(mut body: Body) -> bool {
+    let mut discarded = 0;
+    loop {
+        match poll_fn(|task| Pin::new(&mut body).poll_frame(task)).await {
+            None => return true,
+            Some(Err(_)) => return false,
+            Some(Ok(frame)) => discarded += frame.data_ref().map_or(0, Bytes::len),
+        }
+        if discarded > DISCARDED_BYTES_MAX {
+            return false;
+        }
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl HttpBody for Bounded {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        task: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let Some(body) = self.body.as_mut() else { return Poll::Ready(None) };
+        let frame = match Pin::new(body).poll_frame(task) {
+            Poll::Ready(frame) => frame,
+            Poll::Pending => {
+                ready!(self.deadline.as_mut().poll(task));
+                return Poll::Ready(Some(Err(axum::Error::new(Broken::TooSlow(BODY_WITHIN)))));
+            }
+        };
+        match frame {
+            None => {
+                self.body = None;
+                self.intake.ended();
+                Poll::Ready(None)
+            }
+            Some(Ok(frame)) => {
+                let bytes = frame.data_ref().map_or(0, Bytes::len);
+                if let Err(broken) = self.intake.hold(bytes) {
+                    return Poll::Ready(Some(Err(axum::Error::new(broken))));
+                }
+                if self.body.as_ref().is_some_and(HttpBody::is_end_stream) {
+                    self.body = None;
+                    self.intake.ended();
+                }
+                Poll::Ready(Some(Ok(frame)))
+            }
+            Some(Err(error)) => {
+                self.body = None;
+                Poll::Ready(Some(Err(error)))
+            }
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.as_ref().is_none_or(HttpBody::is_end_stream)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.as_ref().map_or_else(|| SizeHint::with_exact(0), HttpBody::size_hint)
+    }
+}
+
+impl Drop for Bounded {
+    fn drop(&mut self) {
+        *locked(&self.intake.0.rest) = self.body.take();
+    }
+}
