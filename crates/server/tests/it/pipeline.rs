@@ -127,7 +127,12 @@ impl Stored {
         monitor: MonitorId,
         wanted: fn(&Incident) -> bool,
     ) -> Incident {
-        until(async || self.incidents(monitor).await.into_iter().next().filter(wanted)).await
+        until(async || {
+            // The connections of a database that was away break when they are used next.
+            let found = self.store.incidents().of_monitor(self.workspace, monitor, ALL).await;
+            found.ok()?.into_iter().next().filter(wanted)
+        })
+        .await
     }
 
     /// How many slots nobody ran.

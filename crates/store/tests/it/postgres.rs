@@ -131,7 +131,7 @@ async fn a_database_that_says_nothing_is_waited_for_so_long_and_no_longer() {
         Store::open(settings_of(&second, &database)),
     );
     for refusal in [ready.unwrap_err(), read.unwrap_err(), opened.unwrap_err()] {
-        assert!(refusal.to_string().contains("did not answer"), "{refusal}");
+        assert!(refusal.to_string().contains("did not respond"), "{refusal}");
     }
     line.cut();
     line.mend();
