@@ -93,10 +93,15 @@ pub(crate) async fn edge(State(edge): State<Edge>, mut request: Request, next: N
     let connection = request.extensions().get::<Connection>().cloned();
     let intake = Intake::bound(&mut request, &edge.budget, connection.as_ref());
     let served = connection.filter(|_| intake.is_none()).map(|it| it.serve());
-    let mut response = if is_preflight(&request) {
-        preflight(request.headers())
-    } else if is_grpc_over_http1(&request) {
-        grpc_over_http1()
+    let answered_here = if is_preflight(&request) {
+        Some(preflight(request.headers()))
+    } else {
+        is_grpc_over_http1(&request).then(grpc_over_http1)
+    };
+    let mut response = if let Some(response) = answered_here {
+        // Gives the body back, so that it is discarded.
+        drop(request);
+        response
     } else {
         request.extensions_mut().insert(id.clone());
         // Whatever is logged on the way to the answer says which request it was.
