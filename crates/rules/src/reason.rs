@@ -99,7 +99,9 @@ impl Reason {
     /// What the caller can do, as a sentence.
     pub const fn help(self) -> &'static str {
         match self {
-            Self::KeyMissing => "Send an API key in the header `x-service-key`.",
+            Self::KeyMissing => {
+                "Send an API key in the header `x-service-key` or as `Authorization: Bearer`."
+            }
             Self::KeyUnknown => "Check that the key is complete and belongs to this server.",
             Self::KeyExpired | Self::KeyRevoked => "Create a new key.",
             Self::KeyReadOnly => "Use a key with the scope `write`.",

@@ -8,12 +8,16 @@ mod gate;
 pub mod key;
 mod limits;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::num::NonZeroU32;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use contract::rpc::{self, Reason};
-use http::HeaderMap;
+use http::header::AUTHORIZATION;
+use http::{HeaderMap, HeaderValue};
 use ipnet::IpNet;
 use rules::{KeyId, Scope, Timestamp, WorkspaceId};
 use store::{Store, StoreError, Workspace};
@@ -24,6 +28,14 @@ use self::limits::{Limits, Standing};
 pub(crate) use self::limits::{Tries, network};
 use crate::config::Settings;
 use crate::context::Context;
+
+/// Look-ups of one known key for callers from blocked networks.
+const KNOWN_TRIES: NonZeroU32 = NonZeroU32::new(30).expect("it is not 0");
+const KNOWN_TRIES_IN: Duration = Duration::from_mins(1);
+/// Scheme of `Authorization` whose token is a key.
+const BEARER: &[u8] = b"bearer ";
+/// Time for which the identifiers of known keys are kept.
+const KNOWN_FOR: Duration = Duration::from_mins(1);
 
 /// Who calls: a key that was checked. Stands in the extensions of every request that passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +76,18 @@ pub struct Auth {
     limits: Limits,
     trusted_proxies: Vec<IpNet>,
     used: Mutex<HashMap<KeyId, Timestamp>>,
+    known: Mutex<Known>,
+    /// Look-ups of known keys for callers whose network is blocked.
+    tries: Tries<KeyId>,
+    /// The operator was told that forwarded addresses are ignored.
+    has_warned: AtomicBool,
+}
+
+/// Identifiers of keys, so that a key that exists is not blocked with its network.
+#[derive(Debug, Default)]
+struct Known {
+    ids: HashSet<KeyId>,
+    read_at: Option<Timestamp>,
 }
 
 impl Auth {
@@ -74,6 +98,9 @@ impl Auth {
             trusted_proxies: settings.trusted_proxies.clone(),
             cache: Cache::default(),
             used: Mutex::default(),
+            known: Mutex::default(),
+            tries: Tries::new(&ctx, KNOWN_TRIES, KNOWN_TRIES_IN),
+            has_warned: AtomicBool::new(false),
             ctx,
             store,
         }
@@ -81,6 +108,14 @@ impl Auth {
 
     /// The address of whoever asks with these headers over a connection from `peer`.
     pub(crate) fn address(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
+        let is_ignored = self.trusted_proxies.is_empty() && address::is_forwarded(headers);
+        if is_ignored && !self.has_warned.swap(true, Ordering::Relaxed) {
+            tracing::warn!(
+                client.address = %peer,
+                "ignoring X-Forwarded-For from {peer}: if it is your proxy, name it in the setting \
+                 `trusted_proxies`; else all its clients share the limits of one address"
+            );
+        }
         address::caller(peer, headers, &self.trusted_proxies)
     }
 
@@ -115,6 +150,7 @@ impl Auth {
     /// Drops what is known of limits and keys that nobody used for a while.
     pub fn tidy(&self) {
         self.limits.tidy();
+        self.tries.tidy();
         self.cache.tidy(self.ctx.now());
     }
 
@@ -123,10 +159,10 @@ impl Auth {
         headers: &HeaderMap,
         address: IpAddr,
     ) -> Result<(Caller, Arc<Workspace>), rpc::Error> {
-        let Some(text) = headers.get(rpc::KEY_HEADER) else {
+        let Some(text) = presented(headers) else {
             return Err(self.refuse(Refused::Missing, address));
         };
-        let Some(presented) = key::read(text.as_bytes()) else {
+        let Some(presented) = key::read(text) else {
             return Err(self.refuse(Refused::Unknown, address));
         };
         let now = self.ctx.now();
@@ -134,19 +170,37 @@ impl Auth {
             Remembered::Now(verdict) => verdict,
             Remembered::Before => self.look_up(presented, now).await?,
             Remembered::No => {
-                self.limits.may_look_up(address)?;
+                if let Err(blocked) = self.limits.may_look_up(address)
+                    && !self.may_try(presented.id, now).await?
+                {
+                    return Err(blocked);
+                }
                 self.look_up(presented, now).await?
             }
         };
         verdict.caller(now).map_err(|reason| self.refuse(reason, address))
     }
 
+    /// Whether a key with this identifier exists and may be looked up although its network is blocked.
+    /// Others behind the same proxy must not lock it out, also after a restart.
+    async fn may_try(&self, key: KeyId, now: Timestamp) -> Result<bool, rpc::Error> {
+        let is_fresh = |known: &Known| known.read_at.is_some_and(|at| now.since(at) < KNOWN_FOR);
+        if !is_fresh(&self.known()) {
+            let ids = self.store.keys().active_ids().await.map_err(|error| unread(&error))?;
+            *self.known() = Known { ids, read_at: Some(now) };
+        }
+        let is_known = self.known().ids.contains(&key);
+        Ok(is_known && self.tries.may(&key))
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     async fn look_up(&self, key: key::PresentedKey, now: Timestamp) -> Result<Verdict, rpc::Error> {
         let generation = self.cache.generation();
-        let found = self.store.keys().find_for_auth(key.hash).await.map_err(|error| {
-            tracing::error!(%error, "failed to look up an API key");
-            rpc::put_off("API keys cannot be checked at the moment; retry")
-        })?;
+        let found =
+            self.store.keys().find_for_auth(key.hash).await.map_err(|error| unread(&error))?;
         let verdict = Verdict::of(found);
         if verdict.caller(now).is_ok() {
             self.used.lock().unwrap_or_else(PoisonError::into_inner).insert(key.id, now);
@@ -156,17 +210,38 @@ impl Auth {
     }
 
     fn refuse(&self, reason: Refused, address: IpAddr) -> rpc::Error {
-        if let Err(limited) = self.limits.failed(address) {
+        // Without a key nobody guesses one.
+        if reason != Refused::Missing
+            && let Err(limited) = self.limits.failed(address)
+        {
             return limited;
         }
         rpc::unauthenticated(reason.into(), reason.message())
     }
 }
 
+/// The key in the headers: of `x-service-key`, or else of `Authorization: Bearer`. An empty one is none.
+fn presented(headers: &HeaderMap) -> Option<&[u8]> {
+    let own = headers.get(rpc::KEY_HEADER).map(HeaderValue::as_bytes);
+    let bearer = || {
+        let text = headers.get(AUTHORIZATION)?.as_bytes();
+        let (scheme, token) = text.split_at_checked(BEARER.len())?;
+        scheme.eq_ignore_ascii_case(BEARER).then(|| token.trim_ascii())
+    };
+    own.filter(|key| !key.is_empty()).or_else(bearer).filter(|key| !key.is_empty())
+}
+
+fn unread(error: &StoreError) -> rpc::Error {
+    tracing::error!(%error, "failed to look up an API key");
+    rpc::put_off("API keys cannot be checked at the moment; retry")
+}
+
 impl Refused {
     const fn message(self) -> &'static str {
         match self {
-            Self::Missing => "the header x-service-key is missing; send an API key in it",
+            Self::Missing => {
+                "the API key is missing; send it in the header x-service-key or as a bearer token"
+            }
             Self::Unknown => {
                 "unknown API key; check that it is complete and belongs to this server"
             }

@@ -29,6 +29,8 @@ const EXPOSED: HeaderValue = HeaderValue::from_static(
     "x-request-id, retry-after, ratelimit-limit, ratelimit-remaining, ratelimit-reset, \
      grpc-status, grpc-message, grpc-status-details-bin, connect-content-encoding",
 );
+/// How a caller shows who it is, beside our own header.
+const CHALLENGE: HeaderValue = HeaderValue::from_static("Bearer realm=\"aloft\"");
 const ANY: HeaderValue = HeaderValue::from_static("*");
 
 /// What the edge needs: time and chance, and the memory of bodies.
@@ -91,9 +93,13 @@ pub(crate) async fn edge(State(edge): State<Edge>, mut request: Request, next: N
     let id = RequestId::of(request.headers(), &edge.ctx);
     let (version, expects) = (request.version(), body::expects_continue(&request));
     let connection = request.extensions().get::<Connection>().cloned();
+    // A request that came over no connection needs no host.
+    let is_addressed = connection.is_none() || has_one_host(&request);
     let intake = Intake::bound(&mut request, &edge.budget, connection.as_ref());
     let served = connection.filter(|_| intake.is_none()).map(|it| it.serve());
-    let answered_here = if is_preflight(&request) {
+    let answered_here = if !is_addressed {
+        Some((StatusCode::BAD_REQUEST, "send exactly one Host header\n").into_response())
+    } else if is_preflight(&request) {
         Some(preflight(request.headers()))
     } else {
         is_grpc_over_http1(&request).then(grpc_over_http1)
@@ -113,8 +119,12 @@ pub(crate) async fn edge(State(edge): State<Edge>, mut request: Request, next: N
     }
     drop(served);
     response = Problem::finish(response, id.as_str());
+    let status = response.status();
     let headers = response.headers_mut();
     headers.insert(REQUEST_ID, id.0);
+    if status == StatusCode::UNAUTHORIZED {
+        headers.entry(header::WWW_AUTHENTICATE).or_insert(CHALLENGE);
+    }
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, ANY);
     headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED);
     response
@@ -131,6 +141,12 @@ async fn guarded(request: Request, next: Next, id: &RequestId) -> Response {
     tracing::error!(request.id = id.as_str(), "the answer to `{}` panicked", id.as_str());
     let headers = content_type.map(|it| (header::CONTENT_TYPE, it)).into_iter().collect();
     protocol.answer(rpc::internal(), &headers)
+}
+
+/// Whether a request of HTTP/1.1 names its host once (RFC 9112 §3.2). HTTP/2 has a field of its own.
+fn has_one_host(request: &Request) -> bool {
+    request.version() != Version::HTTP_11
+        || request.headers().get_all(header::HOST).iter().count() == 1
 }
 
 /// Whether this is gRPC without the trailers that carry its status, which only HTTP/2 has. gRPC-Web needs

@@ -17,6 +17,7 @@ async fn a_line_of_the_log_says_to_which_request_it_belongs() {
     server.running().app().store.clone().close().await.unwrap();
     let key = server.caller(rules::Scope::Read);
     let request = Request::post("/rpc/monitor.v1.MonitorService/ListMonitors")
+        .header("host", "test")
         .header("content-type", "application/json")
         .header("x-request-id", "mine-1");
     let reply = key.request(request.body("{}".into()).unwrap()).await;

@@ -1,6 +1,8 @@
 //! API keys: of the key itself only its SHA-256 is stored (design §4). Making keys and deciding
 //! what they may do belong to `server`'s auth.
 
+use std::collections::HashSet;
+
 use rules::{KeyId, Scope, Timestamp, WorkspaceId};
 use sha2::{Digest, Sha256};
 
@@ -131,6 +133,14 @@ impl Keys<'_> {
             .await?
             .ok_or_else(|| StoreError::not_found("key", &key))?;
         read(&row, 0)
+    }
+
+    /// The identifiers of all keys that were not revoked, of every workspace.
+    pub async fn active_ids(&self) -> Result<HashSet<KeyId>, StoreError> {
+        let rows = query("SELECT id FROM keys WHERE revoked_at IS NULL")
+            .fetch_all(&mut self.store.read().await?)
+            .await?;
+        rows.iter().map(|row| id(row, 0, KeyId::parse)).collect()
     }
 
     /// Every key of the workspace, revoked ones too, in the order of their creation.

@@ -193,6 +193,18 @@ fn early_refusals_keep_the_connection() {
     assert!(head.contains("connection: close"), "{head}");
 }
 
+// issue 16, point 16; RFC 9112 §3.2
+#[test]
+fn a_request_names_one_host() {
+    let home = Home::with_database();
+    let server = home.serve();
+    for hosts in ["", "host: a\r\nhost: b\r\n"] {
+        let mut kept = Kept::open(server.address);
+        write!(kept.0, "GET /healthz HTTP/1.1\r\n{hosts}\r\n").unwrap();
+        assert_eq!(kept.read().0, 400, "{hosts}");
+    }
+}
+
 #[test]
 fn a_client_that_expects_continue_is_refused_at_once() {
     let home = Home::with_database();

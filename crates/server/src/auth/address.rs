@@ -30,6 +30,11 @@ pub(super) fn caller(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> Ip
     address
 }
 
+/// Whether a proxy wrote whom it forwards.
+pub(super) fn is_forwarded(headers: &HeaderMap) -> bool {
+    headers.contains_key(FORWARDED_FOR)
+}
+
 /// Whether this is one of the proxies that the operator named.
 pub(super) fn is_trusted(address: IpAddr, trusted: &[IpNet]) -> bool {
     trusted.iter().any(|network| network.contains(&address.to_canonical()))

@@ -2,6 +2,7 @@
 //! Passwords are compared in constant time; who has an address at one of the page's domains is sent a
 //! link; whoever was let in gets a signed cookie. What strangers try is counted by address and page.
 
+mod guesses;
 mod link;
 mod session;
 
@@ -13,6 +14,7 @@ use http::{HeaderMap, HeaderValue};
 use rules::status_page::StatusPage;
 use rules::{AccessType, DomainName, PageId, Secret, Timestamp};
 
+use self::guesses::Guesses;
 use self::link::{GOOD_FOR, Link, Used};
 use self::session::Proof;
 use super::signer::Signer;
@@ -54,7 +56,7 @@ pub(super) enum Unlocked {
     Yes(HeaderValue),
     /// It is wrong.
     No,
-    /// Too many came from this address.
+    /// Too many came from this address, or for this page.
     TooOften,
 }
 
@@ -75,6 +77,8 @@ pub(crate) struct Gate {
     ctx: Context,
     signer: Signer,
     guesses: Tries<(IpAddr, PageId)>,
+    /// Wrong passwords of each page, wherever they came from.
+    of_page: Guesses,
     asked_from: Tries<(IpAddr, PageId)>,
     /// By a signature of page and mailbox, so that no mailbox is kept.
     sent_to: Tries<[u8; 32]>,
@@ -88,6 +92,7 @@ impl Gate {
             ctx: ctx.clone(),
             signer: Signer::new(key),
             guesses: Tries::new(ctx, GUESSES, GUESSES_IN),
+            of_page: Guesses::default(),
             asked_from: Tries::new(ctx, LINKS, GOOD_FOR),
             sent_to: Tries::new(ctx, LINKS, GOOD_FOR),
             used: Used::default(),
@@ -113,14 +118,20 @@ impl Gate {
 
     /// Holds what a visitor gave against the page's password.
     pub(super) fn unlock(&self, page: &StatusPage, given: &str, visitor: &Visitor<'_>) -> Unlocked {
-        if !self.guesses.may(&(network(visitor.address), page.id)) {
+        let now = self.ctx.now();
+        if !self.of_page.may(page.id, now)
+            || !self.guesses.may(&(network(visitor.address), page.id))
+        {
             return Unlocked::TooOften;
         }
         match &page.settings.password {
             Some(password) if self.signer.is_same(given, password.expose()) => {
                 Unlocked::Yes(self.let_in(page.id, Proof::Password(password.expose()), visitor))
             }
-            Some(_) | None => Unlocked::No,
+            Some(_) | None => {
+                self.of_page.failed(page.id, now);
+                Unlocked::No
+            }
         }
     }
 
@@ -163,6 +174,7 @@ impl Gate {
     /// Forgets whom nothing is held against any more, and links that are over.
     pub(crate) fn tidy(&self) {
         self.guesses.tidy();
+        self.of_page.tidy(self.ctx.now());
         self.asked_from.tidy();
         self.sent_to.tidy();
         self.used.tidy(self.ctx.now());

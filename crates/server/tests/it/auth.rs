@@ -26,7 +26,7 @@ async fn refused(server: &TestServer) -> Vec<(&'static str, Caller)> {
     server.running().desk().revoke_key(revoked.id).await.unwrap();
     vec![
         ("KEY_MISSING", server.nobody()),
-        ("KEY_UNKNOWN", server.with_key("")),
+        ("KEY_MISSING", server.with_key("")),
         ("KEY_UNKNOWN", server.with_key("hunter2")),
         ("KEY_UNKNOWN", server.with_key(&damaged)),
         ("KEY_UNKNOWN", server.with_key(unknown.expose())),

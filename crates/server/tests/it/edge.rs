@@ -123,10 +123,18 @@ async fn wrong_keys_are_limited_by_address_and_right_ones_in_use_are_not_concern
     let refused = server.with_key("guess").get("/v1/whoami").await;
     assert_eq!((refused.status.as_u16(), refused.reason().as_deref()), (429, Some("RATE_LIMITED")));
     assert!(refused.headers.contains_key("retry-after"));
-    // Also when it has to be looked up again, while a key that nobody used yet has to wait.
+    // Also when it has to be looked up again, and when nobody used it yet: after a restart all are so.
     server.advance(Duration::from_secs(1));
     assert_eq!(known.get("/v1/whoami").await.status, 200);
-    assert_eq!(server.stranger().get("/v1/whoami").await.status, 429);
+    assert_eq!(server.stranger().get("/v1/whoami").await.status, 200);
+    let unknown = server::auth::key::compose(rules::KeyId::from_bits(42), &[7; 32]);
+    assert_eq!(server.with_key(unknown.expose()).get("/v1/whoami").await.status, 429);
+    // Without a key nobody guesses one.
+    for _ in 0..9 {
+        let missing = server.nobody().get("/v1/whoami").await;
+        assert_eq!(missing.status, 401);
+        assert_eq!(missing.headers["www-authenticate"], "Bearer realm=\"aloft\"");
+    }
     server.advance(Duration::from_mins(1));
     assert_eq!(server.with_key("guess").get("/v1/whoami").await.status, 401);
 }
@@ -145,7 +153,7 @@ async fn behind_a_trusted_proxy_the_callers_address_counts() {
             .header("x-forwarded-for", from)
             .body(bytes::Bytes::new().into())
             .unwrap();
-        server.nobody().request(request).await.status.as_u16()
+        server.with_key("guess").request(request).await.status.as_u16()
     };
     assert_eq!(guess("192.0.2.1").await, 401);
     assert_eq!(guess("192.0.2.1").await, 429);
@@ -173,5 +181,27 @@ async fn unknown_paths_answer_in_the_callers_protocol() {
         assert_eq!(code, if json.status == 401 { 16 } else { 12 }, "{path}: {json}");
         assert!(json.status == 401 || json.status == 404, "{path}: {json}");
         assert!(json.reason().is_some(), "{path}: {json}");
+    }
+}
+
+// issue 16, point 17: "Accept `Authorization: Bearer`"
+#[tokio::test]
+async fn a_bearer_token_is_a_key() {
+    let server = TestServer::start().await;
+    let caller = server.caller(Scope::Read);
+    let key = caller.key().unwrap().to_owned();
+    for (header, status) in [
+        (format!("Bearer {key}"), 200),
+        (format!("bearer  {key}"), 200),
+        ("Bearer".to_owned(), 401),
+        ("Bearer ".to_owned(), 401),
+        (format!("Basic {key}"), 401),
+    ] {
+        let request = Request::get("/v1/whoami")
+            .header("host", "localhost")
+            .header("authorization", &header)
+            .body(bytes::Bytes::new().into())
+            .unwrap();
+        assert_eq!(server.nobody().request(request).await.status, status, "{header}");
     }
 }

@@ -103,7 +103,7 @@ async fn errors_are_problems_with_a_reason() {
     }
     let shown: Vec<String> = replies.iter().map(ToString::to_string).collect();
     assert_snapshot!(shown.join("\n"), @r#"
-    401 {"type":"about:blank","title":"Unauthorized","status":401,"detail":"the header x-service-key is missing; send an API key in it","reason":"KEY_MISSING","requestId":"req_c3cf17102b7f7f86"}
+    401 {"type":"about:blank","title":"Unauthorized","status":401,"detail":"the API key is missing; send it in the header x-service-key or as a bearer token","reason":"KEY_MISSING","requestId":"req_c3cf17102b7f7f86"}
     401 {"type":"about:blank","title":"Unauthorized","status":401,"detail":"unknown API key; check that it is complete and belongs to this server","reason":"KEY_UNKNOWN","requestId":"req_3466e9a083914f64"}
     404 {"type":"about:blank","title":"Not Found","status":404,"detail":"`/v1/nonsense` not found; see /v1/openapi.json","reason":"NOT_FOUND","requestId":"req_d81a8d2b5a4485ac"}
     404 {"type":"about:blank","title":"Not Found","status":404,"detail":"`/v1` not found; see /v1/openapi.json","reason":"NOT_FOUND","requestId":"req_db01602b100b9ed7"}

@@ -1,0 +1,88 @@
+//! Wrong passwords of a page from everywhere: after some of them each further one closes the form for a
+//! growing time. Visitors who have a session are not asked, so that this does not concern them.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rules::{PageId, Timestamp};
+
+/// Wrong passwords of a page before the form closes for the first time.
+const FREE: u32 = 20;
+/// The first time for which it closes; each further wrong password doubles it.
+const FIRST_DELAY: Duration = Duration::from_secs(1);
+const DELAY_MAX: Duration = Duration::from_mins(5);
+/// Time without a wrong password after which all of them are forgotten.
+const FORGOTTEN_AFTER: Duration = Duration::from_hours(1);
+
+/// Wrong passwords by page.
+#[derive(Debug, Default)]
+pub(super) struct Guesses(Mutex<HashMap<PageId, Wrong>>);
+
+#[derive(Debug)]
+struct Wrong {
+    count: u32,
+    last: Timestamp,
+    closed_until: Timestamp,
+}
+
+impl Guesses {
+    /// Whether the form of this page is open.
+    pub(super) fn may(&self, page: PageId, now: Timestamp) -> bool {
+        self.wrong().get(&page).is_none_or(|wrong| wrong.closed_until <= now)
+    }
+
+    /// Counts a wrong password.
+    pub(super) fn failed(&self, page: PageId, now: Timestamp) {
+        let mut all = self.wrong();
+        let wrong = all.entry(page).or_insert(Wrong { count: 0, last: now, closed_until: now });
+        if now.since(wrong.last) > FORGOTTEN_AFTER {
+            wrong.count = 0;
+        }
+        wrong.count = wrong.count.saturating_add(1);
+        wrong.last = now;
+        if let Some(beyond) = wrong.count.checked_sub(FREE) {
+            let delay = FIRST_DELAY.saturating_mul(2_u32.saturating_pow(beyond)).min(DELAY_MAX);
+            wrong.closed_until = now + delay;
+        }
+    }
+
+    /// Forgets pages without recent wrong passwords.
+    pub(super) fn tidy(&self, now: Timestamp) {
+        self.wrong().retain(|_, wrong| now.since(wrong.last) <= FORGOTTEN_AFTER);
+    }
+
+    fn wrong(&self) -> MutexGuard<'_, HashMap<PageId, Wrong>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: PageId = PageId::from_bits(1);
+
+    // issue 16, point 10: 4,712 guesses in 2.5 s from rotating addresses
+    #[test]
+    fn guesses_of_a_page_are_delayed_more_and_more() {
+        let guesses = Guesses::default();
+        let mut now = Timestamp::from_millis(1_800_000_000_000);
+        let begun = now;
+        let mut made = 0;
+        while now.since(begun) < Duration::from_hours(1) {
+            if guesses.may(PAGE, now) {
+                guesses.failed(PAGE, now);
+                made += 1;
+            } else {
+                now = now + Duration::from_secs(1);
+            }
+        }
+        assert!((FREE..FREE + 25).contains(&made), "{made} guesses in an hour");
+        assert!(guesses.may(PageId::from_bits(2), now), "each page has its own");
+        now = now + DELAY_MAX;
+        assert!(guesses.may(PAGE, now));
+        guesses.tidy(now + 2 * FORGOTTEN_AFTER);
+        assert!(guesses.wrong().is_empty());
+    }
+}
