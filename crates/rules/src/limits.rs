@@ -95,13 +95,15 @@ pub const SELF_DOUBT_WITHIN: Duration = Duration::from_mins(1);
 /// Time after which a doubt that no canary confirms ends by itself (ours): a real outage of most
 /// hosts is hidden no longer.
 pub const SELF_DOUBT_UNCONFIRMED_MAX: Duration = Duration::from_mins(5);
+/// Time after which a doubt ends by itself if canaries neither answered nor were silent (ours).
+pub const SELF_DOUBT_DECIDED_WITHIN: Duration = Duration::from_secs(5);
 /// Time after which a doubt ends by itself although the canaries stay silent (ours): they may be
 /// what is broken.
 pub const SELF_DOUBT_MAX: Duration = Duration::from_hours(1);
 /// Time between two askings of a doubting probe's canaries (ours).
 pub const CANARIES_ASKED_EVERY: Duration = Duration::from_secs(10);
 /// Time that a canary has for its answer (ours).
-pub const CANARY_TIMEOUT: Duration = Duration::from_secs(5);
+pub const CANARY_TIMEOUT: Duration = Duration::from_secs(3);
 /// Most canaries that a server may have (ours).
 pub const CANARIES_MAX: usize = 16;
 /// Second opinions a second that the whole server asks for (ours).

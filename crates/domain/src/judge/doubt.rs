@@ -1,18 +1,24 @@
 //! A probe that doubts itself (design §5 "Votes"): when most of its hosts, fine before, fail within
-//! a minute, the fault is nearer than all of them. Pure state; asking canaries, telling people and
-//! the new verdicts that follow belong to the pipeline.
+//! a minute, the fault may be nearer than all of them. Each workspace has the same weight, however many
+//! hosts it has. Pure state; asking canaries, telling people and the new verdicts that follow belong to
+//! the pipeline.
+//!
+//! A doubt without canaries to ask mutes nothing: it only adds a line to alerts. With canaries the votes
+//! of the probe are void until they answer, or are silent; if neither is known in time, the votes count.
 //!
 //! How a doubt ends: most canaries answer, or half of the hosts or more do, or its time is over.
 //! Where canaries answered the first time they were asked, the probe was never cut off, and what it
 //! had heard counts again. After a silence of the canaries, and where the hosts came back, failures
 //! of slots before the end never count: they would page everybody for checks that ran cut off.
 
-use std::collections::{HashMap, VecDeque};
+mod probe;
+
 use std::fmt;
 use std::time::Duration;
 
-use rules::{Timestamp, limits};
+use rules::{Timestamp, WorkspaceId};
 
+use self::probe::Probe;
 use super::{Ballot, Heard, ProbeSlot};
 
 /// Hosts that were not heard of for this long (twice the longest period) are forgotten.
@@ -23,6 +29,8 @@ const SWEPT_EVERY: Duration = Duration::from_mins(10);
 /// What the probes' hosts say of the probes. All are sound at the start.
 #[derive(Clone, Debug, Default)]
 pub struct Doubts {
+    /// Whether there are canaries to ask; without them a doubt mutes nothing.
+    has_canaries: bool,
     /// By the number of the [`ProbeSlot`].
     probes: Vec<Probe>,
     /// When something was heard last: an earlier instant after it says that the clock was set back.
@@ -38,6 +46,8 @@ pub struct HostMark(u64);
 pub struct HostReport {
     /// Who ran the check.
     pub probe: ProbeSlot,
+    /// Whose monitor it is.
+    pub workspace: WorkspaceId,
     /// Which host was checked.
     pub host: HostMark,
     /// Whether the check failed.
@@ -70,7 +80,7 @@ pub enum Standing {
 /// A probe begins to doubt itself, or ends it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DoubtChange {
-    /// Its votes are void from now on, and the owners are told.
+    /// The owners are told. Its votes are void from now on if there are canaries.
     Doubts {
         /// Which probe.
         probe: ProbeSlot,
@@ -103,35 +113,6 @@ pub enum Relief {
     Time,
 }
 
-#[derive(Clone, Debug, Default)]
-struct Probe {
-    hosts: HashMap<HostMark, HostState>,
-    /// Hosts whose last report failed.
-    failing: u32,
-    /// When hosts turned from fine to failing within the last minute, in that order.
-    turns: VecDeque<(Timestamp, HostMark)>,
-    /// How many of these still fail.
-    turned: u32,
-    doubt: Option<Doubt>,
-    standing: Standing,
-    swept_at: Timestamp,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct HostState {
-    failing: bool,
-    /// When it turned to failing, while that is among [`Probe::turns`].
-    turned_at: Option<Timestamp>,
-    finished_at: Timestamp,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Doubt {
-    since: Timestamp,
-    /// When the canaries were silent last.
-    silent_at: Option<Timestamp>,
-}
-
 impl HostMark {
     /// The mark of a host name or address.
     pub fn of(name: &str) -> Self {
@@ -155,9 +136,21 @@ impl Standing {
 }
 
 impl Doubts {
+    /// No probe doubts itself yet. Without canaries a doubt mutes nothing.
+    pub fn new(has_canaries: bool) -> Self {
+        Self { has_canaries, ..Self::default() }
+    }
+
+    /// Hosts that failed within a minute and all hosts of a probe that doubts itself, when it began to.
+    pub fn suspicion(&self, probe: ProbeSlot) -> Option<(u32, u32)> {
+        let doubt = self.probes.get(usize::from(probe.0))?.doubt?;
+        Some((doubt.failing, doubt.hosts))
+    }
+
     /// Hears what a result says of its host.
     pub fn hear(&mut self, report: HostReport, now: Timestamp) -> Option<DoubtChange> {
         self.pass_to(now);
+        let has_canaries = self.has_canaries;
         let number = usize::from(report.probe.0);
         if self.probes.len() <= number {
             self.probes.resize_with(number + 1, Probe::default);
@@ -167,7 +160,7 @@ impl Doubts {
         probe.note(&report, now);
         match probe.doubt {
             Some(_) => probe.ended_by_hosts(report.probe, now),
-            None => probe.begun(report.probe, now),
+            None => probe.begun(report.probe, has_canaries, now),
         }
     }
 
@@ -213,7 +206,7 @@ impl Doubts {
 
     /// When [`Self::tick`] has something to end.
     pub fn wake_at(&self) -> Option<Timestamp> {
-        self.probes.iter().filter_map(|probe| probe.doubt).map(Doubt::end).min()
+        self.probes.iter().filter_map(|probe| probe.doubt).map(probe::Doubt::end).min()
     }
 
     /// The probes that doubt themselves.
@@ -240,112 +233,6 @@ impl fmt::Display for Relief {
 
 fn slot_of(number: usize) -> ProbeSlot {
     ProbeSlot(u16::try_from(number).expect("probes are held by the number of a slot"))
-}
-
-impl Doubt {
-    fn end(self) -> Timestamp {
-        let confirmed = self.silent_at.unwrap_or(self.since);
-        (confirmed + limits::SELF_DOUBT_UNCONFIRMED_MAX).min(self.since + limits::SELF_DOUBT_MAX)
-    }
-}
-
-impl Probe {
-    fn set_back(&mut self, now: Timestamp) {
-        for host in self.hosts.values_mut() {
-            host.finished_at = host.finished_at.min(now);
-            host.turned_at = host.turned_at.map(|at| at.min(now));
-        }
-        self.turns.iter_mut().for_each(|(at, _)| *at = now.min(*at));
-        self.swept_at = self.swept_at.min(now);
-        if let Some(doubt) = &mut self.doubt {
-            doubt.since = doubt.since.min(now);
-            doubt.silent_at = doubt.silent_at.map(|at| at.min(now));
-        }
-        if let Standing::SoundSince(since) = &mut self.standing {
-            *since = now.min(*since);
-        }
-    }
-
-    /// Takes a report into account.
-    fn note(&mut self, report: &HostReport, now: Timestamp) {
-        self.forget_turns(now);
-        let fresh = HostState { failing: false, turned_at: None, finished_at: report.finished_at };
-        let known = self.hosts.contains_key(&report.host);
-        let host = self.hosts.entry(report.host).or_insert(fresh);
-        if host.finished_at > report.finished_at {
-            return;
-        }
-        host.finished_at = report.finished_at;
-        match (host.failing, report.failed) {
-            (false, true) => {
-                host.failing = true;
-                self.failing += 1;
-                // A host that was never fine says nothing of the probe.
-                if known {
-                    host.turned_at = Some(now);
-                    self.turned += 1;
-                    self.turns.push_back((now, report.host));
-                }
-            }
-            (true, false) => {
-                host.failing = false;
-                self.failing -= 1;
-                self.turned -= u32::from(host.turned_at.take().is_some());
-            }
-            (true, true) | (false, false) => {}
-        }
-    }
-
-    fn forget_turns(&mut self, now: Timestamp) {
-        while let Some((at, mark)) = self.turns.front().copied() {
-            if at <= now && now.since(at) <= limits::SELF_DOUBT_WITHIN {
-                return;
-            }
-            self.turns.pop_front();
-            if let Some(host) = self.hosts.get_mut(&mark).filter(|it| it.turned_at == Some(at)) {
-                host.turned_at = None;
-                self.turned -= 1;
-            }
-        }
-    }
-
-    fn sweep(&mut self, now: Timestamp) {
-        if now.since(self.swept_at) < SWEPT_EVERY {
-            return;
-        }
-        self.swept_at = now;
-        self.hosts.retain(|_, host| now.since(host.finished_at) <= FORGOTTEN_AFTER);
-        self.failing = self.hosts.values().filter(|host| host.failing).count() as u32;
-        self.turned = self.hosts.values().filter(|host| host.turned_at.is_some()).count() as u32;
-    }
-
-    fn begun(&mut self, slot: ProbeSlot, now: Timestamp) -> Option<DoubtChange> {
-        let hosts = self.hosts.len();
-        if hosts < limits::SELF_DOUBT_HOSTS_MIN || 2 * self.turned as usize <= hosts {
-            return None;
-        }
-        self.doubt = Some(Doubt { since: now, silent_at: None });
-        self.standing = Standing::Void;
-        let (failing, hosts) = (self.turned, hosts as u32);
-        Some(DoubtChange::Doubts { probe: slot, since: now, failing, hosts })
-    }
-
-    fn ended_by_hosts(&mut self, slot: ProbeSlot, now: Timestamp) -> Option<DoubtChange> {
-        if 2 * self.failing as usize > self.hosts.len() {
-            return None;
-        }
-        self.end(slot, Relief::Hosts, Standing::SoundSince(now))
-    }
-
-    fn end(&mut self, slot: ProbeSlot, relief: Relief, standing: Standing) -> Option<DoubtChange> {
-        let since = self.doubt.take()?.since;
-        self.standing = standing;
-        // What turned before says nothing of what comes now.
-        self.turns.clear();
-        self.turned = 0;
-        self.hosts.values_mut().for_each(|host| host.turned_at = None);
-        Some(DoubtChange::Recovered { probe: slot, since, relief })
-    }
 }
 
 #[cfg(test)]

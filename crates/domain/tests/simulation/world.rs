@@ -92,16 +92,17 @@ impl World {
     pub(crate) fn of(seed: u64, traced: bool) -> Self {
         let mut chance = Chance(seed);
         let modes = 1 + chance.place(5);
+        let has_canaries = chance.percent(50);
         let mut world = Self {
             now: START,
             monitors: Vec::new(),
             probes: vec![Mode::Honest; modes],
-            doubts: Doubts::default(),
+            doubts: Doubts::new(has_canaries),
             witness: Witness::default(),
             disturbed: true,
             trace: Vec::new(),
             traced,
-            has_canaries: chance.percent(50),
+            has_canaries,
             schedule: Schedule::default(),
             budget: Budget::new(OPINIONS.0, OPINIONS.1, START),
             events: BTreeMap::new(),

@@ -87,7 +87,7 @@ impl Judge {
             recorded_until: now,
             watched: ById::default(),
             wakes: BinaryHeap::new(),
-            doubts: Doubts::default(),
+            doubts: Doubts::new(!canaries.are_none()),
             pulse: Pulse::default(),
             canaries,
             abandon,
@@ -289,7 +289,14 @@ impl Judge {
                 monitor.id = %monitor,
                 "monitor `{monitor}` went from {} to {}: {}", transition.from, transition.to, transition.why
             );
-            let grounds = watched.grounds(&transition, &self.doubts, transition.at);
+            let mut grounds = watched.grounds(&transition, &self.doubts, transition.at);
+            if let Some((failing, hosts)) = watched.suspicion(&self.doubts) {
+                grounds.why = format!(
+                    "{}. {failing} of {hosts} hosts failed within a minute; this server's own \
+                     network may be at fault",
+                    grounds.why
+                );
+            }
             self.pending.add_transition(monitor, transition, grounds);
         }
     }

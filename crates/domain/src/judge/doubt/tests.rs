@@ -1,5 +1,7 @@
 //! When a probe doubts itself, and what ends it.
 
+use rules::limits;
+
 use super::*;
 
 const START: Timestamp = Timestamp::from_millis(1_800_000_000_000);
@@ -12,11 +14,21 @@ struct Story {
     doubts: Doubts,
     now: Timestamp,
     changes: Vec<DoubtChange>,
+    workspace: WorkspaceId,
 }
 
-/// A probe that has seen so many hosts fine.
+/// A probe with canaries that has seen so many hosts fine.
 fn a_probe_of(hosts: u64) -> Story {
-    Story { doubts: Doubts::default(), now: START, changes: Vec::new() }.answer(0..hosts)
+    story(true).answer(0..hosts)
+}
+
+fn story(has_canaries: bool) -> Story {
+    Story {
+        doubts: Doubts::new(has_canaries),
+        now: START,
+        changes: Vec::new(),
+        workspace: WorkspaceId::from_bits(1),
+    }
 }
 
 impl Story {
@@ -31,7 +43,8 @@ impl Story {
     fn report(mut self, hosts: std::ops::Range<u64>, failed: bool) -> Self {
         for host in hosts {
             let (host, finished_at) = (HostMark(host), self.now);
-            let report = HostReport { probe: PROBE, host, failed, finished_at };
+            let (probe, workspace) = (PROBE, self.workspace);
+            let report = HostReport { probe, workspace, host, failed, finished_at };
             self.changes.extend(self.doubts.hear(report, self.now));
         }
         self
@@ -46,6 +59,11 @@ impl Story {
     fn canaries(mut self, answered: u32) -> Self {
         let canaries = Canaries { asked: 3, answered };
         self.changes.extend(self.doubts.hear_canaries(PROBE, canaries, self.now));
+        self
+    }
+
+    fn of(mut self, workspace: u64) -> Self {
+        self.workspace = WorkspaceId::from_bits(workspace);
         self
     }
 
@@ -91,8 +109,13 @@ fn a_probe_doubts_itself_when_most_of_five_hosts_fail_within_a_minute() {
 #[test]
 fn a_report_that_comes_late_says_nothing() {
     let mut story = a_probe_of(5).after(SECOND).fail(0..2);
-    let report =
-        HostReport { probe: PROBE, host: HostMark(2), failed: true, finished_at: START - SECOND };
+    let report = HostReport {
+        probe: PROBE,
+        workspace: story.workspace,
+        host: HostMark(2),
+        failed: true,
+        finished_at: START - SECOND,
+    };
     assert_eq!(story.doubts.hear(report, story.now), None);
 }
 
@@ -111,12 +134,26 @@ fn after_silent_canaries_only_failures_from_then_on_count() {
     assert_eq!(story.standing(), Standing::SoundSince(START + 10 * SECOND));
 }
 
+// issue 16, point 5: five sites of one operator that fail together are told at once
 #[test]
-fn no_canaries_say_nothing() {
-    let mut story = a_probe_of(5).fail(0..5);
+fn without_canaries_a_doubt_mutes_nothing() {
+    let mut story = story(false).answer(0..5).fail(0..5);
+    assert_eq!(story.standing(), Standing::Sound);
+    assert_eq!(story.doubts.suspicion(PROBE), Some((3, 5)), "when it began");
     let none = Canaries { asked: 0, answered: 0 };
     assert_eq!(story.doubts.hear_canaries(PROBE, none, story.now), None);
-    assert_eq!(story.standing(), Standing::Void);
+    let story = story.after(SECOND).answer(0..5);
+    assert_eq!((story.relief(), story.standing()), (Some(Relief::Hosts), Standing::Sound));
+    assert_eq!(story.doubts.suspicion(PROBE), None);
+}
+
+// issue 16, point 5: the hosts of one workspace delayed the alerts of another
+#[test]
+fn each_workspace_has_the_same_weight() {
+    let two = |other: u64| a_probe_of(12).of(2).answer(20..20 + other).of(1).fail(0..12);
+    assert_eq!(two(3).standing(), Standing::Sound, "half of the workspaces are fine");
+    assert_eq!(two(3).of(2).fail(20..21).standing(), Standing::Void);
+    assert_eq!(a_probe_of(12).fail(0..12).standing(), Standing::Void);
 }
 
 #[test]
@@ -132,8 +169,8 @@ fn a_doubt_ends_when_half_of_the_hosts_answer() {
 #[test]
 fn a_doubt_ends_by_itself() {
     let story = a_probe_of(5).fail(0..5);
-    assert_eq!(story.doubts.wake_at(), Some(START + limits::SELF_DOUBT_UNCONFIRMED_MAX));
-    let story = story.after(limits::SELF_DOUBT_UNCONFIRMED_MAX).fail(0..5);
+    assert_eq!(story.doubts.wake_at(), Some(START + limits::SELF_DOUBT_DECIDED_WITHIN));
+    let story = story.after(limits::SELF_DOUBT_DECIDED_WITHIN).fail(0..5);
     assert_eq!((story.relief(), story.standing()), (Some(Relief::Time), Standing::Sound));
     let mut silent = a_probe_of(5).fail(0..5);
     while silent.standing() == Standing::Void {
@@ -155,7 +192,7 @@ fn a_clock_that_is_set_back_leaves_no_doubt_and_no_deafness_behind() {
         story.now = story.now - 60 * 60 * SECOND;
         story.report(0..1, false)
     };
-    let sound = back(a_probe_of(5).fail(0..5).after(10 * SECOND).answer(0..3));
+    let sound = back(a_probe_of(5).fail(0..5).after(2 * SECOND).answer(0..3));
     assert_eq!(sound.standing(), Standing::SoundSince(sound.now), "later failures count");
     let turned = back(a_probe_of(5).after(SECOND).answer(0..5)).fail(0..3);
     assert_eq!(turned.standing(), Standing::Void, "what hosts say now is heard");

@@ -46,7 +46,7 @@ impl Witness {
         });
     }
 
-    /// A doubt began or ended. One that no canary confirms ends sooner.
+    /// A doubt began or ended. One without canaries ends sooner.
     pub(crate) fn doubted(&mut self, change: DoubtChange, has_canaries: bool) {
         match change {
             DoubtChange::Doubts { probe, since, .. } => {

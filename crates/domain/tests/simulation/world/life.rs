@@ -133,7 +133,7 @@ impl World {
         self.schedule = Schedule::default();
         self.budget = Budget::new(OPINIONS.0, OPINIONS.1, self.now);
         self.witness.new_process();
-        self.doubts = Doubts::default();
+        self.doubts = Doubts::new(self.has_canaries);
         self.unwritten = Unwritten::default();
         self.unwritten.hear(self.worked_until);
         self.witness.forget_doubts();

@@ -201,6 +201,7 @@ impl World {
         if is_current && result.outcome != Outcome::Skipped {
             let report = HostReport {
                 probe: self.probe_of(place, identity.region),
+                workspace: rules::WorkspaceId::from_bits(place as u64 % 3),
                 host: HostMark::of(&place.to_string()),
                 failed: result.outcome == Outcome::Failure,
                 finished_at: result.finished_at,

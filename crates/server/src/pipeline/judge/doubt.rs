@@ -40,21 +40,20 @@ impl Judge {
 
     fn begin(&mut self, probe: ProbeSlot, failing: u32, hosts: u32) {
         let name = self.canaries.probes.name(probe).to_owned();
-        let way_out = if self.canaries.are_none() {
-            "nobody is asked whether the network is well: name hosts with --canaries"
+        let effect = if self.canaries.are_none() {
+            "its votes count, because no hosts for connectivity checks are set"
         } else {
-            "its canaries are asked"
+            "its votes are void until connectivity checks answer"
         };
         error!(
             probe.name = name,
-            "probe `{name}` doubts itself: {failing} of {hosts} hosts failed within a minute; its \
-             votes are void, look at its network; {way_out}"
+            "probe `{name}` may be at fault: {failing} of {hosts} hosts failed within a minute; \
+             {effect}; check its network"
         );
         self.metrics.doubts.inc();
         self.metrics.probes_doubting.inc();
         self.canaries.begin(probe);
-        let detail =
-            format!("{failing} of {hosts} hosts failed within a minute; its votes are void");
+        let detail = format!("{failing} of {hosts} hosts failed within a minute; {effect}");
         self.tell_owners(probe, ProbeTurn::Doubts, &detail);
     }
 

@@ -116,6 +116,12 @@ impl Watched {
         self.troubles.grounds(transition.why, seen)
     }
 
+    /// What makes a probe of this monitor doubt itself: failing hosts, and all of them.
+    pub(super) fn suspicion(&self, doubts: &Doubts) -> Option<(u32, u32)> {
+        let mut regions = self.history.regions.iter();
+        regions.find_map(|state| doubts.suspicion(self.policy.probe_of(state.region)?))
+    }
+
     /// What a result says of the host that is checked; `None` where it says nothing of that.
     pub(super) fn host_report(&self, result: &CheckResult) -> Option<HostReport> {
         let failed = match result.outcome {
@@ -127,6 +133,7 @@ impl Watched {
         let is_current = result.identity.revision == self.policy.revision;
         is_current.then_some(HostReport {
             probe,
+            workspace: self.workspace,
             host: self.host,
             failed,
             finished_at: result.finished_at,

@@ -108,7 +108,7 @@ async fn a_probe_whose_canaries_are_silent_has_no_vote_until_they_answer() {
     let story = Story::of(&[canary.address(), silent.address(), silent.address()]).await;
     story.all(Answer::status(503)).await;
     let told = shown(&story.told(1).await);
-    insta::assert_snapshot!(told.join("\n"), @"server probe.doubt embedded: 4 of 6 hosts failed within a minute; its votes are void");
+    insta::assert_snapshot!(told.join("\n"), @"server probe.doubt embedded: 4 of 6 hosts failed within a minute; its votes are void until connectivity checks answer");
     assert!(story.figure("aloft_probes_doubting 1").await);
     assert_eq!(story.health().await, "doubting");
     assert_eq!(story.statuses().await, ["unknown"; HOSTS]);
@@ -135,7 +135,7 @@ async fn canaries_that_answer_say_that_the_hosts_are_down() {
     story.all(Answer::status(503)).await;
     let told = shown(&story.told(2).await);
     insta::assert_snapshot!(told.join("\n"), @"
-    server probe.doubt embedded: 4 of 6 hosts failed within a minute; its votes are void
+    server probe.doubt embedded: 4 of 6 hosts failed within a minute; its votes are void until connectivity checks answer
     server probe.recover embedded: after 0 s: its canaries answer
     ");
     assert_eq!(story.statuses().await, ["error"; HOSTS]);
@@ -145,11 +145,12 @@ async fn canaries_that_answer_say_that_the_hosts_are_down() {
 }
 
 #[tokio::test]
-async fn without_canaries_a_doubt_that_nothing_confirms_ends_by_itself() {
+async fn without_canaries_a_doubt_mutes_nothing() {
     let story = Story::of(&[]).await;
     story.all(Answer::status(503)).await;
     story.told(1).await;
-    assert_eq!(story.statuses().await, ["unknown"; HOSTS]);
+    // issue 16, point 5: an operator whose sites fail together is told at once
+    assert_eq!(story.statuses().await, ["error"; HOSTS]);
     let rest = limits::SELF_DOUBT_UNCONFIRMED_MAX + Duration::from_secs(1);
     story.watched.server.advance(rest);
     let told = story.told(2).await;

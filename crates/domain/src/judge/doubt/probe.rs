@@ -1,0 +1,218 @@
+//! What the hosts of one probe say of it: which failed within a minute, and how a doubt of the probe begins and
+//! ends.
+
+use std::collections::{HashMap, VecDeque};
+use std::time::Duration;
+
+use rules::{Timestamp, WorkspaceId, limits};
+
+use super::{
+    DoubtChange, FORGOTTEN_AFTER, HostMark, HostReport, ProbeSlot, Relief, SWEPT_EVERY, Standing,
+};
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Probe {
+    hosts: HashMap<Host, HostState>,
+    workspaces: HashMap<WorkspaceId, Count>,
+    /// When hosts turned from fine to failing within the last minute, in that order.
+    turns: VecDeque<(Timestamp, Host)>,
+    /// How many of these still fail.
+    turned: u32,
+    pub(super) doubt: Option<Doubt>,
+    pub(super) standing: Standing,
+    swept_at: Timestamp,
+}
+
+/// A host as one workspace checks it.
+type Host = (WorkspaceId, HostMark);
+
+/// The hosts of one workspace.
+#[derive(Clone, Copy, Debug, Default)]
+struct Count {
+    hosts: u32,
+    /// Hosts whose last report failed.
+    failing: u32,
+    /// Hosts among [`Probe::turns`] that still fail.
+    turned: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct HostState {
+    failing: bool,
+    /// When it turned to failing, while that is among [`Probe::turns`].
+    turned_at: Option<Timestamp>,
+    finished_at: Timestamp,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Doubt {
+    pub(super) since: Timestamp,
+    /// When the canaries were silent last.
+    pub(super) silent_at: Option<Timestamp>,
+    /// Time after which it ends if no canary was asked or none decided.
+    undecided_for: Duration,
+    /// Hosts that failed within the minute, and all hosts, when it began.
+    pub(super) failing: u32,
+    pub(super) hosts: u32,
+}
+
+impl Doubt {
+    pub(super) fn end(self) -> Timestamp {
+        match self.silent_at {
+            Some(silent_at) => (silent_at + limits::SELF_DOUBT_UNCONFIRMED_MAX)
+                .min(self.since + limits::SELF_DOUBT_MAX),
+            None => self.since + self.undecided_for,
+        }
+    }
+}
+
+impl Probe {
+    pub(super) fn set_back(&mut self, now: Timestamp) {
+        for host in self.hosts.values_mut() {
+            host.finished_at = host.finished_at.min(now);
+            host.turned_at = host.turned_at.map(|at| at.min(now));
+        }
+        self.turns.iter_mut().for_each(|(at, _)| *at = now.min(*at));
+        self.swept_at = self.swept_at.min(now);
+        if let Some(doubt) = &mut self.doubt {
+            doubt.since = doubt.since.min(now);
+            doubt.silent_at = doubt.silent_at.map(|at| at.min(now));
+        }
+        if let Standing::SoundSince(since) = &mut self.standing {
+            *since = now.min(*since);
+        }
+    }
+
+    /// Takes a report into account.
+    pub(super) fn note(&mut self, report: &HostReport, now: Timestamp) {
+        self.forget_turns(now);
+        let fresh = HostState { failing: false, turned_at: None, finished_at: report.finished_at };
+        let mark = (report.workspace, report.host);
+        let known = self.hosts.contains_key(&mark);
+        if !known {
+            self.workspaces.entry(report.workspace).or_default().hosts += 1;
+        }
+        let host = self.hosts.entry(mark).or_insert(fresh);
+        if host.finished_at > report.finished_at {
+            return;
+        }
+        host.finished_at = report.finished_at;
+        if host.failing == report.failed {
+            return;
+        }
+        let count = self.workspaces.entry(report.workspace).or_default();
+        host.failing = report.failed;
+        if report.failed {
+            count.failing += 1;
+            // A host that was never fine says nothing of the probe.
+            if known {
+                host.turned_at = Some(now);
+                count.turned += 1;
+                self.turned += 1;
+                self.turns.push_back((now, mark));
+            }
+        } else {
+            count.failing -= 1;
+            let is_turned = u32::from(host.turned_at.take().is_some());
+            count.turned -= is_turned;
+            self.turned -= is_turned;
+        }
+    }
+
+    fn forget_turns(&mut self, now: Timestamp) {
+        while let Some((at, mark)) = self.turns.front().copied() {
+            if at <= now && now.since(at) <= limits::SELF_DOUBT_WITHIN {
+                return;
+            }
+            self.turns.pop_front();
+            if let Some(host) = self.hosts.get_mut(&mark).filter(|it| it.turned_at == Some(at)) {
+                host.turned_at = None;
+                self.turned -= 1;
+                if let Some(count) = self.workspaces.get_mut(&mark.0) {
+                    count.turned -= 1;
+                }
+            }
+        }
+    }
+
+    pub(super) fn sweep(&mut self, now: Timestamp) {
+        if now.since(self.swept_at) < SWEPT_EVERY {
+            return;
+        }
+        self.swept_at = now;
+        self.hosts.retain(|_, host| now.since(host.finished_at) <= FORGOTTEN_AFTER);
+        self.workspaces.clear();
+        self.turned = 0;
+        for ((workspace, _), host) in &self.hosts {
+            let count = self.workspaces.entry(*workspace).or_default();
+            let is_turned = u32::from(host.turned_at.is_some());
+            count.hosts += 1;
+            count.failing += u32::from(host.failing);
+            count.turned += is_turned;
+            self.turned += is_turned;
+        }
+    }
+
+    /// Whether more than half of the hosts are of this kind, where each workspace has the same weight.
+    fn is_most(&self, kind: impl Fn(&Count) -> u32) -> bool {
+        let shares = self.workspaces.values().filter(|count| count.hosts > 0);
+        let share: f64 = shares.map(|count| f64::from(kind(count)) / f64::from(count.hosts)).sum();
+        2.0 * share > self.workspaces.len() as f64
+    }
+
+    pub(super) fn begun(
+        &mut self,
+        slot: ProbeSlot,
+        has_canaries: bool,
+        now: Timestamp,
+    ) -> Option<DoubtChange> {
+        let hosts = self.hosts.len();
+        let may_begin = self.turned > 0 && hosts >= limits::SELF_DOUBT_HOSTS_MIN;
+        if !may_begin || !self.is_most(|count| count.turned) {
+            return None;
+        }
+        let (failing, hosts) = (self.turned, hosts as u32);
+        let undecided_for = if has_canaries {
+            limits::SELF_DOUBT_DECIDED_WITHIN
+        } else {
+            limits::SELF_DOUBT_UNCONFIRMED_MAX
+        };
+        self.doubt = Some(Doubt { since: now, silent_at: None, undecided_for, failing, hosts });
+        if has_canaries {
+            self.standing = Standing::Void;
+        }
+        Some(DoubtChange::Doubts { probe: slot, since: now, failing, hosts })
+    }
+
+    pub(super) fn ended_by_hosts(
+        &mut self,
+        slot: ProbeSlot,
+        now: Timestamp,
+    ) -> Option<DoubtChange> {
+        if self.is_most(|count| count.failing) {
+            return None;
+        }
+        // Votes that counted all the time go on counting.
+        let standing = match self.standing {
+            Standing::Void => Standing::SoundSince(now),
+            Standing::Sound | Standing::SoundSince(_) => self.standing,
+        };
+        self.end(slot, Relief::Hosts, standing)
+    }
+
+    pub(super) fn end(
+        &mut self,
+        slot: ProbeSlot,
+        relief: Relief,
+        standing: Standing,
+    ) -> Option<DoubtChange> {
+        let since = self.doubt.take()?.since;
+        self.standing = standing;
+        // What turned before says nothing of what comes now.
+        self.turns.clear();
+        self.turned = 0;
+        self.hosts.values_mut().for_each(|host| host.turned_at = None);
+        self.workspaces.values_mut().for_each(|count| count.turned = 0);
+        Some(DoubtChange::Recovered { probe: slot, since, relief })
+    }
+}
