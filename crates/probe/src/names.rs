@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::check::{Failure, FailureKind};
-use hickory_proto::rr::RecordType;
+use hickory_proto::op::ResponseCode;
+use hickory_proto::rr::{RData, RecordType};
 use tokio::time::timeout;
 
 use crate::resolve::{Lookup, Resolver, absolute, look_up, unresolved};
@@ -44,6 +45,24 @@ impl Names {
         })
     }
 
+    /// The texts of the TXT records at `name` (as A-labels), each with its strings joined (RFC 7208
+    /// §3.3). A name that does not exist has none.
+    pub async fn texts(&self, name: &str, limit: Duration) -> Result<Vec<String>, Failure> {
+        let servers: Vec<SocketAddr> = self.0.servers(name);
+        let asked = absolute(name)?;
+        let looking = look_up(&servers, &asked, RecordType::TXT);
+        let lookup = timeout(limit, looking).await.unwrap_or_else(|_| {
+            let detail = format!("no name server answered within {limit:?} for `{name}`");
+            Err(Failure::new(FailureKind::Timeout, detail))
+        })?;
+        match lookup.rcode {
+            ResponseCode::NoError | ResponseCode::NXDomain => {
+                Ok(lookup.records.iter().filter_map(|record| text(&record.data)).collect())
+            }
+            _ => Err(unresolved(name, Some(Ok(lookup)), None)),
+        }
+    }
+
     async fn ask(&self, name: &str) -> Result<Leads, Failure> {
         let servers: Vec<SocketAddr> = self.0.servers(name);
         let asked = absolute(name)?;
@@ -71,6 +90,13 @@ impl std::fmt::Debug for Names {
     }
 }
 
+/// The text of a TXT record.
+fn text(data: &RData) -> Option<String> {
+    let RData::TXT(txt) = data else { return None };
+    let joined = txt.txt_data.concat();
+    Some(String::from_utf8_lossy(&joined).into_owned())
+}
+
 fn aliases(lookup: &Lookup) -> Vec<String> {
     let written = |name: &hickory_proto::rr::Name| {
         name.to_lowercase().to_ascii().trim_end_matches('.').to_owned()
@@ -91,6 +117,23 @@ mod tests {
     fn names(dns: &DnsTarget) -> Names {
         let nameservers = Nameservers::Given(vec![dns.address()]);
         Names::new(&Settings { nameservers, ..Settings::default() })
+    }
+
+    #[tokio::test]
+    async fn texts_are_found_and_a_missing_name_has_none() {
+        let dns = DnsTarget::start().await;
+        dns.record("_aloft.a.test", RecordKind::Txt, "one").record(
+            "_aloft.a.test",
+            RecordKind::Txt,
+            "two",
+        );
+        dns.reply("_aloft.ill.test", RecordKind::Txt, Reply::Code(Code::ServFail));
+        let names = names(&dns);
+        let mut found = names.texts("_aloft.a.test", LIMIT).await.unwrap();
+        found.sort();
+        assert_eq!(found, ["one", "two"]);
+        assert_eq!(names.texts("_aloft.b.test", LIMIT).await.unwrap(), Vec::<String>::new());
+        assert!(names.texts("_aloft.ill.test", LIMIT).await.is_err());
     }
 
     #[tokio::test]

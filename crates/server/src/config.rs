@@ -119,7 +119,7 @@ pub static SETTINGS: &[Setting] = &[
         "pages_hosts",
         "",
         "HOSTS",
-        "Names and addresses that custom domains of status pages must lead to, joined by commas; empty takes the host of public_url, or else the machine's own addresses.",
+        "Names and addresses that custom domains of status pages must lead to, joined by commas; empty takes the host of public_url. Without both, pages have no custom domains.",
     ),
     Setting::new(
         "https_listen",

@@ -222,7 +222,7 @@ export interface StatusPage {
   icon?: string;
   /**
    * Domain that shows the page, unique in the server whatever its case and form; its DNS must
-   * already point to the service.
+   * already point to the service, and name the page in the TXT record `_aloft.DOMAIN`.
    */
   customDomain?: string;
   /** Who may read the page: one of `public`, `password`, `email-domain`. Absent: as `public`. */
@@ -275,7 +275,7 @@ export interface StatusPageInput {
   icon?: string | undefined;
   /**
    * Domain that shows the page, unique in the server whatever its case and form; its DNS must
-   * already point to the service.
+   * already point to the service, and name the page in the TXT record `_aloft.DOMAIN`.
    */
   customDomain?: string | undefined;
   /** Who may read the page: one of `public`, `password`, `email-domain`. Absent: as `public`. */

@@ -54,7 +54,7 @@ pub struct StatusPage {
     #[serde(rename = "icon", skip_serializing_if = "::core::option::Option::is_none")]
     pub icon: ::core::option::Option<::buffa::alloc::string::String>,
     /// Domain that shows the page, unique in the server whatever its case and form; its DNS must
-    /// already point to the service.
+    /// already point to the service, and name the page in the TXT record `_aloft.DOMAIN`.
     ///
     /// Field 8: `custom_domain`
     #[serde(
@@ -10376,7 +10376,7 @@ pub mod __buffa {
             /// Field 7: `icon`
             pub icon: ::core::option::Option<&'a str>,
             /// Domain that shows the page, unique in the server whatever its case and form; its DNS must
-            /// already point to the service.
+            /// already point to the service, and name the page in the TXT record `_aloft.DOMAIN`.
             ///
             /// Field 8: `custom_domain`
             pub custom_domain: ::core::option::Option<&'a str>,
@@ -11025,7 +11025,7 @@ pub mod __buffa {
                 self.0.reborrow().icon
             }
             /// Domain that shows the page, unique in the server whatever its case and form; its DNS must
-            /// already point to the service.
+            /// already point to the service, and name the page in the TXT record `_aloft.DOMAIN`.
             ///
             /// Field 8: `custom_domain`
             #[must_use]

@@ -45,7 +45,7 @@ pub static STATUS_PAGE: Resource = Resource {
         Field::optional(
             "custom_domain",
             Shape::DomainName { max: DOMAIN_CHARS_MAX },
-            "Domain of your own that shows the page; its DNS must already point to the service.",
+            "Domain of your own that shows the page; its DNS must already point to the service, and name the page in the TXT record `_aloft.DOMAIN`.",
         ),
         Field::optional(
             "access_type",

@@ -1,14 +1,12 @@
 //! The names that a server answers to: what it knows of custom domains, their certificates, and the tasks
 //! that keep both.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 
 use store::StoreError;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::network::outgoing;
 use crate::app::App;
 use crate::config::{Settings, TlsSettings};
 use crate::domains::{self, Certificates, Domains, Keeper, KeeperParts};
@@ -26,9 +24,8 @@ impl Names {
     /// does not hold for it.
     pub(super) fn open(settings: &Settings, network: &probe::Settings) -> Self {
         let certificates = Arc::<Certificates>::default();
-        let (set, machine) = (settings.domains.clone(), addresses(settings.listen.ip()));
         let asked = probe::Names::new(network);
-        let domains = Domains::new(set, asked, machine, Arc::clone(&certificates));
+        let domains = Domains::new(settings.domains.clone(), asked, Arc::clone(&certificates));
         let network = probe::Settings { egress: probe::Egress::new(true, []), ..network.clone() };
         let tls = settings.domains.tls.clone();
         Self { domains: Arc::new(domains), certificates, tls, network }
@@ -55,17 +52,5 @@ impl Names {
             tasks.push(tokio::spawn(Keeper::load(parts).await?.keep(stop.clone())));
         }
         Ok(tasks)
-    }
-}
-
-/// The addresses at which this machine sees itself reached, where it listens at this one.
-fn addresses(listen: IpAddr) -> Vec<IpAddr> {
-    let loopback = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
-    if listen.is_loopback() {
-        loopback.to_vec()
-    } else if listen.is_unspecified() {
-        outgoing().chain(loopback).collect()
-    } else {
-        vec![listen]
     }
 }

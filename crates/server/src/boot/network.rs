@@ -49,7 +49,7 @@ pub(super) fn egress(settings: &Settings) -> probe::Egress {
 }
 
 /// The addresses that this machine sends from, by family.
-pub(super) fn outgoing() -> impl Iterator<Item = IpAddr> {
+fn outgoing() -> impl Iterator<Item = IpAddr> {
     // Connecting a socket of UDP sends nothing: the system says which address it would send from.
     let from = |here: &str, there: &str| {
         let socket = UdpSocket::bind(here).ok()?;

@@ -13,7 +13,7 @@ use super::{ConfigError, Values};
 /// What custom domains, TLS and ACME are set to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DomainSettings {
-    /// Where custom domains must lead; empty leaves it to the machine's own addresses.
+    /// Where custom domains must lead; empty accepts none.
     pub hosts: Vec<PageHost>,
     /// Whether `hosts` were named for pages, and not taken from the address of the server.
     pub are_hosts_named: bool,

@@ -22,22 +22,17 @@ pub(super) struct Wanted {
     names: Vec<String>,
     /// Addresses that they may have, besides those of the names.
     addresses: Vec<IpAddr>,
-    /// Whether nobody said where this server is, and its own addresses are taken.
-    is_guess: bool,
 }
 
 impl Wanted {
-    /// What the settings want, or else the machine's own addresses.
-    pub(super) fn of(settings: &DomainSettings, machine: Vec<IpAddr>) -> Self {
-        let mut wanted = Self { is_guess: settings.hosts.is_empty(), ..Self::default() };
+    /// What the settings want.
+    pub(super) fn of(settings: &DomainSettings) -> Self {
+        let mut wanted = Self::default();
         for host in &settings.hosts {
             match host {
                 PageHost::Name(name) => wanted.names.push(name.to_string()),
                 PageHost::Address(address) => wanted.addresses.push(*address),
             }
-        }
-        if wanted.is_guess {
-            wanted.addresses = machine;
         }
         wanted
     }
@@ -47,13 +42,11 @@ impl Wanted {
         self.names.iter().any(|ours| ours == name)
     }
 
-    /// Whether this is an address of the service. Of a machine that says it is reached at loopback, each
-    /// such address is.
+    /// Whether this is an address of the service. Where it is reached at loopback, each such address is.
     fn has(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
-        self.addresses.iter().any(|ours| {
-            *ours == address || self.is_guess && ours.is_loopback() && address.is_loopback()
-        })
+        let same = |ours: &IpAddr| *ours == address || ours.is_loopback() && address.is_loopback();
+        self.addresses.iter().any(same)
     }
 }
 
@@ -119,12 +112,7 @@ fn needed(wanted: &Wanted) -> String {
     };
     let records = [alias, addresses].into_iter().flatten().collect::<Vec<_>>().join(" or ");
     let records = if records.is_empty() { "a record of it".to_owned() } else { records };
-    let hint = if wanted.is_guess {
-        " (an operator says by the setting `pages_hosts` where this service is reached)"
-    } else {
-        ""
-    };
-    format!("must point to this service in DNS already, by {records}{hint}")
+    format!("must point to this service in DNS already, by {records}")
 }
 
 fn shown(found: &Leads) -> String {
@@ -158,7 +146,6 @@ mod tests {
         Wanted {
             names: names.iter().map(|name| (*name).to_owned()).collect(),
             addresses: addresses.iter().map(|address| address.parse().unwrap()).collect(),
-            is_guess: false,
         }
     }
 
@@ -183,14 +170,14 @@ mod tests {
         ] {
             assert_eq!(judge(&ours, &found), Ok(()), "{found:?}");
         }
-        let loopback = Wanted { is_guess: true, ..wanted(&[], &["127.0.0.1"]) };
+        let loopback = wanted(&[], &["127.0.0.1"]);
         assert_eq!(judge(&loopback, &leads(&[], &["127.0.0.1", "::1"])), Ok(()));
     }
 
     #[test]
     fn what_was_found_and_what_is_needed_is_said() {
         let ours = wanted(&["pages.example.com"], &["192.0.2.7"]);
-        let guessed = Wanted { is_guess: true, ..wanted(&[], &["192.0.2.7", "2001:db8::7"]) };
+        let two = wanted(&[], &["192.0.2.7", "2001:db8::7"]);
         let many: Vec<String> = (1..=6).map(|last| format!("198.51.100.{last}")).collect();
         let many: Vec<&str> = many.iter().map(String::as_str).collect();
         let said = [
@@ -198,7 +185,7 @@ mod tests {
             judge(&ours, &leads(&["elsewhere.example"], &["198.51.100.1", "2001:db8::9"])),
             judge(&ours, &leads(&["elsewhere.example"], &[])),
             judge(&ours, &leads(&[], &["192.0.2.7", "2001:db8::9"])),
-            judge(&guessed, &leads(&[], &many)),
+            judge(&two, &leads(&[], &many)),
             judge(&wanted(&["a.example", "b.example"], &[]), &leads(&[], &["::1"])),
         ]
         .map(|judged| judged.unwrap_err());
@@ -207,7 +194,7 @@ mod tests {
         must point to this service in DNS already, by a CNAME to `pages.example.com` or the address 192.0.2.7; found a CNAME to `elsewhere.example` with the addresses 198.51.100.1, 2001:db8::9
         must point to this service in DNS already, by a CNAME to `pages.example.com` or the address 192.0.2.7; found a CNAME to `elsewhere.example`
         must point to this service in DNS already, by a CNAME to `pages.example.com` or the address 192.0.2.7; found 2001:db8::9 too, which is not this service
-        must point to this service in DNS already, by addresses among 192.0.2.7, 2001:db8::7 (an operator says by the setting `pages_hosts` where this service is reached); found the addresses 198.51.100.1, 198.51.100.2, 198.51.100.3, 198.51.100.4, …
+        must point to this service in DNS already, by addresses among 192.0.2.7, 2001:db8::7; found the addresses 198.51.100.1, 198.51.100.2, 198.51.100.3, 198.51.100.4, …
         must point to this service in DNS already, by a CNAME to one of `a.example`, `b.example`; found the address ::1
         ");
     }

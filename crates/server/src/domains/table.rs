@@ -43,7 +43,7 @@ impl Domains {
         // What was set before this server got its names leads to the server itself.
         let table = domains
             .into_iter()
-            .filter(|page| !self.is_own(&page.domain))
+            .filter(|page| self.are_offered() && !self.is_own(&page.domain))
             .map(|page| page.domain.to_string())
             .collect();
         let table = Table(table);

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use http::Request;
 use http_body_util::Full;
-use rules::Scope;
+use rules::{RecordKind, Scope};
 use serde_json::{Value, json};
 use server::config::{AcmeSettings, ChallengeChoice, PageHost, Settings, TlsSettings};
 use testkit::acme::AcmeServer;
@@ -32,6 +32,12 @@ fn asks(dns: &DnsTarget, settings: &mut Settings) {
     settings.domains.are_hosts_named = true;
 }
 
+/// Lets the domain name a page as its owner: what [`TestServer::ownership`] says of it.
+fn owns(dns: &DnsTarget, domain: &str, ownership: &str) {
+    let name = rules::DomainName::parse(domain).unwrap();
+    dns.record(&format!("_aloft.{name}"), RecordKind::Txt, ownership);
+}
+
 /// Certificates from this server, shown by these means.
 fn tls(acme: &AcmeServer, challenge: ChallengeChoice) -> TlsSettings {
     let loopback: SocketAddr = ([127, 0, 0, 1], 0).into();
@@ -50,8 +56,10 @@ async fn create(owner: &Caller, slug: &str, domain: &str) -> Reply {
 }
 
 /// A page with this domain, which leads here.
-async fn a_page(server: &TestServer, slug: &str, domain: &str) -> Value {
-    let reply = create(&server.caller(Scope::Write), slug, domain).await;
+async fn a_page(dns: &DnsTarget, server: &TestServer, slug: &str, domain: &str) -> Value {
+    let owner = server.caller(Scope::Write);
+    owns(dns, domain, &server.ownership(slug));
+    let reply = create(&owner, slug, domain).await;
     assert_eq!(reply.status, 200, "{reply}");
     let page = reply.json()["statusPage"].clone();
     // The table of domains follows the answer; from then on nothing of the service is answered there.

@@ -18,7 +18,7 @@ use store::{NewPage, StoreError};
 use super::asked;
 use crate::app::{App, refusal};
 use crate::auth::Caller;
-use crate::domains::DomainStatus;
+use crate::domains::{Claim, DomainStatus};
 use crate::rpc::call::{
     caller, change, edited, given, id, idempotency, named, refused, secrets, wrong,
 };
@@ -38,7 +38,7 @@ pub(super) async fn create(
     let idempotency = idempotency(context, "CreateStatusPage", &request)?;
     let draft = PageDraft::from(given(RESOURCE, request.status_page.into_option())?);
     let settings = draft.parse().map_err(wrong(RESOURCE))?;
-    accept_domain(app, &settings, None).await?;
+    accept_domain(app, caller, &settings, None).await?;
     let (id, workspace) = (app.ctx.new_id(), caller.workspace);
     let new = NewPage { id, workspace, settings, idempotency };
     let created = app.store.pages().create(new, change(app, caller)).await;
@@ -172,6 +172,7 @@ async fn set_published(
 /// again: a page can be changed also while DNS is away.
 async fn accept_domain(
     app: &App,
+    caller: Caller,
     settings: &PageSettings,
     before: Option<&PageSettings>,
 ) -> Result<(), Error> {
@@ -182,7 +183,8 @@ async fn accept_domain(
     if before.is_some_and(|before| before.custom_domain_name().as_ref() == Some(&domain)) {
         return Ok(());
     }
-    let accepted = app.domains.accept(&domain, written).await;
+    let claim = Claim { workspace: caller.workspace, slug: settings.slug.clone() };
+    let accepted = app.domains.accept(&domain, written, &claim).await;
     accepted.map_err(|violation| wrong(RESOURCE)(violation.into()))
 }
 
@@ -216,7 +218,7 @@ async fn try_update(
     if settings == seen.settings {
         return Ok(Some(seen));
     }
-    accept_domain(app, &settings, Some(&seen.settings)).await?;
+    accept_domain(app, caller, &settings, Some(&seen.settings)).await?;
     match app.store.pages().update(seen, settings, change(app, caller)).await {
         Ok(page) => Ok(Some(page)),
         Err(StoreError::Conflict { .. }) => Ok(None),

@@ -11,7 +11,7 @@ use testkit::server::{STATUS_PAGES, TestServer};
 use testkit::target::DnsTarget;
 use testkit::tls::TlsCaller;
 
-use super::{DOMAIN, HOST, a_page, asks, create, tls, until, visit};
+use super::{DOMAIN, HOST, a_page, asks, create, owns, tls, until, visit};
 
 /// Longer than the pause after the first try that failed.
 const PAUSE: Duration = Duration::from_mins(6);
@@ -86,7 +86,7 @@ impl Site {
 async fn a_domain_gets_a_certificate_by_either_challenge_and_its_page_is_answered_in_tls() {
     for challenge in [ChallengeChoice::Http, ChallengeChoice::TlsAlpn] {
         let site = Site::start(challenge).await;
-        let page = a_page(&site.server, "acme", DOMAIN).await;
+        let page = a_page(&site.dns, &site.server, "acme", DOMAIN).await;
         let status = site.becomes(&page, "active").await;
         assert_eq!((&status["domain"], &status["reason"]), (&json!(DOMAIN), &Value::Null));
         assert!(status["expiresAt"].is_string(), "{status}");
@@ -109,7 +109,7 @@ async fn a_domain_gets_a_certificate_by_either_challenge_and_its_page_is_answere
 async fn what_cannot_be_shown_in_tls_is_shown_over_http() {
     let site = Site::start(ChallengeChoice::Any).await;
     site.acme.finds(site.server.running().redirecting_address(), None);
-    let page = a_page(&site.server, "acme", DOMAIN).await;
+    let page = a_page(&site.dns, &site.server, "acme", DOMAIN).await;
     site.becomes(&page, "active").await;
     let (http, tls) = site.acme.looked();
     assert!(http > 0 && tls > 0);
@@ -118,7 +118,7 @@ async fn what_cannot_be_shown_in_tls_is_shown_over_http() {
 #[tokio::test]
 async fn who_comes_in_the_clear_is_sent_to_tls_once_there_is_a_certificate() {
     let site = Site::start(ChallengeChoice::Http).await;
-    let page = a_page(&site.server, "acme", DOMAIN).await;
+    let page = a_page(&site.dns, &site.server, "acme", DOMAIN).await;
     site.becomes(&page, "active").await;
     let clear = [site.server.address(), site.server.running().redirecting_address().unwrap()];
     for address in clear {
@@ -139,7 +139,7 @@ async fn who_comes_by_a_trusted_proxy_is_not_sent_round_in_circles() {
         settings.trusted_proxies = vec!["127.0.0.0/8".parse().unwrap()];
     };
     let site = Site::start_with(ChallengeChoice::Http, Manners::default(), trusted).await;
-    let page = a_page(&site.server, "acme", DOMAIN).await;
+    let page = a_page(&site.dns, &site.server, "acme", DOMAIN).await;
     site.becomes(&page, "active").await;
     let forwarded = [("x-forwarded-host", DOMAIN), ("x-forwarded-proto", "https")];
     for headers in [&forwarded[..], &[]] {
@@ -152,7 +152,7 @@ async fn who_comes_by_a_trusted_proxy_is_not_sent_round_in_circles() {
 #[tokio::test]
 async fn nobody_shakes_hands_for_a_name_without_a_certificate() {
     let site = Site::start(ChallengeChoice::Http).await;
-    let page = a_page(&site.server, "acme", DOMAIN).await;
+    let page = a_page(&site.dns, &site.server, "acme", DOMAIN).await;
     site.becomes(&page, "active").await;
     let visitor = site.visitor(&["http/1.1"]).await;
     assert!(visitor.connect(site.tls(), "other.test").await.is_err());
@@ -165,7 +165,7 @@ async fn nobody_shakes_hands_for_a_name_without_a_certificate() {
 #[tokio::test]
 async fn a_certificate_outlives_a_restart_and_is_renewed_after_two_thirds_of_its_life() {
     let mut site = Site::start(ChallengeChoice::TlsAlpn).await;
-    let page = a_page(&site.server, "acme", DOMAIN).await;
+    let page = a_page(&site.dns, &site.server, "acme", DOMAIN).await;
     site.becomes(&page, "active").await;
     let visitor = site.visitor(&["http/1.1"]).await;
     let first = visitor.certificate(site.tls(), DOMAIN).await.unwrap();
@@ -190,7 +190,7 @@ async fn a_certificate_outlives_a_restart_and_is_renewed_after_two_thirds_of_its
 async fn what_fails_is_said_and_tried_again_later() {
     let site = Site::start(ChallengeChoice::Http).await;
     site.acme.finds(None, None);
-    let page = a_page(&site.server, "acme", DOMAIN).await;
+    let page = a_page(&site.dns, &site.server, "acme", DOMAIN).await;
     let failed = site.becomes(&page, "failed").await;
     let reason = failed["reason"].as_str().unwrap();
     assert!(reason.starts_with("the ACME server says: "), "{reason}");
@@ -207,7 +207,7 @@ async fn a_name_that_leads_elsewhere_by_now_is_not_asked_for() {
     let site = Site::start(ChallengeChoice::Http).await;
     site.dns.address_of("moving.test", "127.0.0.1");
     site.acme.finds(None, None);
-    let page = a_page(&site.server, "moving", "moving.test").await;
+    let page = a_page(&site.dns, &site.server, "moving", "moving.test").await;
     site.becomes(&page, "failed").await;
     let looked = site.acme.looked();
     site.dns.reply_addresses("moving.test", &testkit::target::Reply::Records(vec![]));
@@ -227,8 +227,8 @@ async fn a_server_that_refuses_nonces_and_names_is_heard_and_others_get_theirs()
     let manners = Manners { bad_nonces: 15, refuses: "refused.test" };
     let site = Site::start_with(ChallengeChoice::Http, manners, |_| {}).await;
     site.dns.address_of("refused.test", "127.0.0.1");
-    let refused = a_page(&site.server, "refused", "refused.test").await;
-    let page = a_page(&site.server, "acme", DOMAIN).await;
+    let refused = a_page(&site.dns, &site.server, "refused", "refused.test").await;
+    let page = a_page(&site.dns, &site.server, "acme", DOMAIN).await;
     let status = site.becomes(&refused, "failed").await;
     assert!(status["reason"].as_str().unwrap().contains("rejectedIdentifier"), "{status}");
     site.becomes(&page, "active").await;
@@ -240,7 +240,7 @@ async fn a_server_that_ended_in_the_middle_of_it_tries_again_after_the_pause() {
     let mut site = Site::start(ChallengeChoice::Http).await;
     let silence = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     site.acme.finds(Some(silence.local_addr().unwrap()), None);
-    let page = a_page(&site.server, "acme", DOMAIN).await;
+    let page = a_page(&site.dns, &site.server, "acme", DOMAIN).await;
     site.acme.says("Attempting to validate w/ HTTP").await;
     site.server = site.server.start_again(Duration::ZERO).await;
     site.lead();
@@ -252,7 +252,7 @@ async fn a_server_that_ended_in_the_middle_of_it_tries_again_after_the_pause() {
 #[tokio::test]
 async fn the_certificate_goes_with_the_page() {
     let site = Site::start(ChallengeChoice::Http).await;
-    let page = a_page(&site.server, "acme", DOMAIN).await;
+    let page = a_page(&site.dns, &site.server, "acme", DOMAIN).await;
     site.becomes(&page, "active").await;
     let visitor = site.visitor(&["http/1.1"]).await;
     let owner = site.server.caller(Scope::Write);
@@ -261,6 +261,7 @@ async fn the_certificate_goes_with_the_page() {
     let store = &site.server.running().app().store;
     until(async || store.certificates().all().await.unwrap().is_empty().then_some(())).await;
     // Another page may have it, with a certificate of its own.
+    owns(&site.dns, DOMAIN, &site.server.stranger_ownership("theirs"));
     let theirs = create(&site.server.stranger(), "theirs", DOMAIN).await;
     assert_eq!(theirs.status, 200, "{theirs}");
     until(async || visitor.connect(site.tls(), DOMAIN).await.is_ok().then_some(())).await;

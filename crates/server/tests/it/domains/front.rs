@@ -6,7 +6,7 @@ use serde_json::json;
 use testkit::server::{STATUS_PAGES, TestServer};
 use testkit::target::DnsTarget;
 
-use super::{DOMAIN, HOST, a_page, asks, create, until, visit};
+use super::{DOMAIN, HOST, a_page, asks, create, owns, until, visit};
 
 async fn a_server(dns: &DnsTarget) -> TestServer {
     dns.record(DOMAIN, RecordKind::Cname, HOST);
@@ -18,7 +18,7 @@ async fn a_server(dns: &DnsTarget) -> TestServer {
 async fn a_page_is_answered_at_the_root_of_its_domain_and_the_service_is_not() {
     let dns = DnsTarget::start().await;
     let server = a_server(&dns).await;
-    a_page(&server, "acme", DOMAIN).await;
+    a_page(&dns, &server, "acme", DOMAIN).await;
     for path in ["/", "/status.json", "/feed.atom", "/badge.svg"] {
         let reply = visit(server.address(), "Status.Acme.test:8080", path, &[]).await;
         assert_eq!(reply.status, 200, "{path}: {reply}");
@@ -38,7 +38,7 @@ async fn a_page_is_answered_at_the_root_of_its_domain_and_the_service_is_not() {
 async fn no_method_is_called_at_the_domain_of_a_page() {
     let dns = DnsTarget::start().await;
     let server = a_server(&dns).await;
-    a_page(&server, "acme", DOMAIN).await;
+    a_page(&dns, &server, "acme", DOMAIN).await;
     let owner = server.caller(Scope::Write);
     for path in ["/rpc/monitor.v1.MonitorService/ListMonitors", "/v1/api-key/key_1"] {
         let request = http::Request::post(path)
@@ -56,7 +56,7 @@ async fn no_method_is_called_at_the_domain_of_a_page() {
 async fn every_form_of_a_page_stands_behind_the_gate_at_its_domain_too() {
     let dns = DnsTarget::start().await;
     let server = a_server(&dns).await;
-    let page = a_page(&server, "acme", DOMAIN).await;
+    let page = a_page(&dns, &server, "acme", DOMAIN).await;
     let owner = server.caller(Scope::Write);
     for (access, expected) in [
         (json!({ "accessType": "password", "password": "hunter2" }), 401),
@@ -84,7 +84,7 @@ async fn a_domain_follows_its_page_when_that_is_changed_hidden_and_deleted() {
     let dns = DnsTarget::start().await;
     let server = a_server(&dns).await;
     dns.record("other.test", RecordKind::Cname, HOST);
-    let page = a_page(&server, "acme", DOMAIN).await;
+    let page = a_page(&dns, &server, "acme", DOMAIN).await;
     let owner = server.caller(Scope::Write);
     let id = json!({ "id": page["id"] });
     let status = async |host: &str| visit(server.address(), host, "/healthz", &[]).await.status;
@@ -93,6 +93,7 @@ async fn a_domain_follows_its_page_when_that_is_changed_hidden_and_deleted() {
     until(async || (visit(server.address(), DOMAIN, "/", &[]).await.status == 404).then_some(()))
         .await;
     assert_eq!(status(DOMAIN).await, 404, "a hidden page keeps its domain to itself");
+    owns(&dns, "other.test", &server.ownership("acme"));
     let change = json!({ "id": page["id"], "customDomain": "other.test" });
     let request = json!({ "statusPage": change, "updateMask": "customDomain" });
     assert_eq!(owner.call(STATUS_PAGES, "UpdateStatusPage", request).await.status, 200);
@@ -100,6 +101,10 @@ async fn a_domain_follows_its_page_when_that_is_changed_hidden_and_deleted() {
     assert_eq!(status("other.test").await, 404);
     owner.call(STATUS_PAGES, "DeleteStatusPage", id).await;
     until(async || (status("other.test").await == 200).then_some(())).await;
+    // The record of the page that is gone gives its domain to nobody else.
+    let stolen = create(&server.stranger(), "acme", "other.test").await;
+    assert_eq!(stolen.status, 400, "{stolen}");
+    owns(&dns, "other.test", &server.stranger_ownership("theirs"));
     let again = create(&server.stranger(), "theirs", "other.test").await;
     assert_eq!(again.status, 200, "{again}");
 }
@@ -116,7 +121,7 @@ async fn behind_a_trusted_proxy_the_name_that_it_forwards_counts_and_else_it_doe
             settings.trusted_proxies = vec![trusted.parse().unwrap()];
         })
         .await;
-        a_page(&server, "acme", DOMAIN).await;
+        a_page(&dns, &server, "acme", DOMAIN).await;
         let reply = visit(server.address(), "inner", "/status.json", &forwarded).await;
         assert_eq!(reply.status, expected, "{trusted}: {reply}");
     }

@@ -72,17 +72,17 @@ async fn a_limit_quiets_its_name_and_all_of_them_only_when_the_next_one_meets_it
         let status = reply.json()["customDomainStatus"].clone();
         (status["state"] == "failed").then_some(status)
     };
-    let first = a_page(&server, "a", "a.test").await;
+    let first = a_page(&dns, &server, "a", "a.test").await;
     let status = until(async || failed(&first).await).await;
     assert_eq!(
         status["nextTryAt"], "2026-11-21T02:00:00Z",
         "as long as the server wants: {status}"
     );
-    let second = a_page(&server, "b", "b.test").await;
+    let second = a_page(&dns, &server, "b", "b.test").await;
     until(async || failed(&second).await).await;
     assert_eq!(ordered(&acme), ["a.test", "b.test"]);
     // Two in a row: everybody waits, but no longer than an hour, and then one tries.
-    a_page(&server, "c", "c.test").await;
+    a_page(&dns, &server, "c", "c.test").await;
     server.advance(Duration::from_hours(1));
     until(async || (ordered(&acme).len() == 3).then_some(())).await;
     assert_eq!(ordered(&acme)[2], "c.test");

@@ -1,5 +1,7 @@
 //! Which domains are accepted: those that lead here already, and nothing is looked up that stays.
 
+use std::time::Duration;
+
 use insta::assert_snapshot;
 use rules::{RecordKind, Scope};
 use serde_json::json;
@@ -7,7 +9,7 @@ use server::config::PageHost;
 use testkit::server::{STATUS_PAGES, TestServer};
 use testkit::target::{Code, DnsTarget, Reply};
 
-use super::{DOMAIN, HOST, asks, create};
+use super::{DOMAIN, HOST, asks, create, owns, visit};
 
 async fn a_server(dns: &DnsTarget) -> TestServer {
     TestServer::start_with(|settings| asks(dns, settings)).await
@@ -23,6 +25,9 @@ async fn a_domain_is_accepted_where_it_is_an_alias_of_the_host_or_has_its_addres
     dns.record(DOMAIN, RecordKind::Cname, HOST)
         .address_of("status.xn--bcher-kva.test", "127.0.0.1");
     for (slug, domain) in [("alias", DOMAIN), ("address", "Status.Bücher.test")] {
+        let reply = create(&owner, slug, domain).await;
+        assert_eq!(reply.status, 400, "{reply}");
+        owns(&dns, domain, &server.ownership(slug));
         let reply = create(&owner, slug, domain).await;
         assert_eq!(reply.status, 200, "{reply}");
         assert_eq!(reply.json()["statusPage"]["customDomain"], domain);
@@ -60,6 +65,7 @@ async fn a_domain_that_stays_is_not_looked_up_again_and_a_new_one_is() {
     let server = a_server(&dns).await;
     let owner = server.caller(Scope::Write);
     dns.record(DOMAIN, RecordKind::Cname, HOST);
+    owns(&dns, DOMAIN, &server.ownership("acme"));
     let page = create(&owner, "acme", DOMAIN).await.json()["statusPage"].clone();
     let asked = dns.asked().len();
     let update = async |fields: serde_json::Value| {
@@ -102,17 +108,43 @@ async fn the_names_of_the_service_itself_are_nobody_s_domains() {
     "#);
 }
 
-// decision 0033: a server that nobody told where it is goes by its own addresses
+// issue 16: "Require `public_url` or `pages_hosts` before custom domains work"
 #[tokio::test]
-async fn without_a_configured_host_the_machine_s_own_addresses_count() {
+async fn a_server_without_names_accepts_no_domain() {
     let dns = DnsTarget::start().await;
-    let server =
-        TestServer::start_with(|settings| settings.nameservers = vec![dns.address()]).await;
+    let mut server = a_server(&dns).await;
     let owner = server.caller(Scope::Write);
-    assert_eq!(create(&owner, "here", "status.localhost").await.status, 200);
-    dns.address_of("elsewhere.test", "192.0.2.9");
-    let refused = create(&owner, "there", "elsewhere.test").await;
-    assert_snapshot!(refused, @r#"400 {"code":"invalid_argument","message":"`status_page.custom_domain` must point to this service in DNS already, by addresses among 127.0.0.1, ::1 (an operator says by the setting `pages_hosts` where this service is reached); found the address 192.0.2.9 (given: `elsewhere.test`)"}"#);
+    dns.record(DOMAIN, RecordKind::Cname, HOST);
+    owns(&dns, DOMAIN, &server.ownership("acme"));
+    assert_eq!(create(&owner, "acme", DOMAIN).await.status, 200);
+    // A domain that was accepted before answers in the server's place no longer.
+    server =
+        server.start_again_with(Duration::ZERO, |settings| settings.domains.hosts.clear()).await;
+    let reply = visit(server.address(), DOMAIN, "/healthz", &[]).await;
+    assert_eq!(reply.status, 200, "{reply}");
+    let refused = create(&server.caller(Scope::Write), "other", "status.localhost").await;
+    assert_snapshot!(refused, @r#"400 {"code":"invalid_argument","message":"`status_page.custom_domain` needs a server that knows its own names: ask its operator to set `public_url` or `pages_hosts` (given: `status.localhost`)"}"#);
+}
+
+// issue 16: "verify ownership by a TXT record bound to the page"
+#[tokio::test]
+async fn a_domain_is_refused_until_its_owner_names_the_page() {
+    let dns = DnsTarget::start().await;
+    let server = a_server(&dns).await;
+    let owner = server.caller(Scope::Write);
+    dns.record(DOMAIN, RecordKind::Cname, HOST);
+    let missing = create(&owner, "acme", DOMAIN).await;
+    owns(&dns, DOMAIN, &server.ownership("another"));
+    owns(&dns, DOMAIN, &server.stranger_ownership("acme"));
+    let others = create(&owner, "acme", DOMAIN).await;
+    dns.reply(&format!("_aloft.{DOMAIN}"), RecordKind::Txt, Reply::Code(Code::ServFail));
+    let silent = create(&owner, "acme", DOMAIN).await;
+    let said = format!("{missing}\n{others}\n{silent}");
+    assert_snapshot!(said.replace(&dns.address().to_string(), "NAMESERVER"), @r#"
+    400 {"code":"invalid_argument","message":"`status_page.custom_domain` must be yours: add the TXT record `_aloft.status.acme.test` with the value `aloft-page=ws_1jkm03001vkdf/acme`; found none (given: `status.acme.test`)"}
+    400 {"code":"invalid_argument","message":"`status_page.custom_domain` must be yours: add the TXT record `_aloft.status.acme.test` with the value `aloft-page=ws_1jkm03001vkdf/acme`; found `aloft-page=ws_1jkm03001vkdf/another`, `aloft-page=ws_1jkm03003jsfm/acme` (given: `status.acme.test`)"}
+    400 {"code":"invalid_argument","message":"`status_page.custom_domain` could not be verified: `_aloft.status.acme.test` cannot be looked up: NAMESERVER answers SERVFAIL (given: `status.acme.test`)"}
+    "#);
 }
 
 #[tokio::test]
@@ -125,6 +157,7 @@ async fn a_server_at_an_address_is_found_by_that() {
     .await;
     let owner = server.caller(Scope::Write);
     dns.address_of("status.test", "192.0.2.7").address_of("other.test", "192.0.2.8");
+    owns(&dns, "status.test", &server.ownership("here"));
     assert_eq!(create(&owner, "here", "status.test").await.status, 200);
     assert_eq!(create(&owner, "there", "other.test").await.status, 400);
 }
