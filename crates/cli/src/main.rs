@@ -6,6 +6,7 @@ mod check;
 mod config;
 mod database;
 mod database_args;
+mod doctor;
 mod flags;
 mod incidents;
 mod maintenance;
@@ -95,6 +96,13 @@ enum Command {
         #[command(flatten)]
         database: DatabaseArgs,
     },
+    /// Find database rows that cannot be read, export them, repair or remove them
+    Doctor {
+        #[command(flatten)]
+        treatment: doctor::Treatment,
+        #[command(flatten)]
+        database: DatabaseArgs,
+    },
     /// Copy all data from one database to another, empty one, while no server runs
     Migrate {
         /// Source: sqlite:DIR or postgres://…
@@ -160,6 +168,7 @@ fn main() -> ExitCode {
         | Command::Workspaces { .. }
         | Command::Backup { .. }
         | Command::Restore { .. }
+        | Command::Doctor { .. }
         | Command::Migrate { .. }
         | Command::Incidents { .. }
         | Command::Maintenance { .. }
@@ -191,6 +200,9 @@ fn run(command: Command) -> Result<ExitCode> {
         }
         Command::Restore { file, database } => {
             runtime(Some(1))?.block_on(database::restore(&file, &database))
+        }
+        Command::Doctor { treatment, database } => {
+            runtime(Some(1))?.block_on(doctor::doctor(treatment, database))
         }
         Command::Migrate { from, to, config } => {
             runtime(Some(1))?.block_on(database::migrate(from, to, &config))

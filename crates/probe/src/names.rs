@@ -55,12 +55,11 @@ impl Names {
             let detail = format!("no name server answered within {limit:?} for `{name}`");
             Err(Failure::new(FailureKind::Timeout, detail))
         })?;
-        match lookup.rcode {
-            ResponseCode::NoError | ResponseCode::NXDomain => {
-                Ok(lookup.records.iter().filter_map(|record| text(&record.data)).collect())
-            }
-            _ => Err(unresolved(name, Some(Ok(lookup)), None)),
+        let is_answer = [ResponseCode::NoError, ResponseCode::NXDomain].contains(&lookup.rcode);
+        if !is_answer {
+            return Err(unresolved(name, Some(Ok(lookup)), None));
         }
+        Ok(lookup.records.iter().filter_map(|record| text(&record.data)).collect())
     }
 
     async fn ask(&self, name: &str) -> Result<Leads, Failure> {

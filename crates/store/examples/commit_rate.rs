@@ -90,7 +90,7 @@ async fn create_monitors(store: &Store) -> Result<(), StoreError> {
 
 async fn read_at_boot(store: &Store) -> Result<(), StoreError> {
     let mut boot = store.monitors().all_for_boot();
-    while !boot.next_batch().await?.is_empty() {}
+    while boot.next_batch().await?.is_some() {}
     Ok(())
 }
 

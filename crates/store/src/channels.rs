@@ -78,8 +78,12 @@ impl Channels<'_> {
         .bind(page.after.map(|id| id.to_string()).unwrap_or_default())
         .bind(i64::from(page.limit))
         .bind(i64::from(page.offset));
-        let rows = all(&mut db, self.store.vault(), part).await?;
-        Ok(Listed { rows, total: counted(total) })
+        let found = all(&mut db, self.store.vault(), part).await?;
+        let (all, quarantine) = (found.len(), self.store.quarantine());
+        let sifted = found.into_iter().map(|(id, read)| quarantine.sift("channels", || id, read));
+        let rows: Vec<Channel> = sifted.filter_map(Result::transpose).collect::<Result<_, _>>()?;
+        let left_out = all - rows.len();
+        Ok(Listed { rows, left_out, total: counted(total) })
     }
 }
 
@@ -93,10 +97,15 @@ async fn one(
     let which = query(select!("SELECT id FROM channels WHERE workspace_id = $1 AND id = $2"))
         .bind(workspace.to_string())
         .bind(id);
-    all(db, vault, which).await?.pop().ok_or_else(|| StoreError::not_found("channel", id))
+    let found = all(db, vault, which).await?.pop();
+    found.ok_or_else(|| StoreError::not_found("channel", id))?.1
 }
 
-async fn all(db: &mut Connection, vault: &Vault, which: Query) -> Result<Vec<Channel>, StoreError> {
+/// A channel as it was read, with its identifier.
+type Found = (String, Result<Channel, StoreError>);
+
+/// The channels in the order of their identifiers.
+async fn all(db: &mut Connection, vault: &Vault, which: Query) -> Result<Vec<Found>, StoreError> {
     let rows = which.fetch_all(db).await?;
     let mut monitors: BTreeMap<&str, Vec<MonitorId>> = BTreeMap::new();
     for row in &rows {
@@ -109,12 +118,13 @@ async fn all(db: &mut Connection, vault: &Vault, which: Query) -> Result<Vec<Cha
     for row in &rows {
         let monitor: Option<&str> = row.try_get(1)?;
         if monitor.is_none() {
-            let mut monitor_ids = monitors.remove(row.try_get::<&str>(0)?).unwrap_or_default();
+            let id: &str = row.try_get(0)?;
+            let mut monitor_ids = monitors.remove(id).unwrap_or_default();
             monitor_ids.sort_unstable();
-            channels.push(read(vault, row, monitor_ids)?);
+            channels.push((id.to_owned(), read(vault, row, monitor_ids)));
         }
     }
-    channels.sort_unstable_by_key(|channel| channel.id);
+    channels.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
     Ok(channels)
 }
 

@@ -73,7 +73,7 @@ impl Components<'_> {
         .bind(i64::from(page.offset))
         .fetch_all(&mut db)
         .await?;
-        Listed::of(&rows, total, read)
+        Listed::of((self.store.quarantine(), "components"), &rows, total, read)
     }
 }
 

@@ -91,7 +91,7 @@ impl Groups<'_> {
         .bind(i64::from(page.offset))
         .fetch_all(&mut db)
         .await?;
-        Listed::of(&rows, total, read)
+        Listed::of((self.store.quarantine(), "component_groups"), &rows, total, read)
     }
 
     /// Creates a group.

@@ -16,11 +16,12 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use domain::history::{Sketch, StatusFrom, Sum};
 use rules::{MonitorId, MonitorStatus, Region, Timestamp, WorkspaceId};
 
-use crate::db::{Connection, query};
+use crate::db::{Connection, Row, query};
+use crate::quarantine::Quarantine;
 use crate::row::{id, instant};
 use crate::{Store, StoreError};
 
-pub(crate) use block::{Key, unpack};
+pub(crate) use block::Key;
 pub use charted::Stretch;
 pub use gather::Gathered;
 pub(crate) use grain::{
@@ -53,7 +54,7 @@ impl HistoryStore<'_> {
         let number = number(&mut db, workspace, monitor).await?;
         let since = Grain::Hour.start_of(since);
         let recent = tail::rows(self.store.tail(), &mut db, monitor, number).await?;
-        sums::read(&mut db, number, since, &recent).await
+        sums::read(self.store.quarantine(), &mut db, (number, since), &recent).await
     }
 
     /// How long the scheduled checks of these monitors took from `since` on, in all regions: read one
@@ -74,7 +75,9 @@ impl HistoryStore<'_> {
             };
             let recent = tail::rows(self.store.tail(), &mut db, *monitor, number).await?;
             let mut sketch = Sketch::default();
-            for sum in sums::read(&mut db, number, since, &recent).await?.values() {
+            let quarantine = self.store.quarantine();
+            let sums = sums::read(quarantine, &mut db, (number, since), &recent).await?;
+            for sum in sums.values() {
                 sketch.merge(&sum.latency);
             }
             latencies.insert(*monitor, sketch);
@@ -135,9 +138,13 @@ pub(crate) async fn number(
 }
 
 /// The monitors by their numbers, also those that are deleted.
-pub(crate) async fn monitors(db: &mut Connection) -> Result<Vec<(i64, MonitorId)>, StoreError> {
-    let rows = query("SELECT number, id FROM monitors").fetch_all(db).await?;
-    rows.iter().map(|row| Ok((row.try_get(0)?, id(row, 1, MonitorId::parse)?))).collect()
+pub(crate) async fn monitors(
+    quarantine: &Quarantine,
+    db: &mut Connection,
+) -> Result<Vec<(i64, MonitorId)>, StoreError> {
+    let rows = query("SELECT id, number FROM monitors").fetch_all(db).await?;
+    let read = |row: &Row| Ok((row.try_get(1)?, id(row, 0, MonitorId::parse)?));
+    quarantine.sift_all("monitors", &rows, read)
 }
 
 /// Results of a monitor that are not gathered yet, in any order.
@@ -152,10 +159,31 @@ pub(crate) async fn recent(
     // What was gathered a moment ago, or comes a second time, is in a block already.
     let mut gathered = HashSet::new();
     for (key, body) in Grain::TenMinutes.read(db, &keys).await? {
-        gathered.extend(block::unpack(&body, Grain::TenMinutes.start(key))?.iter().map(Kept::key));
+        let rows = unpacked(store.quarantine(), key, &body)?;
+        gathered.extend(rows.iter().map(Kept::key));
     }
     rows.retain(|row| gathered.insert(row.key()));
     Ok(rows)
+}
+
+/// The results of a block; none of one that cannot be read.
+pub(crate) fn unpacked(
+    quarantine: &Quarantine,
+    key: i64,
+    body: &[u8],
+) -> Result<Vec<Kept>, StoreError> {
+    let grain = Grain::TenMinutes;
+    let read = block::unpack(body, grain.start(key));
+    let rows = quarantine.sift(grain.table(), || key.to_string(), read)?;
+    Ok(rows.unwrap_or_default())
+}
+
+/// Reads a body of this grain, for whoever wants to know whether that works.
+pub(crate) fn read_block(grain: Grain, key: i64, body: &[u8]) -> Result<(), StoreError> {
+    match grain {
+        Grain::TenMinutes => block::unpack(body, grain.start(key)).map(drop),
+        Grain::Hour | Grain::Day => sums::decode(body).map(drop),
+    }
 }
 
 /// The keys of the blocks that these results of a monitor are, or will be, in.

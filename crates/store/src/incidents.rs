@@ -15,7 +15,7 @@ use rules::{IncidentId, MonitorId, Timestamp, WorkspaceId};
 use sqlx::AssertSqlSafe;
 
 use crate::db::{Connection, Row, Value, query};
-use crate::row::{Listed, counted, id, instant, maybe_instant, optional};
+use crate::row::{Listed, id, instant, maybe_instant, optional};
 use crate::{EvidenceEntry, Page, Store, StoreError};
 
 pub use people::NewComment;
@@ -141,8 +141,7 @@ impl Incidents<'_> {
         let after = page.after.map_or_else(|| "inc_~".to_owned(), |after| after.to_string());
         let part = part.bind(after).bind(i64::from(page.limit)).bind(i64::from(page.offset));
         let rows = part.fetch_all(&mut db).await?;
-        let rows = rows.iter().map(read).collect::<Result<_, _>>()?;
-        Ok(Listed { rows, total: counted(total) })
+        Listed::of((self.store.quarantine(), "incidents"), &rows, total, read)
     }
 
     /// The incident with this identifier in the workspace, with all that is known of it.

@@ -140,7 +140,8 @@ impl Keys<'_> {
         let rows = query("SELECT id FROM keys WHERE revoked_at IS NULL")
             .fetch_all(&mut self.store.read().await?)
             .await?;
-        rows.iter().map(|row| id(row, 0, KeyId::parse)).collect()
+        let read = |row| id(row, 0, KeyId::parse);
+        Ok(self.store.quarantine().sift_all("keys", &rows, read)?.into_iter().collect())
     }
 
     /// Every key of the workspace, revoked ones too, in the order of their creation.
@@ -149,7 +150,7 @@ impl Keys<'_> {
             .bind(workspace.to_string())
             .fetch_all(&mut self.store.read().await?)
             .await?;
-        rows.iter().map(|row| read(row, 0)).collect()
+        self.store.quarantine().sift_all("keys", &rows, |row| read(row, 0))
     }
 
     /// Revokes a key from the time of the change on. Revoking it again is no error and changes

@@ -9,6 +9,7 @@ use rules::{MonitorId, Region, Timestamp, WorkspaceId};
 
 use crate::db::Connection;
 use crate::history::{self, Grain, Kept, Key};
+use crate::quarantine::Quarantine;
 use crate::{Store, StoreError, codes};
 
 /// Blocks looked at by the first statement of a listing; each further one looks at twice as many.
@@ -85,7 +86,7 @@ impl Logs<'_> {
         for row in history::recent(self.store, &mut db, monitor, number).await? {
             found.add(&wanted, row);
         }
-        let settled = found.look_back(&mut db, &wanted, number).await?;
+        let settled = found.look_back(self.store.quarantine(), &mut db, &wanted, number).await?;
         let (rows, next) = found.page(&wanted, settled)?;
         let probes = history::probes(&mut db).await?;
         let logs = rows.iter().map(|row| row.result(monitor, &probes)).collect::<Result<_, _>>()?;
@@ -104,7 +105,7 @@ impl Logs<'_> {
         let mut rows = history::recent(self.store, &mut db, monitor, number).await?;
         let block = Grain::TenMinutes.key(place.slot.as_millis(), number);
         for (key, body) in Grain::TenMinutes.read(&mut db, &[block]).await? {
-            rows.extend(history::unpack(&body, Grain::TenMinutes.start(key))?);
+            rows.extend(history::unpacked(self.store.quarantine(), key, &body)?);
         }
         let row = rows
             .iter()
@@ -190,6 +191,7 @@ impl Found {
     /// from which on all is found.
     async fn look_back(
         &mut self,
+        quarantine: &Quarantine,
         db: &mut Connection,
         wanted: &Wanted,
         monitor: i64,
@@ -210,7 +212,7 @@ impl Found {
             let keys: Vec<i64> =
                 (begin..end).map(|stretch| history::grain_key(stretch, monitor)).collect();
             for (key, body) in grain.read(db, &keys).await? {
-                for row in history::unpack(&body, grain.start(key))? {
+                for row in history::unpacked(quarantine, key, &body)? {
                     self.add(wanted, row);
                 }
             }

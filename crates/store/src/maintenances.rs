@@ -137,7 +137,7 @@ impl Maintenances<'_> {
             .bind(i64::from(page.limit))
             .bind(i64::from(page.offset));
         let rows = all(&mut db, part).await?;
-        Ok(Listed { rows, total: counted(total) })
+        Ok(Listed { rows, left_out: 0, total: counted(total) })
     }
 
     /// The spans of time from `from` to `to` that are left out of a monitor's uptime, also of one that

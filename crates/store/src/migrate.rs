@@ -96,6 +96,11 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/sqlite/0025_idempotent_requests.sql"),
         postgres: include_str!("../migrations/postgres/0025_idempotent_requests.sql"),
     },
+    Migration {
+        version: 26,
+        sqlite: include_str!("../migrations/sqlite/0026_unreadable_rows.sql"),
+        postgres: include_str!("../migrations/postgres/0026_unreadable_rows.sql"),
+    },
 ];
 
 impl Migration {

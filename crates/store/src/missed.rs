@@ -49,7 +49,8 @@ impl Missed<'_> {
         .bind(since.as_millis())
         .fetch_all(&mut self.store.read().await?)
         .await?;
-        rows.iter().map(|row| read(row, id(row, 4, MonitorId::parse)?)).collect()
+        let read = |row: &Row| read(row, id(row, 4, MonitorId::parse)?);
+        self.store.quarantine().sift_all("missed_slots", &rows, read)
     }
 }
 

@@ -10,6 +10,7 @@ use rules::monitor::Monitor;
 use rules::{MonitorId, MonitorStatus, Timestamp, WorkspaceId};
 
 use crate::db::{Connection, Row, query};
+use crate::quarantine::Quarantine;
 use crate::row::{maybe_instant, optional};
 use crate::vault::Vault;
 use crate::{Store, StoreError};
@@ -54,6 +55,8 @@ pub struct Page<Id = MonitorId> {
 pub struct MonitorPage {
     /// The monitors of this part.
     pub monitors: Vec<MonitorWithStatus>,
+    /// How many more there are in this part that cannot be read.
+    pub left_out: usize,
     /// How many the workspace has in all.
     pub total: u32,
 }
@@ -115,9 +118,11 @@ impl<'s> Monitors<'s> {
         .await?;
         drop(db);
         let vault = self.store.vault();
-        let monitors = rows.iter().map(|row| with_status(vault, row)).collect::<Result<_, _>>()?;
+        let quarantine = self.store.quarantine();
+        let monitors = quarantine.sift_all("monitors", &rows, |row| with_status(vault, row))?;
+        let left_out = rows.len() - monitors.len();
         let total = u32::try_from(total.unwrap_or_default()).unwrap_or(u32::MAX);
-        Ok(MonitorPage { monitors, total })
+        Ok(MonitorPage { monitors, left_out, total })
     }
 
     /// All monitors of all workspaces with what the judge knew of them: for the pipeline at boot.
@@ -127,8 +132,8 @@ impl<'s> Monitors<'s> {
 }
 
 impl BootMonitors<'_> {
-    /// The next batch; an empty one is the end.
-    pub async fn next_batch(&mut self) -> Result<Vec<BootMonitor>, StoreError> {
+    /// The next batch of those that can be read; `None` at the end.
+    pub async fn next_batch(&mut self) -> Result<Option<Vec<BootMonitor>>, StoreError> {
         let rows = query(select!(
             "WHERE m.number > $1 AND m.deleted_at IS NULL ORDER BY m.number LIMIT $2"
         ))
@@ -136,11 +141,10 @@ impl BootMonitors<'_> {
         .bind(BOOT_BATCH)
         .fetch_all(&mut self.store.read().await?)
         .await?;
-        if let Some(last) = rows.last() {
-            self.after = last.try_get(AFTER_COLUMNS + 2)?;
-        }
-        let vault = self.store.vault();
-        rows.iter().map(|row| at_boot(vault, row)).collect()
+        let Some(last) = rows.last() else { return Ok(None) };
+        self.after = last.try_get(AFTER_COLUMNS + 2)?;
+        let (vault, quarantine) = (self.store.vault(), self.store.quarantine());
+        quarantine.sift_all("monitors", &rows, |row| at_boot(quarantine, vault, row)).map(Some)
     }
 }
 
@@ -171,14 +175,14 @@ fn with_status(vault: &Vault, row: &Row) -> Result<MonitorWithStatus, StoreError
     Ok(MonitorWithStatus { monitor, status, since })
 }
 
-fn at_boot(vault: &Vault, row: &Row) -> Result<BootMonitor, StoreError> {
+fn at_boot(quarantine: &Quarantine, vault: &Vault, row: &Row) -> Result<BootMonitor, StoreError> {
     let monitor = columns::read(vault, row)?;
     let stored: Option<&str> = row.try_get(AFTER_COLUMNS + 3)?;
     let history = stored.and_then(|stored| match serde_json::from_str(stored) {
         Ok(history) => Some(history),
         Err(why) => {
-            // One unreadable memory must not keep the others from being judged.
-            tracing::error!(monitor.id = %monitor.id, "the judge's state of monitor `{}` cannot be decoded and is reset: {why}", monitor.id);
+            // The judge begins anew with this monitor.
+            quarantine.note("judge_states", monitor.id.to_string(), &why.to_string());
             None
         }
     });

@@ -13,6 +13,7 @@ use crate::history::Tail;
 use crate::marker::Marker;
 use crate::migrate::{self, MIGRATIONS};
 use crate::outbox::{Listener, Memory};
+use crate::quarantine::Quarantine;
 use crate::store::Inner;
 use crate::vault::{Place, Vault};
 use crate::writer::{Session, Writer};
@@ -86,7 +87,8 @@ impl Store {
         let readers = engine.readers();
         let owner = engine.claim(&mut db).await?;
         let left_behind = results::edges(&mut db).await?;
-        let tail = Tail::after(left_behind.map(|(_, last)| last));
+        let quarantine = Arc::<Quarantine>::default();
+        let tail = Tail::after(left_behind.map(|(_, last)| last), Arc::clone(&quarantine));
         db::run(&mut db, "COMMIT").await?;
         let generations = Arc::<Generations>::default();
         let outbox = Arc::<Listener>::default();
@@ -106,6 +108,7 @@ impl Store {
             page_changes,
             accesses,
             marker,
+            quarantine,
         }))
     }
 }

@@ -7,7 +7,7 @@ mod columns;
 use rules::status_page::StatusPage;
 use rules::{DomainName, PageId, WorkspaceId};
 
-use crate::db::{Connection, query};
+use crate::db::{Connection, Row, query};
 use crate::row::{Listed, domain, id};
 use crate::vault::Vault;
 use crate::{Page, Store, StoreError};
@@ -48,7 +48,9 @@ impl Pages<'_> {
                 .fetch_all(&mut db)
                 .await?;
         drop(db);
-        Listed::of(&rows, total, |row| columns::read(self.store.vault(), row))
+        let vault = self.store.vault();
+        let table = (self.store.quarantine(), "pages");
+        Listed::of(table, &rows, total, |row| columns::read(vault, row))
     }
 
     /// The pages of all workspaces that have a domain of their own, published or not: whom a request
@@ -56,15 +58,16 @@ impl Pages<'_> {
     pub async fn domains(&self) -> Result<Vec<DomainOfPage>, StoreError> {
         let mut db = self.store.read().await?;
         let rows = query(
-            "SELECT custom_domain_name, id FROM pages WHERE custom_domain_name IS NOT NULL \
+            "SELECT id, custom_domain_name FROM pages WHERE custom_domain_name IS NOT NULL \
              ORDER BY custom_domain_name",
         )
         .fetch_all(&mut db)
         .await?;
         drop(db);
-        let read =
-            |row| Ok(DomainOfPage { domain: domain(row, 0)?, page: id(row, 1, PageId::parse)? });
-        rows.iter().map(read).collect()
+        let read = |row: &Row| {
+            Ok(DomainOfPage { domain: domain(row, 1)?, page: id(row, 0, PageId::parse)? })
+        };
+        self.store.quarantine().sift_all("pages", &rows, read)
     }
 }
 

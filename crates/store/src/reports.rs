@@ -119,7 +119,7 @@ impl Reports<'_> {
             .bind(i64::from(page.offset));
         let mut rows = all(&mut db, part).await?;
         rows.sort_unstable_by_key(|report| report.id);
-        Ok(Listed { rows, total: counted(total) })
+        Ok(Listed { rows, left_out: 0, total: counted(total) })
     }
 
     /// The components of a page of the workspace.

@@ -13,18 +13,17 @@ use std::collections::{HashMap, HashSet};
 use domain::check::{CheckResult, Identity, Outcome};
 use rules::{MonitorId, Timestamp, WorkspaceId};
 
-use crate::db::query;
+use crate::db::{Row, query};
 use crate::history::{self, Grain, Kept, grain_key, stretch_of};
 use crate::row::id;
 use crate::{Store, StoreError, codes};
 
-pub(crate) use body::results as of_body;
 pub(crate) use insert::{Ends, Placed, arrange, bodies, insert};
-pub(crate) use rows::{RowsBetween, edges, with_keys};
+pub(crate) use rows::{RowsBetween, each_of, edges, with_keys};
 
 /// The table of what is not gathered yet: keys, which are the number of a stretch of ten minutes and then the
 /// row's own, and bodies.
-const TABLE: &str = "recent_results";
+pub(crate) const TABLE: &str = "recent_results";
 
 /// The handle of the results.
 #[derive(Clone, Copy, Debug)]
@@ -81,7 +80,9 @@ impl Results<'_> {
         let mut latest = None;
         let first = grain_key(stretch_of(last), 0);
         let last_stretch = RowsBetween::keys(first, i64::MAX);
-        last_stretch.each(&mut db, |_, row| latest = latest.max(Some(row.slot))).await?;
+        let damaged =
+            last_stretch.each(&mut db, |_, row| latest = latest.max(Some(row.slot))).await?;
+        self.store.quarantine().note_all(&damaged);
         Ok(latest.map(Timestamp::from_millis))
     }
 
@@ -89,18 +90,18 @@ impl Results<'_> {
     /// monitors: which slot it was, and what came of it. In the order of slots.
     pub async fn since_for_boot(&self, since: Timestamp) -> Result<Vec<BootResult>, StoreError> {
         let mut db = self.store.read().await?;
-        let rows = query("SELECT number, id FROM monitors WHERE deleted_at IS NULL")
+        let rows = query("SELECT id, number FROM monitors WHERE deleted_at IS NULL")
             .fetch_all(&mut db)
             .await?;
-        let monitors: HashMap<i64, MonitorId> = rows
-            .iter()
-            .map(|row| Ok((row.try_get(0)?, id(row, 1, MonitorId::parse)?)))
-            .collect::<Result<_, StoreError>>()?;
+        let read = |row: &Row| Ok((row.try_get(1)?, id(row, 0, MonitorId::parse)?));
+        let quarantine = self.store.quarantine();
+        let monitors: HashMap<i64, MonitorId> =
+            quarantine.sift_all("monitors", &rows, read)?.into_iter().collect();
         let since = since.as_millis();
         let mut known = HashSet::new();
         let mut found = Vec::new();
         let stretches = RowsBetween::keys(Grain::TenMinutes.key(since, 0), i64::MAX);
-        stretches
+        let damaged = stretches
             .each(&mut db, |number, row| {
                 if let Some(monitor) = monitors.get(&number)
                     && row.slot > since
@@ -110,6 +111,7 @@ impl Results<'_> {
                 }
             })
             .await?;
+        self.store.quarantine().note_all(&damaged);
         found.sort_by_key(|(_, row)| row.slot);
         found.into_iter().map(|(monitor, row)| for_boot(monitor, &row)).collect()
     }

@@ -4,25 +4,32 @@ use rules::{DomainName, Timestamp};
 
 use crate::StoreError;
 use crate::db::Row;
+use crate::quarantine::Quarantine;
 
 /// A part of a list, in the order of identifiers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed<T> {
     /// What stands in this part.
     pub rows: Vec<T>,
+    /// How many more there are in this part that cannot be read.
+    pub left_out: usize,
     /// How many the whole list has.
     pub total: u32,
 }
 
 impl<T> Listed<T> {
-    /// Reads the rows of a part; `total` as the database counted.
+    /// Reads the rows of a part of this table, whose first column is its key; `total` as the database
+    /// counted.
     pub(crate) fn of(
+        (quarantine, table): (&Quarantine, &'static str),
         rows: &[Row],
         total: Option<i64>,
         read: impl Fn(&Row) -> Result<T, StoreError>,
     ) -> Result<Self, StoreError> {
-        let rows = rows.iter().map(read).collect::<Result<_, _>>()?;
-        Ok(Self { rows, total: counted(total) })
+        let all = rows.len();
+        let rows = quarantine.sift_all(table, rows, read)?;
+        let left_out = all - rows.len();
+        Ok(Self { rows, left_out, total: counted(total) })
     }
 }
 

@@ -15,12 +15,13 @@ use crate::generations::{Generation, Generations};
 use crate::history::{HistoryStore, Tail};
 use crate::marker::Marker;
 use crate::outbox::{Listener, Outbox};
+use crate::quarantine::Quarantine;
 use crate::vault::{MasterKeySource, Vault};
 use crate::writer::{Begin, Durable, Session, Work, Writer};
 use crate::{
-    Audit, Certificates, Channels, Components, EvidenceStore, Groups, Incidents, JudgeStates, Keys,
-    Logs, Maintenances, Missed, Monitors, Pages, ReportTemplates, Reports, Results, Retention,
-    Shown, SigningSecrets, StoreError, Subscribers, Workspaces,
+    Audit, Certificates, Channels, Components, Doctor, EvidenceStore, Groups, Incidents,
+    JudgeStates, Keys, Logs, Maintenances, Missed, Monitors, Pages, ReportTemplates, Reports,
+    Results, Retention, Shown, SigningSecrets, StoreError, Subscribers, Workspaces,
 };
 
 /// A database that takes longer than this for nothing at all is not ready.
@@ -54,6 +55,7 @@ pub(crate) struct Inner {
     pub(crate) page_changes: watch::Sender<u64>,
     pub(crate) accesses: Accesses,
     pub(crate) marker: Marker,
+    pub(crate) quarantine: Arc<Quarantine>,
 }
 
 impl Store {
@@ -93,6 +95,16 @@ impl Store {
     /// that the answer is still what is stored.
     pub fn generation(&self, workspace: rules::WorkspaceId) -> Option<Generation> {
         self.inner.generations.of(workspace)
+    }
+
+    /// The rows that cannot be read, as far as they were met.
+    pub fn quarantine(&self) -> &Quarantine {
+        &self.inner.quarantine
+    }
+
+    /// What an operator does about rows that cannot be read.
+    pub const fn doctor(&self) -> Doctor<'_> {
+        Doctor { store: self }
     }
 
     /// Workspaces.

@@ -120,7 +120,7 @@ impl Subscribers<'_> {
             };
             found.push(receiving(self.store.vault(), subscriber, page.clone()));
         }
-        Ok(Listed { rows: found, total: counted(total) })
+        Ok(Listed { rows: found, left_out: 0, total: counted(total) })
     }
 }
 

@@ -97,7 +97,7 @@ impl Workspaces<'_> {
         let rows = query("SELECT id, slug, name, plan, created_at FROM workspaces ORDER BY id")
             .fetch_all(&mut self.store.read().await?)
             .await?;
-        rows.iter().map(read).collect()
+        self.store.quarantine().sift_all("workspaces", &rows, read)
     }
 }
 

@@ -10,6 +10,7 @@ mod config;
 mod crash;
 mod database;
 mod demo;
+mod doctor;
 mod flips;
 mod keys;
 mod monitors;

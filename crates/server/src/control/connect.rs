@@ -17,7 +17,7 @@ use tokio::net::UnixStream;
 use super::operation::{Answer, Operation};
 use super::{
     ControlError, CreateKey, CreateWorkspace, CreatedKey, Desk, KeepResults, KeyRow, SOCKET_FILE,
-    SocketPath, WorkspaceRow,
+    SocketPath, UnreadableRow, WorkspaceRow,
 };
 use crate::context::Context;
 
@@ -111,6 +111,30 @@ impl Admin {
     /// Revokes a key; once more is no error.
     pub async fn revoke_key(&self, id: KeyId) -> Result<(), ControlError> {
         let Answer::Revoked = self.perform(Operation::RevokeKey { id }).await? else {
+            return Err(self.misunderstood());
+        };
+        Ok(())
+    }
+
+    /// Reads everything, and returns the rows that cannot be read.
+    pub async fn examine(&self) -> Result<Vec<UnreadableRow>, ControlError> {
+        let Answer::Unreadable(rows) = self.perform(Operation::Examine).await? else {
+            return Err(self.misunderstood());
+        };
+        Ok(rows)
+    }
+
+    /// Puts rows back that can be read again, and returns how many.
+    pub async fn put_back(&self) -> Result<u64, ControlError> {
+        let Answer::PutBack(count) = self.perform(Operation::PutBack).await? else {
+            return Err(self.misunderstood());
+        };
+        Ok(count)
+    }
+
+    /// Removes a row that cannot be read.
+    pub async fn remove_row(&self, table: String, key: String) -> Result<(), ControlError> {
+        let Answer::Removed = self.perform(Operation::RemoveRow { table, key }).await? else {
             return Err(self.misunderstood());
         };
         Ok(())

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rules::{KeyId, Reader, Scope, Violations, WorkspaceId, limits, tables};
-use store::{Actor, ApiKey, Change, FREE_PLAN, KeyHash, Store, StoreError, Workspace};
+use store::{Actor, ApiKey, Change, DamagedRow, FREE_PLAN, KeyHash, Store, StoreError, Workspace};
 
 use super::operation::{Answer, Operation};
 use super::{
-    ControlError, CreateKey, CreateWorkspace, CreatedKey, KeepResults, KeyRow, WorkspaceRow,
+    ControlError, CreateKey, CreateWorkspace, CreatedKey, KeepResults, KeyRow, UnreadableRow,
+    WorkspaceRow,
 };
 use crate::auth::{Auth, key};
 use crate::context::Context;
@@ -145,6 +146,17 @@ impl Desk {
                 self.revoke_key(id).await?;
                 Answer::Revoked
             }
+            Operation::Examine => {
+                let rows = self.store.doctor().examine().await.map_err(refused)?;
+                Answer::Unreadable(rows.into_iter().map(UnreadableRow::from).collect())
+            }
+            Operation::PutBack => {
+                Answer::PutBack(self.store.doctor().repair().await.map_err(refused)?)
+            }
+            Operation::RemoveRow { table, key } => {
+                self.store.doctor().remove(&table, &key).await.map_err(refused)?;
+                Answer::Removed
+            }
             Operation::BackUp { file } => {
                 Answer::BackedUp(self.store.back_up(&file).await.map_err(refused)?)
             }
@@ -185,6 +197,13 @@ impl From<Workspace> for WorkspaceRow {
     fn from(workspace: Workspace) -> Self {
         let Workspace { id, slug, name, plan, created_at } = workspace;
         Self { id, slug, name, plan, created_at }
+    }
+}
+
+impl From<DamagedRow> for UnreadableRow {
+    fn from(row: DamagedRow) -> Self {
+        let DamagedRow { table, key, why, columns } = row;
+        Self { table, key, why, columns }
     }
 }
 

@@ -83,6 +83,19 @@ pub struct KeyRow {
     pub revoked_at: Option<Timestamp>,
 }
 
+/// A row that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnreadableRow {
+    /// Its table.
+    pub table: String,
+    /// Its key there.
+    pub key: String,
+    /// Why it cannot be read.
+    pub why: String,
+    /// All of its columns; bytes as hexadecimal digits.
+    pub columns: serde_json::Value,
+}
+
 /// What an operator may ask.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "operation", rename_all = "snake_case")]
@@ -97,6 +110,15 @@ pub(super) enum Operation {
     },
     RevokeKey {
         id: KeyId,
+    },
+    /// The rows that cannot be read.
+    Examine,
+    /// Puts rows back that can be read again.
+    PutBack,
+    /// Removes a row that cannot be read.
+    RemoveRow {
+        table: String,
+        key: String,
     },
     /// A copy of the embedded database, in this file.
     BackUp {
@@ -113,6 +135,10 @@ pub(super) enum Answer {
     Created(CreatedKey),
     Keys(Vec<KeyRow>),
     Revoked,
+    Unreadable(Vec<UnreadableRow>),
+    /// So many rows are back.
+    PutBack(u64),
+    Removed,
     /// The results are kept so from now on.
     Keeps,
     /// A copy of so many bytes was written.

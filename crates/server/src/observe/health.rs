@@ -19,6 +19,8 @@ struct Readiness {
     ready: bool,
     store: &'static str,
     pipeline: &'static str,
+    /// Rows of the database that cannot be read: everything else runs without them.
+    unreadable_rows: u64,
 }
 
 /// The process answers.
@@ -44,7 +46,8 @@ pub(crate) async fn ready(State(app): State<App>) -> Response {
         ) => "ok",
     };
     let ready = store.is_ok() && pipeline == "ok";
-    let readiness = Readiness { ready, store: told(&store), pipeline };
+    let unreadable_rows = app.store.quarantine().count();
+    let readiness = Readiness { ready, store: told(&store), pipeline, unreadable_rows };
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     (status, Json(readiness)).into_response()
 }
@@ -64,6 +67,8 @@ fn told(store: &Result<(), StoreError>) -> &'static str {
 /// The figures.
 pub(crate) async fn metrics(State(app): State<App>) -> Response {
     const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    let unreadable = i64::try_from(app.store.quarantine().count()).unwrap_or(i64::MAX);
+    app.metrics.unreadable_rows.set(unreadable);
     ([(CONTENT_TYPE, OPEN_METRICS)], app.metrics.page()).into_response()
 }
 

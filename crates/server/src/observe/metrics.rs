@@ -83,6 +83,8 @@ pub struct Figures {
     pub page_say_seconds: Histogram,
     /// Browsers that wait for news of a status page now.
     pub page_streams: Gauge,
+    /// Rows of the database that cannot be read and are left out.
+    pub unreadable_rows: Gauge,
     calls: Family<[(&'static str, &'static str); 2], Counter>,
     registry: Registry,
 }
@@ -139,6 +141,11 @@ impl Metrics {
                 registry,
                 "deliveries_waiting",
                 "Deliveries that wait to be sent",
+            ),
+            unreadable_rows: gauge(
+                registry,
+                "unreadable_rows",
+                "Rows of the database that cannot be read and are left out",
             ),
             deliveries_dead: gauge(registry, "deliveries_dead", "Deliveries that are dead letters"),
             check_seconds: histogram(registry, "check", "Duration of checks", CHECK_BOUNDS),

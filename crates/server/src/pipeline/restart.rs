@@ -43,11 +43,7 @@ pub(super) async fn take_up(
     before.worked_until.into_iter().for_each(|slot| judge.begin_after(slot));
     let mut stored = pipeline.store.monitors().all_for_boot();
     let mut count = 0_usize;
-    loop {
-        let batch = stored.next_batch().await?;
-        if batch.is_empty() {
-            break;
-        }
+    while let Some(batch) = stored.next_batch().await? {
         for BootMonitor { monitor, history } in batch {
             if !monitor.settings.active {
                 continue;

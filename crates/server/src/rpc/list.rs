@@ -67,9 +67,11 @@ impl<Id: Copy + Display> Part<Id> {
 
     /// Returns the messages of this page and the token of the next one, which is empty on the last page.
     /// Large messages end a page early: gRPC clients accept 4 MiB by default.
+    ///
+    /// `left_out` rows of the page could not be read: where others follow, the token leads past them.
     pub(super) fn cut<T, M>(
         self,
-        rows: &[T],
+        (rows, left_out): (&[T], usize),
         id: impl Fn(&T) -> Id,
         show: impl Fn(&T) -> M,
         size: impl Fn(&M) -> usize,
@@ -84,7 +86,8 @@ impl<Id: Copy + Display> Part<Id> {
             }
             messages.push(message);
         }
-        let next = messages.len() < rows.len();
+        let is_full = rows.len() + left_out > self.0.limit as usize;
+        let next = messages.len() < rows.len() || is_full;
         let last = messages.len().checked_sub(1).and_then(|last| rows.get(last)).filter(|_| next);
         (messages, last.map(|last| write(id(last))).unwrap_or_default())
     }
@@ -145,7 +148,7 @@ mod tests {
         let page = Asked::default().parse::<MonitorId>().unwrap();
         let cut = |sizes: &[usize]| {
             let rows: Vec<(u64, usize)> = (1..).zip(sizes.iter().copied()).collect();
-            page.cut(&rows, |row| MonitorId::from_bits(row.0), |row| row.1, |size| *size)
+            page.cut((&rows, 0), |row| MonitorId::from_bits(row.0), |row| row.1, |size| *size)
         };
         let mib = 1024 * 1024;
         let (first, token) = cut(&[mib, 2 * mib, 1]);

@@ -140,8 +140,12 @@ impl Maintenances {
         let maintenances = self.0.store.maintenances();
         let found = maintenances.list(workspace, filter, part.with_one_more(), now).await;
         let found = found.map_err(refusal)?;
-        let (maintenances, next_page_token) =
-            part.cut(&found.rows, |row| row.maintenance.id, answer, rpc::encoded_bytes);
+        let (maintenances, next_page_token) = part.cut(
+            (&found.rows, found.left_out),
+            |row| row.maintenance.id,
+            answer,
+            rpc::encoded_bytes,
+        );
         Ok(ListMaintenancesResponse {
             maintenances,
             total_size: total(found.total),

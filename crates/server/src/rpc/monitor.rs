@@ -131,8 +131,12 @@ impl MonitorService for Monitors {
         let found = self.0.store.monitors().list(caller.workspace, page.with_one_more()).await;
         let found = found.map_err(refusal)?;
         let show = |stored: &_| self.shown(stored, caller).kind();
-        let (monitors, next_page_token) =
-            page.cut(&found.monitors, |stored| stored.monitor.id, show, encoded_bytes);
+        let (monitors, next_page_token) = page.cut(
+            (&found.monitors, found.left_out),
+            |stored| stored.monitor.id,
+            show,
+            encoded_bytes,
+        );
         let mut answer = ListMonitorsResponse {
             total_size: list::total(found.total),
             next_page_token,

@@ -12,7 +12,10 @@ async fn a_running_server_is_alive_and_ready() {
     let nobody = server.nobody();
     assert_eq!(nobody.get("/healthz").await.to_string(), "200 ok\n");
     let ready = nobody.get("/readyz").await;
-    assert_eq!(ready.to_string(), r#"200 {"ready":true,"store":"ok","pipeline":"ok"}"#);
+    assert_eq!(
+        ready.to_string(),
+        r#"200 {"ready":true,"store":"ok","pipeline":"ok","unreadable_rows":0}"#
+    );
 }
 
 #[tokio::test]

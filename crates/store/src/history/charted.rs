@@ -8,7 +8,7 @@ use domain::history::{PhaseSum, Span, Sum};
 use rules::{MonitorId, Timestamp, WorkspaceId};
 
 use super::sums::Sums;
-use super::{Grain, HistoryStore, Kept, block, number, sums, tail};
+use super::{Grain, HistoryStore, Kept, number, sums, tail, unpacked};
 use crate::{StoreError, codes};
 
 /// Rows that one reading takes at most: 168 hours of a week, and blocks of as many moments.
@@ -51,9 +51,13 @@ impl HistoryStore<'_> {
         let mut gathered = HashSet::new();
         for (of, key, body) in super::grain::read_together(&mut db, &wanted).await? {
             if of == Grain::TenMinutes {
-                gathered.extend(block::unpack(&body, of.start(key))?.iter().map(Kept::key));
+                let rows = unpacked(self.store.quarantine(), key, &body)?;
+                gathered.extend(rows.iter().map(Kept::key));
             } else {
-                by_stretch.insert(grain.number(of.start(key)), sums::decode(&body)?);
+                let read = sums::decode(&body);
+                let quarantine = self.store.quarantine();
+                let read = quarantine.sift(grain.table(), || key.to_string(), read)?;
+                by_stretch.insert(grain.number(of.start(key)), read.unwrap_or_default());
             }
         }
         for row in recent {
@@ -100,7 +104,7 @@ impl HistoryStore<'_> {
             Ok(())
         };
         for (key, body) in grain.read(&mut db, &wanted).await? {
-            block::unpack(&body, grain.start(key))?.iter().try_for_each(&mut add)?;
+            unpacked(self.store.quarantine(), key, &body)?.iter().try_for_each(&mut add)?;
         }
         recent.iter().try_for_each(&mut add)?;
         let begin = |(start, sum)| (Timestamp::from_millis(start), sum);

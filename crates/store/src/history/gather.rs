@@ -13,6 +13,7 @@ use super::grain::stretch_of;
 use super::{Grain, HistoryStore, Kept, block, grain_key, sums};
 use crate::StoreError;
 use crate::db::{Connection, query};
+use crate::quarantine::{self, Damaged, is_unreadable};
 use crate::results::{self, RowsBetween};
 use crate::writer::Session;
 
@@ -41,6 +42,7 @@ pub struct Gathered {
 /// What a monitor's stretch comes to, ready to be written.
 #[derive(Default)]
 struct Bodies {
+    damaged: Vec<Damaged>,
     blocks: Vec<(i64, Vec<u8>)>,
     hours: Vec<(i64, Vec<u8>)>,
     days: Vec<(i64, Vec<u8>)>,
@@ -60,12 +62,18 @@ impl HistoryStore<'_> {
         alone.learn(&mut db).await?;
         let Some(due) = due(&mut db).await? else { return Ok(gathered) };
         let start = Grain::TenMinutes.start(*due.start());
+        let mut damaged = Vec::new();
         for part in parts(&mut db, &due).await? {
-            let by_monitor = read(&mut db, &due, &part).await?;
+            let (by_monitor, unread) = read(&mut db, &due, &part).await?;
+            damaged = unread;
             for chunk in chunks(by_monitor) {
                 gathered.results += chunk.iter().map(|(_, rows)| rows.len() as u64).sum::<u64>();
                 gathered.added += self.keep(&mut db, start, chunk).await?;
             }
+        }
+        if !damaged.is_empty() {
+            self.store.quarantine().note_all(&damaged);
+            self.store.write(move |session| Box::pin(keep_damaged(session, damaged))).await?;
         }
         // From here on who reads finds it in the blocks.
         self.store.tail().trim(&due);
@@ -87,6 +95,7 @@ impl HistoryStore<'_> {
     ) -> Result<u64, StoreError> {
         let bodies = bodies(db, start, monitors).await?;
         let added = bodies.added;
+        self.store.quarantine().note_all(&bodies.damaged);
         if added > 0 {
             self.store.write(move |session| Box::pin(put(session, bodies))).await?;
         }
@@ -101,6 +110,8 @@ async fn due(db: &mut Connection) -> Result<Option<RangeInclusive<i64>>, StoreEr
     // The last row is of about now; where it is not, because it came late, the next one will be.
     let mut slot = i64::MIN;
     RowsBetween::keys(latest, latest).each(db, |_, row| slot = slot.max(row.slot)).await?;
+    // Nothing of the last row may be readable: its key names the stretch.
+    slot = slot.max(Grain::TenMinutes.start(latest));
     let settled = slot.saturating_sub(SETTLED.as_millis() as i64);
     let stretch = stretch_of(first);
     if Grain::TenMinutes.number(settled) <= stretch {
@@ -131,12 +142,12 @@ async fn parts(
     Ok((0..parts).map(|part| part * step..=(part + 1) * step - 1).collect())
 }
 
-/// Results of these monitors in these rows, by monitor.
+/// Results of these monitors in these rows, by monitor, and the rows that cannot be read to their end.
 async fn read(
     db: &mut Connection,
     due: &RangeInclusive<i64>,
     monitors: &RangeInclusive<i64>,
-) -> Result<HashMap<i64, Vec<Kept>>, StoreError> {
+) -> Result<(HashMap<i64, Vec<Kept>>, Vec<Damaged>), StoreError> {
     let mut by_monitor: HashMap<i64, Vec<Kept>> = HashMap::new();
     let rows = RowsBetween::keys(*due.start(), *due.end());
     let add = |monitor, row| {
@@ -144,8 +155,8 @@ async fn read(
             by_monitor.entry(monitor).or_default().push(row);
         }
     };
-    rows.each(db, add).await?;
-    Ok(by_monitor)
+    let damaged = rows.each(db, add).await?;
+    Ok((by_monitor, damaged))
 }
 
 /// Monitors in the order of their numbers, as many at a time as are written together.
@@ -181,7 +192,8 @@ async fn bodies(
     let mut bodies = Bodies::default();
     for (monitor, rows) in monitors {
         let key = Grain::TenMinutes.key(start, monitor);
-        let old = blocks.get(&key).map(|body| block::unpack(body, start)).transpose()?;
+        let read = blocks.get(&key).map(|body| block::unpack(body, start));
+        let old = bodies.sound(Grain::TenMinutes, key, read)?;
         let (all, added) = block::merge(old.unwrap_or_default(), rows);
         if added.is_empty() {
             continue;
@@ -192,17 +204,36 @@ async fn bodies(
         for row in &added {
             sums::count(&mut sum, row)?;
         }
-        let add = |grain: Grain, old: &HashMap<i64, Vec<u8>>| {
+        let mut add = |grain: Grain, old: &HashMap<i64, Vec<u8>>| {
             let key = grain.key(start, monitor);
-            let mut merged = old.get(&key).map(|body| sums::decode(body)).transpose()?;
-            let merged = merged.get_or_insert_default();
-            sums::merge(merged, &sum);
-            Ok::<_, StoreError>((key, sums::encode(merged)))
+            let read = old.get(&key).map(|body| sums::decode(body));
+            let mut merged = bodies.sound(grain, key, read)?.unwrap_or_default();
+            sums::merge(&mut merged, &sum);
+            Ok::<_, StoreError>((key, sums::encode(&merged)))
         };
-        bodies.hours.push(add(Grain::Hour, &hours)?);
-        bodies.days.push(add(Grain::Day, &days)?);
+        let (hour, day) = (add(Grain::Hour, &hours)?, add(Grain::Day, &days)?);
+        bodies.hours.push(hour);
+        bodies.days.push(day);
     }
     Ok(bodies)
+}
+
+impl Bodies {
+    /// What was read of an older body. One that cannot be read makes room for a new one.
+    fn sound<T>(
+        &mut self,
+        grain: Grain,
+        key: i64,
+        read: Option<Result<T, StoreError>>,
+    ) -> Result<Option<T>, StoreError> {
+        match read {
+            Some(Err(why)) if is_unreadable(&why) => {
+                self.damaged.push(Damaged::new(grain.table(), key, &why));
+                Ok(None)
+            }
+            read => read.transpose(),
+        }
+    }
 }
 
 /// The bodies with these keys.
@@ -217,10 +248,17 @@ async fn read_map(
 /// Writes blocks and the sums of what is new in them, in one transaction.
 async fn put(session: &mut Session, bodies: Bodies) -> Result<(), StoreError> {
     session.touches_nothing();
+    quarantine::put_away(session, &bodies.damaged).await?;
     let db = &mut session.db;
     Grain::TenMinutes.put(db, bodies.blocks).await?;
     Grain::Hour.put(db, bodies.hours).await?;
     Grain::Day.put(db, bodies.days).await
+}
+
+/// Keeps rows that cannot be read beside the ones that are taken away.
+async fn keep_damaged(session: &mut Session, damaged: Vec<Damaged>) -> Result<(), StoreError> {
+    session.touches_nothing();
+    quarantine::put_away(session, &damaged).await
 }
 
 /// Takes away the first of the rows that were gathered, and says how many.

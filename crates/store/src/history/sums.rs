@@ -7,8 +7,9 @@ use domain::check::Trigger;
 use domain::history::{Sum, Unreadable, varint};
 use rules::{Region, Timestamp};
 
-use super::{Grain, Kept, block};
+use super::{Grain, Kept};
 use crate::db::Connection;
+use crate::quarantine::Quarantine;
 use crate::{StoreError, codes};
 
 /// Sums by region.
@@ -18,9 +19,9 @@ pub(super) type Sums = BTreeMap<Region, Sum>;
 /// `recent`, its results that were not gathered a moment ago. What of them is gathered by now is
 /// known by its block, which is read in one statement with the sums, so that it counts once.
 pub(super) async fn read(
+    quarantine: &Quarantine,
     db: &mut Connection,
-    monitor: i64,
-    since: Timestamp,
+    (monitor, since): (i64, Timestamp),
     recent: &[Kept],
 ) -> Result<Sums, StoreError> {
     let since = since.as_millis();
@@ -43,9 +44,13 @@ pub(super) async fn read(
     for (grain, key, body) in super::grain::read_together(db, &wanted).await? {
         match grain {
             Grain::TenMinutes => {
-                gathered.extend(block::unpack(&body, grain.start(key))?.iter().map(Kept::key));
+                let rows = super::unpacked(quarantine, key, &body)?;
+                gathered.extend(rows.iter().map(Kept::key));
             }
-            Grain::Hour | Grain::Day => merge(&mut sums, &decode(&body)?),
+            Grain::Hour | Grain::Day => {
+                let read = quarantine.sift(grain.table(), || key.to_string(), decode(&body))?;
+                merge(&mut sums, &read.unwrap_or_default());
+            }
         }
     }
     for row in recent {

@@ -4,19 +4,21 @@
 
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use rules::{ById, MonitorId};
 
 use super::Kept;
 use crate::StoreError;
 use crate::db::Connection;
+use crate::quarantine::Quarantine;
 use crate::results::{self, Placed, RowsBetween};
 
 /// The keys of rows by monitor.
 #[derive(Debug)]
 pub(crate) struct Tail {
     known: Mutex<Known>,
+    quarantine: Arc<Quarantine>,
     /// Held by the one who gathers, or learns what there is.
     gathering: tokio::sync::Mutex<()>,
 }
@@ -36,9 +38,9 @@ pub(super) struct Alone<'t> {
 
 impl Tail {
     /// What the process before left behind has keys up to `last`.
-    pub(crate) fn after(last: Option<i64>) -> Self {
+    pub(crate) fn after(last: Option<i64>, quarantine: Arc<Quarantine>) -> Self {
         let known = Known { left_behind: last, keys: ById::default() };
-        Self { known: Mutex::new(known), gathering: tokio::sync::Mutex::default() }
+        Self { known: Mutex::new(known), quarantine, gathering: tokio::sync::Mutex::default() }
     }
 
     /// These results were committed.
@@ -91,12 +93,13 @@ impl Alone<'_> {
                 break;
             }
             for (key, body) in entries {
-                for result in results::of_body(&body) {
-                    add(keys.entry(result?.0).or_default(), key);
-                }
+                let damaged = results::each_of(key, &body, |monitor, _| {
+                    add(keys.entry(monitor).or_default(), key);
+                });
+                self.tail.quarantine.note_all(damaged.as_slice());
             }
         }
-        let numbered = super::monitors(db).await?;
+        let numbered = super::monitors(&self.tail.quarantine, db).await?;
         let mut known = self.tail.known();
         for (number, monitor) in numbered {
             if let Some(mut all) = keys.remove(&number) {
@@ -126,13 +129,13 @@ pub(super) async fn rows(
 ) -> Result<Vec<Kept>, StoreError> {
     let keys = tail.of(db, monitor).await?;
     let mut kept = Vec::new();
-    for (_, body) in results::with_keys(db, &keys).await? {
-        for result in results::of_body(&body) {
-            let (of, row) = result?;
+    for (key, body) in results::with_keys(db, &keys).await? {
+        let damaged = results::each_of(key, &body, |of, row| {
             if of == number {
                 kept.push(row);
             }
-        }
+        });
+        tail.quarantine.note_all(damaged.as_slice());
     }
     Ok(kept)
 }

@@ -6,10 +6,10 @@ use rules::{ChannelId, Timestamp, WorkspaceId};
 
 use super::rows::{self, Address, Events};
 use super::telling::hearer;
-use super::unreadable::is_unreadable;
 use super::{Addressee, DeliveryState, Outbox, TestNote, Then, Tried};
 use crate::StoreError;
 use crate::db::{Connection, query};
+use crate::quarantine::is_unreadable;
 use crate::row::id;
 use crate::writer::Session;
 

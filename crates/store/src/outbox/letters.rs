@@ -86,7 +86,7 @@ impl Outbox<'_> {
             page.limit, page.offset
         );
         let rows = all(&mut db, which(workspace, filter, COLUMNS, &rest)).await?;
-        Ok(Listed { rows, total: counted(total) })
+        Ok(Listed { rows, left_out: 0, total: counted(total) })
     }
 
     /// The letter with this identifier in the workspace.

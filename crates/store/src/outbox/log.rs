@@ -9,9 +9,10 @@ use rules::{ChannelId, DeliveryId, MonitorId, ProviderType, WorkspaceId};
 use sqlx::AssertSqlSafe;
 
 use super::rows;
-use super::unreadable::{is_unreadable, outline};
+use super::unreadable::outline;
 use super::{Delivery, DeliveryAttempt, DeliveryFilter, DeliveryState, Outbox, OutboxCounts};
 use crate::db::{Connection, Query, Row, Value, query};
+use crate::quarantine::is_unreadable;
 use crate::row::{Listed, counted, id, instant, maybe_instant, narrow, optional};
 use crate::vault::Vault;
 use crate::{Page, StoreError};
@@ -43,7 +44,7 @@ impl Outbox<'_> {
         );
         let part = which.of(COLUMNS, &part);
         let rows = all(&mut db, self.store.vault(), part).await?;
-        Ok(Listed { rows, total: counted(total) })
+        Ok(Listed { rows, left_out: 0, total: counted(total) })
     }
 
     /// The delivery with this identifier in the workspace.

@@ -7,9 +7,10 @@ use rules::{ChannelId, DeliveryId, Timestamp};
 
 use super::rows::{self, loose, select_due};
 use super::telling::{cancel, hearer};
-use super::unreadable::{Unreadable, bury, is_unreadable};
+use super::unreadable::{Unreadable, bury};
 use super::{Addressee, Due, Outbox, Queue, Woken};
 use crate::db::{Connection, query};
+use crate::quarantine::is_unreadable;
 use crate::row::{id, instant, maybe_instant, optional};
 use crate::vault::Vault;
 use crate::writer::Session;

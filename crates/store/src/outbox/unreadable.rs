@@ -23,11 +23,6 @@ impl Unreadable {
     }
 }
 
-/// Whether it is what is stored that cannot be read; all else may be otherwise the next time.
-pub(super) const fn is_unreadable(error: &StoreError) -> bool {
-    matches!(error, StoreError::Corrupt { .. })
-}
-
 /// Makes dead letters of them, as far as they still wait.
 pub(super) async fn bury(
     db: &mut Connection,

@@ -75,7 +75,7 @@ impl ReportTemplates<'_> {
         .bind(page.after.map(|id| id.to_string()).unwrap_or_default())
         .bind(i64::from(page.limit))
         .bind(i64::from(page.offset));
-        Ok(Listed { rows: all(&mut db, part).await?, total: counted(total) })
+        Ok(Listed { rows: all(&mut db, part).await?, left_out: 0, total: counted(total) })
     }
 
     /// Makes a template. A workspace has so many at most.

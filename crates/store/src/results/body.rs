@@ -80,6 +80,12 @@ fn pull(body: &mut &[u8]) -> Result<(i64, Kept), Unreadable> {
     let status = u16::from_be_bytes(next(&mut head));
     let [region, trigger, outcome, attempts] = next(&mut head);
     *body = phases;
+    let are_known = codes::region(i64::from(region)).is_ok()
+        && codes::trigger(i64::from(trigger)).is_ok()
+        && codes::outcome(i64::from(outcome)).is_ok();
+    if !are_known {
+        return Err(Unreadable("a result has an unknown region, trigger or outcome"));
+    }
     let present = varint::byte(body)?;
     let kept = Kept {
         slot,

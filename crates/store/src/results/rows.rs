@@ -5,6 +5,7 @@ use super::{TABLE, body};
 use crate::StoreError;
 use crate::db::{Connection, query};
 use crate::history::{Kept, entry, read_bodies};
+use crate::quarantine::Damaged;
 
 /// Rows read at a time: some hundred KiB at most.
 const AT_ONCE: i64 = 64;
@@ -42,25 +43,35 @@ impl RowsBetween {
         Ok(entries)
     }
 
-    /// Hands over each result that is left, with the number of its monitor.
+    /// Hands over each result that is left, with the number of its monitor, and returns the rows that
+    /// cannot be read to their end.
     pub(crate) async fn each(
         mut self,
         db: &mut Connection,
         mut take: impl FnMut(i64, Kept),
-    ) -> Result<(), StoreError> {
+    ) -> Result<Vec<Damaged>, StoreError> {
+        let mut damaged = Vec::new();
         loop {
             let entries = self.next(db).await?;
             if entries.is_empty() {
-                return Ok(());
+                return Ok(damaged);
             }
-            for (_, body) in entries {
-                for result in body::results(&body) {
-                    let (monitor, kept) = result?;
-                    take(monitor, kept);
-                }
+            for (key, body) in entries {
+                damaged.extend(each_of(key, &body, &mut take));
             }
         }
     }
+}
+
+/// Hands over each result of a row's body; the row, if it cannot be read to its end.
+pub(crate) fn each_of(key: i64, body: &[u8], mut take: impl FnMut(i64, Kept)) -> Option<Damaged> {
+    for result in body::results(body) {
+        match result {
+            Ok((monitor, kept)) => take(monitor, kept),
+            Err(why) => return Some(Damaged::new(TABLE, key, &why)),
+        }
+    }
+    None
 }
 
 /// The rows with these keys, those that there are, in the order of their keys.

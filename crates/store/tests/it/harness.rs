@@ -87,6 +87,11 @@ impl Home {
         self.store.commit(Arc::new(batch)).await
     }
 
+    /// Whether the database is the embedded one.
+    pub(crate) fn is_embedded(&self) -> bool {
+        matches!(self.database, Database::Embedded)
+    }
+
     /// What opens the same store again.
     pub(crate) fn settings(&self) -> Settings {
         settings_of(&self.folder, &self.database)
@@ -94,6 +99,12 @@ impl Home {
 
     /// Does something to the database behind the store's back.
     pub(crate) async fn execute(&self, statement: &'static str) {
+        self.execute_owned(statement.to_owned()).await;
+    }
+
+    /// Like [`Self::execute`], of a statement that is made up.
+    pub(crate) async fn execute_owned(&self, statement: String) {
+        let statement = AssertSqlSafe(statement);
         match &self.database {
             Database::Embedded => {
                 let path = self.folder.path().join("aloft.db");

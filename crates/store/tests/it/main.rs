@@ -37,6 +37,7 @@ mod monitors;
 mod outbox;
 mod pages;
 mod postgres;
+mod quarantine;
 mod reports;
 mod results;
 mod retention;

@@ -204,7 +204,7 @@ async fn a_deleted_monitor_is_gone_from_every_list() {
         ));
         let part = monitors.list(home.workspace, FIRST_PAGE).await.unwrap();
         assert_eq!((part.monitors.len(), part.total), (1, 1));
-        let booted = monitors.all_for_boot().next_batch().await.unwrap();
+        let booted = monitors.all_for_boot().next_batch().await.unwrap().unwrap();
         assert_eq!(booted.iter().map(|row| row.monitor.id).collect::<Vec<_>>(), [kept.id]);
         let again = monitors.delete(home.workspace, deleted.id, at(6)).await;
         assert!(matches!(again, Err(StoreError::NotFound { .. })));
@@ -229,11 +229,7 @@ async fn boot_brings_every_monitor_once_with_what_the_judge_knew() {
 
         let mut boot = home.store.monitors().all_for_boot();
         let mut seen = Vec::new();
-        loop {
-            let batch = boot.next_batch().await.unwrap();
-            if batch.is_empty() {
-                break;
-            }
+        while let Some(batch) = boot.next_batch().await.unwrap() {
             seen.extend(batch);
         }
         assert_eq!(seen.len(), 601);

@@ -64,7 +64,7 @@ async fn everything_goes_to_postgresql_and_back() {
     }
     let settings = Settings { database: postgres.clone(), ..home.settings() };
     let store = Store::open(settings).await.unwrap();
-    let page = store.monitors().all_for_boot().next_batch().await.unwrap();
+    let page = store.monitors().all_for_boot().next_batch().await.unwrap().unwrap();
     assert_eq!(page.len(), 1);
     assert_eq!(page[0].history, Some(a_history(MonitorStatus::Error, 10)));
     let monitor = &page[0].monitor;
@@ -159,6 +159,8 @@ async fn filled_everywhere() -> Home {
         revoked_at: None,
     };
     home.store.keys().create(key, KeyHash::of("secret"), at(5)).await.unwrap();
+    home.execute("INSERT INTO unreadable_rows VALUES ('recent_results', 7, 'it ends', x'00')")
+        .await;
     let idempotency =
         Idempotency { method: "CreateTcpMonitor", key: "once".to_owned(), request: [7; 32] };
     let new = NewMonitor {

@@ -49,8 +49,12 @@ pub(super) async fn list(
     let templates = app.store.report_templates();
     let found = templates.list(caller(context).workspace, part.with_one_more()).await;
     let found = found.map_err(refusal)?;
-    let (templates, next_page_token) =
-        part.cut(&found.rows, |template| template.id, shown_template, rpc::encoded_bytes);
+    let (templates, next_page_token) = part.cut(
+        (&found.rows, found.left_out),
+        |template| template.id,
+        shown_template,
+        rpc::encoded_bytes,
+    );
     Ok(ListReportTemplatesResponse { templates, total_size: total(found.total), next_page_token })
 }
 

@@ -1,0 +1,246 @@
+//! What an operator does about rows that cannot be read: finding all of them, taking copies, putting back
+//! what can be read again, and removing one by name.
+
+use std::fmt::Write as _;
+
+use rules::WorkspaceId;
+use serde_json::{Map, Value, json};
+use sqlx::AssertSqlSafe;
+
+use crate::db::{Connection, Row, query};
+use crate::history::{Grain, read_block};
+use crate::incidents::IncidentFilter;
+use crate::monitors::Page;
+use crate::results::{self, TABLE as RECENT};
+use crate::writer::Session;
+use crate::{Store, StoreError};
+
+/// Rows of one reading.
+const AT_ONCE: i64 = 256;
+/// Where rows with bytes wait that made room for others.
+const PUT_AWAY: &str = "unreadable_rows";
+
+/// A row that cannot be read, as an operator sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DamagedRow {
+    /// Its table.
+    pub table: String,
+    /// Its key there.
+    pub key: String,
+    /// Why it cannot be read.
+    pub why: String,
+    /// All of its columns; bytes as hexadecimal digits.
+    pub columns: Value,
+}
+
+/// The handle of the doctor.
+#[derive(Clone, Copy, Debug)]
+pub struct Doctor<'s> {
+    pub(crate) store: &'s Store,
+}
+
+impl Doctor<'_> {
+    /// Reads everything, and returns the rows that cannot be read.
+    pub async fn examine(&self) -> Result<Vec<DamagedRow>, StoreError> {
+        let quarantine = self.store.quarantine();
+        quarantine.clear();
+        let mut boot = self.store.monitors().all_for_boot();
+        while boot.next_batch().await?.is_some() {}
+        for workspace in self.store.workspaces().list().await? {
+            self.examine_workspace(workspace.id).await?;
+        }
+        self.store.certificates().all().await?;
+        self.store.results().count().await?;
+        for grain in [Grain::TenMinutes, Grain::Hour, Grain::Day] {
+            self.examine_history(grain).await?;
+        }
+        let mut found = Vec::new();
+        let mut db = self.store.read().await?;
+        for row in quarantine.rows() {
+            let columns = columns(&mut db, row.table, &row.key).await?;
+            let table = row.table.to_owned();
+            found.push(DamagedRow { table, key: row.key, why: row.why, columns });
+        }
+        let rows = query("SELECT source, key, why, body FROM unreadable_rows ORDER BY source, key")
+            .fetch_all(&mut db)
+            .await?;
+        for row in &rows {
+            found.push(DamagedRow {
+                table: row.try_get(0)?,
+                key: row.try_get::<i64>(1)?.to_string(),
+                why: row.try_get(2)?,
+                columns: json!({ "body": hex(&row.try_get::<Vec<u8>>(3)?) }),
+            });
+        }
+        Ok(found)
+    }
+
+    /// Puts rows back that this program can read, and returns how many.
+    pub async fn repair(&self) -> Result<u64, StoreError> {
+        self.store.write(|session| Box::pin(put_back(session))).await
+    }
+
+    /// Removes a row that cannot be read, so that its name is free: monitors are marked as deleted, other
+    /// rows are gone. A row that can be read is refused.
+    pub async fn remove(&self, table: &str, key: &str) -> Result<(), StoreError> {
+        let found = self.examine().await?;
+        let row = found.into_iter().find(|row| row.table == table && row.key == key);
+        let row =
+            row.ok_or_else(|| StoreError::not_found("unreadable row", &format!("{table}/{key}")))?;
+        self.store.write(move |session| Box::pin(remove(session, row))).await?;
+        self.store.quarantine().clear();
+        Ok(())
+    }
+
+    async fn examine_workspace(&self, workspace: WorkspaceId) -> Result<(), StoreError> {
+        let store = self.store;
+        store.keys().list(workspace).await?;
+        store.channels().list(workspace, everything()).await?;
+        store.pages().list(workspace, everything()).await?;
+        store.components().list(workspace, None, everything()).await?;
+        store.groups().list(workspace, None, everything()).await?;
+        store.incidents().list(workspace, IncidentFilter::default(), everything()).await?;
+        Ok(())
+    }
+
+    async fn examine_history(&self, grain: Grain) -> Result<(), StoreError> {
+        let table = grain.table();
+        let statement =
+            format!("SELECT key, body FROM {table} WHERE key > $1 ORDER BY key LIMIT $2");
+        let mut after = i64::MIN;
+        loop {
+            let rows = query(AssertSqlSafe(statement.clone()))
+                .bind(after)
+                .bind(AT_ONCE)
+                .fetch_all(&mut self.store.read().await?)
+                .await?;
+            let Some(last) = rows.last() else { return Ok(()) };
+            after = last.try_get(0)?;
+            self.store.quarantine().sift_all(table, &rows, |row| {
+                let body: Vec<u8> = row.try_get(1)?;
+                read_block(grain, row.try_get(0)?, &body)
+            })?;
+        }
+    }
+}
+
+const fn everything<Id>() -> Page<Id> {
+    Page { limit: u32::MAX, offset: 0, after: None }
+}
+
+/// The column that names a row of this table.
+fn key_column(table: &str) -> Option<&'static str> {
+    Some(match table {
+        "certificates" => "domain",
+        RECENT | "result_blocks" | "hour_sums" | "day_sums" => "key",
+        "workspaces" | "keys" | "monitors" | "channels" | "pages" | "components"
+        | "component_groups" | "incidents" => "id",
+        _ => return None,
+    })
+}
+
+/// The columns of a row; nothing of tables whose rows have no name of their own.
+async fn columns(db: &mut Connection, table: &str, key: &str) -> Result<Value, StoreError> {
+    let Some(column) = key_column(table) else { return Ok(Value::Null) };
+    let statement = if db.is_embedded() {
+        "SELECT name FROM pragma_table_info($1)"
+    } else {
+        "SELECT column_name::TEXT FROM information_schema.columns \
+         WHERE table_schema = 'aloft' AND table_name = $1 ORDER BY ordinal_position"
+    };
+    let names = query(statement).bind(table).fetch_all(db).await?;
+    let mut names = names.iter().map(|row| row.try_get(0)).collect::<Result<Vec<String>, _>>()?;
+    names.retain(|name| !name.is_empty());
+    let texts: Vec<String> = names
+        .iter()
+        .map(|name| {
+            if db.is_embedded() {
+                format!(
+                    "CASE typeof({name}) WHEN 'blob' THEN hex({name}) ELSE CAST({name} AS TEXT) END"
+                )
+            } else {
+                format!("CAST({name} AS TEXT)")
+            }
+        })
+        .collect();
+    let statement =
+        format!("SELECT {} FROM {table} WHERE CAST({column} AS TEXT) = $1", texts.join(", "));
+    let row = query(AssertSqlSafe(statement)).bind(key).fetch_optional(db).await?;
+    let Some(row) = row else { return Ok(Value::Null) };
+    let mut columns = Map::new();
+    for (place, name) in names.into_iter().enumerate() {
+        columns.insert(name, text(&row, place));
+    }
+    Ok(Value::Object(columns))
+}
+
+fn text(row: &Row, place: usize) -> Value {
+    row.try_get::<Option<String>>(place).ok().flatten().map_or(Value::Null, Value::String)
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let mut digits = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        write!(digits, "{byte:02x}").expect("a String takes everything");
+    }
+    digits
+}
+
+/// Whether this program can read a body.
+fn reads(source: &str, key: i64, body: &[u8]) -> bool {
+    let grains = [Grain::TenMinutes, Grain::Hour, Grain::Day];
+    match grains.into_iter().find(|grain| grain.table() == source) {
+        Some(grain) => read_block(grain, key, body).is_ok(),
+        None => source == RECENT && results::each_of(key, body, |_, _| ()).is_none(),
+    }
+}
+
+async fn put_back(session: &mut Session) -> Result<u64, StoreError> {
+    session.touches_nothing();
+    let rows =
+        query("SELECT source, key, body FROM unreadable_rows").fetch_all(&mut session.db).await?;
+    let mut done = 0;
+    for row in rows {
+        let (source, key): (String, i64) = (row.try_get(0)?, row.try_get(1)?);
+        let body: Vec<u8> = row.try_get(2)?;
+        if key_column(&source).is_none() || !reads(&source, key, &body) {
+            continue;
+        }
+        let insert = format!(
+            "INSERT INTO {source} (key, body) VALUES ($1, $2) ON CONFLICT (key) DO NOTHING"
+        );
+        let db = &mut session.db;
+        let is_back = query(AssertSqlSafe(insert)).bind(key).bind(body).execute(db).await? == 1;
+        // What took its place meanwhile stays; this one waits for whoever merges them.
+        if is_back {
+            query("DELETE FROM unreadable_rows WHERE source = $1 AND key = $2")
+                .bind(source)
+                .bind(key)
+                .execute(&mut session.db)
+                .await?;
+            done += 1;
+        }
+    }
+    Ok(done)
+}
+
+async fn remove(session: &mut Session, row: DamagedRow) -> Result<(), StoreError> {
+    let db = &mut session.db;
+    let put_away = query(AssertSqlSafe(format!(
+        "DELETE FROM {PUT_AWAY} WHERE source = $1 AND CAST(key AS TEXT) = $2"
+    )));
+    if put_away.bind(row.table.clone()).bind(row.key.clone()).execute(db).await? > 0 {
+        return Ok(());
+    }
+    let Some(column) = key_column(&row.table) else {
+        let why = "its rows are removed with their monitor".to_owned();
+        return Err(StoreError::corrupt(format!("table `{}`", row.table), why));
+    };
+    let statement = if row.table == "monitors" {
+        "UPDATE monitors SET deleted_at = updated_at WHERE id = $1".to_owned()
+    } else {
+        format!("DELETE FROM {} WHERE CAST({column} AS TEXT) = $1", row.table)
+    };
+    query(AssertSqlSafe(statement)).bind(row.key).execute(db).await?;
+    Ok(())
+}

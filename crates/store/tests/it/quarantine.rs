@@ -1,0 +1,134 @@
+//! Rows that cannot be read: reads of many leave them out and name them, they stay in the database, and an
+//! operator lists, copies, repairs and removes them.
+
+use domain::check::CheckResult;
+use domain::history::Sum;
+use rules::Region;
+use store::{Batch, Page, StoreError};
+
+use crate::harness::{Home, a_result, for_each_engine, instant, open};
+
+const MINUTE: i64 = 60_000;
+const FIRST: Page = Page { limit: 10, offset: 0, after: None };
+
+fn of(results: Vec<CheckResult>) -> Batch {
+    Batch { results, ..Batch::default() }
+}
+
+fn bytes(home: &Home, digits: &str) -> String {
+    if home.is_embedded() { format!("x'{digits}'") } else { format!("'\\x{digits}'::bytea") }
+}
+
+fn named(home: &Home) -> Vec<String> {
+    let rows = home.store.quarantine().rows();
+    rows.iter().map(|row| format!("{}/{}", row.table, row.key)).collect()
+}
+
+// issue 16: "Quarantine it: keep the row, log it, run everything else"
+#[tokio::test]
+async fn an_unreadable_monitor_stops_no_other() {
+    for_each_engine(async |home| {
+        let (damaged, sound) = (home.monitor(1).await.id, home.monitor(2).await.id);
+        let results =
+            vec![a_result(damaged, Region::FlyAms, 1), a_result(sound, Region::FlyAms, 1)];
+        home.commit(of(results)).await.unwrap();
+        home.execute_owned(format!(
+            "UPDATE monitors SET periodicity = '7w' WHERE id = '{damaged}'"
+        ))
+        .await;
+        let mut boot = home.store.monitors().all_for_boot();
+        let booted = boot.next_batch().await.unwrap().unwrap();
+        assert_eq!(booted.iter().map(|row| row.monitor.id).collect::<Vec<_>>(), [sound]);
+        let page = home.store.monitors().list(home.workspace, FIRST).await.unwrap();
+        assert_eq!((page.monitors.len(), page.left_out, page.total), (1, 1, 2));
+        let alone = home.store.monitors().get(home.workspace, damaged).await;
+        assert!(matches!(alone, Err(StoreError::Corrupt { .. })), "{alone:?}");
+        assert_eq!(home.store.results().since_for_boot(instant(0)).await.unwrap().len(), 2);
+        assert_eq!(named(home), [format!("monitors/{damaged}")]);
+
+        let found = home.store.doctor().examine().await.unwrap();
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(found[0].columns["periodicity"], "7w");
+        let refused = home.store.doctor().remove("monitors", &sound.to_string()).await;
+        assert!(matches!(refused, Err(StoreError::NotFound { .. })), "{refused:?}");
+        home.store.doctor().remove("monitors", &damaged.to_string()).await.unwrap();
+        assert_eq!(home.store.doctor().examine().await.unwrap(), []);
+        assert_eq!(home.store.monitors().list(home.workspace, FIRST).await.unwrap().total, 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn damaged_results_are_kept_and_put_back() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        for minute in 0..40 {
+            let result = a_result(monitor, Region::FlyAms, minute * MINUTE);
+            home.commit(of(vec![result])).await.unwrap();
+        }
+        home.execute_owned(format!(
+            "CREATE TABLE sound AS SELECT * FROM recent_results; \
+             UPDATE recent_results SET body = {} WHERE key = (SELECT MIN(key) FROM recent_results)",
+            bytes(home, "00")
+        ))
+        .await;
+        let store = &home.store;
+        let newest = store.results().newest(home.workspace, monitor, instant(0), 100).await.unwrap();
+        assert_eq!(newest.len(), 39);
+        assert!(store.results().latest_slot().await.unwrap().is_some());
+        while store.history().gather().await.unwrap().results > 0 {}
+        assert_eq!(home.count("unreadable_rows").await, 1);
+        let found = store.doctor().examine().await.unwrap();
+        assert_eq!((found.len(), found[0].table.as_str()), (1, "recent_results"));
+        assert_eq!(found[0].columns["body"], "00");
+        assert_eq!(store.doctor().repair().await.unwrap(), 0);
+
+        home.execute(
+            "UPDATE unreadable_rows SET body = (SELECT body FROM sound WHERE sound.key = unreadable_rows.key)",
+        )
+        .await;
+        assert_eq!(store.doctor().repair().await.unwrap(), 1);
+        assert_eq!(store.doctor().examine().await.unwrap(), []);
+        while store.history().gather().await.unwrap().results > 0 {}
+        let sums = store.history().sums(home.workspace, monitor, instant(0)).await.unwrap();
+        assert_eq!(sums.values().map(Sum::checks).sum::<u32>(), 40);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_damaged_block_makes_room_for_new_results() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        let at = |minute: i64| a_result(monitor, Region::FlyAms, minute * MINUTE);
+        home.commit(of(vec![at(0), at(20)])).await.unwrap();
+        while home.store.history().gather().await.unwrap().results > 0 {}
+        let damaged = bytes(home, "ffffff");
+        home.execute_owned(format!(
+            "UPDATE result_blocks SET body = {damaged}; UPDATE hour_sums SET body = {damaged}"
+        ))
+        .await;
+        home.commit(of(vec![at(1), at(40)])).await.unwrap();
+        while home.store.history().gather().await.unwrap().results > 0 {}
+        assert_eq!(home.count("unreadable_rows").await, 2);
+        let logs = home.store.results().newest(home.workspace, monitor, instant(0), 10).await;
+        assert!(logs.is_ok(), "{logs:?}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_store_with_damaged_rows_opens_again() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        home.commit(of(vec![a_result(monitor, Region::FlyAms, 1)])).await.unwrap();
+        home.execute_owned(format!("UPDATE recent_results SET body = {}", bytes(home, "0102")))
+            .await;
+        home.store.clone().close().await.unwrap();
+        let store = open(home.settings()).await;
+        assert_eq!(store.results().since_for_boot(instant(0)).await.unwrap(), []);
+        assert_eq!(store.quarantine().count(), 1);
+        assert!(store.results().latest_slot().await.unwrap().is_none());
+    })
+    .await;
+}
