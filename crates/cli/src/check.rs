@@ -77,7 +77,7 @@ pub(crate) async fn run(target: Target, manner: Manner) -> Result<ExitCode> {
     let probe = Probe::new(manner.probe()?);
     let attempts = probe.run(&job, || ctx.now()).await;
     let outcome = attempts.last().map_or(Outcome::Failure, |(_, assessment)| assessment.outcome);
-    let evidence = Evidence::of(attempts);
+    let evidence = Evidence::of(&job.plan, attempts);
     if manner.json {
         let attempts = evidence.attempts;
         output::print(json!({ "target": target, "outcome": word(outcome), "attempts": attempts }));

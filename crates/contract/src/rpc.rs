@@ -30,7 +30,7 @@ pub use self::error::{
     unknown_method, with_request_id,
 };
 pub use self::json::check_json;
-pub use self::methods::{Method, field_names, method, methods, service_names};
+pub use self::methods::{Method, field_names, method, methods, redacted_fields, service_names};
 pub use self::refused::{Answered, refused};
 pub use self::strict::Strict;
 pub use self::whoami::{Actor, Whoami};

@@ -121,8 +121,20 @@ pub fn shown_group(group: &ComponentGroup) -> wire::ComponentGroup {
     }
 }
 
-/// A subscriber as an answer, with why it is told nothing where that is so. The URL of a webhook is a
-/// secret: a read key gets none.
+/// An email address as the caller may read it: a read key gets its first character and its domain.
+fn shown_address(address: &str, secrets: Secrets) -> String {
+    match (secrets, address.rsplit_once('@')) {
+        (Secrets::LeftOut, Some((user, domain))) => {
+            let first: String = user.chars().take(1).collect();
+            format!("{first}…@{domain}")
+        }
+        (Secrets::LeftOut, None) => String::new(),
+        (Secrets::Shown, _) => address.to_owned(),
+    }
+}
+
+/// A subscriber as an answer, with why it is told nothing where that is so. A read key gets no URL of a
+/// webhook, and only a part of an email address.
 pub fn shown_subscriber(
     subscriber: &Subscriber,
     not_told: Option<NotTold>,
@@ -130,7 +142,7 @@ pub fn shown_subscriber(
 ) -> wire::Subscriber {
     let settings = &subscriber.settings;
     let (email, webhook_url) = match &settings.destination {
-        Destination::Email(address) => (Some(address.clone()), None),
+        Destination::Email(address) => (Some(shown_address(address, secrets)), None),
         Destination::Webhook(url) => {
             (None, Some(url.expose().clone()).filter(|_| secrets == Secrets::Shown))
         }

@@ -189,7 +189,8 @@ export interface HttpMonitor {
   name: string;
   /**
    * What is requested: an http or https address, 1 to 2048 characters. Credentials in it are sent
-   * as Basic authorisation, and are left out of answers to read-only keys. Required.
+   * as Basic authorisation. Read-only keys read it without credentials, and with `…` for its query.
+   * Required.
    */
   url: string;
   /**
@@ -268,7 +269,8 @@ export interface HttpMonitorInput {
   name: string;
   /**
    * What is requested: an http or https address, 1 to 2048 characters. Credentials in it are sent
-   * as Basic authorisation, and are left out of answers to read-only keys. Required.
+   * as Basic authorisation. Read-only keys read it without credentials, and with `…` for its query.
+   * Required.
    */
   url: string;
   /**

@@ -361,10 +361,10 @@ export interface OpsgenieInput {
 /** An HTTP endpoint of your own. */
 export interface Webhook {
   /**
-   * URL that events are posted to: http or https, 1 to 2048 characters. Credentials in it are left
-   * out of answers to read-only keys. Required.
+   * URL that events are posted to: http or https, 1 to 2048 characters. Required. A secret: read-only
+   * keys read its scheme and host, and `…` for the rest.
    */
-  endpoint: string;
+  endpoint?: string;
   /** Up to 20 headers, sent in this order. */
   headers: WebhookHeader[];
 }
@@ -376,8 +376,8 @@ export interface Webhook {
  */
 export interface WebhookInput {
   /**
-   * URL that events are posted to: http or https, 1 to 2048 characters. Credentials in it are left
-   * out of answers to read-only keys. Required.
+   * URL that events are posted to: http or https, 1 to 2048 characters. Required. A secret: read-only
+   * keys read its scheme and host, and `…` for the rest.
    */
   endpoint: string;
   /** Up to 20 headers, sent in this order. */

@@ -853,7 +853,10 @@ export interface Subscriber {
   id: string;
   /** The page, `page_…`. Required. */
   pageId: string;
-  /** Address that emails go to. Either this or `webhookUrl`. */
+  /**
+   * Address that emails go to. Either this or `webhookUrl`. Read-only keys read its first character and
+   * its domain.
+   */
   email?: string;
   /**
    * http or https URL that webhooks go to, up to 2048 characters. They are signed with the secrets of
@@ -897,7 +900,10 @@ export interface Subscriber {
 export interface SubscriberInput {
   /** The page, `page_…`. Required. */
   pageId: string;
-  /** Address that emails go to. Either this or `webhookUrl`. */
+  /**
+   * Address that emails go to. Either this or `webhookUrl`. Read-only keys read its first character and
+   * its domain.
+   */
   email?: string | undefined;
   /**
    * http or https URL that webhooks go to, up to 2048 characters. They are signed with the secrets of

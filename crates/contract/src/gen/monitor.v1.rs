@@ -22,7 +22,7 @@ impl ::core::fmt::Debug for Header {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.debug_struct("Header")
             .field("key", &self.key)
-            .field("value", &self.value)
+            .field("value", &::core::format_args!("[REDACTED]"))
             .finish()
     }
 }
@@ -765,7 +765,8 @@ pub struct HttpMonitor {
     #[serde(rename = "name", skip_serializing_if = "::core::option::Option::is_none")]
     pub name: ::core::option::Option<::buffa::alloc::string::String>,
     /// What is requested: an http or https address, 1 to 2048 characters. Credentials in it are sent
-    /// as Basic authorisation, and are left out of answers to read-only keys. Required.
+    /// as Basic authorisation. Read-only keys read it without credentials, and with `…` for its query.
+    /// Required.
     ///
     /// Field 3: `url`
     #[serde(rename = "url", skip_serializing_if = "::core::option::Option::is_none")]
@@ -948,7 +949,7 @@ impl ::core::fmt::Debug for HttpMonitor {
         f.debug_struct("HttpMonitor")
             .field("id", &self.id)
             .field("name", &self.name)
-            .field("url", &self.url)
+            .field("url", &::core::format_args!("[REDACTED]"))
             .field("periodicity", &self.periodicity)
             .field("method", &self.method)
             .field("body", &self.body)
@@ -10772,7 +10773,7 @@ pub mod __buffa {
         #[allow(unused_imports)]
         use super::*;
         /// A header sent with each check.
-        #[derive(Clone, Debug, Default)]
+        #[derive(Clone, Default)]
         pub struct HeaderView<'a> {
             /// Name of the header. Required. Names that belong to the connection, `Content-Length`, and
             /// line breaks are refused.
@@ -10783,6 +10784,14 @@ pub mod __buffa {
             ///
             /// Field 2: `value`
             pub value: ::core::option::Option<&'a str>,
+        }
+        impl<'a> ::core::fmt::Debug for HeaderView<'a> {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                f.debug_struct("HeaderView")
+                    .field("key", &self.key)
+                    .field("value", &::core::format_args!("[REDACTED]"))
+                    .finish()
+            }
         }
         impl<'a> ::buffa::MessageView<'a> for HeaderView<'a> {
             type Owned = super::super::Header;
@@ -12274,7 +12283,7 @@ pub mod __buffa {
             }
         }
         /// A monitor that sends HTTP requests.
-        #[derive(Clone, Debug, Default)]
+        #[derive(Clone, Default)]
         pub struct HttpMonitorView<'a> {
             /// Output: identifier of the monitor, `mon_…`. In an update it says which monitor is meant.
             ///
@@ -12285,7 +12294,8 @@ pub mod __buffa {
             /// Field 2: `name`
             pub name: ::core::option::Option<&'a str>,
             /// What is requested: an http or https address, 1 to 2048 characters. Credentials in it are sent
-            /// as Basic authorisation, and are left out of answers to read-only keys. Required.
+            /// as Basic authorisation. Read-only keys read it without credentials, and with `…` for its query.
+            /// Required.
             ///
             /// Field 3: `url`
             pub url: ::core::option::Option<&'a str>,
@@ -12393,6 +12403,35 @@ pub mod __buffa {
             pub updated_at: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
+        }
+        impl<'a> ::core::fmt::Debug for HttpMonitorView<'a> {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                f.debug_struct("HttpMonitorView")
+                    .field("id", &self.id)
+                    .field("name", &self.name)
+                    .field("url", &::core::format_args!("[REDACTED]"))
+                    .field("periodicity", &self.periodicity)
+                    .field("method", &self.method)
+                    .field("body", &self.body)
+                    .field("timeout", &self.timeout)
+                    .field("degraded_at", &self.degraded_at)
+                    .field("retry", &self.retry)
+                    .field("follow_redirects", &self.follow_redirects)
+                    .field("active", &self.active)
+                    .field("public", &self.public)
+                    .field("description", &self.description)
+                    .field("regions", &self.regions)
+                    .field("headers", &self.headers)
+                    .field("status_code_assertions", &self.status_code_assertions)
+                    .field("body_assertions", &self.body_assertions)
+                    .field("header_assertions", &self.header_assertions)
+                    .field("status", &self.status)
+                    .field("effective_degraded_at", &self.effective_degraded_at)
+                    .field("resolved_regions", &self.resolved_regions)
+                    .field("created_at", &self.created_at)
+                    .field("updated_at", &self.updated_at)
+                    .finish()
+            }
         }
         impl<'a> ::buffa::MessageView<'a> for HttpMonitorView<'a> {
             type Owned = super::super::HttpMonitor;
@@ -13221,7 +13260,8 @@ pub mod __buffa {
                 self.0.reborrow().name
             }
             /// What is requested: an http or https address, 1 to 2048 characters. Credentials in it are sent
-            /// as Basic authorisation, and are left out of answers to read-only keys. Required.
+            /// as Basic authorisation. Read-only keys read it without credentials, and with `…` for its query.
+            /// Required.
             ///
             /// Field 3: `url`
             #[must_use]

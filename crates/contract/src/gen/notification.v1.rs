@@ -1030,7 +1030,9 @@ pub struct Discord {
 }
 impl ::core::fmt::Debug for Discord {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-        f.debug_struct("Discord").field("webhook_url", &self.webhook_url).finish()
+        f.debug_struct("Discord")
+            .field("webhook_url", &::core::format_args!("[REDACTED]"))
+            .finish()
     }
 }
 impl Discord {
@@ -1257,7 +1259,9 @@ pub struct Slack {
 }
 impl ::core::fmt::Debug for Slack {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-        f.debug_struct("Slack").field("webhook_url", &self.webhook_url).finish()
+        f.debug_struct("Slack")
+            .field("webhook_url", &::core::format_args!("[REDACTED]"))
+            .finish()
     }
 }
 impl Slack {
@@ -1375,7 +1379,7 @@ pub struct Pagerduty {
 impl ::core::fmt::Debug for Pagerduty {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.debug_struct("Pagerduty")
-            .field("integration_key", &self.integration_key)
+            .field("integration_key", &::core::format_args!("[REDACTED]"))
             .finish()
     }
 }
@@ -1499,7 +1503,7 @@ pub struct Opsgenie {
 impl ::core::fmt::Debug for Opsgenie {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.debug_struct("Opsgenie")
-            .field("api_key", &self.api_key)
+            .field("api_key", &::core::format_args!("[REDACTED]"))
             .field("region", &self.region)
             .finish()
     }
@@ -1620,8 +1624,8 @@ pub const __OPSGENIE_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::t
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct Webhook {
-    /// URL that events are posted to: http or https, 1 to 2048 characters. Credentials in it are left
-    /// out of answers to read-only keys. Required.
+    /// URL that events are posted to: http or https, 1 to 2048 characters. Required. A secret: read-only
+    /// keys read its scheme and host, and `…` for the rest.
     ///
     /// Field 1: `endpoint`
     #[serde(
@@ -1641,7 +1645,7 @@ pub struct Webhook {
 impl ::core::fmt::Debug for Webhook {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.debug_struct("Webhook")
-            .field("endpoint", &self.endpoint)
+            .field("endpoint", &::core::format_args!("[REDACTED]"))
             .field("headers", &self.headers)
             .finish()
     }
@@ -1792,7 +1796,7 @@ impl ::core::fmt::Debug for Header {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.debug_struct("Header")
             .field("key", &self.key)
-            .field("value", &self.value)
+            .field("value", &::core::format_args!("[REDACTED]"))
             .finish()
     }
 }
@@ -2271,7 +2275,9 @@ pub struct GoogleChat {
 }
 impl ::core::fmt::Debug for GoogleChat {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-        f.debug_struct("GoogleChat").field("webhook_url", &self.webhook_url).finish()
+        f.debug_struct("GoogleChat")
+            .field("webhook_url", &::core::format_args!("[REDACTED]"))
+            .finish()
     }
 }
 impl GoogleChat {
@@ -2388,7 +2394,9 @@ pub struct GrafanaOncall {
 }
 impl ::core::fmt::Debug for GrafanaOncall {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-        f.debug_struct("GrafanaOncall").field("webhook_url", &self.webhook_url).finish()
+        f.debug_struct("GrafanaOncall")
+            .field("webhook_url", &::core::format_args!("[REDACTED]"))
+            .finish()
     }
 }
 impl GrafanaOncall {
@@ -2519,7 +2527,7 @@ impl ::core::fmt::Debug for Ntfy {
         f.debug_struct("Ntfy")
             .field("topic", &self.topic)
             .field("server_url", &self.server_url)
-            .field("token", &self.token)
+            .field("token", &::core::format_args!("[REDACTED]"))
             .finish()
     }
 }
@@ -8867,13 +8875,20 @@ pub mod __buffa {
             }
         }
         /// A Discord channel, through a webhook.
-        #[derive(Clone, Debug, Default)]
+        #[derive(Clone, Default)]
         pub struct DiscordView<'a> {
             /// URL of the webhook: http or https, 1 to 2048 characters. Required. A secret: left out of
             /// answers to read-only keys.
             ///
             /// Field 1: `webhook_url`
             pub webhook_url: ::core::option::Option<&'a str>,
+        }
+        impl<'a> ::core::fmt::Debug for DiscordView<'a> {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                f.debug_struct("DiscordView")
+                    .field("webhook_url", &::core::format_args!("[REDACTED]"))
+                    .finish()
+            }
         }
         impl<'a> ::buffa::MessageView<'a> for DiscordView<'a> {
             type Owned = super::super::Discord;
@@ -9371,13 +9386,20 @@ pub mod __buffa {
             }
         }
         /// A Slack channel, through an incoming webhook.
-        #[derive(Clone, Debug, Default)]
+        #[derive(Clone, Default)]
         pub struct SlackView<'a> {
             /// URL of the webhook: http or https, 1 to 2048 characters. Required. A secret: left out of
             /// answers to read-only keys.
             ///
             /// Field 1: `webhook_url`
             pub webhook_url: ::core::option::Option<&'a str>,
+        }
+        impl<'a> ::core::fmt::Debug for SlackView<'a> {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                f.debug_struct("SlackView")
+                    .field("webhook_url", &::core::format_args!("[REDACTED]"))
+                    .finish()
+            }
         }
         impl<'a> ::buffa::MessageView<'a> for SlackView<'a> {
             type Owned = super::super::Slack;
@@ -9623,13 +9645,20 @@ pub mod __buffa {
             }
         }
         /// A PagerDuty service, through its Events API.
-        #[derive(Clone, Debug, Default)]
+        #[derive(Clone, Default)]
         pub struct PagerdutyView<'a> {
             /// Integration key of the service, 1 to 1024 characters. Required. A secret: left out of answers
             /// to read-only keys.
             ///
             /// Field 1: `integration_key`
             pub integration_key: ::core::option::Option<&'a str>,
+        }
+        impl<'a> ::core::fmt::Debug for PagerdutyView<'a> {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                f.debug_struct("PagerdutyView")
+                    .field("integration_key", &::core::format_args!("[REDACTED]"))
+                    .finish()
+            }
         }
         impl<'a> ::buffa::MessageView<'a> for PagerdutyView<'a> {
             type Owned = super::super::Pagerduty;
@@ -9879,7 +9908,7 @@ pub mod __buffa {
             }
         }
         /// An Opsgenie team.
-        #[derive(Clone, Debug, Default)]
+        #[derive(Clone, Default)]
         pub struct OpsgenieView<'a> {
             /// API key of the integration, 1 to 1024 characters. Required. A secret: left out of answers to
             /// read-only keys.
@@ -9890,6 +9919,14 @@ pub mod __buffa {
             ///
             /// Field 2: `region`
             pub region: ::core::option::Option<&'a str>,
+        }
+        impl<'a> ::core::fmt::Debug for OpsgenieView<'a> {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                f.debug_struct("OpsgenieView")
+                    .field("api_key", &::core::format_args!("[REDACTED]"))
+                    .field("region", &self.region)
+                    .finish()
+            }
         }
         impl<'a> ::buffa::MessageView<'a> for OpsgenieView<'a> {
             type Owned = super::super::Opsgenie;
@@ -10161,10 +10198,10 @@ pub mod __buffa {
             }
         }
         /// An HTTP endpoint of your own.
-        #[derive(Clone, Debug, Default)]
+        #[derive(Clone, Default)]
         pub struct WebhookView<'a> {
-            /// URL that events are posted to: http or https, 1 to 2048 characters. Credentials in it are left
-            /// out of answers to read-only keys. Required.
+            /// URL that events are posted to: http or https, 1 to 2048 characters. Required. A secret: read-only
+            /// keys read its scheme and host, and `…` for the rest.
             ///
             /// Field 1: `endpoint`
             pub endpoint: ::core::option::Option<&'a str>,
@@ -10175,6 +10212,14 @@ pub mod __buffa {
                 'a,
                 super::super::__buffa::view::HeaderView<'a>,
             >,
+        }
+        impl<'a> ::core::fmt::Debug for WebhookView<'a> {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                f.debug_struct("WebhookView")
+                    .field("endpoint", &::core::format_args!("[REDACTED]"))
+                    .field("headers", &self.headers)
+                    .finish()
+            }
         }
         impl<'a> ::buffa::MessageView<'a> for WebhookView<'a> {
             type Owned = super::super::Webhook;
@@ -10426,8 +10471,8 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// URL that events are posted to: http or https, 1 to 2048 characters. Credentials in it are left
-            /// out of answers to read-only keys. Required.
+            /// URL that events are posted to: http or https, 1 to 2048 characters. Required. A secret: read-only
+            /// keys read its scheme and host, and `…` for the rest.
             ///
             /// Field 1: `endpoint`
             #[must_use]
@@ -10478,7 +10523,7 @@ pub mod __buffa {
             }
         }
         /// A header of every request to a webhook's endpoint.
-        #[derive(Clone, Debug, Default)]
+        #[derive(Clone, Default)]
         pub struct HeaderView<'a> {
             /// Name of the header. Required. Names that belong to the connection, `Content-Length`, and
             /// line breaks are refused.
@@ -10489,6 +10534,14 @@ pub mod __buffa {
             ///
             /// Field 2: `value`
             pub value: ::core::option::Option<&'a str>,
+        }
+        impl<'a> ::core::fmt::Debug for HeaderView<'a> {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                f.debug_struct("HeaderView")
+                    .field("key", &self.key)
+                    .field("value", &::core::format_args!("[REDACTED]"))
+                    .finish()
+            }
         }
         impl<'a> ::buffa::MessageView<'a> for HeaderView<'a> {
             type Owned = super::super::Header;
@@ -11514,13 +11567,20 @@ pub mod __buffa {
             }
         }
         /// A Google Chat space, through a webhook.
-        #[derive(Clone, Debug, Default)]
+        #[derive(Clone, Default)]
         pub struct GoogleChatView<'a> {
             /// URL of the webhook: http or https, 1 to 2048 characters. Required. A secret: left out of
             /// answers to read-only keys.
             ///
             /// Field 1: `webhook_url`
             pub webhook_url: ::core::option::Option<&'a str>,
+        }
+        impl<'a> ::core::fmt::Debug for GoogleChatView<'a> {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                f.debug_struct("GoogleChatView")
+                    .field("webhook_url", &::core::format_args!("[REDACTED]"))
+                    .finish()
+            }
         }
         impl<'a> ::buffa::MessageView<'a> for GoogleChatView<'a> {
             type Owned = super::super::GoogleChat;
@@ -11768,13 +11828,20 @@ pub mod __buffa {
             }
         }
         /// A Grafana OnCall integration.
-        #[derive(Clone, Debug, Default)]
+        #[derive(Clone, Default)]
         pub struct GrafanaOncallView<'a> {
             /// URL of the webhook: http or https, 1 to 2048 characters. Required. A secret: left out of
             /// answers to read-only keys.
             ///
             /// Field 1: `webhook_url`
             pub webhook_url: ::core::option::Option<&'a str>,
+        }
+        impl<'a> ::core::fmt::Debug for GrafanaOncallView<'a> {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                f.debug_struct("GrafanaOncallView")
+                    .field("webhook_url", &::core::format_args!("[REDACTED]"))
+                    .finish()
+            }
         }
         impl<'a> ::buffa::MessageView<'a> for GrafanaOncallView<'a> {
             type Owned = super::super::GrafanaOncall;
@@ -12030,7 +12097,7 @@ pub mod __buffa {
             }
         }
         /// A topic of an ntfy server.
-        #[derive(Clone, Debug, Default)]
+        #[derive(Clone, Default)]
         pub struct NtfyView<'a> {
             /// Topic to publish to, 1 to 256 characters. Required.
             ///
@@ -12046,6 +12113,15 @@ pub mod __buffa {
             ///
             /// Field 3: `token`
             pub token: ::core::option::Option<&'a str>,
+        }
+        impl<'a> ::core::fmt::Debug for NtfyView<'a> {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                f.debug_struct("NtfyView")
+                    .field("topic", &self.topic)
+                    .field("server_url", &self.server_url)
+                    .field("token", &::core::format_args!("[REDACTED]"))
+                    .finish()
+            }
         }
         impl<'a> ::buffa::MessageView<'a> for NtfyView<'a> {
             type Owned = super::super::Ntfy;

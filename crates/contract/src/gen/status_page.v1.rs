@@ -151,7 +151,7 @@ impl ::core::fmt::Debug for StatusPage {
             .field("icon", &self.icon)
             .field("custom_domain", &self.custom_domain)
             .field("access_type", &self.access_type)
-            .field("password", &self.password)
+            .field("password", &::core::format_args!("[REDACTED]"))
             .field("auth_email_domains", &self.auth_email_domains)
             .field("published", &self.published)
             .field("theme", &self.theme)
@@ -9016,7 +9016,8 @@ pub struct Subscriber {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub page_id: ::core::option::Option<::buffa::alloc::string::String>,
-    /// Address that emails go to. Either this or `webhook_url`.
+    /// Address that emails go to. Either this or `webhook_url`. Read-only keys read its first character and
+    /// its domain.
     ///
     /// Field 3: `email`
     #[serde(rename = "email", skip_serializing_if = "::core::option::Option::is_none")]
@@ -9110,8 +9111,8 @@ impl ::core::fmt::Debug for Subscriber {
         f.debug_struct("Subscriber")
             .field("id", &self.id)
             .field("page_id", &self.page_id)
-            .field("email", &self.email)
-            .field("webhook_url", &self.webhook_url)
+            .field("email", &::core::format_args!("[REDACTED]"))
+            .field("webhook_url", &::core::format_args!("[REDACTED]"))
             .field("language", &self.language)
             .field("component_ids", &self.component_ids)
             .field("topics", &self.topics)
@@ -10344,7 +10345,7 @@ pub mod __buffa {
         #[allow(unused_imports)]
         use super::*;
         /// A status page.
-        #[derive(Clone, Debug, Default)]
+        #[derive(Clone, Default)]
         pub struct StatusPageView<'a> {
             /// Output: identifier of the status page, `page_…`. In an update it says which page is meant.
             ///
@@ -10419,6 +10420,28 @@ pub mod __buffa {
             ///
             /// Field 34: `allow_indexing`
             pub allow_indexing: ::core::option::Option<bool>,
+        }
+        impl<'a> ::core::fmt::Debug for StatusPageView<'a> {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                f.debug_struct("StatusPageView")
+                    .field("id", &self.id)
+                    .field("title", &self.title)
+                    .field("slug", &self.slug)
+                    .field("description", &self.description)
+                    .field("homepage_url", &self.homepage_url)
+                    .field("contact_url", &self.contact_url)
+                    .field("icon", &self.icon)
+                    .field("custom_domain", &self.custom_domain)
+                    .field("access_type", &self.access_type)
+                    .field("password", &::core::format_args!("[REDACTED]"))
+                    .field("auth_email_domains", &self.auth_email_domains)
+                    .field("published", &self.published)
+                    .field("theme", &self.theme)
+                    .field("created_at", &self.created_at)
+                    .field("updated_at", &self.updated_at)
+                    .field("allow_indexing", &self.allow_indexing)
+                    .finish()
+            }
         }
         impl<'a> ::buffa::MessageView<'a> for StatusPageView<'a> {
             type Owned = super::super::StatusPage;
@@ -29263,7 +29286,7 @@ pub mod __buffa {
             }
         }
         /// Somebody, or a program, who is told what happens on a status page.
-        #[derive(Clone, Debug, Default)]
+        #[derive(Clone, Default)]
         pub struct SubscriberView<'a> {
             /// Output: identifier of the subscriber, `sub_…`.
             ///
@@ -29273,7 +29296,8 @@ pub mod __buffa {
             ///
             /// Field 2: `page_id`
             pub page_id: ::core::option::Option<&'a str>,
-            /// Address that emails go to. Either this or `webhook_url`.
+            /// Address that emails go to. Either this or `webhook_url`. Read-only keys read its first character and
+            /// its domain.
             ///
             /// Field 3: `email`
             pub email: ::core::option::Option<&'a str>,
@@ -29323,6 +29347,24 @@ pub mod __buffa {
             ///
             /// Field 34: `not_told_because`
             pub not_told_because: ::core::option::Option<&'a str>,
+        }
+        impl<'a> ::core::fmt::Debug for SubscriberView<'a> {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                f.debug_struct("SubscriberView")
+                    .field("id", &self.id)
+                    .field("page_id", &self.page_id)
+                    .field("email", &::core::format_args!("[REDACTED]"))
+                    .field("webhook_url", &::core::format_args!("[REDACTED]"))
+                    .field("language", &self.language)
+                    .field("component_ids", &self.component_ids)
+                    .field("topics", &self.topics)
+                    .field("kind", &self.kind)
+                    .field("state", &self.state)
+                    .field("created_at", &self.created_at)
+                    .field("confirmed_at", &self.confirmed_at)
+                    .field("not_told_because", &self.not_told_because)
+                    .finish()
+            }
         }
         impl<'a> ::buffa::MessageView<'a> for SubscriberView<'a> {
             type Owned = super::super::Subscriber;
@@ -29827,7 +29869,8 @@ pub mod __buffa {
             pub fn page_id(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().page_id
             }
-            /// Address that emails go to. Either this or `webhook_url`.
+            /// Address that emails go to. Either this or `webhook_url`. Read-only keys read its first character and
+            /// its domain.
             ///
             /// Field 3: `email`
             #[must_use]

@@ -9,13 +9,13 @@ use url::Url;
 
 use super::wire;
 
-/// Whether the caller reads secrets: values of headers, and credentials in a URL (design §4, §5).
+/// Whether the caller reads secrets: the fields that the contract marks with `debug_redact` (design §4, §5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Secrets {
     /// A write key reads what it wrote.
     Shown,
-    /// A read key reads names without values and URLs without credentials; nothing stands in their
-    /// place.
+    /// A read key reads names without values, URLs without credentials and query, and addresses of people
+    /// only in part.
     LeftOut,
 }
 
@@ -79,7 +79,7 @@ impl Shown<'_> {
             url: Some(shown_url(&check.url, self.secrets)),
             periodicity: Some(settings.periodicity.to_string()),
             method: Some(check.method.to_string()),
-            body: Some(check.body.clone()),
+            body: (self.secrets == Secrets::Shown).then(|| check.body.clone()),
             timeout: Some(settings.timeout_ms as i32),
             degraded_at: settings.degraded_at_ms.map(|ms| ms as i32),
             retry: Some(i32::from(settings.retry)),
@@ -156,19 +156,35 @@ pub fn instant(at: Timestamp) -> MessageField<WireTimestamp, Inline<WireTimestam
     })
 }
 
-/// A URL without the credentials in it, where the caller does not read those.
-pub(crate) fn shown_url(written: &str, secrets: Secrets) -> String {
-    match (secrets, Url::parse(written)) {
-        (Secrets::LeftOut, Ok(mut url))
-            if !url.username().is_empty() || url.password().is_some() =>
-        {
+/// A URL, or a reference to one, as the caller may read it: where it reads no secrets without credentials,
+/// and with `…` for a query, which may hold a token.
+pub fn shown_url(written: &str, secrets: Secrets) -> String {
+    if secrets == Secrets::Shown {
+        return written.to_owned();
+    }
+    let mut shown = match Url::parse(written) {
+        Ok(mut url) if !url.username().is_empty() || url.password().is_some() => {
             // A URL that has credentials can be without them.
             let _ = url.set_password(None);
             let _ = url.set_username("");
             url.into()
         }
-        (Secrets::LeftOut | Secrets::Shown, _) => written.to_owned(),
+        Ok(_) | Err(_) => written.to_owned(),
+    };
+    if let Some(query) = shown.find('?') {
+        shown.truncate(query);
+        shown.push_str("?…");
     }
+    shown
+}
+
+/// Where a webhook goes, as the caller may read it: its path is often the only secret that it has.
+pub(crate) fn shown_endpoint(written: &str, secrets: Secrets) -> String {
+    if secrets == Secrets::Shown {
+        return written.to_owned();
+    }
+    let origin = Url::parse(written).ok().map(|url| url.origin().ascii_serialization());
+    origin.map(|origin| format!("{origin}/…")).unwrap_or_default()
 }
 
 fn words(regions: &[Region]) -> Vec<String> {

@@ -7,7 +7,7 @@ use rules::notification::{
 };
 
 use super::wire;
-use crate::monitor::{Secrets, instant, shown_url};
+use crate::monitor::{Secrets, instant, shown_endpoint, shown_url};
 
 /// The channel as its answer shows it.
 pub fn shown(channel: &Channel, secrets: Secrets) -> wire::Notification {
@@ -91,7 +91,7 @@ fn put(shown: &mut wire::Notification, provider: &Provider, secrets: Secrets) {
 fn webhook(block: &Webhook, secrets: Secrets) -> wire::Webhook {
     let headers = block.headers.iter();
     wire::Webhook {
-        endpoint: Some(shown_url(&block.endpoint, secrets)),
+        endpoint: Some(shown_endpoint(&block.endpoint, secrets)),
         headers: headers
             .map(|header| wire::Header {
                 key: Some(header.key.clone()),

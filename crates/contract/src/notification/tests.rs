@@ -122,7 +122,7 @@ fn a_read_key_gets_every_block_without_its_secrets() {
     slack {}
     pagerduty {}
     opsgenie {"region":"eu"}
-    webhook {"endpoint":"https://example.com/hook","headers":[{"key":"X-Token"},{"key":"X-Empty"}]}
+    webhook {"endpoint":"https://example.com/…","headers":[{"key":"X-Token"},{"key":"X-Empty"}]}
     telegram {"chatId":"@ops"}
     sms {"phoneNumber":"+4915112345678"}
     whatsapp {"phoneNumber":"+4915112345678"}

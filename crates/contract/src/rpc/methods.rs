@@ -53,6 +53,18 @@ pub fn field_names(message: &str) -> Option<impl Iterator<Item = &'static str>> 
     Some(message.fields().iter().map(FieldDescriptor::name))
 }
 
+/// The fields that read-only keys read in part or not at all, each as `package.Message.field`: the proto
+/// marks them with `debug_redact`, so that logs and debuggers of other languages hide them too.
+pub fn redacted_fields() -> Vec<String> {
+    let fields = POOL.messages().iter().flat_map(|message| {
+        let redacted = message.fields().iter().filter(|field| {
+            field.options().and_then(|options| options.debug_redact).unwrap_or_default()
+        });
+        redacted.map(|field| format!("{}.{}", message.full_name(), field.name()))
+    });
+    fields.collect()
+}
+
 /// The contract's own description.
 pub(super) static POOL: LazyLock<DescriptorPool> = LazyLock::new(|| {
     DescriptorPool::decode(super::DESCRIPTORS).expect("codegen wrote a whole description")

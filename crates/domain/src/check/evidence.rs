@@ -9,7 +9,8 @@ mod keep;
 use rules::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{AssertionResult, Assessment, Attempt, Certificate, DnsAnswer, Failure, Phases};
+use super::redact::Configured;
+use super::{AssertionResult, Assessment, Attempt, Certificate, DnsAnswer, Failure, Phases, Plan};
 
 /// Bytes of names and values kept of the final hop's headers; the line that goes past is the last.
 const HEADER_BYTES_FINAL: usize = 8 * 1024;
@@ -72,14 +73,17 @@ pub struct HopEvidence {
 }
 
 impl Evidence {
-    /// What is kept of these attempts: all of them.
-    pub fn of(attempts: Vec<(Attempt, Assessment)>) -> Self {
-        Self {
-            attempts: attempts
-                .into_iter()
-                .map(|(attempt, assessment)| keep::attempt(attempt, assessment))
-                .collect(),
-        }
+    /// What is kept of these attempts of a plan: all of them, without the secrets of the plan.
+    pub fn of(plan: &Plan, attempts: Vec<(Attempt, Assessment)>) -> Self {
+        let secrets = Configured::of(plan);
+        let keep = |(attempt, assessment)| {
+            let mut kept = keep::attempt(attempt, assessment);
+            if !secrets.is_empty() {
+                kept.hide(&secrets);
+            }
+            kept
+        };
+        Self { attempts: attempts.into_iter().map(keep).collect() }
     }
 }
 

@@ -1,7 +1,11 @@
 //! What people may see of what was sent and received: credentials hidden, texts shortened to one
 //! line. Encrypting what is kept belongs to `store`.
 
+mod configured;
+
 use std::borrow::Cow;
+
+pub(super) use configured::Configured;
 
 /// Stands where a credential stood.
 const HIDDEN: &str = "…";

@@ -55,7 +55,7 @@ pub fn conclude(
     };
     let wanted = job.keep_evidence || outcome != Outcome::Success;
     if wanted && !attempts.is_empty() {
-        result.evidence = Some(Arc::new(Evidence::of(attempts)));
+        result.evidence = Some(Arc::new(Evidence::of(&job.plan, attempts)));
     }
     result
 }

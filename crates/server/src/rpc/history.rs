@@ -20,6 +20,7 @@ use domain::history::{Span, Sum, uptime};
 use rules::{Region, Timestamp, Violation, Violations, limits};
 use store::{LogFilter, StoreError};
 
+use super::call::secrets;
 use super::monitor::{find, monitor_id};
 use crate::app::{App, refusal};
 use crate::auth::Caller;
@@ -142,7 +143,7 @@ pub(super) async fn get(
     let attempts = result.evidence.iter().flat_map(|evidence| &evidence.attempts);
     Ok(GetResponseLogResponse {
         log: log::line(&result).into(),
-        attempts: attempts.map(log::attempt).collect(),
+        attempts: attempts.map(|it| log::attempt(it, secrets(caller))).collect(),
     })
 }
 

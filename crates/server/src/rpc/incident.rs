@@ -14,7 +14,7 @@ use rules::{IncidentId, MonitorId, Violation, Violations};
 use store::{Incident, IncidentFilter, NewComment};
 
 use self::shown::{entry, evidence, shown};
-use super::call::{caller, change, id, idempotency};
+use super::call::{caller, change, id, idempotency, secrets};
 use super::history::time;
 use super::list::{Asked, Part, total};
 use super::monitor::{unavailable, whole};
@@ -62,7 +62,7 @@ impl IncidentService for Incidents {
         Response::ok(GetIncidentResponse {
             incident: shown(&found.incident).into(),
             timeline: found.timeline.iter().map(entry).collect(),
-            evidence: found.evidence.iter().map(evidence).collect(),
+            evidence: found.evidence.iter().map(|it| evidence(it, secrets(caller))).collect(),
         })
     }
 

@@ -20,6 +20,7 @@ mod limits;
 mod observe;
 mod pipeline;
 mod protocols;
+mod read_keys;
 mod rpc;
 mod screen;
 mod stock;

@@ -7,7 +7,7 @@ use super::{
     AttemptEvidence, CHAIN, HEADER_BYTES_FINAL, HEADER_BYTES_REDIRECT, HopEvidence, RECORDS,
     TEXT_CHARS,
 };
-use crate::check::redact::{self, shorten};
+use crate::check::redact::{self, Configured, shorten};
 use crate::check::{
     Assessment, Attempt, Body, Certificate, DnsAnswer, Failure, Hop, HttpSeen, Phases, Seen,
     TcpSeen, http,
@@ -59,6 +59,19 @@ impl AttemptEvidence {
                 }
             })
             .collect();
+    }
+}
+
+impl AttemptEvidence {
+    /// Hides the configured secrets in everything that the other side may have repeated.
+    pub(super) fn hide(&mut self, secrets: &Configured) {
+        let failure = self.failure.iter_mut().map(|failure| &mut failure.detail);
+        let seen = self.assertions.iter_mut().map(|assertion| &mut assertion.seen);
+        let hops = self.hops.iter_mut().flat_map(|hop| {
+            hop.url.iter_mut().chain(hop.headers.iter_mut().map(|(_, value)| value))
+        });
+        let texts = failure.chain(&mut self.reasons).chain(seen).chain(hops).chain(&mut self.body);
+        texts.for_each(|text| secrets.hide(text));
     }
 }
 

@@ -5,13 +5,42 @@ use std::net::SocketAddr;
 use ::http::{HeaderMap, HeaderName, HeaderValue, Version};
 use bytes::Bytes;
 use proptest::prelude::*;
-use rules::{RecordKind, Timestamp};
+use rules::monitor::{CheckDraft, HeaderDraft, HttpDraft, Monitor, MonitorDraft};
+use rules::{MonitorId, RecordKind, Timestamp, WorkspaceId};
 
 use super::*;
 use crate::check::{Body, DnsRecord, DnsSeen, FailureKind, Hop, HttpSeen, Outcome, Seen, TcpSeen};
 
 const ADDRESS: SocketAddr =
     SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 443);
+
+/// A plan without secrets.
+fn plan() -> Plan {
+    plan_of("https://example.com/", &[], "")
+}
+
+fn plan_of(url: &str, headers: &[(&str, &str)], body: &str) -> Plan {
+    let text = |text: &str| Some(text.to_owned());
+    let header = |(key, value): &(&str, &str)| HeaderDraft { key: text(key), value: text(value) };
+    let mut draft = MonitorDraft::new(CheckDraft::Http(HttpDraft {
+        url: text(url),
+        method: text("POST"),
+        body: text(body),
+        headers: headers.iter().map(header).collect(),
+        ..HttpDraft::default()
+    }));
+    (draft.name, draft.periodicity) = (text("a monitor"), text("30s"));
+    let at = Timestamp::from_millis(0);
+    Plan::of(&Monitor {
+        id: MonitorId::from_bits(1),
+        workspace: WorkspaceId::from_bits(1),
+        revision: 1,
+        settings: draft.parse().unwrap(),
+        created_at: at,
+        updated_at: at,
+    })
+    .unwrap()
+}
 
 fn attempt(seen: Seen) -> (Attempt, Assessment) {
     let attempt = Attempt {
@@ -76,6 +105,44 @@ fn one_field_a_line(evidence: &Evidence) -> String {
     lines.join("\n")
 }
 
+// issue 16: "A target that echoes requests exposes configured `Authorization` values"
+#[test]
+fn a_server_that_repeats_the_request_reveals_no_secret() {
+    let plan = plan_of(
+        "https://ada:hunter22@example.com/a?token=tok-12345&page=7",
+        &[
+            ("Authorization", "Bearer abc.def.ghi"),
+            ("X-Tenant", "tenant-4711"),
+            ("Accept", "text/html"),
+        ],
+        r#"{"user":"ada","password":"pw-98765"}"#,
+    );
+    let echo =
+        r#"you sent Bearer abc.def.ghi, tenant-4711, {\"password\":\"pw-98765\"}, text/html"#;
+    let answer = hop(
+        "https://example.com/a?token=tok-12345&page=7",
+        500,
+        &[("x-echo", "abc.def.ghi"), ("location", "/b?t=tok-12345"), ("x-b64", "YWJjLmRlZi5naGk=")],
+    );
+    let body = Body { bytes: Bytes::from_static(echo.as_bytes()), truncated: false };
+    let (mut attempt, mut assessment) = attempt(Seen::Http(HttpSeen { hops: vec![answer], body }));
+    assessment.reasons = vec!["body `Bearer abc.d…` does not contain `ok`".to_owned()];
+    assessment.assertions[0].seen = "tenant-4711 and abc.d…".to_owned();
+    attempt.failure = Some(Failure::new(FailureKind::ProtocolBroken, "bad pw-98765".to_owned()));
+    let kept = Evidence::of(&plan, vec![(attempt, assessment)]);
+    insta::assert_snapshot!(one_field_a_line(&kept), @r#"
+    started_at: 1700000000000
+    latency_us: 1234
+    failure: {"kind":"protocol_broken","detail":"bad …"}
+    reasons: ["body `…` does not contain `ok`"]
+    assertions: [{"assertion":"body contains `ok`","holds":false,"seen":"… and …"}]
+    hop: {"url":"https://example.com/a?token=…&page=7","address":"127.0.0.1:443","phases":{"dns_us":1,"connect_us":2,"tls_us":null,"first_byte_us":null,"transfer_us":null},"version":"HTTP/2.0","status":500,"headers":[["x-echo","…"],["location","/b?t=…"],["x-b64","…k="]],"certificate":null}
+    body: "you sent …, …, {\\\"password\\\":\\\"…\\\"}, text/html"
+    body_truncated: false
+    answers: []
+    "#);
+}
+
 // design: §5 "Incidents keep evidence: … headers (redacted), the first 4 KiB of the body"
 #[test]
 fn evidence_of_an_http_failure_hides_credentials() {
@@ -88,7 +155,7 @@ fn evidence_of_an_http_failure_hides_credentials() {
     answer.certificate = Some(certificate());
     let body = Body { bytes: Bytes::from_static(b"sorry"), truncated: false };
     let seen = Seen::Http(HttpSeen { hops: vec![redirect, answer], body });
-    let evidence = Evidence::of(vec![attempt(seen)]);
+    let evidence = Evidence::of(&plan(), vec![attempt(seen)]);
     insta::assert_snapshot!(one_field_a_line(&evidence), @r#"
 started_at: 1700000000000
 latency_us: 1234
@@ -115,7 +182,7 @@ fn evidence_of_a_dns_failure_keeps_the_answers() {
         latency_us: 7,
     };
     let seen = DnsSeen { answers: vec![answer.clone()], phases: Phases::default() };
-    let kept = Evidence::of(vec![attempt(Seen::Dns(seen))]).attempts.remove(0);
+    let kept = Evidence::of(&plan(), vec![attempt(Seen::Dns(seen))]).attempts.remove(0);
     assert_eq!(kept.answers.len(), 1);
     assert_eq!(kept.answers[0].records, answer.records[..RECORDS]);
     assert_eq!(kept.answers[0].aliases, answer.aliases);
@@ -126,7 +193,7 @@ fn evidence_of_a_tcp_failure_keeps_the_address_and_the_failure() {
     let seen = Seen::Tcp(TcpSeen { phases: Phases::default(), address: Some(ADDRESS) });
     let (mut attempt, assessment) = attempt(seen);
     attempt.failure = Some(Failure::new(FailureKind::ConnectionRefused, "x".repeat(10_000)));
-    let kept = Evidence::of(vec![(attempt, assessment)]).attempts.remove(0);
+    let kept = Evidence::of(&plan(), vec![(attempt, assessment)]).attempts.remove(0);
     assert_eq!(kept.hops[0].address.as_deref(), Some("127.0.0.1:443"));
     let failure = kept.failure.expect("the attempt failed");
     assert_eq!(failure.kind, FailureKind::ConnectionRefused);
@@ -144,7 +211,7 @@ fn the_body_is_kept_to_4_kib_and_to_whole_characters() {
     ] {
         let body = Body { bytes: bytes.into(), truncated };
         let hops = vec![hop("http://example.com/", 200, &[])];
-        let kept = Evidence::of(vec![attempt(Seen::Http(HttpSeen { hops, body }))]);
+        let kept = Evidence::of(&plan(), vec![attempt(Seen::Http(HttpSeen { hops, body }))]);
         let kept = &kept.attempts[0];
         let text = kept.body.as_deref().expect("an answer came");
         assert_eq!((text.chars().count(), kept.body_truncated), (chars, goes_on));
@@ -168,7 +235,7 @@ fn the_worst_evidence_stays_below_1_mib() {
         let body = Body { bytes: Bytes::from(vec![0; 1 << 20]), truncated: true };
         attempt(Seen::Http(HttpSeen { hops, body }))
     };
-    let evidence = Evidence::of((0..11).map(|_| one()).collect());
+    let evidence = Evidence::of(&plan(), (0..11).map(|_| one()).collect());
     assert_eq!(evidence.attempts.len(), 11);
     assert_eq!(evidence.attempts[10].hops.len(), 11);
     let size = serde_json::to_vec(&evidence).unwrap().len();
@@ -191,7 +258,7 @@ proptest! {
         let content_type = format!("text/plain; charset={charset}").parse().unwrap();
         answer.headers.insert("content-type", content_type);
         let body = Body { bytes: body.into(), truncated };
-        let evidence = Evidence::of(vec![attempt(Seen::Http(HttpSeen { hops: vec![answer], body }))]);
+        let evidence = Evidence::of(&plan(),vec![attempt(Seen::Http(HttpSeen { hops: vec![answer], body }))]);
         let json = serde_json::to_string(&evidence).unwrap();
         prop_assert_eq!(serde_json::from_str::<Evidence>(&json).unwrap(), evidence);
     }

@@ -4,7 +4,7 @@ use contract::monitor::wire::{
     AssertionLog, AttemptLog, CertificateLog, DnsAnswerLog, DnsRecordLog, HopLog,
     Phases as ShownPhases, ResponseHeader, ResponseLog,
 };
-use contract::monitor::{instant, micros};
+use contract::monitor::{Secrets, instant, micros, shown_url};
 use domain::check::{
     AssertionResult, AttemptEvidence, Certificate, CheckResult, DnsAnswer, FailureKind,
     HopEvidence, Phases, Trigger,
@@ -48,7 +48,7 @@ pub(super) fn line(result: &CheckResult) -> ResponseLog {
 }
 
 /// One attempt with all that was kept of it.
-pub(in crate::rpc) fn attempt(attempt: &AttemptEvidence) -> AttemptLog {
+pub(in crate::rpc) fn attempt(attempt: &AttemptEvidence, secrets: Secrets) -> AttemptLog {
     let failure = attempt.failure.as_ref();
     AttemptLog {
         started_at: instant(attempt.started_at),
@@ -57,7 +57,7 @@ pub(in crate::rpc) fn attempt(attempt: &AttemptEvidence) -> AttemptLog {
         failure_detail: failure.map(|failure| failure.detail.clone()).unwrap_or_default(),
         reasons: attempt.reasons.clone(),
         assertions: attempt.assertions.iter().map(assertion).collect(),
-        hops: attempt.hops.iter().map(hop).collect(),
+        hops: attempt.hops.iter().map(|it| hop(it, secrets)).collect(),
         body: attempt.body.clone(),
         body_truncated: attempt.body_truncated,
         answers: attempt.answers.iter().map(answer).collect(),
@@ -82,11 +82,14 @@ fn assertion(result: &AssertionResult) -> AssertionLog {
     }
 }
 
-fn hop(hop: &HopEvidence) -> HopLog {
-    let header =
-        |(key, value): &(String, String)| ResponseHeader { key: key.clone(), value: value.clone() };
+fn hop(hop: &HopEvidence, secrets: Secrets) -> HopLog {
+    let header = |(key, value): &(String, String)| {
+        let is_url = key.eq_ignore_ascii_case("location");
+        let value = if is_url { shown_url(value, secrets) } else { value.clone() };
+        ResponseHeader { key: key.clone(), value }
+    };
     HopLog {
-        url: hop.url.clone().unwrap_or_default(),
+        url: hop.url.as_deref().map(|url| shown_url(url, secrets)).unwrap_or_default(),
         address: hop.address.clone().unwrap_or_default(),
         phases: phases(&hop.phases).into(),
         version: hop.version.clone().unwrap_or_default(),

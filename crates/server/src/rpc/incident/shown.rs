@@ -5,7 +5,7 @@ use contract::incident::wire::{
     Incident as ShownIncident, Person as ShownPerson, RegionEvidence, TimelineEntry,
     Told as ShownTold,
 };
-use contract::monitor::instant;
+use contract::monitor::{Secrets, instant};
 use rules::KeyId;
 use rules::incident::IncidentState;
 use store::{Entry, EvidenceEntry, Happened, Incident, Person, Told};
@@ -47,12 +47,12 @@ pub(super) fn entry(entry: &Entry) -> TimelineEntry {
 }
 
 /// What a region saw.
-pub(super) fn evidence(entry: &EvidenceEntry) -> RegionEvidence {
+pub(super) fn evidence(entry: &EvidenceEntry, secrets: Secrets) -> RegionEvidence {
     RegionEvidence {
         region: entry.identity.region.to_string(),
         slot: instant(entry.identity.slot),
         trigger: trigger(entry.identity.trigger).to_owned(),
-        attempts: entry.evidence.attempts.iter().map(attempt).collect(),
+        attempts: entry.evidence.attempts.iter().map(|it| attempt(it, secrets)).collect(),
     }
 }
 

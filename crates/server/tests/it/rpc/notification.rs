@@ -122,7 +122,7 @@ async fn secrets_are_left_out_for_read_keys_and_shown_to_write_keys() {
     slack {}
     pagerduty {}
     opsgenie {"region":"eu"}
-    webhook {"endpoint":"https://example.com/hook","headers":[{"key":"X-Token"},{"key":"X-Empty"}]}
+    webhook {"endpoint":"https://example.com/…","headers":[{"key":"X-Token"},{"key":"X-Empty"}]}
     telegram {"chatId":"@ops"}
     sms {"phoneNumber":"+4915112345678"}
     whatsapp {"phoneNumber":"+4915112345678"}
