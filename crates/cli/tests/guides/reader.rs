@@ -17,8 +17,9 @@ use crate::world::World;
 /// What the page writes before `…` for a key, and the fewest characters that follow in truth.
 const KEY: (&str, usize) = ("aloft_", 40);
 /// The same of everything that is answered.
-const ANSWERS: [(&str, usize); 15] = [
+const ANSWERS: [(&str, usize); 16] = [
     KEY,
+    ("ws_", 10),
     ("mon_", 10),
     ("chn_", 10),
     ("page_", 10),
@@ -113,6 +114,10 @@ impl Reader {
                 let promised: Value = serde_json::from_str(&self.placed(text)).unwrap();
                 let came = documents(&self.printed).iter().any(|came| fits(&promised, came));
                 assert!(came, "{place}: nothing fits it in: {}", self.printed);
+            }
+            ("dns", None) => {
+                let zone = self.filled(place, text);
+                self.world.publishes(&zone);
             }
             ("text", None) => {
                 for line in text.lines() {

@@ -48,7 +48,7 @@ impl World {
         names.address_of("example.com", "192.0.2.1");
         names.record("example.com", RecordKind::Mx, "10 mail.example.com");
         names.address_of("db.example.com", "127.0.0.1");
-        names.address_of("status.acme.example", "127.0.0.1");
+        names.address_of("aloft.example.com", "127.0.0.1");
         let root = tempfile::tempdir().unwrap();
         for folder in FOLDERS {
             fs::create_dir_all(root.path().join(folder)).unwrap();
@@ -65,6 +65,21 @@ impl World {
 
     pub(crate) fn path(&self, below: &str) -> PathBuf {
         self.root.path().join(below.trim_start_matches('/'))
+    }
+
+    /// Publishes the records of a zone file, one a line.
+    pub(crate) fn publishes(&self, zone: &str) {
+        for line in zone.lines().filter(|line| !line.trim().is_empty()) {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let [owner, kind, value] = words[..] else { panic!("{line} is no record") };
+            let kind = match kind {
+                "CNAME" => RecordKind::Cname,
+                "TXT" => RecordKind::Txt,
+                other => panic!("nobody publishes records of {other}"),
+            };
+            let value = value.trim_matches('"').trim_end_matches('.');
+            self.names.record(owner.trim_end_matches('.'), kind, value);
+        }
     }
 
     /// The folder that the reader is in.

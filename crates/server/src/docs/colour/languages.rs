@@ -143,6 +143,7 @@ pub(super) const LANGUAGES: &[Language] = &[
     },
     Language { names: &["nginx"], label: "nginx", comments: &["#"], ..PLAIN },
     Language { names: &["caddy", "caddyfile"], label: "Caddy", comments: &["#"], ..PLAIN },
+    Language { names: &["dns"], label: "DNS", comments: &[";"], quotes: "\"", ..PLAIN },
     Language { names: &["html"], label: "HTML", calls: true, quotes: "\"", ..PLAIN },
     Language { names: &["http"], label: "HTTP", ..PLAIN },
 ];
