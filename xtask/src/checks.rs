@@ -1,5 +1,5 @@
 //! What `.ci/run` asks before the tests: format, lints, the contract, the house rules, the licences,
-//! and how many instructions the hot paths take.
+//! known vulnerabilities, and how many instructions the hot paths take.
 
 use std::time::Instant;
 
@@ -20,6 +20,7 @@ const ALL: &[Check] = &[
     ("contract", proto),
     ("tidy", tidy::run),
     ("licences", licences),
+    ("advisories", advisories),
     ("instructions", instructions::check),
 ];
 
@@ -70,11 +71,25 @@ pub(crate) fn proto() -> Result<()> {
     shell::run("buf", &["breaking", "--against", &before])
 }
 
-/// Licences, bans and sources by `deny.toml`. Advisories need a fresh database from the network, so
-/// they are not part of a check that must give the same answer tomorrow.
+/// Licences, bans and sources by `deny.toml`.
 pub(crate) fn licences() -> Result<()> {
     setup::for_licences()?;
     shell::run("cargo-deny", &["--workspace", "--locked", "check", "licenses", "bans", "sources"])
+}
+
+/// Known vulnerabilities of dependencies, from the database of `RustSec`. Prints a warning if it cannot be
+/// fetched: a machine without the network must be able to run the checks.
+pub(crate) fn advisories() -> Result<()> {
+    setup::for_licences()?;
+    let fetch = ["300", "cargo-deny", "--workspace", "--locked", "fetch", "db"];
+    if let Err(why) = shell::run("timeout", &fetch) {
+        println!(
+            "warning: the advisories were not checked, the database cannot be fetched: {why:#}"
+        );
+        return Ok(());
+    }
+    let check = ["--workspace", "--locked", "--offline", "check", "advisories"];
+    shell::run("cargo-deny", &check)
 }
 
 /// The newest tag of the form `v1.2.3` that is part of this history.

@@ -47,8 +47,9 @@ usage: cargo xtask <command>
   codegen [--check]  write the code that comes from `proto/`, or compare it
   proto              lint the contract, and compare it with that of the last release
   licences           licences, bans and sources of all dependencies
+  advisories         known vulnerabilities of all dependencies (RustSec)
   checks             fmt, lint, codegen --check, docs --check, provider docs --check, proto, tidy,
-                     licences and instructions, in this order
+                     licences, advisories and instructions, in this order
   ci                 checks, then test";
 
 fn main() -> ExitCode {
@@ -83,6 +84,7 @@ fn run() -> Result<()> {
         ("lint", []) => checks::lint(),
         ("proto", []) => checks::proto(),
         ("licences", []) => checks::licences(),
+        ("advisories", []) => checks::advisories(),
         ("checks", []) => checks::run(),
         ("ci", []) => checks::run().and_then(|()| test::run(&[])),
         ("help" | "--help" | "-h", _) => {
