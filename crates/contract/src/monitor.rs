@@ -5,8 +5,7 @@ mod answer;
 mod draft;
 mod history;
 
-pub(crate) use answer::shown_endpoint;
-pub use answer::{Secrets, Shown, instant, shown_url};
+pub use answer::{Secrets, Shown, instant, shown_endpoint, shown_text, shown_url};
 pub use draft::{Identified, drafted, mask};
 pub use history::{SummaryNumbers, given_instant, micros};
 

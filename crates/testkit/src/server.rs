@@ -38,8 +38,17 @@ pub const STATUS_REPORTS: &str = "status_report.v1.StatusReportService";
 const DOMAINS: [&str; 3] =
     ["status.acme.example", "status.example.com", "status.xn--bcher-kva.example"];
 /// Slugs of pages that may have these domains.
-const SLUGS: [&str; 7] =
-    ["acme", "acme-status", "free", "mine", "status", "locked", "of-custom-domain"];
+const SLUGS: [&str; 9] = [
+    "acme",
+    "acme-status",
+    "example",
+    "free",
+    "locked",
+    "mine",
+    "of-custom-domain",
+    "other",
+    "status",
+];
 /// More calls than any test makes.
 const PLENTY: NonZeroU32 = NonZeroU32::new(1_000_000).expect("it is not 0");
 

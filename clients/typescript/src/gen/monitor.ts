@@ -203,7 +203,10 @@ export interface HttpMonitor {
    * Default `GET`.
    */
   method: HttpMethod;
-  /** Body of the request, sent for POST, PUT and PATCH: up to 65536 characters. Default empty. */
+  /**
+   * Body of the request, sent for POST, PUT and PATCH: up to 65536 characters. Default empty. Read-only
+   * keys read `…` for a body that is not empty.
+   */
   body: string;
   /**
    * Milliseconds for one attempt, from DNS to the last byte over all redirects: 0 to 120000;
@@ -283,7 +286,10 @@ export interface HttpMonitorInput {
    * Default `GET`.
    */
   method?: HttpMethod | undefined;
-  /** Body of the request, sent for POST, PUT and PATCH: up to 65536 characters. Default empty. */
+  /**
+   * Body of the request, sent for POST, PUT and PATCH: up to 65536 characters. Default empty. Read-only
+   * keys read `…` for a body that is not empty.
+   */
   body?: string | undefined;
   /**
    * Milliseconds for one attempt, from DNS to the last byte over all redirects: 0 to 120000;

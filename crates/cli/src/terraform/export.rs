@@ -154,6 +154,9 @@ impl Writer<'_> {
         if let (true, Some(text)) = (is_secret(field, given), given.as_str()) {
             return Said::Secret { value: Some(Secret::new(text.to_owned())), optional: false };
         }
+        if self.reads_only && is_masked(field, given) {
+            return Said::Secret { value: None, optional: false };
+        }
         let may_be_hidden = may_be_hidden(field);
         match expression(given) {
             None if may_be_hidden && asked_for => Said::Secret { value: None, optional: false },
@@ -237,6 +240,12 @@ fn is_secret(field: &Field, given: &Json) -> bool {
 
 fn may_be_hidden(field: &Field) -> bool {
     field.sensitive || matches!(field.shape, Shape::HeaderValue { .. })
+}
+
+/// Whether a key that only reads got `…` for a part of this.
+fn is_masked(field: &Field, given: &Json) -> bool {
+    let is_maskable = matches!(field.shape, Shape::HttpUrl { .. }) || field.name == "body";
+    is_maskable && given.as_str().is_some_and(|text| text.ends_with('…'))
 }
 
 fn has_credentials(url: &str) -> bool {

@@ -786,7 +786,8 @@ pub struct HttpMonitor {
     /// Field 5: `method`
     #[serde(rename = "method", skip_serializing_if = "::core::option::Option::is_none")]
     pub method: ::core::option::Option<::buffa::alloc::string::String>,
-    /// Body of the request, sent for POST, PUT and PATCH: up to 65536 characters. Default empty.
+    /// Body of the request, sent for POST, PUT and PATCH: up to 65536 characters. Default empty. Read-only
+    /// keys read `…` for a body that is not empty.
     ///
     /// Field 6: `body`
     #[serde(rename = "body", skip_serializing_if = "::core::option::Option::is_none")]
@@ -952,7 +953,7 @@ impl ::core::fmt::Debug for HttpMonitor {
             .field("url", &::core::format_args!("[REDACTED]"))
             .field("periodicity", &self.periodicity)
             .field("method", &self.method)
-            .field("body", &self.body)
+            .field("body", &::core::format_args!("[REDACTED]"))
             .field("timeout", &self.timeout)
             .field("degraded_at", &self.degraded_at)
             .field("retry", &self.retry)
@@ -12309,7 +12310,8 @@ pub mod __buffa {
             ///
             /// Field 5: `method`
             pub method: ::core::option::Option<&'a str>,
-            /// Body of the request, sent for POST, PUT and PATCH: up to 65536 characters. Default empty.
+            /// Body of the request, sent for POST, PUT and PATCH: up to 65536 characters. Default empty. Read-only
+            /// keys read `…` for a body that is not empty.
             ///
             /// Field 6: `body`
             pub body: ::core::option::Option<&'a str>,
@@ -12412,7 +12414,7 @@ pub mod __buffa {
                     .field("url", &::core::format_args!("[REDACTED]"))
                     .field("periodicity", &self.periodicity)
                     .field("method", &self.method)
-                    .field("body", &self.body)
+                    .field("body", &::core::format_args!("[REDACTED]"))
                     .field("timeout", &self.timeout)
                     .field("degraded_at", &self.degraded_at)
                     .field("retry", &self.retry)
@@ -13284,7 +13286,8 @@ pub mod __buffa {
             pub fn method(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().method
             }
-            /// Body of the request, sent for POST, PUT and PATCH: up to 65536 characters. Default empty.
+            /// Body of the request, sent for POST, PUT and PATCH: up to 65536 characters. Default empty. Read-only
+            /// keys read `…` for a body that is not empty.
             ///
             /// Field 6: `body`
             #[must_use]

@@ -79,7 +79,7 @@ impl Shown<'_> {
             url: Some(shown_url(&check.url, self.secrets)),
             periodicity: Some(settings.periodicity.to_string()),
             method: Some(check.method.to_string()),
-            body: (self.secrets == Secrets::Shown).then(|| check.body.clone()),
+            body: Some(shown_text(&check.body, self.secrets)),
             timeout: Some(settings.timeout_ms as i32),
             degraded_at: settings.degraded_at_ms.map(|ms| ms as i32),
             retry: Some(i32::from(settings.retry)),
@@ -178,8 +178,16 @@ pub fn shown_url(written: &str, secrets: Secrets) -> String {
     shown
 }
 
+/// A text as the caller may read it: where it reads no secrets `…`, unless there is none.
+pub fn shown_text(written: &str, secrets: Secrets) -> String {
+    if secrets == Secrets::Shown || written.is_empty() {
+        return written.to_owned();
+    }
+    "…".to_owned()
+}
+
 /// Where a webhook goes, as the caller may read it: its path is often the only secret that it has.
-pub(crate) fn shown_endpoint(written: &str, secrets: Secrets) -> String {
+pub fn shown_endpoint(written: &str, secrets: Secrets) -> String {
     if secrets == Secrets::Shown {
         return written.to_owned();
     }

@@ -1,9 +1,9 @@
 //! What an answer of the service becomes in the state: as answered, but for what the wire cannot tell
 //! apart, and for secrets that it leaves out.
 
+use contract::monitor::{Secrets, shown_endpoint, shown_text, shown_url};
 use rules::field::{Block, Field, Presence, Resource as Table, Shape};
 use terraform_plugin::{Object, Value};
-use url::Url;
 
 use crate::twin;
 
@@ -39,7 +39,7 @@ pub(super) fn misses_secrets(table: &Table, read: &Object, prior: &Object) -> bo
 }
 
 /// Fills in from `prior` what a service leaves out of its answers to keys that only read: the secret
-/// itself, and credentials in a URL. What is absent although it is required is always such a secret;
+/// itself, parts of a URL, and the body of a check. What is absent although it is required is always such a secret;
 /// what is optional only for a key that `reads_only`.
 pub(super) fn keep_secrets(table: &Table, read: &mut Object, prior: &Object, reads_only: bool) {
     let unkept = |name: &str, block: Option<&str>| {
@@ -93,9 +93,7 @@ fn keep_in(
                 field.presence == Presence::Required || (field.sensitive && reads_only)
             }
             (Value::String(now), Value::String(before)) => {
-                reads_only
-                    && matches!(field.shape, Shape::HttpUrl { .. })
-                    && is_without_credentials(now, before)
+                reads_only && now != before && is_masked(field, now, before)
             }
             _ => false,
         };
@@ -106,16 +104,16 @@ fn keep_in(
     }
 }
 
-/// Whether `now` is `before` without the credentials it had.
-fn is_without_credentials(now: &str, before: &str) -> bool {
-    let Ok(mut url) = Url::parse(before) else { return false };
-    if url.username().is_empty() && url.password().is_none() {
-        return false;
-    }
-    // A URL that has credentials can be without them.
-    let _ = url.set_password(None);
-    let _ = url.set_username("");
-    url.as_str() == now
+/// Whether `now` is what the service shows of `before` to keys that only read.
+fn is_masked(field: &Field, now: &str, before: &str) -> bool {
+    let masks: &[fn(&str, Secrets) -> String] = if matches!(field.shape, Shape::HttpUrl { .. }) {
+        &[shown_url, shown_endpoint]
+    } else if field.name == "body" {
+        &[shown_text]
+    } else {
+        &[]
+    };
+    masks.iter().any(|mask| mask(before, Secrets::LeftOut) == now)
 }
 
 fn is_list(field: &Field) -> bool {

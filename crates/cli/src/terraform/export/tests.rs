@@ -167,21 +167,40 @@ fn secrets_are_variables_whose_values_stand_alone() {
     assert_eq!(export.summary(true), "exported 4 resources with 3 secrets");
 }
 
+/// What a key that only reads is answered.
+fn masked() -> Vec<(&'static Resource, Json)> {
+    vec![
+        (&NOTIFICATION, json!({"id": "chn_1", "providerType": "ntfy", "ntfy": {"topic": "t"}})),
+        (&NOTIFICATION, json!({"id": "chn_2", "providerType": "ntfy", "ntfy": {"topic": "t"}})),
+        (
+            &STATUS_PAGE,
+            json!({"id": "page_1", "title": "Status", "slug": "status", "accessType": "password"}),
+        ),
+        (
+            &HTTP_MONITOR,
+            json!({
+                "id": "mon_1", "name": "API", "url": "https://example.com/?…",
+                "periodicity": "30s", "body": "…", "description": "Loading…",
+            }),
+        ),
+    ]
+}
+
 #[test]
 fn a_key_that_only_reads_exports_variables_for_what_it_may_not_see() {
-    let export = exported(
-        vec![
-            (&NOTIFICATION, json!({"id": "chn_1", "providerType": "ntfy", "ntfy": {"topic": "t"}})),
-            (&NOTIFICATION, json!({"id": "chn_2", "providerType": "ntfy", "ntfy": {"topic": "t"}})),
-            (
-                &STATUS_PAGE,
-                json!({"id": "page_1", "title": "Status", "slug": "status", "accessType": "password"}),
-            ),
-        ],
-        true,
-    );
+    let export = exported(masked(), true);
     assert_eq!(export.secrets.expose(), "");
     insta::assert_snapshot!(export.files[1].1, @r#"
+    variable "http_monitor_api_url" {
+      description = "`url` of service_http_monitor.api."
+      type        = string
+    }
+
+    variable "http_monitor_api_body" {
+      description = "`body` of service_http_monitor.api."
+      type        = string
+    }
+
     variable "notification_ntfy_ntfy_token" {
       description = "`ntfy.token` of service_notification.ntfy."
       type        = string
@@ -205,6 +224,14 @@ fn a_key_that_only_reads_exports_variables_for_what_it_may_not_see() {
     insta::assert_snapshot!(export.files[2].1, @r#"
     # The key of this export only reads: credentials in URLs are not in it, and secrets that may
     # be absent are variables that may be null.
+
+    resource "service_http_monitor" "api" {
+      name        = "API"
+      url         = var.http_monitor_api_url
+      periodicity = "30s"
+      body        = var.http_monitor_api_body
+      description = "Loading…"
+    }
 
     resource "service_notification" "ntfy" {
       provider_type = "ntfy"
