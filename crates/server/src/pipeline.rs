@@ -2,11 +2,13 @@
 //! decisions of `domain`, and save. This file is the handle that the rest of the server holds, and
 //! how the stages start and stop.
 
+mod asked;
 mod cadence;
 mod check;
 mod judge;
 mod notify;
 pub(crate) mod page;
+mod places;
 mod probes;
 mod restart;
 mod threads;
@@ -16,10 +18,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::cadence::{First, Regions};
-use domain::check::{CheckResult, Job, Plan};
+use domain::check::Plan;
 use domain::judge::{History, HostMark, Policy};
 use rules::monitor::{Monitor, MonitorSettings, TcpCheck};
-use rules::{IncidentId, MonitorId, MonitorStatus, Region, Timestamp, limits};
+use rules::{IncidentId, MonitorId, MonitorStatus, Region, Timestamp};
 use store::{Store, StoreError};
 use tokio::sync::{Mutex, Semaphore, mpsc, oneshot};
 use tokio::task::JoinHandle;
@@ -32,10 +34,11 @@ use self::check::Checkers;
 use self::judge::{Canaries, Command, Judge, Watched};
 pub use self::judge::{Health, RegionHealth};
 pub use self::notify::{Notifier, Parts as NotifierParts, Running as Notifying, Tested};
+use self::places::Places;
 pub use self::probes::{EMBEDDED, Probes};
 use self::threads::Thread;
 use crate::context::Context;
-use crate::lane::{self, Errand, Finished, Jobs, Paced, UnderWay, Validity};
+use crate::lane::{self, Finished, Jobs, Paced, UnderWay};
 use crate::observe::metrics::Metrics;
 
 /// Orders and commands that may wait.
@@ -175,10 +178,11 @@ impl Pipeline {
             canaries,
             abandon.clone(),
         );
+        let places = Arc::new(Places::new(in_flight_max, metrics.clone()));
         let mut cadence = Cadence::new(
             ctx.clone(),
             metrics.clone(),
-            (jobs.clone(), under_way.clone()),
+            (jobs.clone(), places.clone(), under_way.clone()),
             reports.clone(),
             finished.clone(),
         );
@@ -189,7 +193,7 @@ impl Pipeline {
             probes: probes.clone(),
             reports,
             finished,
-            places: Arc::new(Semaphore::new(in_flight_max)),
+            places,
             tasks: checks.clone(),
             stop: stop.clone(),
             give_up: give_up.clone(),
@@ -267,42 +271,6 @@ impl Pipeline {
         incident: IncidentId,
     ) -> Result<(), PipelineError> {
         self.tell(|done| Command::Resolve { monitor, incident, done }).await
-    }
-
-    /// Checks a monitor now, in each of its regions, and answers the stored results by region. An
-    /// inactive one is checked too, and nothing is judged by it. Where others take all places for as long
-    /// as a check that somebody waits for may be attempted, nothing is checked.
-    pub async fn trigger(&self, monitor: &Monitor) -> Result<Vec<CheckResult>, PipelineError> {
-        let plan = Arc::new(Plan::of(monitor)?);
-        let regions = self.regions(&monitor.settings);
-        let places = regions.len().min(self.asked_for_max);
-        let asked_at = self.ctx.now();
-        let _places = tokio::select! {
-            biased;
-            places = self.asked_for.acquire_many(places) => {
-                places.expect("nobody closes this semaphore")
-            }
-            () = self.ctx.sleep_until(asked_at + limits::TRIGGER_ATTEMPTED_WITHIN) => {
-                return Err(PipelineError::Crowded);
-            }
-        };
-        // Whoever waited for a place made no check late.
-        let slot = self.ctx.now();
-        let mut waiting = Vec::new();
-        for region in regions.iter() {
-            let (reply, answer) = oneshot::channel();
-            let job = Job { slot, ..Job::manual(plan.clone(), region, asked_at) };
-            let (handle, validity) = (None, Validity::default());
-            let under_way = self.under_way.begin();
-            let errand = Errand { job, handle, reply: Some(reply), validity, under_way };
-            self.jobs.send(errand).await.map_err(|_| PipelineError::Stopping)?;
-            waiting.push(answer);
-        }
-        let mut results = Vec::with_capacity(waiting.len());
-        for answer in waiting {
-            results.push(answer.await.map_err(|_| PipelineError::Stopping)?);
-        }
-        Ok(results)
     }
 
     /// Who runs the checks.

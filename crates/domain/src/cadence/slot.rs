@@ -41,6 +41,13 @@ pub struct Missed {
     pub count: u32,
 }
 
+impl Missed {
+    /// One slot that nobody ran.
+    pub const fn slot(monitor: MonitorId, region: Region, slot: Timestamp) -> Self {
+        Self { monitor, region, first_slot: slot, last_slot: slot, count: 1 }
+    }
+}
+
 impl Regions {
     /// Whether `region` is in the set.
     pub const fn contains(self, region: Region) -> bool {

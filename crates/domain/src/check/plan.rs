@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rules::monitor::{Check, Monitor};
-use rules::{MonitorId, Region, Timestamp, limits};
+use rules::{MonitorId, Region, Timestamp, WorkspaceId, limits};
 
 use super::{dns::DnsPlan, http::HttpPlan, tcp::TcpPlan};
 
@@ -14,6 +14,8 @@ use super::{dns::DnsPlan, http::HttpPlan, tcp::TcpPlan};
 pub struct Plan {
     /// Which monitor.
     pub monitor: MonitorId,
+    /// Whose it is.
+    pub workspace: WorkspaceId,
     /// Which revision of it.
     pub revision: u32,
     /// What to send, and what must hold of what comes back.
@@ -109,6 +111,7 @@ impl Plan {
         let slow_above = settings.effective_degraded_at_ms();
         Ok(Self {
             monitor: monitor.id,
+            workspace: monitor.workspace,
             revision: monitor.revision,
             check,
             timeout: settings.effective_timeout(),

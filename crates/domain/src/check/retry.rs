@@ -68,6 +68,7 @@ mod tests {
         let check = TcpPlan::of(&TcpCheck { uri: "example.com:80".to_owned() }).unwrap();
         let plan = Plan {
             monitor: MonitorId::from_bits(1),
+            workspace: rules::WorkspaceId::from_bits(1),
             revision: 1,
             check: PlannedCheck::Tcp(check),
             timeout: Duration::from_secs(1),

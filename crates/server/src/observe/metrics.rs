@@ -50,8 +50,14 @@ pub struct Figures {
     pub missed_slots: Counter,
     /// Slots that were skipped because the check before still ran.
     pub skipped_slots: Counter,
+    /// Slots that waited for a place until the next one was due; each is a missed one too.
+    pub expired_slots: Counter,
     /// Checks that run now.
     pub in_flight: Gauge,
+    /// Checks that wait for a place.
+    pub checks_waiting: Gauge,
+    /// Workspaces whose checks wait for a place.
+    pub workspaces_waiting: Gauge,
     /// Second opinions that were asked for.
     pub opinions_asked: Counter,
     /// Rounds of second opinions that nobody was asked for, cadence being too busy.
@@ -161,7 +167,18 @@ impl Metrics {
                 "skipped_slots",
                 "Slots skipped because the check before still ran",
             ),
+            expired_slots: counter(
+                registry,
+                "expired_slots",
+                "Missed slots that waited for a place until the next one was due",
+            ),
             in_flight: gauge(registry, "checks_in_flight", "Checks that run now"),
+            checks_waiting: gauge(registry, "checks_waiting", "Checks that wait for a place"),
+            workspaces_waiting: gauge(
+                registry,
+                "workspaces_waiting",
+                "Workspaces whose checks wait for a place",
+            ),
             opinions_asked: counter(registry, "opinions_asked", "Second opinions asked for"),
             opinions_dropped: counter(
                 registry,
@@ -361,6 +378,9 @@ mod tests {
         for series in [
             "aloft_lateness_seconds_bucket{le=\"0.005\"} 1",
             "aloft_missed_slots_total 0",
+            "aloft_expired_slots_total 0",
+            "aloft_checks_waiting 0",
+            "aloft_workspaces_waiting 0",
             "aloft_skipped_slots_total 0",
             "aloft_checks_in_flight 0",
             "aloft_results_committed_total 0",

@@ -1,14 +1,16 @@
 //! cadence at work: waits for the next due slot of the timetable and sends its job on its way.
 //! What is due when is decided by `domain::cadence`.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use domain::cadence::{Asked, Budget, Call, Due, First, Regions, Schedule};
+use domain::cadence::{Asked, Budget, Call, Due, First, Missed, Regions, Schedule};
 use domain::check::{CheckResult, Job, Outcome, Phases, Plan, ProbeId, Trigger};
-use rules::{ById, MonitorId, Region, Timestamp};
+use rules::{ById, MonitorId, Region, Timestamp, WorkspaceId};
 use tokio::sync::{mpsc, oneshot};
 use tracing::warn;
 
+use super::places::Places;
 use crate::context::Context;
 use crate::lane::{Errand, Finished, Jobs, Report, UnderWay, Validity};
 use crate::observe::metrics::Metrics;
@@ -30,6 +32,8 @@ pub(super) enum Order {
     Remove { monitor: MonitorId, done: oneshot::Sender<()> },
     /// A region of a monitor turned: these others are asked what they see.
     Ask { monitor: MonitorId, revision: u32, regions: Vec<Region> },
+    /// What somebody asked for may have waited for a place for too long.
+    Look,
 }
 
 /// What cadence has to know of a monitor.
@@ -48,6 +52,9 @@ pub(super) struct Cadence {
     schedule: Schedule,
     opinions: Budget,
     plans: ById<MonitorId, (Arc<Plan>, Validity)>,
+    /// Monitors on the timetable by workspace: so many share the places.
+    workspaces: HashMap<WorkspaceId, usize>,
+    places: Arc<Places>,
     jobs: Jobs,
     under_way: Arc<UnderWay>,
     reports: mpsc::Sender<Report>,
@@ -62,7 +69,7 @@ impl Cadence {
     pub(super) fn new(
         ctx: Context,
         metrics: Metrics,
-        (jobs, under_way): (Jobs, Arc<UnderWay>),
+        (jobs, places, under_way): (Jobs, Arc<Places>, Arc<UnderWay>),
         reports: mpsc::Sender<Report>,
         finished: Arc<Finished>,
     ) -> Self {
@@ -73,6 +80,8 @@ impl Cadence {
             schedule: Schedule::default(),
             opinions,
             plans: ById::default(),
+            workspaces: HashMap::new(),
+            places,
             jobs,
             under_way,
             reports,
@@ -85,12 +94,28 @@ impl Cadence {
 
     /// Puts a monitor on the timetable of `now`.
     pub(super) fn put(&mut self, entry: Entry, first: First, now: Timestamp) {
-        let monitor = entry.plan.monitor;
+        let (monitor, workspace) = (entry.plan.monitor, entry.plan.workspace);
         self.schedule.put(monitor, entry.period, entry.regions, now, first);
         let before = self.plans.insert(monitor, (entry.plan, Validity::default()));
         if let Some((_, validity)) = before {
-            validity.end();
+            return validity.end();
         }
+        *self.workspaces.entry(workspace).or_default() += 1;
+        self.places.share_among(self.workspaces.len());
+    }
+
+    /// Takes a monitor off the timetable.
+    fn remove(&mut self, monitor: MonitorId) {
+        self.schedule.remove(monitor);
+        let Some((plan, validity)) = self.plans.remove(&monitor) else { return };
+        validity.end();
+        if let Some(monitors) = self.workspaces.get_mut(&plan.workspace) {
+            *monitors -= 1;
+            if *monitors == 0 {
+                self.workspaces.remove(&plan.workspace);
+            }
+        }
+        self.places.share_among(self.workspaces.len());
     }
 
     /// Runs until nobody can give orders any more.
@@ -124,15 +149,13 @@ impl Cadence {
             }
             Order::Remove { monitor, done } => {
                 self.miss(monitor).await;
-                self.schedule.remove(monitor);
-                if let Some((_, validity)) = self.plans.remove(&monitor) {
-                    validity.end();
-                }
+                self.remove(monitor);
                 let _ = done.send(());
             }
             Order::Ask { monitor, revision, regions } => {
                 self.ask(monitor, revision, &regions).await;
             }
+            Order::Look => self.look().await,
         }
     }
 
@@ -140,7 +163,7 @@ impl Cadence {
     /// that come meanwhile are followed in between.
     async fn call_due(&mut self, orders: &mut mpsc::Receiver<Order>) {
         loop {
-            self.look();
+            self.look().await;
             for _ in 0..CALLED_AT_A_TIME {
                 while let Some(order) = self.order_before_room(orders).await {
                     self.obey(order).await;
@@ -153,7 +176,7 @@ impl Cadence {
 
     /// Calls what is due as far as the lanes have room.
     async fn call_what_fits(&mut self) {
-        self.look();
+        self.look().await;
         while self.jobs.has_room()
             && let Some(due) = self.schedule.pop_due(self.last_call)
         {
@@ -170,8 +193,8 @@ impl Cadence {
         }
     }
 
-    /// Looks at the clock, and at what has ended.
-    fn look(&mut self) {
+    /// Looks at the clock, and at what has ended or waited for too long.
+    async fn look(&mut self) {
         self.ended = self.finished.take(std::mem::take(&mut self.ended));
         for (handle, region) in self.ended.drain(..) {
             self.schedule.finished(handle, region);
@@ -182,20 +205,27 @@ impl Cadence {
             self.schedule.set_back(now);
         }
         self.last_call = now;
+        for Errand { job, handle, .. } in self.places.expired(now) {
+            if let Some(handle) = handle {
+                self.schedule.finished(handle, job.region);
+            }
+            if job.trigger == Trigger::Scheduled {
+                self.metrics.expired_slots.inc();
+                self.report_missed(Missed::slot(job.plan.monitor, job.region, job.slot)).await;
+            }
+        }
     }
 
     /// Reports the slots of a monitor that are due and were not called as missed.
     async fn miss(&mut self, monitor: MonitorId) {
         for missed in self.schedule.overdue(monitor, self.last_call) {
-            self.metrics.missed_slots.inc_by(u64::from(missed.count));
-            self.report(Report::Missed(missed)).await;
+            self.report_missed(missed).await;
         }
     }
 
     async fn call(&mut self, due: Due) {
         if let Some(missed) = due.missed {
-            self.metrics.missed_slots.inc_by(u64::from(missed.count));
-            self.report(Report::Missed(missed)).await;
+            self.report_missed(missed).await;
         }
         let Some((plan, validity)) = self.plans.get(&due.monitor) else { return };
         let job = Job {
@@ -244,6 +274,11 @@ impl Cadence {
             // Those who check end after cadence does; see `Running::stop`.
             let _ = self.jobs.send(errand).await;
         }
+    }
+
+    async fn report_missed(&self, missed: Missed) {
+        self.metrics.missed_slots.inc_by(u64::from(missed.count));
+        self.report(Report::Missed(missed)).await;
     }
 
     async fn report(&self, report: Report) {
@@ -302,7 +337,7 @@ mod tests {
         let (reports, mut heard) = lane::reports();
         let metrics = Metrics::new();
         let ctx = Context::manual(NOW).0;
-        let lanes = (jobs, Arc::default());
+        let lanes = (jobs, Arc::new(Places::new(8, metrics.clone())), Arc::default());
         let mut cadence = Cadence::new(ctx, metrics.clone(), lanes, reports, Arc::default());
         for monitor in 0..100 {
             cadence.put(entry(monitor), First::AtOnce, NOW);

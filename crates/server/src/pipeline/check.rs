@@ -1,5 +1,5 @@
-//! check at work: takes jobs from the lane and has the embedded probe run them, as many at a time
-//! as the process has handles for. What a job means is decided by `domain::check`.
+//! check at work: takes jobs from the lane and has the embedded probe run them, as many at a time as
+//! there are places (see `places`). What a job means is decided by `domain::check`.
 
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
@@ -7,14 +7,16 @@ use std::sync::Arc;
 
 use domain::cadence::Missed;
 use domain::check::{Job, PlannedCheck, Trigger, conclude};
+use futures_util::future::BoxFuture;
 use futures_util::{FutureExt as _, TryFutureExt as _};
 use rules::MonitorKind;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::error;
 
 use super::Probes;
+use super::places::Places;
 use super::threads::Alive;
 use crate::context::Context;
 use crate::lane::{Errand, Finished, Report};
@@ -31,7 +33,7 @@ pub(super) struct Checkers {
     pub(super) probes: Probes,
     pub(super) reports: mpsc::Sender<Report>,
     pub(super) finished: Arc<Finished>,
-    pub(super) places: Arc<Semaphore>,
+    pub(super) places: Arc<Places>,
     pub(super) tasks: TaskTracker,
     /// No check starts any more.
     pub(super) stop: CancellationToken,
@@ -45,13 +47,8 @@ impl Checkers {
     pub(super) async fn run(self: Arc<Self>, mut jobs: mpsc::Receiver<Errand>, alive: Alive) {
         let mut started = 0_u32;
         while let Some(Some(errand)) = self.stop.run_until_cancelled(jobs.recv()).await {
-            let place = self.places.clone().acquire_owned();
-            let Some(Ok(place)) = self.stop.run_until_cancelled(place).await else {
-                self.miss(&errand.job).await;
-                break;
-            };
-            // Boxed, because a task is moved on its way to where it runs, with all its kilobytes.
-            self.tasks.spawn(Box::pin(self.clone().check(errand, place, alive.clone())));
+            let Some(errand) = self.places.admit(errand) else { continue };
+            self.start(errand, &alive);
             started = started.wrapping_add(1);
             if started.is_multiple_of(STARTED_AT_A_TIME) {
                 tokio::task::yield_now().await;
@@ -61,6 +58,29 @@ impl Checkers {
         while let Some(errand) = jobs.recv().await {
             self.miss(&errand.job).await;
         }
+        for errand in self.places.drain() {
+            self.miss(&errand.job).await;
+        }
+    }
+
+    /// Starts a check that has a place. When it has ended and is reported, the place goes to whoever
+    /// has the next turn.
+    fn start(self: &Arc<Self>, errand: Errand, alive: &Alive) {
+        let (this, alive) = (self.clone(), alive.clone());
+        let workspace = errand.job.plan.workspace;
+        // Boxed, because a task is moved on its way to where it runs, with all its kilobytes; and as
+        // what it is, because it starts others of its kind.
+        let check: BoxFuture<'static, ()> = Box::pin(async move {
+            if this.stop.is_cancelled() {
+                this.miss(&errand.job).await;
+            } else {
+                this.check(errand).await;
+            }
+            for next in this.places.ended(workspace, this.ctx.now()) {
+                this.start(next, &alive);
+            }
+        });
+        self.tasks.spawn(check);
     }
 
     /// Reports that nobody ran a slot; what ran beside the slots is nobody's promise.
@@ -69,20 +89,14 @@ impl Checkers {
             return;
         }
         self.metrics.missed_slots.inc();
-        let missed = Missed {
-            monitor: job.plan.monitor,
-            region: job.region,
-            first_slot: job.slot,
-            last_slot: job.slot,
-            count: 1,
-        };
+        let missed = Missed::slot(job.plan.monitor, job.region, job.slot);
         // The judge ends last; see `Running::stop`.
         let _ = self.reports.send(Report::Missed(missed)).await;
     }
 
     /// Runs one check. It keeps its place until it is reported: while the judge hears nothing,
     /// because nothing can be stored, no more checks wait with their results than have places.
-    async fn check(self: Arc<Self>, errand: Errand, _place: OwnedSemaphorePermit, _alive: Alive) {
+    async fn check(&self, errand: Errand) {
         let Errand { job, handle, reply, validity, under_way: _under_way } = errand;
         // It waited until its monitor was another one.
         if !validity.holds() {
@@ -188,13 +202,14 @@ pub(super) mod tests {
         let probe = probe::Probe::new(probe::Settings::default());
         let (reports, mut heard) = mpsc::channel(1);
         let (stop, metrics) = (CancellationToken::new(), Metrics::new());
+        let places = Arc::new(Places::new(2, metrics.clone()));
         let checkers = Arc::new(Checkers {
             ctx: Context::manual(Timestamp::from_millis(0)).0,
             metrics: metrics.clone(),
             probes: Probes::embedded(probe, Vec::new()),
             reports,
             finished: Arc::default(),
-            places: Arc::new(Semaphore::new(2)),
+            places: places.clone(),
             tasks: TaskTracker::new(),
             stop: stop.clone(),
             give_up: CancellationToken::new(),
@@ -211,11 +226,16 @@ pub(super) mod tests {
         while failed.get() < 3 {
             tokio::task::yield_now().await;
         }
-        assert_eq!(checkers.places.available_permits(), 0);
-        for _ in 0..3 {
+        assert!(places.admit(an_errand(&plan, 3)).is_none(), "nobody has reported");
+        for _ in 0..4 {
             heard.recv().await.unwrap();
         }
-        drop(checkers.places.acquire_many(2).await.unwrap());
+        while places.waiting() > 0 {
+            tokio::task::yield_now().await;
+        }
+        checkers.tasks.close();
+        checkers.tasks.wait().await;
+        assert!(places.admit(an_errand(&plan, 4)).is_some(), "all places are free again");
         stop.cancel();
         running.await.unwrap();
     }

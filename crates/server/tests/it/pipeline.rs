@@ -3,6 +3,7 @@
 
 mod changes;
 mod doubts;
+mod fairness;
 mod opinions;
 mod restart;
 mod slots;

@@ -1,0 +1,70 @@
+//! Checks that somebody asked for: they run beside the slots, in places that leave room for them.
+
+use std::sync::Arc;
+
+use domain::check::{CheckResult, Job, Plan};
+use rules::monitor::Monitor;
+use rules::{Timestamp, limits};
+use tokio::sync::oneshot;
+
+use super::cadence::Order;
+use super::{Pipeline, PipelineError};
+use crate::lane::{Errand, Validity};
+
+impl Pipeline {
+    /// Checks a monitor now, in each of its regions, and answers the stored results by region. An
+    /// inactive one is checked too, and nothing is judged by it. Where others take all places for as long
+    /// as a check that somebody waits for may be attempted, nothing is checked.
+    pub async fn trigger(&self, monitor: &Monitor) -> Result<Vec<CheckResult>, PipelineError> {
+        let plan = Arc::new(Plan::of(monitor)?);
+        let regions = self.regions(&monitor.settings);
+        let places = regions.len().min(self.asked_for_max);
+        let asked_at = self.ctx.now();
+        let _places = tokio::select! {
+            biased;
+            places = self.asked_for.acquire_many(places) => {
+                places.expect("nobody closes this semaphore")
+            }
+            () = self.ctx.sleep_until(asked_at + limits::TRIGGER_ATTEMPTED_WITHIN) => {
+                return Err(PipelineError::Crowded);
+            }
+        };
+        // Whoever waited for a place made no check late.
+        let slot = self.ctx.now();
+        let mut waiting = Vec::new();
+        for region in regions.iter() {
+            let (reply, answer) = oneshot::channel();
+            let job = Job { slot, ..Job::manual(plan.clone(), region, asked_at) };
+            let (handle, validity) = (None, Validity::default());
+            let under_way = self.under_way.begin();
+            let errand = Errand { job, handle, reply: Some(reply), validity, under_way };
+            self.jobs.send(errand).await.map_err(|_| PipelineError::Stopping)?;
+            waiting.push(answer);
+        }
+        let mut results = Vec::with_capacity(waiting.len());
+        for answer in waiting {
+            results.push(self.answered(answer, asked_at + limits::TRIGGER_ATTEMPTED_WITHIN).await?);
+        }
+        Ok(results)
+    }
+
+    /// What a check came to that somebody asked for. Where it found no place until `deadline`, cadence
+    /// gives it up.
+    async fn answered(
+        &self,
+        mut answer: oneshot::Receiver<CheckResult>,
+        deadline: Timestamp,
+    ) -> Result<CheckResult, PipelineError> {
+        tokio::select! {
+            result = &mut answer => return result.map_err(|_| self.unanswered()),
+            () = self.ctx.sleep_until(deadline) => {}
+        }
+        self.orders.send(Order::Look).await.map_err(|_| PipelineError::Stopping)?;
+        answer.await.map_err(|_| self.unanswered())
+    }
+
+    /// Why nobody answers any more.
+    fn unanswered(&self) -> PipelineError {
+        if self.orders.is_closed() { PipelineError::Stopping } else { PipelineError::Crowded }
+    }
+}

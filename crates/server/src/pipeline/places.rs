@@ -1,0 +1,68 @@
+//! Places: as many checks as may run at a time, shared between those who check and cadence. Whose turn
+//! it is where all are taken is decided by `domain::cadence::Turns`.
+
+use std::sync::Mutex;
+
+use domain::cadence::Turns;
+use rules::{Timestamp, WorkspaceId};
+
+use crate::lane::Errand;
+use crate::observe::metrics::Metrics;
+
+/// The places, and the errands that wait for one.
+#[derive(Debug)]
+pub(super) struct Places {
+    turns: Mutex<Turns<Errand>>,
+    metrics: Metrics,
+}
+
+impl Places {
+    pub(super) fn new(in_flight_max: usize, metrics: Metrics) -> Self {
+        Self { turns: Mutex::new(Turns::new(in_flight_max)), metrics }
+    }
+
+    /// So many workspaces have monitors.
+    pub(super) fn share_among(&self, workspaces: usize) {
+        self.with(|turns| turns.share_among(workspaces));
+    }
+
+    /// Gives the errand back if it may run now; otherwise it waits for its turn.
+    pub(super) fn admit(&self, errand: Errand) -> Option<Errand> {
+        let (workspace, deadline) = (errand.job.plan.workspace, errand.job.next_slot);
+        self.with(|turns| turns.admit(workspace, deadline, errand))
+    }
+
+    /// A check of this workspace has ended; answers those that may run in its place.
+    pub(super) fn ended(&self, workspace: WorkspaceId, now: Timestamp) -> Vec<Errand> {
+        self.with(|turns| {
+            turns.ended(workspace);
+            std::iter::from_fn(|| turns.next(now)).collect()
+        })
+    }
+
+    /// The errands that waited until their next slot was due.
+    pub(super) fn expired(&self, now: Timestamp) -> Vec<Errand> {
+        self.with(|turns| turns.expired(now))
+    }
+
+    /// All that wait, at a stop.
+    pub(super) fn drain(&self) -> Vec<Errand> {
+        self.with(Turns::drain)
+    }
+
+    fn with<T>(&self, work: impl FnOnce(&mut Turns<Errand>) -> T) -> T {
+        let mut turns = self.turns.lock().expect("nothing panics while it holds this");
+        let before = turns.waiting();
+        let done = work(&mut turns);
+        if before > 0 || turns.waiting() > 0 {
+            self.metrics.checks_waiting.set(turns.waiting() as i64);
+            self.metrics.workspaces_waiting.set(turns.workspaces_waiting() as i64);
+        }
+        done
+    }
+
+    #[cfg(test)]
+    pub(super) fn waiting(&self) -> usize {
+        self.with(|turns| turns.waiting())
+    }
+}

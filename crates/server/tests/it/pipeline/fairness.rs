@@ -1,0 +1,71 @@
+//! Workspaces share the places for checks: one whose targets hang delays nobody else's checks.
+
+use domain::check::Outcome;
+use rules::Region;
+use serde_json::json;
+use testkit::server::{START, TestServer};
+use testkit::target::{Answer, HttpTarget};
+use tokio::net::TcpListener;
+
+use super::{PERIOD, Watched, until};
+
+/// Checks that may run at a time: two of them are kept for whoever runs less than its share.
+const PLACES: usize = 16;
+/// Monitors of the greedy workspace, each in all regions.
+const GREEDY: usize = 14;
+/// Periods that are looked at.
+const PERIODS: usize = 10;
+
+#[tokio::test]
+async fn a_greedy_workspace_makes_no_slot_of_a_modest_one_late() {
+    // docs/decisions/0046-fair-scheduling.md
+    let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let target = HttpTarget::start().await;
+    target.on("/", Answer::ok("fine"));
+    let server =
+        TestServer::start_with(|settings| settings.max_checks_in_flight = Some(PLACES)).await;
+    let watched = Watched::on(server).await;
+
+    let modest = watched.monitor(&target.url("/")).await;
+    let first = watched.stored.at_least(1, modest).await;
+    assert_eq!(first[0].identity.slot, START);
+
+    let greedy = watched.server.stranger();
+    let regions: Vec<&str> = Region::ALL.iter().map(|region| region.as_str()).collect();
+    let url = format!("http://{}/", silent.local_addr().unwrap());
+    for number in 0..GREEDY {
+        let monitor = json!({
+            "name": format!("hangs {number}"), "url": url, "periodicity": "30s",
+            "regions": regions, "retry": 0, "active": true, "timeout": 120_000,
+        });
+        let reply = greedy.rpc("CreateHttpMonitor", json!({ "monitor": monitor })).await;
+        assert_eq!(reply.status, 200, "{reply}");
+    }
+    let mut held = Vec::new();
+    for _ in 0..PLACES - PLACES / 8 {
+        held.push(silent.accept().await.unwrap());
+    }
+
+    for period in 0..PERIODS {
+        watched.server.advance(PERIOD);
+        watched.stored.at_least(2 + period, modest).await;
+    }
+    let results = watched.stored.at_least(1 + PERIODS, modest).await;
+    assert!(results.iter().all(|result| result.outcome == Outcome::Success));
+    assert_eq!(watched.stored.missed(modest).await, [], "no slot was late");
+
+    // What the greedy workspace could not have is told, and not lost.
+    let waited = GREEDY * Region::ALL.len() - held.len();
+    until(async || {
+        let metrics = watched.server.nobody().get("/metrics").await;
+        let metrics = String::from_utf8(metrics.body.into()).unwrap();
+        let figure = |name: &str| -> usize {
+            let line = metrics.lines().find_map(|line| line.strip_prefix(name));
+            line.unwrap_or_else(|| panic!("{name} in {metrics}")).trim().parse().unwrap()
+        };
+        let expired = figure("aloft_expired_slots_total");
+        assert!(figure("aloft_missed_slots_total") >= expired);
+        (expired >= waited * (PERIODS - 1) && figure("aloft_workspaces_waiting") == 1).then_some(())
+    })
+    .await;
+}
