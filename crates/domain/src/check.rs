@@ -22,6 +22,6 @@ pub use plan::{Identity, Job, Plan, PlannedCheck, Trigger, Unplannable};
 pub use result::{CheckResult, ProbeId, conclude};
 pub use retry::{NoRetry, Retry, next_attempt};
 pub use seen::{
-    Attempt, Body, Certificate, DnsAnswer, DnsRecord, DnsSeen, Failure, FailureKind, Hop, HttpSeen,
-    Phases, Seen, TcpSeen,
+    Attempt, Body, Certificate, DnsAnswer, DnsRecord, DnsSeen, Failure, FailureKind, Found, Hop,
+    HttpSeen, Phases, Seen, TcpSeen,
 };

@@ -55,7 +55,8 @@ fn assess_a_success(times: u64) -> Result<()> {
         headers: http::HeaderMap::new(),
         certificate: None,
     };
-    let body = Body { bytes: bytes::Bytes::from_static(&[b'.'; 64]), truncated: false };
+    let body =
+        Body { bytes: bytes::Bytes::from_static(&[b'.'; 64]), truncated: false, ..Body::default() };
     let attempt = Attempt {
         started_at: START,
         latency_us: 20_000,

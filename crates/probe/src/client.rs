@@ -23,6 +23,7 @@ use self::request::Place;
 use self::spare::{Connection, Spare};
 use crate::connect::{connect, permitted};
 use crate::limits::{ANSWER_BODY, ANSWER_BODY_ENDS, ANSWER_BODY_WITHIN};
+use crate::memory::Memory;
 use crate::progress::Stage;
 use crate::resolve::Resolver;
 use crate::settings::Settings;
@@ -83,7 +84,12 @@ impl Client {
     /// it.
     pub fn new(settings: Settings) -> Self {
         let resolver = Resolver::new(settings.nameservers, settings.zones);
-        let network = Network::new(settings.egress, resolver, settings.extra_roots);
+        let network = Network::new(
+            settings.egress,
+            resolver,
+            settings.extra_roots,
+            Memory::new(settings.body_memory),
+        );
         Self { network: Arc::new(network), spare: Arc::default() }
     }
 

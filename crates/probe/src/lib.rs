@@ -9,6 +9,7 @@ pub mod egress;
 #[cfg(any(test, aloft_fuzz))]
 pub mod fuzz;
 mod limits;
+mod memory;
 mod names;
 mod progress;
 mod resolve;

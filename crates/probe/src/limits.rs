@@ -22,6 +22,8 @@ pub(crate) const LONG_HEADS: usize = 4096;
 pub(crate) const BODY_READ: usize = 16 * 1024 * 1024;
 /// Content-encodings on top of each other that are undone.
 pub(crate) const CODINGS: usize = 3;
+/// Memory that a decoder takes, about, beside what it unfolds to.
+pub(crate) const DECODER_BYTES: usize = 64 * 1024;
 /// Encoded bytes that are decoded at a time, so that little is in memory when a few bytes unfold to many.
 pub(crate) const DECODE_STEP: usize = 1024;
 /// What one step of an encoding under another may unfold to.

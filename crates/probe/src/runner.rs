@@ -10,6 +10,7 @@ use rules::Timestamp;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep, timeout};
 
+use crate::memory::Memory;
 use crate::progress::micros_since;
 use crate::resolve::Resolver;
 use crate::settings::Settings;
@@ -27,7 +28,12 @@ impl Probe {
     pub fn new(settings: Settings) -> Self {
         let resolver = Resolver::new(settings.nameservers, settings.zones);
         Self {
-            network: Arc::new(Network::new(settings.egress, resolver, settings.extra_roots)),
+            network: Arc::new(Network::new(
+                settings.egress,
+                resolver,
+                settings.extra_roots,
+                Memory::new(settings.body_memory),
+            )),
             running: Arc::new(Semaphore::new(settings.concurrency.max(1))),
         }
     }

@@ -3,6 +3,7 @@
 
 use std::net::SocketAddr;
 
+use rules::limits;
 use rustls::RootCertStore;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
@@ -24,6 +25,8 @@ pub struct Settings {
     pub extra_roots: Vec<CertificateDer<'static>>,
     /// Attempts that run at a time; the others wait.
     pub concurrency: usize,
+    /// Bytes of memory that the bodies of all checks share; where none are left, less of a body is kept.
+    pub body_memory: usize,
 }
 
 /// Whom to ask for names.
@@ -67,6 +70,7 @@ impl Default for Settings {
             zones: Vec::new(),
             extra_roots: Vec::new(),
             concurrency: concurrency_limit(),
+            body_memory: limits::CHECK_BODY_MEMORY_DEFAULT,
         }
     }
 }

@@ -10,6 +10,7 @@ use rustls::pki_types::CertificateDer;
 
 use self::http::heads::LongHeads;
 use crate::egress::Egress;
+use crate::memory::Memory;
 use crate::resolve::Resolver;
 use crate::tls::Tls;
 
@@ -18,6 +19,8 @@ pub(crate) struct Network {
     pub(crate) egress: Egress,
     pub(crate) resolver: Resolver,
     pub(crate) long_heads: LongHeads,
+    /// Memory for bodies.
+    pub(crate) memory: Memory,
     extra_roots: Vec<CertificateDer<'static>>,
     tls: OnceLock<Tls>,
 }
@@ -27,11 +30,13 @@ impl Network {
         egress: Egress,
         resolver: Resolver,
         extra_roots: Vec<CertificateDer<'static>>,
+        memory: Memory,
     ) -> Self {
         Self {
             egress,
             resolver,
             long_heads: LongHeads::default(),
+            memory,
             extra_roots,
             tls: OnceLock::new(),
         }

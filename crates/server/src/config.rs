@@ -65,6 +65,12 @@ pub static SETTINGS: &[Setting] = &[
         "Most checks that run at once; 0 takes one for each two files that may be open above 256, 16 to 8192.",
     ),
     Setting::new(
+        "check_body_memory_mib",
+        "256",
+        "MIB",
+        "Memory in MiB that the bodies of all checks share, 1 to 65536; without it less of a body is read.",
+    ),
+    Setting::new(
         "nameservers",
         "",
         "ADDRS",

@@ -50,7 +50,7 @@ ListResponseLogsResponse logs*:ResponseLog next_page_token
 ResponseLog id slot:google.protobuf.Timestamp region served_by trigger outcome latency_us:int32 status_code?:int32 attempts:int32 phases:Phases finished_at:google.protobuf.Timestamp
 GetResponseLogRequest monitor_id id
 GetResponseLogResponse log:ResponseLog attempts*:AttemptLog
-AttemptLog started_at:google.protobuf.Timestamp latency_us:int32 failure failure_detail reasons* assertions*:AssertionLog hops*:HopLog body? body_truncated:bool answers*:DnsAnswerLog
+AttemptLog started_at:google.protobuf.Timestamp latency_us:int32 failure failure_detail reasons* assertions*:AssertionLog hops*:HopLog body? body_truncated:bool answers*:DnsAnswerLog body_cut:bool
 AssertionLog expected seen holds:bool
 HopLog url address phases:Phases version status_code?:int32 headers*:ResponseHeader certificate:CertificateLog
 ResponseHeader key value

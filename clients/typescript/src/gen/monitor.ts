@@ -934,6 +934,11 @@ export interface AttemptLog {
   bodyTruncated: boolean;
   /** DNS: the answers to the queries. */
   answers: DnsAnswerLog[];
+  /**
+   * Whether less of the body was read because the server had no memory left for bodies; see the setting
+   * `check_body_memory_mib`.
+   */
+  bodyCut: boolean;
 }
 
 /** An assertion and what was seen of it. */

@@ -9147,6 +9147,16 @@ pub struct AttemptLog {
         deserialize_with = "::buffa::json_helpers::null_as_default"
     )]
     pub answers: ::buffa::alloc::vec::Vec<DnsAnswerLog>,
+    /// Whether less of the body was read because the server had no memory left for bodies; see the setting
+    /// `check_body_memory_mib`.
+    ///
+    /// Field 11: `body_cut`
+    #[serde(
+        rename = "bodyCut",
+        alias = "body_cut",
+        with = "::buffa::json_helpers::proto_bool"
+    )]
+    pub body_cut: bool,
 }
 impl ::core::fmt::Debug for AttemptLog {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
@@ -9161,6 +9171,7 @@ impl ::core::fmt::Debug for AttemptLog {
             .field("body", &self.body)
             .field("body_truncated", &self.body_truncated)
             .field("answers", &self.answers)
+            .field("body_cut", &self.body_cut)
             .finish()
     }
 }
@@ -9243,6 +9254,9 @@ impl ::buffa::Message for AttemptLog {
                 += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                     + inner_size as u64;
         }
+        if self.body_cut {
+            size += 1u64 + ::buffa::types::BOOL_ENCODED_LEN as u64;
+        }
         ::buffa::saturate_size(size)
     }
     fn write_to(
@@ -9301,6 +9315,9 @@ impl ::buffa::Message for AttemptLog {
                 buf,
             );
             v.write_to(__cache, buf);
+        }
+        if self.body_cut {
+            ::buffa::types::put_bool_field(11u32, self.body_cut, buf);
         }
     }
     fn merge_field(
@@ -9410,6 +9427,13 @@ impl ::buffa::Message for AttemptLog {
                 ::buffa::Message::merge_length_delimited(&mut elem, buf, ctx)?;
                 self.answers.push(elem);
             }
+            11u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.body_cut = ::buffa::types::decode_bool(buf)?;
+            }
             _ => {
                 ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
             }
@@ -9427,6 +9451,7 @@ impl ::buffa::Message for AttemptLog {
         self.body = ::core::option::Option::None;
         self.body_truncated = false;
         self.answers.clear();
+        self.body_cut = false;
     }
 }
 impl ::buffa::json_helpers::ProtoElemJson for AttemptLog {
@@ -28499,6 +28524,11 @@ pub mod __buffa {
                 'a,
                 super::super::__buffa::view::DnsAnswerLogView<'a>,
             >,
+            /// Whether less of the body was read because the server had no memory left for bodies; see the setting
+            /// `check_body_memory_mib`.
+            ///
+            /// Field 11: `body_cut`
+            pub body_cut: bool,
         }
         impl<'a> ::buffa::MessageView<'a> for AttemptLogView<'a> {
             type Owned = super::super::AttemptLog;
@@ -28595,6 +28625,13 @@ pub mod __buffa {
                             ::buffa::encoding::WireType::Varint,
                         )?;
                         view.body_truncated = ::buffa::types::decode_bool(&mut cur)?;
+                    }
+                    11u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.body_cut = ::buffa::types::decode_bool(&mut cur)?;
                     }
                     5u32 => {
                         ::buffa::encoding::check_wire_type(
@@ -28717,6 +28754,7 @@ pub mod __buffa {
                         .iter()
                         .map(|v| v.to_owned_from_source(__buffa_src))
                         .collect::<::core::result::Result<_, ::buffa::DecodeError>>()?,
+                    body_cut: self.body_cut,
                     ..::core::default::Default::default()
                 })
             }
@@ -28784,6 +28822,9 @@ pub mod __buffa {
                         += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                             + inner_size as u64;
                 }
+                if self.body_cut {
+                    size += 1u64 + ::buffa::types::BOOL_ENCODED_LEN as u64;
+                }
                 ::buffa::saturate_size(size)
             }
             #[allow(clippy::needless_borrow)]
@@ -28844,6 +28885,9 @@ pub mod __buffa {
                     );
                     v.write_to(__cache, buf);
                 }
+                if self.body_cut {
+                    ::buffa::types::put_bool_field(11u32, self.body_cut, buf);
+                }
             }
         }
         /// Serializes this view as protobuf JSON.
@@ -28902,6 +28946,9 @@ pub mod __buffa {
                 }
                 if !self.answers.is_empty() {
                     __map.serialize_entry("answers", &*self.answers)?;
+                }
+                if self.body_cut {
+                    __map.serialize_entry("bodyCut", &self.body_cut)?;
                 }
                 __map.end()
             }
@@ -29084,6 +29131,14 @@ pub mod __buffa {
                 super::super::__buffa::view::DnsAnswerLogView<'_>,
             > {
                 &self.0.reborrow().answers
+            }
+            /// Whether less of the body was read because the server had no memory left for bodies; see the setting
+            /// `check_body_memory_mib`.
+            ///
+            /// Field 11: `body_cut`
+            #[must_use]
+            pub fn body_cut(&self) -> bool {
+                self.0.reborrow().body_cut
             }
         }
         impl ::core::convert::From<::buffa::OwnedView<AttemptLogView<'static>>>

@@ -49,6 +49,9 @@ pub struct AttemptEvidence {
     pub body: Option<String>,
     /// Whether the body went on.
     pub body_truncated: bool,
+    /// Whether less of the body was kept or looked through, because there was no memory for more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub body_cut: bool,
     /// DNS answers.
     pub answers: Vec<DnsAnswer>,
 }

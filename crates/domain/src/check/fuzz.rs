@@ -109,7 +109,10 @@ impl<'a> Input<'a> {
             certificate: None,
         };
         let bytes = bytes::Bytes::copy_from_slice(self.body);
-        let seen = HttpSeen { hops: vec![hop], body: Body { bytes, truncated: self.truncated } };
+        let seen = HttpSeen {
+            hops: vec![hop],
+            body: Body { bytes, truncated: self.truncated, ..Body::default() },
+        };
         let latency_us = Duration::from_millis(5).as_micros() as u32;
         let started_at = Timestamp::from_millis(0);
         Attempt { started_at, latency_us, seen: Seen::Http(seen), failure: None }

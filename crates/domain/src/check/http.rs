@@ -6,6 +6,7 @@ mod charset;
 mod plan;
 mod redirect;
 mod request;
+mod search;
 
 use bytes::Bytes;
 use rules::monitor::{HeaderAssertion, StatusCodeAssertion, TextAssertion};
@@ -14,6 +15,7 @@ pub(super) use assess::assess;
 pub(super) use charset::decode;
 pub use redirect::{Redirect, redirect};
 pub use request::Request;
+pub use search::Search;
 
 /// The request of an HTTP monitor, ready to be sent, and its assertions. The probe sends
 /// [`Self::request`], and what [`redirect`] makes of it.
@@ -35,8 +37,10 @@ pub struct HttpPlan {
     pub body_type: Option<BodyType>,
     /// Whether redirects are followed.
     pub follow_redirects: bool,
-    /// Decoded bytes of the final body to keep: 1 MiB where something is asserted of it, else 4 KiB.
+    /// Decoded bytes of the beginning of the final body to keep: for evidence, and to compare all of it.
     pub body_kept: usize,
+    /// Decoded bytes of the final body to look at: 1 MiB where something is asserted of it.
+    pub body_read: usize,
     /// What must hold of the status code.
     pub status_code_assertions: Vec<StatusCodeAssertion>,
     /// What must hold of the body.

@@ -31,6 +31,13 @@ pub enum Seen {
     Dns(DnsSeen),
 }
 
+impl Seen {
+    /// Whether less of a body was read, because there was no memory for more.
+    pub const fn is_cut(&self) -> bool {
+        matches!(self, Self::Http(seen) if seen.body.cut)
+    }
+}
+
 /// The hops of an HTTP exchange: one, and one more for each redirect followed.
 #[derive(Debug, Default)]
 pub struct HttpSeen {
@@ -77,10 +84,24 @@ pub struct Phases {
 /// The body of an answer, content-encoding undone.
 #[derive(Debug, Default)]
 pub struct Body {
-    /// At most as much as the plan keeps: 1 MiB where something is asserted of it, else 4 KiB.
+    /// Its beginning, at most as much as the plan keeps.
     pub bytes: Bytes,
     /// Whether the body went on after `bytes`.
     pub truncated: bool,
+    /// Whether `bytes` are fewer, or fewer were looked through, because there was no memory for more.
+    pub cut: bool,
+    /// What was found of the texts that the plan looks for; `None` where `bytes` are to be looked through.
+    pub found: Option<Found>,
+}
+
+/// What was found in a body while it was read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// Whether the body contains the target of each body assertion, in the plan's order; `false` for those
+    /// that look for nothing.
+    pub contained: Vec<bool>,
+    /// Whether the body went on after what was looked through.
+    pub goes_on: bool,
 }
 
 /// What a server showed of itself in TLS.

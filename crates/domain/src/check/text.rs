@@ -110,7 +110,7 @@ impl<'a> Text<'a> {
 }
 
 impl Held {
-    fn not(self) -> Self {
+    pub(super) fn not(self) -> Self {
         match self {
             Self::Yes => Self::No,
             Self::No => Self::Yes,

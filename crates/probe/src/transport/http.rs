@@ -115,7 +115,7 @@ pub(crate) async fn exchange(
         match redirect(plan, &request, answer.status, hop.headers.get(LOCATION)) {
             Redirect::Follow(next) => request = *next,
             Redirect::Failed(failure) => return Err(failure),
-            Redirect::Final => return read(answer, plan, progress).await,
+            Redirect::Final => return read(network, answer, plan, progress).await,
         }
     }
 }
@@ -208,11 +208,16 @@ fn came(first_byte: &FirstByte, version: Version) -> Option<Instant> {
     if version == Version::HTTP_2 { None } else { first_byte.at() }
 }
 
-async fn read(answer: Answer, plan: &HttpPlan, progress: &mut Progress) -> Result<(), Failure> {
+async fn read(
+    network: &Network,
+    answer: Answer,
+    plan: &HttpPlan,
+    progress: &mut Progress,
+) -> Result<(), Failure> {
     let Progress { stage, hops, body } = progress;
     let hop = hops.last_mut().expect("an answer has a hop");
     *stage = Stage::Body;
-    let collector = body.insert(Collector::new(plan, &hop.headers)?);
+    let collector = body.insert(Collector::new(plan, &hop.headers, network.memory.hold())?);
     body::read(answer.link, answer.body, collector, hop.address).await?;
     hop.phases.transfer_us = Some(micros_since(answer.first_byte));
     Ok(())

@@ -1,7 +1,7 @@
 //! Bodies: decoded, bounded, and read to their end.
 
 use domain::check::{FailureKind, Outcome};
-use rules::Method;
+use rules::{Method, TextComparator};
 use testkit::target::{Answer, HttpTarget};
 
 use crate::checking::{Outcomes, get};
@@ -96,24 +96,66 @@ async fn a_few_bytes_that_unfold_to_many_are_not_unfolded() {
         Answer::ok(unhex(BROTLI_BOMB)).header("content-encoding", "br"),
     ];
     for answer in cases {
-        let body = check(answer, "\0").await.http().body.bytes.len();
-        assert_eq!(body, 1024 * 1024);
+        let seen = check(answer, "a text that is not there").await;
+        assert_eq!(seen.outcome(), Outcome::Failure, "the rest could have it");
+        assert_eq!(seen.kept_body(), (4096, true));
     }
 }
 
 #[tokio::test]
-async fn a_megabyte_is_kept_and_what_follows_is_not() {
+async fn a_megabyte_is_looked_through_and_what_follows_is_not() {
     // design: §5 "up to 1 MiB decoded; an assertion that the rest could still change fails"
     const ROOM: usize = 1024 * 1024;
-    for (length, kept, truncated) in [(ROOM, ROOM, false), (ROOM + 1, ROOM, true)] {
-        for answer in [Answer::ok(vec![b'x'; length]), Answer::ok(vec![b'x'; length]).gzipped()] {
-            let body = check(answer, "x").await.kept_body();
-            assert_eq!(body, (kept, truncated), "{length}");
+    let with_needle = |at: usize| {
+        let mut body = vec![b'x'; at];
+        body.extend_from_slice(b"needle");
+        body
+    };
+    for (at, outcome) in [(ROOM - 6, Outcome::Success), (ROOM - 5, Outcome::Failure)] {
+        for answer in [Answer::ok(with_needle(at)), Answer::ok(with_needle(at)).gzipped()] {
+            let seen = check(answer, "needle").await;
+            assert_eq!(seen.outcome(), outcome, "{at}: {:?}", seen.reasons());
+            assert_eq!(seen.kept_body(), (4096, true), "the beginning is enough");
         }
     }
-    let mut late = vec![b'x'; ROOM];
-    late.extend_from_slice(b"needle");
-    assert_eq!(check(Answer::ok(late), "needle").await.outcome(), Outcome::Failure);
+}
+
+#[tokio::test]
+async fn a_comparison_keeps_what_it_needs() {
+    let target = HttpTarget::start().await;
+    let long = "x".repeat(6_000);
+    target.on("/", Answer::ok(long.clone()));
+    let seen = get(target.url("/")).body(TextComparator::Eq, &long).run().await;
+    seen.assert_success();
+    assert_eq!(seen.kept_body(), (6_000, false));
+}
+
+#[tokio::test]
+async fn without_memory_less_is_kept_and_a_text_is_found_all_the_same() {
+    // issue 16, point 3: the bodies of all checks share a budget
+    let target = HttpTarget::start().await;
+    target.on("/", Answer::ok(format!("{}needle", "x".repeat(100_000))));
+    let found = get(target.url("/")).body_contains("needle").body_memory(1_000).run().await;
+    found.assert_success();
+    assert_eq!((found.kept_body(), found.http().body.cut), ((0, true), true));
+    let whole = get(target.url("/")).body_contains("needle").body_memory(5_000).run().await;
+    assert_eq!((whole.kept_body(), whole.http().body.cut), ((4096, true), false));
+    let compared =
+        get(target.url("/")).body(TextComparator::Eq, "x").body_memory(1_000).run().await;
+    assert_eq!(compared.outcome(), Outcome::Failure);
+    insta::assert_snapshot!(compared.reasons().join("\n"), @"
+    expected body to be `x`, which the part that was not read decides
+    this server had no memory left for the body; see `check_body_memory_mib`
+    ");
+
+    // A decoder has to have memory too.
+    target.on("/", Answer::ok("needle").gzipped());
+    let coded = get(target.url("/")).body_contains("needle").body_memory(1_000).run().await;
+    assert_eq!((coded.outcome(), coded.http().body.cut), (Outcome::Failure, true));
+    insta::assert_snapshot!(coded.reasons().join("\n"), @"
+    expected body to contain `needle`, which the part that was not read decides
+    this server had no memory left for the body; see `check_body_memory_mib`
+    ");
 }
 
 #[tokio::test]

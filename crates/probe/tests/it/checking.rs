@@ -94,8 +94,11 @@ impl Checking {
     }
 
     pub(crate) fn body_contains(self, target: &str) -> Self {
-        let assertion =
-            TextAssertion { target: target.to_owned(), comparator: TextComparator::Contains };
+        self.body(TextComparator::Contains, target)
+    }
+
+    pub(crate) fn body(self, comparator: TextComparator, target: &str) -> Self {
+        let assertion = TextAssertion { target: target.to_owned(), comparator };
         self.http(|http| http.body_assertions.push(assertion))
     }
 
@@ -111,6 +114,11 @@ impl Checking {
 
     pub(crate) fn trusting(mut self, pem: &str) -> Self {
         self.settings.extra_roots = aloft_probe::read_roots(pem.as_bytes()).unwrap();
+        self
+    }
+
+    pub(crate) fn body_memory(mut self, bytes: usize) -> Self {
+        self.settings.body_memory = bytes;
         self
     }
 

@@ -29,6 +29,7 @@ pub fn network(settings: &Settings, zones: Zones) -> Result<probe::Settings, Boo
         zones,
         extra_roots,
         concurrency: settings.max_checks_in_flight.unwrap_or_else(probe::concurrency_limit),
+        body_memory: settings.check_body_memory,
     })
 }
 

@@ -42,6 +42,8 @@ pub struct Settings {
     pub retention: Duration,
     /// Most checks that run at once; `None` leaves it to the machine's limit of open files.
     pub max_checks_in_flight: Option<usize>,
+    /// Bytes of memory that the bodies of all checks share.
+    pub check_body_memory: usize,
     /// Name servers for checks; empty takes the system's.
     pub nameservers: Vec<SocketAddr>,
     /// Whom a probe asks that doubts itself; empty asks nobody.
@@ -100,6 +102,12 @@ impl Settings {
                 |text| text.parse().ok(),
             )
             .map(|count: usize| (count > 0).then_some(count))?,
+            check_body_memory: read(
+                values.get("check_body_memory_mib"),
+                "must be 1 to 65536",
+                |text| text.parse().ok().filter(|mib| (1..=65_536).contains(mib)),
+            )
+            .map(|mib: usize| mib * 1024 * 1024)?,
             nameservers: read(
                 values.get("nameservers"),
                 "must be addresses such as 9.9.9.9:53, joined by commas",

@@ -2,6 +2,8 @@
 //! be known beforehand is resolved here, so that counting is one atomic addition.
 //! Tenants' data (names, ids, addresses) are no labels: the page is read without a key.
 
+mod bounds;
+
 use std::sync::Arc;
 
 use domain::check::Outcome;
@@ -14,25 +16,8 @@ use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
 use rules::{MonitorKind, ProviderType};
 
+use self::bounds::{CALL_BOUNDS, CHECK_BOUNDS, COMMIT_BOUNDS, LATENESS_BOUNDS, MESSAGE_BOUNDS};
 use super::process::ProcessFigures;
-
-/// Bounds of checks' durations, in seconds: a loopback answer to the longest timeout.
-const CHECK_BOUNDS: [f64; 14] =
-    [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 45.0, 120.0];
-/// Bounds of how late a check starts, in seconds.
-const LATENESS_BOUNDS: [f64; 12] =
-    [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0];
-/// Bounds of a commit's duration, in seconds.
-const COMMIT_BOUNDS: [f64; 11] =
-    [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0];
-/// Bounds of a call's duration, in seconds.
-const CALL_BOUNDS: [f64; 11] =
-    [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1.0, 10.0];
-
-/// Bounds of the time from an event to the message at its receiver, in seconds: from a receiver next
-/// door to one that was away for a day.
-const MESSAGE_BOUNDS: [f64; 14] =
-    [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 15.0, 60.0, 600.0, 3_600.0, 86_400.0];
 
 /// The counters and histograms of one server. Cheap to clone; clones count together.
 #[derive(Clone, Debug)]
@@ -52,6 +37,8 @@ pub struct Figures {
     pub skipped_slots: Counter,
     /// Slots that waited for a place until the next one was due; each is a missed one too.
     pub expired_slots: Counter,
+    /// Bodies of which less was read, because there was no memory for more.
+    pub bodies_cut: Counter,
     /// Checks that run now.
     pub in_flight: Gauge,
     /// Checks that wait for a place.
@@ -171,6 +158,11 @@ impl Metrics {
                 registry,
                 "expired_slots",
                 "Missed slots that waited for a place until the next one was due",
+            ),
+            bodies_cut: counter(
+                registry,
+                "check_bodies_cut",
+                "Bodies of which less was read because there was no memory for more",
             ),
             in_flight: gauge(registry, "checks_in_flight", "Checks that run now"),
             checks_waiting: gauge(registry, "checks_waiting", "Checks that wait for a place"),
@@ -379,6 +371,7 @@ mod tests {
             "aloft_lateness_seconds_bucket{le=\"0.005\"} 1",
             "aloft_missed_slots_total 0",
             "aloft_expired_slots_total 0",
+            "aloft_check_bodies_cut_total 0",
             "aloft_checks_waiting 0",
             "aloft_workspaces_waiting 0",
             "aloft_skipped_slots_total 0",

@@ -111,6 +111,8 @@ impl Checkers {
                 let (now, is_wanted) = (|| self.ctx.now(), || validity.holds());
                 let (name, probe) = self.probes.known(self.probes.serving(job.region).probe);
                 let attempts = probe.run_while(&job, now, is_wanted).await;
+                let cut = attempts.iter().filter(|(attempt, _)| attempt.seen.is_cut()).count();
+                self.metrics.bodies_cut.inc_by(cut as u64);
                 conclude(&job, attempts, self.ctx.now(), name.clone())
             });
             self.give_up.run_until_cancelled(contained(run)).await

@@ -270,6 +270,7 @@ pub(crate) fn with_evidence(result: CheckResult, outcome: Outcome, body: &str) -
             hops: Vec::new(),
             body: Some(body.to_owned()),
             body_truncated: false,
+            body_cut: false,
             answers: Vec::new(),
         }],
     };

@@ -29,6 +29,7 @@ fn attempt(latency_us: u32, hops: Vec<HopEvidence>) -> AttemptEvidence {
         hops,
         body: None,
         body_truncated: false,
+        body_cut: false,
         answers: Vec::new(),
     }
 }

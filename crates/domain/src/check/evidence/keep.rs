@@ -26,6 +26,7 @@ pub(super) fn attempt(attempt: Attempt, assessment: Assessment) -> AttemptEviden
         hops: Vec::new(),
         body: None,
         body_truncated: false,
+        body_cut: false,
         answers: Vec::new(),
     };
     match attempt.seen {
@@ -46,6 +47,7 @@ impl AttemptEvidence {
             let (text, goes_on) = beginning(&answer.headers, &seen.body);
             self.body = Some(text);
             self.body_truncated = goes_on;
+            self.body_cut = seen.body.cut;
         }
         self.hops = seen
             .hops

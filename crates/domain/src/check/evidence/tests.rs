@@ -124,7 +124,8 @@ fn a_server_that_repeats_the_request_reveals_no_secret() {
         500,
         &[("x-echo", "abc.def.ghi"), ("location", "/b?t=tok-12345"), ("x-b64", "YWJjLmRlZi5naGk=")],
     );
-    let body = Body { bytes: Bytes::from_static(echo.as_bytes()), truncated: false };
+    let body =
+        Body { bytes: Bytes::from_static(echo.as_bytes()), truncated: false, ..Body::default() };
     let (mut attempt, mut assessment) = attempt(Seen::Http(HttpSeen { hops: vec![answer], body }));
     assessment.reasons = vec!["body `Bearer abc.d…` does not contain `ok`".to_owned()];
     assessment.assertions[0].seen = "tenant-4711 and abc.d…".to_owned();
@@ -153,7 +154,7 @@ fn evidence_of_an_http_failure_hides_credentials() {
     );
     let mut answer = hop("https://other.example/b", 500, &[("x-service-key", "hunter2")]);
     answer.certificate = Some(certificate());
-    let body = Body { bytes: Bytes::from_static(b"sorry"), truncated: false };
+    let body = Body { bytes: Bytes::from_static(b"sorry"), truncated: false, ..Body::default() };
     let seen = Seen::Http(HttpSeen { hops: vec![redirect, answer], body });
     let evidence = Evidence::of(&plan(), vec![attempt(seen)]);
     insta::assert_snapshot!(one_field_a_line(&evidence), @r#"
@@ -209,7 +210,7 @@ fn the_body_is_kept_to_4_kib_and_to_whole_characters() {
         ("é".to_owned(), true, 1, true),
         (String::new(), false, 0, false),
     ] {
-        let body = Body { bytes: bytes.into(), truncated };
+        let body = Body { bytes: bytes.into(), truncated, ..Body::default() };
         let hops = vec![hop("http://example.com/", 200, &[])];
         let kept = Evidence::of(&plan(), vec![attempt(Seen::Http(HttpSeen { hops, body }))]);
         let kept = &kept.attempts[0];
@@ -232,7 +233,8 @@ fn the_worst_evidence_stays_below_1_mib() {
         let hops: Vec<Hop> = (0..11)
             .map(|_| Hop { certificate: Some(certificate.clone()), ..hop(&long, 302, &many) })
             .collect();
-        let body = Body { bytes: Bytes::from(vec![0; 1 << 20]), truncated: true };
+        let body =
+            Body { bytes: Bytes::from(vec![0; 1 << 20]), truncated: true, ..Body::default() };
         attempt(Seen::Http(HttpSeen { hops, body }))
     };
     let evidence = Evidence::of(&plan(), (0..11).map(|_| one()).collect());
@@ -257,7 +259,7 @@ proptest! {
         }
         let content_type = format!("text/plain; charset={charset}").parse().unwrap();
         answer.headers.insert("content-type", content_type);
-        let body = Body { bytes: body.into(), truncated };
+        let body = Body { bytes: body.into(), truncated, ..Body::default() };
         let evidence = Evidence::of(&plan(),vec![attempt(Seen::Http(HttpSeen { hops: vec![answer], body }))]);
         let json = serde_json::to_string(&evidence).unwrap();
         prop_assert_eq!(serde_json::from_str::<Evidence>(&json).unwrap(), evidence);

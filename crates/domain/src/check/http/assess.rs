@@ -10,7 +10,11 @@ use super::{HttpPlan, decode};
 use crate::check::assess::Findings;
 use crate::check::redact::{self, shown};
 use crate::check::text::{self, Held, Text};
-use crate::check::{AssertionResult, HttpSeen};
+use crate::check::{AssertionResult, Found, HttpSeen};
+
+/// Why part of a body was not read that an assertion needs.
+const OUT_OF_MEMORY: &str =
+    "this server had no memory left for the body; see `check_body_memory_mib`";
 
 /// Holds an exchange that came to its end against its plan. Allocates nothing where nothing is
 /// asserted and all is well.
@@ -34,8 +38,20 @@ pub(in crate::check) fn assess(plan: &HttpPlan, seen: &HttpSeen) -> Findings {
         let goes_on = seen.body.truncated && !is_head;
         let bytes = if is_head { &[][..] } else { &seen.body.bytes };
         let decoded = decode(&answer.headers, bytes, goes_on);
-        for assertion in &plan.body_assertions {
-            found.body(assertion, Text { known: &decoded, goes_on });
+        let mut is_undecided = false;
+        for (index, assertion) in plan.body_assertions.iter().enumerate() {
+            let known = Text { known: &decoded, goes_on };
+            let searched = seen.body.found.as_ref().filter(|_| !is_head);
+            let held = match (assertion.comparator, searched) {
+                (TextComparator::Contains, Some(searched)) => contained(searched, index),
+                (TextComparator::NotContains, Some(searched)) => contained(searched, index).not(),
+                (comparator, _) => known.holds(comparator, &assertion.target),
+            };
+            is_undecided |= held == Held::Undecidable;
+            found.body(assertion, known, held);
+        }
+        if is_undecided && seen.body.cut {
+            found.reasons.push(OUT_OF_MEMORY.to_owned());
         }
     }
     for assertion in &plan.header_assertions {
@@ -65,9 +81,8 @@ impl Findings {
         });
     }
 
-    fn body(&mut self, assertion: &TextAssertion, body: Text<'_>) {
+    fn body(&mut self, assertion: &TextAssertion, body: Text<'_>, held: Held) {
         let TextAssertion { target, comparator } = assertion;
-        let held = body.holds(*comparator, target);
         let seen = shown(body.known);
         if held != Held::Yes {
             self.reasons.push(text::reason("body", &seen, *comparator, target, held));
@@ -110,6 +125,15 @@ impl Findings {
             holds: held == Held::Yes,
             seen,
         });
+    }
+}
+
+/// Whether a body contains the target of this assertion, as far as it was looked through.
+fn contained(found: &Found, assertion: usize) -> Held {
+    match (found.contained.get(assertion), found.goes_on) {
+        (Some(true), _) => Held::Yes,
+        (_, true) => Held::Undecidable,
+        (_, false) => Held::No,
     }
 }
 

@@ -14,11 +14,7 @@ pub(in crate::check) fn decode<'a>(
     bytes: &'a [u8],
     goes_on: bool,
 ) -> Cow<'a, str> {
-    let encoding = headers
-        .get(CONTENT_TYPE)
-        .and_then(|value| charset(value.as_bytes()))
-        .and_then(Encoding::for_label_no_replacement)
-        .unwrap_or(UTF_8);
+    let encoding = of(headers);
     if !goes_on {
         return encoding.decode(bytes).0;
     }
@@ -30,6 +26,15 @@ pub(in crate::check) fn decode<'a>(
     // Three bytes for each one read is rarely needed, and evidence is kept for long.
     text.shrink_to_fit();
     Cow::Owned(text)
+}
+
+/// What `Content-Type` says of the charset, else UTF-8.
+pub(super) fn of(headers: &HeaderMap) -> &'static Encoding {
+    headers
+        .get(CONTENT_TYPE)
+        .and_then(|value| charset(value.as_bytes()))
+        .and_then(Encoding::for_label_no_replacement)
+        .unwrap_or(UTF_8)
 }
 
 /// The parameter `charset` of a `Content-Type`, without quotes.

@@ -7,8 +7,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use percent_encoding::percent_decode_str;
-use rules::limits;
-use rules::monitor::{Header, HttpCheck};
+use rules::monitor::{Header, HttpCheck, TextAssertion};
+use rules::{TextComparator, limits};
 use url::Url;
 
 use super::{BodyType, HttpPlan};
@@ -47,7 +47,8 @@ impl HttpPlan {
             body: Bytes::copy_from_slice(body.as_bytes()),
             body_type: BodyType::of(body),
             follow_redirects: check.follow_redirects,
-            body_kept: if check.body_assertions.is_empty() {
+            body_kept: kept(&check.body_assertions),
+            body_read: if check.body_assertions.is_empty() {
                 limits::EVIDENCE_BODY_BYTES
             } else {
                 limits::BODY_READ_BYTES_MAX
@@ -57,6 +58,18 @@ impl HttpPlan {
             header_assertions: check.header_assertions.clone(),
         })
     }
+}
+
+/// Bytes of a body that have to be kept: a comparison needs no more than its target has, in the charset
+/// that makes most of it, and some to see that the body goes on.
+fn kept(assertions: &[TextAssertion]) -> usize {
+    const BYTES_FOR_EACH: usize = 4;
+    const MORE: usize = 16;
+    let compared = assertions.iter().filter(|it| {
+        !matches!(it.comparator, TextComparator::Contains | TextComparator::NotContains)
+    });
+    let needed = compared.map(|it| it.target.len() * BYTES_FOR_EACH + MORE).max().unwrap_or(0);
+    needed.clamp(limits::EVIDENCE_BODY_BYTES, limits::BODY_READ_BYTES_MAX)
 }
 
 impl BodyType {

@@ -15,7 +15,7 @@ use crate::check::assess::Findings;
 use crate::check::{Body, Hop, HttpSeen, Phases};
 
 /// A `GET` of this URL that asserts nothing.
-fn a_check(url: &str) -> HttpCheck {
+pub(super) fn a_check(url: &str) -> HttpCheck {
     HttpCheck {
         url: url.to_owned(),
         method: Method::Get,
@@ -32,7 +32,7 @@ fn header(key: &str, value: &str) -> Header {
     Header { key: key.to_owned(), value: value.to_owned() }
 }
 
-fn plan(check: &HttpCheck) -> HttpPlan {
+pub(super) fn plan(check: &HttpCheck) -> HttpPlan {
     HttpPlan::of(check).expect("the check is valid")
 }
 
@@ -51,7 +51,10 @@ fn seen(status: u16, headers: &[(&str, &str)], body: impl Into<Bytes>) -> HttpSe
         headers: map,
         certificate: None,
     };
-    HttpSeen { hops: vec![hop], body: Body { bytes: body.into(), truncated: false } }
+    HttpSeen {
+        hops: vec![hop],
+        body: Body { bytes: body.into(), truncated: false, ..Body::default() },
+    }
 }
 
 fn assess(check: &HttpCheck, seen: &HttpSeen) -> Findings {

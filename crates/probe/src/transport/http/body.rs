@@ -1,89 +1,154 @@
-//! The body of the final answer: read to its last byte, because latency is counted to it; kept,
-//! decoded, as far as the plan wants it.
+//! The body of the final answer: read to its last byte, because latency is counted to it. Of the decoded
+//! body its beginning is kept, and the rest is looked through as it comes.
 
 use std::net::SocketAddr;
 
 use ::http::HeaderMap;
-use bytes::{Bytes, BytesMut};
-use domain::check::http::HttpPlan;
+use bytes::Bytes;
+use domain::check::http::{HttpPlan, Search};
 use domain::check::{Body, Failure, FailureKind};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 
 use super::decode::{Decoder, Unfolded, codings};
 use super::link::{self, Link};
-use crate::limits::BODY_READ;
+use crate::limits::{BODY_READ, DECODER_BYTES};
+use crate::memory::Held;
 
 /// What is kept of a body that is being read.
 pub(crate) struct Collector {
-    room: usize,
-    kept: Kept,
+    sink: Sink,
     decoder: Option<Decoder>,
-    /// Whether more came than there was room for, or the end did not come.
-    truncated: bool,
+    /// Whether there was no room for all that came.
+    overflowed: bool,
+    /// Whether the end came.
+    ended: bool,
 }
 
-/// Most bodies come in one piece, which then is kept without copying.
-enum Kept {
-    Nothing,
-    Piece(Bytes),
-    Pieces(BytesMut),
+/// Where the decoded body goes.
+pub(super) struct Sink {
+    beginning: Vec<u8>,
+    /// Bytes of the beginning that are kept.
+    keep: usize,
+    /// Bytes that are still looked at.
+    room: usize,
+    search: Option<Search>,
+    /// Whether something came that is not in `beginning`.
+    goes_on: bool,
+    /// Whether there was no memory for all that is kept.
+    cut: bool,
+    held: Held,
 }
 
 impl Collector {
     /// Keeps what `plan` wants of a body with these headers.
-    pub(super) fn new(plan: &HttpPlan, headers: &HeaderMap) -> Result<Self, Failure> {
-        let decoder = match codings(headers) {
-            Ok(codings) if codings.is_empty() => None,
-            Ok(codings) => Some(Decoder::new(&codings, plan.body_kept)),
+    pub(super) fn new(plan: &HttpPlan, headers: &HeaderMap, held: Held) -> Result<Self, Failure> {
+        let (decoder, decoders) = match codings(headers) {
+            Ok(codings) if codings.is_empty() => (None, 0),
+            Ok(codings) => (Some(Decoder::new(&codings)), codings.len()),
             // Nothing is asserted of it, so nobody minds that it stays as it came.
-            Err(_) if plan.body_assertions.is_empty() => None,
+            Err(_) if plan.body_assertions.is_empty() => (None, 0),
             Err(unknown) => {
                 let detail =
                     format!("the body has content-encoding `{unknown}`, which is not known");
                 return Err(Failure::new(FailureKind::BodyUndecodable, detail));
             }
         };
-        Ok(Self { room: plan.body_kept, kept: Kept::Nothing, decoder, truncated: true })
+        let mut sink = Sink {
+            beginning: Vec::new(),
+            keep: plan.body_kept,
+            room: plan.body_read.max(plan.body_kept),
+            search: Search::of(plan, headers),
+            goes_on: false,
+            cut: false,
+            held,
+        };
+        let overflowed = !sink.hold(decoders * DECODER_BYTES);
+        Ok(Self { sink, decoder, overflowed, ended: false })
     }
 
     /// The body as far as it came.
     pub(crate) fn into_body(self) -> Body {
-        let bytes = match (self.decoder, self.kept) {
-            (Some(decoder), _) => decoder.into_bytes(),
-            (None, Kept::Nothing) => Bytes::new(),
-            (None, Kept::Piece(piece)) => piece,
-            (None, Kept::Pieces(pieces)) => pieces.freeze(),
-        };
-        Body { bytes, truncated: self.truncated }
+        let Sink { mut beginning, search, goes_on, cut, mut held, .. } = self.sink;
+        beginning.shrink_to_fit();
+        held.shrink(beginning.len());
+        let is_unread = self.overflowed || !self.ended;
+        Body {
+            bytes: held.keep(beginning),
+            truncated: is_unread || goes_on,
+            cut,
+            found: search.map(|search| search.finish(is_unread)),
+        }
     }
 
-    /// Takes the next piece; `overflowed` becomes true where there was no room for all of it.
-    fn push(&mut self, piece: &Bytes, overflowed: &mut bool) -> Result<(), Failure> {
-        if *overflowed || piece.is_empty() {
+    /// Takes the next piece.
+    fn push(&mut self, piece: &Bytes) -> Result<(), Failure> {
+        if self.overflowed || piece.is_empty() {
             return Ok(());
         }
-        if let Some(decoder) = &mut self.decoder {
-            *overflowed = decoder.push(piece)? == Unfolded::PastTheRoom;
-            return Ok(());
-        }
-        let fits = piece.len().min(self.room);
-        *overflowed = fits < piece.len();
-        self.room -= fits;
-        self.kept = match std::mem::replace(&mut self.kept, Kept::Nothing) {
-            Kept::Nothing => Kept::Piece(piece.slice(..fits)),
-            Kept::Piece(first) => {
-                let mut pieces = BytesMut::with_capacity((first.len() + fits) * 2);
-                pieces.extend_from_slice(&first);
-                pieces.extend_from_slice(&piece[..fits]);
-                Kept::Pieces(pieces)
-            }
-            Kept::Pieces(mut pieces) => {
-                pieces.extend_from_slice(&piece[..fits]);
-                Kept::Pieces(pieces)
-            }
+        let unfolded = match &mut self.decoder {
+            Some(decoder) => decoder.push(piece, &mut self.sink)?,
+            None => self.sink.take(piece),
         };
+        self.overflowed = unfolded == Unfolded::PastTheRoom;
         Ok(())
+    }
+
+    /// The body came to its end.
+    fn end(&mut self, is_empty: bool) -> Result<(), Failure> {
+        if let Some(decoder) = &mut self.decoder
+            && !self.overflowed
+            && !is_empty
+        {
+            self.overflowed = decoder.finish(&mut self.sink)? == Unfolded::PastTheRoom;
+        }
+        self.ended = true;
+        Ok(())
+    }
+}
+
+impl Sink {
+    /// Bytes that it still takes.
+    pub(super) const fn room(&self) -> usize {
+        self.room
+    }
+
+    /// Takes memory for a decoder, or for what it keeps; without it nothing more is decoded.
+    pub(super) fn hold(&mut self, bytes: usize) -> bool {
+        let holds = self.held.take(bytes);
+        self.cut |= !holds;
+        holds
+    }
+
+    /// Takes a piece of the decoded body.
+    pub(super) fn take(&mut self, piece: &[u8]) -> Unfolded {
+        let fits = piece.len().min(self.room);
+        self.room -= fits;
+        let is_whole = fits == piece.len();
+        let piece = &piece[..fits];
+        if let Some(search) = &mut self.search {
+            search.push(piece);
+        }
+        let kept = if self.goes_on { 0 } else { fits.min(self.keep - self.beginning.len()) };
+        if kept > 0 && self.hold(kept) {
+            self.beginning.extend_from_slice(&piece[..kept]);
+            self.goes_on = kept < fits;
+        } else {
+            self.goes_on |= fits > 0;
+        }
+        if is_whole { Unfolded::Whole } else { Unfolded::PastTheRoom }
+    }
+
+    #[cfg(test)]
+    pub(super) fn of(room: usize) -> Self {
+        let (keep, held) = (room, crate::memory::Memory::new(1 << 30).hold());
+        let (beginning, search) = (Vec::new(), None);
+        Self { beginning, keep, room, search, goes_on: false, cut: false, held }
+    }
+
+    #[cfg(test)]
+    pub(super) fn beginning(&self) -> &[u8] {
+        &self.beginning
     }
 }
 
@@ -95,22 +160,14 @@ pub(super) async fn read(
     peer: Option<SocketAddr>,
 ) -> Result<(), Failure> {
     let mut read = 0;
-    let mut overflowed = false;
     while let Some(frame) = link.drive(incoming.frame(), || {}).await {
         let frame = frame.map_err(|error| link::broken(&error, peer))?;
         let Ok(piece) = frame.into_data() else { continue };
         read += piece.len();
-        collector.push(&piece, &mut overflowed)?;
+        collector.push(&piece)?;
         if read > BODY_READ {
             return Ok(());
         }
     }
-    if let Some(decoder) = &mut collector.decoder
-        && !overflowed
-        && read > 0
-    {
-        overflowed = decoder.finish()? == Unfolded::PastTheRoom;
-    }
-    collector.truncated = overflowed;
-    Ok(())
+    collector.end(read == 0)
 }

@@ -6,10 +6,10 @@ use std::io::{self, Write};
 use ::http::HeaderMap;
 use ::http::header::CONTENT_ENCODING;
 use brotli_decompressor::DecompressorWriter;
-use bytes::Bytes;
 use domain::check::{Failure, FailureKind};
 use flate2::write::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 
+use super::body::Sink;
 use crate::limits::{CODINGS, DECODE_STEP, DECODE_STEP_UNFOLDS};
 
 /// Room of brotli's decoder for what it hands on.
@@ -40,8 +40,6 @@ pub(super) enum Unfolded {
 /// Undoes one encoding after the other.
 pub(super) struct Decoder {
     stages: Vec<Stage>,
-    kept: Vec<u8>,
-    room: usize,
 }
 
 enum Stage {
@@ -84,57 +82,45 @@ pub(super) fn codings(headers: &HeaderMap) -> Result<Vec<Coding>, String> {
 }
 
 impl Decoder {
-    /// Undoes `codings`, the last one first, and keeps at most `room` bytes.
-    pub(super) fn new(codings: &[Coding], room: usize) -> Self {
+    /// Undoes `codings`, the last one first.
+    pub(super) fn new(codings: &[Coding]) -> Self {
         let stages = codings.iter().rev().map(|coding| Stage::Unbegun(*coding)).collect();
-        Self { stages, kept: Vec::new(), room }
+        Self { stages }
     }
 
-    /// Decodes `piece`.
-    pub(super) fn push(&mut self, piece: &[u8]) -> Result<Unfolded, Failure> {
-        push(&mut self.stages, piece, &mut self.kept, self.room).map_err(|why| undecodable(&why))
+    /// Decodes `piece` into `sink`.
+    pub(super) fn push(&mut self, piece: &[u8], sink: &mut Sink) -> Result<Unfolded, Failure> {
+        push(&mut self.stages, piece, sink).map_err(|why| undecodable(&why))
     }
 
     /// Says that there are no more pieces.
-    pub(super) fn finish(&mut self) -> Result<Unfolded, Failure> {
+    pub(super) fn finish(&mut self, sink: &mut Sink) -> Result<Unfolded, Failure> {
         for stage in 0..self.stages.len() {
             let (done, rest) = self.stages[stage..].split_at_mut(1);
             let last = rest.is_empty();
-            let outlet_room = outlet_room(last, &self.kept, self.room);
+            let outlet_room = outlet_room(last, sink);
             let (bytes, overflowed) =
                 done[0].finish(outlet_room).map_err(|why| undecodable(&why))?;
-            let unfolded =
-                push(rest, &bytes, &mut self.kept, self.room).map_err(|why| undecodable(&why))?;
+            let unfolded = push(rest, &bytes, sink).map_err(|why| undecodable(&why))?;
             if overflowed || unfolded == Unfolded::PastTheRoom {
                 return Ok(Unfolded::PastTheRoom);
             }
         }
         Ok(Unfolded::Whole)
     }
-
-    /// What was kept.
-    pub(super) fn into_bytes(self) -> Bytes {
-        Bytes::from(self.kept)
-    }
 }
 
 /// Takes `piece` through `stages`, a little at a time, so that what unfolds at one stage is used up
 /// before more does.
-fn push(
-    stages: &mut [Stage],
-    piece: &[u8],
-    kept: &mut Vec<u8>,
-    room: usize,
-) -> io::Result<Unfolded> {
-    let Some((stage, rest)) = stages.split_first_mut() else {
-        let fits = piece.len().min(room - kept.len());
-        kept.extend_from_slice(&piece[..fits]);
-        let whole = fits == piece.len();
-        return Ok(if whole { Unfolded::Whole } else { Unfolded::PastTheRoom });
-    };
+fn push(stages: &mut [Stage], piece: &[u8], sink: &mut Sink) -> io::Result<Unfolded> {
+    let Some((stage, rest)) = stages.split_first_mut() else { return Ok(sink.take(piece)) };
     for step in piece.chunks(DECODE_STEP) {
-        let (bytes, overflowed) = stage.decode(step, outlet_room(rest.is_empty(), kept, room))?;
-        let unfolded = push(rest, &bytes, kept, room)?;
+        let (bytes, overflowed) = stage.decode(step, outlet_room(rest.is_empty(), sink))?;
+        // Its window grows with what it unfolds to.
+        if matches!(stage, Stage::Brotli(_)) && !sink.hold(bytes.len()) {
+            return Ok(Unfolded::PastTheRoom);
+        }
+        let unfolded = push(rest, &bytes, sink)?;
         if overflowed && !rest.is_empty() {
             return Err(io::Error::other("it unfolds without measure"));
         }
@@ -145,8 +131,8 @@ fn push(
     Ok(Unfolded::Whole)
 }
 
-fn outlet_room(last: bool, kept: &[u8], room: usize) -> usize {
-    if last { room - kept.len() } else { DECODE_STEP_UNFOLDS }
+fn outlet_room(last: bool, sink: &Sink) -> usize {
+    if last { sink.room() } else { DECODE_STEP_UNFOLDS }
 }
 
 impl Stage {
@@ -296,18 +282,19 @@ mod tests {
             let mut bytes = encoded(codings[0], &text);
             let at = broken_at.index(bytes.len());
             bytes[at] = with;
-            let mut decoder = Decoder::new(&codings, ROOM);
+            let mut decoder = Decoder::new(&codings);
+            let mut sink = Sink::of(ROOM);
             let whole = bytes
                 .chunks(pieces)
-                .try_for_each(|piece| match decoder.push(piece) {
+                .try_for_each(|piece| match decoder.push(piece, &mut sink) {
                     Ok(Unfolded::Whole) => Ok(()),
                     Ok(Unfolded::PastTheRoom) | Err(_) => Err(()),
                 })
                 .is_ok();
             if whole {
-                let _ = decoder.finish();
+                let _ = decoder.finish(&mut sink);
             }
-            prop_assert!(decoder.into_bytes().len() <= ROOM);
+            prop_assert!(sink.beginning().len() <= ROOM);
         }
 
         #[test]
@@ -316,18 +303,19 @@ mod tests {
             text in vec(0_u8..4, 0..2 * ROOM),
             pieces in 1_usize..700,
         ) {
-            let mut decoder = Decoder::new(&[coding], ROOM);
+            let mut decoder = Decoder::new(&[coding]);
+            let mut sink = Sink::of(ROOM);
             let mut unfolded = Unfolded::Whole;
             for piece in encoded(coding, &text).chunks(pieces) {
                 if unfolded == Unfolded::Whole {
-                    unfolded = decoder.push(piece).unwrap();
+                    unfolded = decoder.push(piece, &mut sink).unwrap();
                 }
             }
             if unfolded == Unfolded::Whole {
-                unfolded = decoder.finish().unwrap();
+                unfolded = decoder.finish(&mut sink).unwrap();
             }
             prop_assert_eq!(unfolded == Unfolded::PastTheRoom, text.len() > ROOM);
-            prop_assert_eq!(decoder.into_bytes(), text[..text.len().min(ROOM)].to_vec());
+            prop_assert_eq!(sink.beginning(), &text[..text.len().min(ROOM)]);
         }
     }
 }

@@ -118,6 +118,7 @@ mod tests {
             hops: Vec::new(),
             body: None,
             body_truncated: false,
+            body_cut: false,
             answers: Vec::new(),
         };
         let trigger = Trigger::Scheduled;

@@ -60,6 +60,7 @@ pub(in crate::rpc) fn attempt(attempt: &AttemptEvidence, secrets: Secrets) -> At
         hops: attempt.hops.iter().map(|it| hop(it, secrets)).collect(),
         body: attempt.body.clone(),
         body_truncated: attempt.body_truncated,
+        body_cut: attempt.body_cut,
         answers: attempt.answers.iter().map(answer).collect(),
     }
 }

@@ -39,6 +39,7 @@ fn result(monitor: MonitorId, region: Region, minutes: u64, outcome: Outcome) ->
             hops: Vec::new(),
             body: None,
             body_truncated: false,
+            body_cut: false,
             answers: Vec::new(),
         }],
     };

@@ -145,9 +145,15 @@ fn the_url_is_what_is_requested() {
 fn the_body_is_kept_as_far_as_it_matters() {
     let mut check = a_check("http://example.com/");
     assert_eq!(plan(&check).body_kept, 4_096);
-    check.body_assertions =
-        vec![TextAssertion { target: "ok".to_owned(), comparator: TextComparator::Contains }];
-    assert_eq!(plan(&check).body_kept, 1_048_576);
+    for (comparator, target, kept) in [
+        (TextComparator::Contains, "x".repeat(2_000), 4_096),
+        (TextComparator::Empty, String::new(), 4_096),
+        (TextComparator::Eq, "x".repeat(2_000), 8_016),
+    ] {
+        check.body_assertions = vec![TextAssertion { target, comparator }];
+        let plan = plan(&check);
+        assert_eq!((plan.body_kept, plan.body_read), (kept, 1_048_576), "{comparator}");
+    }
 }
 
 proptest! {

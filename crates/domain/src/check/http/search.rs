@@ -1,0 +1,152 @@
+//! Looking for texts in a body while it is read, so that nobody has to keep it: what an assertion looks for
+//! may stand anywhere in the first mebibyte.
+
+use ::http::{HeaderMap, Method};
+use encoding_rs::Decoder;
+use rules::TextComparator;
+
+use super::{HttpPlan, charset};
+use crate::check::Found;
+
+/// Text that is looked through at a time, at least: so that small pieces cost no more than large ones.
+const LOOKED_THROUGH: usize = 4 * 1024;
+
+/// The texts that a plan looks for, and what was found so far.
+pub struct Search {
+    decoder: Decoder,
+    /// In the order of the plan's assertions; `None` where nothing is looked for.
+    targets: Vec<Option<Target>>,
+    /// Text that was not looked through, after as much as a target may begin in.
+    text: String,
+    /// Bytes of `text` that were looked through.
+    done: usize,
+    /// Bytes of the longest target.
+    longest: usize,
+}
+
+struct Target {
+    text: String,
+    found: bool,
+}
+
+impl Search {
+    /// What `plan` looks for in a body that comes with these headers; `None` where it looks for nothing.
+    pub fn of(plan: &HttpPlan, headers: &HeaderMap) -> Option<Self> {
+        // What stands in place of a HEAD answer's body is nobody's body.
+        if plan.method == Method::HEAD {
+            return None;
+        }
+        let is_search = |comparator| {
+            matches!(comparator, TextComparator::Contains | TextComparator::NotContains)
+        };
+        let of = |target: &str| Target { text: target.to_owned(), found: target.is_empty() };
+        let targets: Vec<Option<Target>> = plan
+            .body_assertions
+            .iter()
+            .map(|it| is_search(it.comparator).then(|| of(&it.target)))
+            .collect();
+        let longest = targets.iter().flatten().map(|target| target.text.len()).max()?;
+        let decoder = charset::of(headers).new_decoder();
+        Some(Self { decoder, targets, text: String::new(), done: 0, longest })
+    }
+
+    /// Takes the next piece of the body.
+    pub fn push(&mut self, piece: &[u8]) {
+        self.read(piece, false);
+        if self.text.len() - self.done >= LOOKED_THROUGH.max(self.longest) {
+            self.look();
+        }
+    }
+
+    /// What was found in a body that ended here, or that went on.
+    pub fn finish(mut self, goes_on: bool) -> Found {
+        if !goes_on {
+            self.read(&[], true);
+        }
+        self.look();
+        let contained = self.targets.iter().map(|it| it.as_ref().is_some_and(|it| it.found));
+        Found { contained: contained.collect(), goes_on }
+    }
+
+    fn read(&mut self, piece: &[u8], is_last: bool) {
+        let room = self.decoder.max_utf8_buffer_length(piece.len()).unwrap_or(0);
+        self.text.reserve(room);
+        // The room is enough for any input of this length, so one call reads it all.
+        let _ = self.decoder.decode_to_string(piece, &mut self.text, is_last);
+    }
+
+    /// Looks through the text, and keeps of it what a target may begin in.
+    fn look(&mut self) {
+        for target in self.targets.iter_mut().flatten() {
+            target.found = target.found || self.text.contains(&target.text);
+        }
+        let kept = self.longest.saturating_sub(1).min(self.text.len());
+        let from = self.text.floor_char_boundary(self.text.len() - kept);
+        self.text.drain(..from);
+        self.text.shrink_to(LOOKED_THROUGH + self.longest);
+        self.done = self.text.len();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ::http::header::CONTENT_TYPE;
+    use proptest::prelude::*;
+    use rules::monitor::TextAssertion;
+
+    use super::*;
+    use crate::check::http::tests::{a_check, plan};
+
+    fn search(targets: &[&str], content_type: &str) -> Search {
+        let mut check = a_check("http://example.com/");
+        let assertion = |target: &&str| TextAssertion {
+            target: (*target).to_owned(),
+            comparator: TextComparator::Contains,
+        };
+        check.body_assertions = targets.iter().map(assertion).collect();
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, content_type.parse().unwrap());
+        Search::of(&plan(&check), &headers).unwrap()
+    }
+
+    #[test]
+    fn a_text_is_found_in_its_charset_across_pieces() {
+        let mut utf_16 = search(&["grün", "rot"], "text/plain; charset=utf-16le");
+        for byte in "das ist grün".encode_utf16().flat_map(u16::to_le_bytes) {
+            utf_16.push(&[byte]);
+        }
+        assert_eq!(utf_16.finish(false), Found { contained: vec![true, false], goes_on: false });
+    }
+
+    #[test]
+    fn what_is_kept_is_bounded() {
+        let mut search = search(&["needle"], "text/plain");
+        for _ in 0..1_000 {
+            search.push(&[b'x'; 10_000]);
+            assert!(search.text.capacity() < 8 * 10_000, "{}", search.text.capacity());
+        }
+        search.push(b"nee");
+        search.push(b"dle");
+        assert_eq!(search.finish(true), Found { contained: vec![true], goes_on: true });
+    }
+
+    proptest! {
+        // A search piece by piece finds what a search of the whole finds.
+        #[test]
+        fn pieces_make_no_difference(
+            body in "[abé]{0,300}",
+            targets in prop::collection::vec("[abé]{0,12}", 1..4),
+            pieces in 1_usize..40,
+        ) {
+            let targets: Vec<&str> = targets.iter().map(String::as_str).collect();
+            let mut search = search(&targets, "text/plain");
+            // Looked through after each piece, as a long body is.
+            for piece in body.as_bytes().chunks(pieces) {
+                search.read(piece, false);
+                search.look();
+            }
+            let expected: Vec<bool> = targets.iter().map(|target| body.contains(target)).collect();
+            prop_assert_eq!(search.finish(false).contained, expected);
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Memory that the bodies of all checks share. Who gets none keeps less of its body: one target that sends
+//! much, however many monitors it has, takes no memory from the rest of the process.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use bytes::Bytes;
+
+/// What is left for bodies. Clones share it.
+#[derive(Clone, Debug)]
+pub(crate) struct Memory(Arc<AtomicUsize>);
+
+/// A part of the memory, until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Held {
+    memory: Memory,
+    bytes: usize,
+}
+
+/// Bytes with the memory that they hold.
+struct Kept {
+    bytes: Vec<u8>,
+    _held: Held,
+}
+
+impl Memory {
+    pub(crate) fn new(bytes: usize) -> Self {
+        Self(Arc::new(AtomicUsize::new(bytes)))
+    }
+
+    /// Holds nothing yet.
+    pub(crate) fn hold(&self) -> Held {
+        Held { memory: self.clone(), bytes: 0 }
+    }
+}
+
+impl Held {
+    /// Takes so many bytes more; says whether they were there.
+    pub(crate) fn take(&mut self, bytes: usize) -> bool {
+        let less = |left: usize| left.checked_sub(bytes);
+        let taken = self.memory.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_ok();
+        self.bytes += if taken { bytes } else { 0 };
+        taken
+    }
+
+    /// Gives back all but so many bytes.
+    pub(crate) fn shrink(&mut self, bytes: usize) {
+        let more = self.bytes.saturating_sub(bytes);
+        self.memory.0.fetch_add(more, Ordering::Relaxed);
+        self.bytes -= more;
+    }
+
+    /// The bytes, which hold this memory as long as there is a clone of them.
+    pub(crate) fn keep(self, bytes: Vec<u8>) -> Bytes {
+        if bytes.is_empty() {
+            return Bytes::new();
+        }
+        Bytes::from_owner(Kept { bytes, _held: self })
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.memory.0.fetch_add(self.bytes, Ordering::Relaxed);
+    }
+}
+
+impl AsRef<[u8]> for Kept {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_held_is_given_back_with_the_last_clone_of_its_bytes() {
+        let memory = Memory::new(100);
+        let (mut first, mut second) = (memory.hold(), memory.hold());
+        assert!(first.take(60) && second.take(30));
+        assert!(!second.take(11), "ten are left");
+        first.shrink(50);
+        assert!(second.take(11));
+        let bytes = first.keep(vec![0; 50]);
+        let clone = bytes.slice(1..2);
+        drop((bytes, second));
+        let mut third = memory.hold();
+        assert!(!third.take(51) && third.take(50));
+        drop(clone);
+        assert!(third.take(50));
+    }
+}
