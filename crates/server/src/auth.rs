@@ -220,6 +220,11 @@ impl Auth {
     }
 }
 
+/// Whether these headers have something of the form of a key.
+pub(crate) fn shows_key(headers: &HeaderMap) -> bool {
+    presented(headers).and_then(key::read).is_some()
+}
+
 /// The key in the headers: of `x-service-key`, or else of `Authorization: Bearer`. An empty one is none.
 fn presented(headers: &HeaderMap) -> Option<&[u8]> {
     let own = headers.get(rpc::KEY_HEADER).map(HeaderValue::as_bytes);

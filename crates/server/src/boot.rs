@@ -1,6 +1,7 @@
 //! boot: from settings to a running server, and back to nothing in order. The only place that reads
 //! the environment.
 
+mod draining;
 mod environment;
 mod file;
 mod housekeeping;

@@ -1,6 +1,9 @@
 //! connection: the places for connections. A caller without a key may have so many from one address and one
 //! network, and all of them together leave room for callers with a key. Under pressure the connection whose
-//! client has been waited for longest is closed, so that slow or silent clients keep nobody out.
+//! client has been waited for longest is closed, so that slow or silent clients keep nobody out. Where all of
+//! them are being served, a newcomer is on probation: it is asked for a key. Requests are `requests`'s.
+
+mod requests;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -11,6 +14,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use ipnet::IpNet;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
+
+pub(crate) use self::requests::Open;
+use self::requests::Requests;
 
 /// Share of all places that callers without a key leave to others.
 const RESERVED_SHARE: usize = 4;
@@ -41,6 +47,7 @@ struct Table {
     without_key: usize,
     of_address: HashMap<IpAddr, u32>,
     of_network: HashMap<IpAddr, u32>,
+    requests: Requests,
 }
 
 /// An open connection; whoever accepts it puts it into the extensions of its requests.
@@ -52,6 +59,10 @@ struct State {
     peer: IpAddr,
     places: Arc<Places>,
     has_key: AtomicBool,
+    /// It has one of the places that are kept for callers with a key, and has shown none yet.
+    on_probation: bool,
+    /// Requests without a key that are under way.
+    open: AtomicU32,
     /// Requests that are whole and being answered: the client waits, not the server.
     serving: AtomicU32,
     /// When the client was served last, by [`Places::ticks`].
@@ -73,7 +84,7 @@ pub(crate) enum Taken {
     Place(Place),
     /// Its address or network has all that it may have, and all of them are being served.
     Refused,
-    /// All places are being served; one that becomes free wakes [`Places::freed`].
+    /// All places, those for callers with a key among them, are being served; one that becomes free wakes [`Places::freed`].
     Full,
 }
 
@@ -106,9 +117,10 @@ impl Places {
                 return Taken::Refused;
             }
         }
-        let is_full =
-            table.without_key >= self.without_key_max || table.connections.len() >= self.max;
-        if is_full && !table.evict(|_| true) {
+        let is_full = table.connections.len() >= self.max;
+        let is_crowded = is_full || table.without_key >= self.without_key_max;
+        let on_probation = is_crowded && !table.evict(|_| true);
+        if is_full && on_probation {
             return Taken::Full;
         }
         let id = self.tick();
@@ -117,6 +129,8 @@ impl Places {
             peer,
             places: Arc::clone(self),
             has_key: AtomicBool::new(false),
+            on_probation,
+            open: AtomicU32::new(0),
             serving: AtomicU32::new(0),
             served_at: AtomicU64::new(id),
             closed: CancellationToken::new(),
@@ -197,6 +211,16 @@ impl Connection {
         if is_first && table.connections.contains_key(&self.0.id) {
             table.count(&self.0, false);
         }
+    }
+
+    /// Whether only requests that show a key, or ask how the server is, are answered.
+    pub(crate) fn is_on_probation(&self) -> bool {
+        self.0.on_probation && self.is_without_key()
+    }
+
+    /// Whether no request has shown a valid key yet.
+    pub(crate) fn is_without_key(&self) -> bool {
+        !self.0.has_key.load(Ordering::Relaxed)
     }
 
     /// A request came whole, and is answered until the result is dropped.
@@ -308,8 +332,26 @@ mod tests {
         let busy = from(&places, "192.0.2.1").unwrap();
         let served = busy.connection().serve();
         assert!(matches!(places.take("192.0.2.2".parse().unwrap()), Taken::Full));
+        assert!(!is_closed(&busy));
         drop(served);
         assert!(from(&places, "192.0.2.2").is_some() && is_closed(&busy));
+    }
+
+    // issue 16, point 1: capacity is reserved for callers with a key
+    #[test]
+    fn where_all_are_being_served_a_newcomer_is_on_probation() {
+        let places = Places::new(4, Vec::new());
+        let busy: Vec<Place> =
+            (1..=3).map(|number| from(&places, &format!("192.0.2.{number}")).unwrap()).collect();
+        let served: Vec<Served> = busy.iter().map(|place| place.connection().serve()).collect();
+        let newcomer = from(&places, "192.0.2.4").unwrap();
+        assert!(newcomer.connection().is_on_probation());
+        assert!(!busy.iter().any(|place| is_closed(place) || place.connection().is_on_probation()));
+        newcomer.connection().has_key();
+        assert!(!newcomer.connection().is_on_probation());
+        assert!(from(&places, "192.0.2.5").is_none());
+        drop(served);
+        assert!(!from(&places, "192.0.2.5").unwrap().connection().is_on_probation());
     }
 
     #[test]

@@ -15,8 +15,10 @@ use http::header::{self, HeaderName};
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Version};
 use tracing::Instrument as _;
 
+use self::body::Holding;
 pub(crate) use self::body::{Budget, Intake};
-use crate::connection::Connection;
+use crate::auth;
+use crate::connection::{Connection, Open};
 use crate::context::Context;
 use crate::v1::Problem;
 
@@ -42,6 +44,10 @@ pub(crate) struct Edge {
     pub(crate) budget: Budget,
 }
 
+/// There are too many requests without a key.
+#[derive(Clone, Copy, Debug)]
+struct Crowded;
+
 /// The id of a request, in its extensions.
 #[derive(Clone, Debug)]
 pub(crate) struct RequestId(HeaderValue);
@@ -59,6 +65,15 @@ impl Protocol {
     /// The protocol of a path.
     pub(crate) fn of(path: &str) -> Self {
         if path.starts_with("/v1/") || path == "/v1" { Self::V1 } else { Self::Rpc }
+    }
+
+    /// The error as the caller of this request reads it, with the request's id.
+    pub(crate) fn refuse(self, error: rpc::Error, request: &Request) -> Response {
+        let error = match request.extensions().get::<RequestId>() {
+            Some(id) => rpc::with_request_id(error, id.as_str()),
+            None => error,
+        };
+        self.answer(error, request.headers())
     }
 
     /// The error as the caller with these headers reads it.
@@ -96,8 +111,12 @@ pub(crate) async fn edge(State(edge): State<Edge>, mut request: Request, next: N
     // A request that came over no connection needs no host.
     let is_addressed = connection.is_none() || has_one_host(&request);
     let intake = Intake::bound(&mut request, &edge.budget, connection.as_ref());
-    let served = connection.filter(|_| intake.is_none()).map(|it| it.serve());
-    let answered_here = if !is_addressed {
+    let served = connection.as_ref().filter(|_| intake.is_none()).map(Connection::serve);
+    let open = admit(connection.as_ref(), &request);
+    request.extensions_mut().insert(id.clone());
+    let answered_here = if open.is_err() {
+        Some(crowded(&request))
+    } else if !is_addressed {
         Some((StatusCode::BAD_REQUEST, "send exactly one Host header\n").into_response())
     } else if is_preflight(&request) {
         Some(preflight(request.headers()))
@@ -109,7 +128,6 @@ pub(crate) async fn edge(State(edge): State<Edge>, mut request: Request, next: N
         drop(request);
         response
     } else {
-        request.extensions_mut().insert(id.clone());
         // Whatever is logged on the way to the answer says which request it was.
         let span = tracing::error_span!("request", request.id = id.as_str());
         guarded(request, next, &id).instrument(span).await
@@ -118,6 +136,9 @@ pub(crate) async fn edge(State(edge): State<Edge>, mut request: Request, next: N
         intake.finish(version, expects, &mut response).await;
     }
     drop(served);
+    if let Ok(Some(open)) = open {
+        response = Holding::until_it_ends(response, open);
+    }
     response = Problem::finish(response, id.as_str());
     let status = response.status();
     let headers = response.headers_mut();
@@ -127,6 +148,34 @@ pub(crate) async fn edge(State(edge): State<Edge>, mut request: Request, next: N
     }
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, ANY);
     headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED);
+    response
+}
+
+/// Counts a request without a key, until the result is dropped; an error where there are too many, or where
+/// its connection has a place that is kept for callers with a key.
+fn admit(connection: Option<&Connection>, request: &Request) -> Result<Option<Open>, Crowded> {
+    let Some(connection) = connection.filter(|it| it.is_without_key()) else { return Ok(None) };
+    if auth::shows_key(request.headers()) || is_about_health(request.uri().path()) {
+        return Ok(None);
+    }
+    if connection.is_on_probation() {
+        return Err(Crowded);
+    }
+    connection.open().map(Some).ok_or(Crowded)
+}
+
+/// Whether load balancers and operators ask this: it must be answered when nothing else is.
+fn is_about_health(path: &str) -> bool {
+    matches!(path, "/readyz" | "/healthz" | "/metrics")
+}
+
+/// Refuses a request without a key where there are too many.
+fn crowded(request: &Request) -> Response {
+    let why = "too many requests without a key are under way; retry later";
+    let mut response = Protocol::of(request.uri().path()).refuse(rpc::put_off(why), request);
+    if request.version() < Version::HTTP_2 {
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
     response
 }
 
@@ -140,7 +189,7 @@ async fn guarded(request: Request, next: Next, id: &RequestId) -> Response {
     }
     tracing::error!(request.id = id.as_str(), "the answer to `{}` panicked", id.as_str());
     let headers = content_type.map(|it| (header::CONTENT_TYPE, it)).into_iter().collect();
-    protocol.answer(rpc::internal(), &headers)
+    protocol.answer(rpc::with_request_id(rpc::internal(), id.as_str()), &headers)
 }
 
 /// Whether a request of HTTP/1.1 names its host once (RFC 9112 §3.2). HTTP/2 has a field of its own.

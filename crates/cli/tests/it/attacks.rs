@@ -1,6 +1,8 @@
 //! Hostile clients against the process: slow and endless bodies, refusals in the middle of a body, gRPC where
 //! it cannot be answered. Each attack is bounded, and none of them is timed.
 
+mod streams;
+
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 
@@ -21,20 +23,44 @@ const UNFINISHED: [&str; 8] = [
 const FEW_FILES: u32 = 512;
 /// Slow connections at a time: many times the places that there are.
 const SLOW: usize = 600;
-/// Routes that endless bodies are sent to.
-const ROUTES: [&str; 8] = [
+/// Routes beside the methods of the contract that endless bodies are sent to: one of each.
+const ROUTES: &[&str] = &[
+    "/status/none",
     "/status/none/unlock",
     "/status/none/enter",
+    "/status/none/enter/token",
     "/status/none/subscribe",
+    "/status/none/confirm/ticket",
+    "/status/none/manage/ticket",
+    "/status/none/unsubscribe/ticket",
+    "/status/none/events",
+    "/status/none/history",
+    "/status/none/badge.svg",
+    "/status/none/feed.atom",
+    "/status/none/api/v2/summary.json",
     "/rpc/monitor.v1.MonitorService/CreateHttpMonitor",
-    "/rpc/grpc.health.v1.Health/Check",
+    "/rpc/monitor.v1.MonitorService/Nonsense",
+    "/grpc.health.v1.Health/Check",
+    "/grpc.health.v1.Health/Watch",
+    "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
+    "/v1",
     "/v1/whoami",
+    "/v1/api-key/x",
+    "/v1/openapi.json",
+    "/healthz",
+    "/readyz",
+    "/metrics",
+    "/",
+    "/docs/",
     "/docs/search",
+    "/docs/guides/none",
     "/nonsense",
 ];
 /// Bytes of each endless body before the client gives up.
 const ENDLESS_BYTES: usize = 24 * 1024 * 1024;
 const CHUNK_BYTES: usize = 64 * 1024;
+/// Endless bodies at a time.
+const AT_A_TIME: usize = 40;
 /// Memory by which endless bodies may let the server grow, in KiB.
 const GROWTH_KIB: u64 = 64 * 1024;
 
@@ -132,15 +158,19 @@ fn endless_bodies_take_little_memory() {
     let before = resident_kib(&server);
     let data = vec![b'x'; CHUNK_BYTES];
     let chunk = [format!("{CHUNK_BYTES:x}\r\n").as_bytes(), &data, b"\r\n"].concat();
-    std::thread::scope(|scope| {
-        for path in ROUTES.iter().cycle().take(ROUTES.len() * 8) {
-            let (chunk, address) = (&chunk, server.address);
-            scope.spawn(move || {
-                let is_bounded = sends_endlessly(address, path, chunk).is_err();
-                assert!(is_bounded, "{path} read all of it");
-            });
-        }
-    });
+    let methods = contract::rpc::methods().iter().map(|method| method.path.as_str());
+    let routes: Vec<&str> = ROUTES.iter().copied().chain(methods).collect();
+    for some in routes.chunks(AT_A_TIME) {
+        std::thread::scope(|scope| {
+            for path in some {
+                let (chunk, address) = (&chunk, server.address);
+                scope.spawn(move || {
+                    let is_bounded = sends_endlessly(address, path, chunk).is_err();
+                    assert!(is_bounded, "{path} read all of it");
+                });
+            }
+        });
+    }
     let grown = resident_kib(&server).saturating_sub(before);
     assert!(grown <= GROWTH_KIB, "grew by {grown} KiB");
     assert_eq!(get(server.address, "/readyz").unwrap().status, 200);

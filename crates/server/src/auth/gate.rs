@@ -43,12 +43,12 @@ impl Gate {
         }
         if !looks_like_a_method(path) {
             let error = rpc::unknown_method(request.uri().path());
-            return Protocol::Rpc.answer(error, request.headers());
+            return Protocol::Rpc.refuse(error, &request);
         }
         let method = rpc::method(path);
         let refused = |error: rpc::Error, request: &Request| {
             gate.metrics.called(method.map_or("other", |it| &it.name), error.code.as_str());
-            Protocol::Rpc.answer(error, request.headers())
+            Protocol::Rpc.refuse(error, request)
         };
         let admitted = match gate.auth.admit(request.headers(), peer(&request)).await {
             Ok(admitted) => admitted,
@@ -75,7 +75,7 @@ impl Gate {
     ) -> Response {
         match gate.auth.admit(request.headers(), peer(&request)).await {
             Ok(admitted) => admitted.run(request, next).await,
-            Err(error) => Protocol::V1.answer(error, request.headers()),
+            Err(error) => Protocol::V1.refuse(error, &request),
         }
     }
 }

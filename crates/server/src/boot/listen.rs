@@ -24,6 +24,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tower::{Service, ServiceExt as _};
 
+use super::draining::Draining;
 use super::opening::Opening;
 use crate::auth::Peer;
 use crate::connection::{Connection, Place, Places, Taken};
@@ -31,6 +32,8 @@ use crate::domains::{ACME_TLS, Entrance};
 
 /// Longest time until a connection says what it speaks, and until the headers of a request have come.
 const HEADERS_WITHIN: Duration = Duration::from_secs(30);
+/// Longest time until a client takes something of what it is sent.
+const TAKEN_WITHIN: Duration = Duration::from_secs(30);
 /// For how long a browser that was answered in TLS asks in nothing else (RFC 6797): a day, because a
 /// domain may move to somebody who has no certificate for it.
 const STRICT: HeaderValue = HeaderValue::from_static("max-age=86400");
@@ -128,10 +131,10 @@ where
 {
     let service = TowerToHyperService::new(service);
     let Some((acceptor, handshake_within)) = tls else {
-        let io = TokioIo::new(Opening::within(stream, HEADERS_WITHIN));
+        let io = TokioIo::new(Opening::within(draining(stream), HEADERS_WITHIN));
         return watcher.watch(server.serve_connection(io, service).into_owned()).await;
     };
-    let handshake = timeout(handshake_within, acceptor.accept(stream)).await;
+    let handshake = timeout(handshake_within, acceptor.accept(draining(stream))).await;
     let stream = handshake.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
     // Who looks for a challenge of ACME has seen it now and says nothing (RFC 8737 §3).
     if stream.get_ref().1.alpn_protocol() == Some(ACME_TLS) {
@@ -139,6 +142,10 @@ where
     }
     let io = TokioIo::new(Opening::within(stream, HEADERS_WITHIN));
     watcher.watch(server.serve_connection(io, service).into_owned()).await
+}
+
+fn draining(stream: TcpStream) -> Draining<TcpStream> {
+    Draining::within(stream, TAKEN_WITHIN)
 }
 
 /// The router, for calls of one peer.

@@ -10,12 +10,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use crate::connection::{Connection, Served};
+use crate::connection::{Connection, Open, Served};
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::Request;
 use axum::response::Response;
 use contract::rpc;
-use http::header::{CONNECTION, EXPECT};
+use http::header::{CONNECTION, CONTENT_TYPE, EXPECT};
 use http::{HeaderValue, Version};
 use hyper::body::{Frame, SizeHint};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -58,6 +58,12 @@ struct Bounded {
     body: Option<Body>,
     deadline: Pin<Box<Sleep>>,
     intake: Intake,
+}
+
+/// The body of a response that goes on for as long as the client wants: until then its request counts.
+pub(super) struct Holding {
+    body: Body,
+    _open: Open,
 }
 
 /// Reasons for which a body breaks off.
@@ -222,6 +228,41 @@ impl HttpBody for Bounded {
 
     fn size_hint(&self) -> SizeHint {
         self.body.as_ref().map_or_else(|| SizeHint::with_exact(0), HttpBody::size_hint)
+    }
+}
+
+impl Holding {
+    /// Keeps `open` until the body of a stream has ended. Browsers that wait for news of a page have limits
+    /// of their own.
+    pub(super) fn until_it_ends(response: Response, open: Open) -> Response {
+        let is_news = response
+            .headers()
+            .get(CONTENT_TYPE)
+            .is_some_and(|it| it.as_bytes().starts_with(b"text/event-stream"));
+        if is_news || response.body().size_hint().exact().is_some() {
+            return response;
+        }
+        response.map(|body| Body::new(Self { body, _open: open }))
+    }
+}
+
+impl HttpBody for Holding {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        task: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(task)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
     }
 }
 

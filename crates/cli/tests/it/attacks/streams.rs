@@ -1,0 +1,136 @@
+//! Many requests on one HTTP/2 connection: bodies without an end, and streams that are kept open.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use hyper::body::{Bytes, Frame, Incoming};
+use hyper::client::conn::http2::{SendRequest, handshake};
+use hyper::{Request, Response, StatusCode};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use tokio::net::TcpStream;
+use tokio::task::JoinSet;
+
+use super::{CHUNK_BYTES, ENDLESS_BYTES, GROWTH_KIB, resident_kib};
+use crate::process::{Home, get};
+
+/// Requests on one connection, as in the attack.
+const STREAMS: usize = 200;
+/// Connections.
+const CONNECTIONS: usize = 4;
+
+/// A body that goes on for longer than anybody may read, or that never begins.
+#[derive(Clone)]
+struct Endless {
+    chunk: Bytes,
+    left: usize,
+}
+
+impl Endless {
+    fn bytes() -> Self {
+        let chunk = Bytes::from(vec![b'x'; CHUNK_BYTES]);
+        Self { chunk, left: ENDLESS_BYTES / CHUNK_BYTES }
+    }
+
+    /// One byte, and then nothing.
+    fn slow() -> Self {
+        Self { chunk: Bytes::from_static(b"x"), left: 1 }
+    }
+}
+
+impl hyper::body::Body for Endless {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _task: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        if self.left == 0 {
+            // Nobody wakes this up: the client of the test gives up by itself.
+            return Poll::Pending;
+        }
+        self.left -= 1;
+        Poll::Ready(Some(Ok(Frame::data(self.chunk.clone()))))
+    }
+}
+
+async fn connect(address: SocketAddr) -> SendRequest<Endless> {
+    let stream = TcpStream::connect(address).await.unwrap();
+    let (sender, connection) = handshake(TokioExecutor::new(), TokioIo::new(stream)).await.unwrap();
+    tokio::spawn(connection);
+    sender
+}
+
+fn request(address: SocketAddr, path: &str, content_type: &str, body: Endless) -> Request<Endless> {
+    Request::post(format!("http://{address}{path}"))
+        .header("content-type", content_type)
+        .body(body)
+        .unwrap()
+}
+
+// issue 16, point 2: one connection with 200 streams of forms took 500 MiB for good
+#[test]
+fn endless_bodies_on_many_streams_take_little_memory() {
+    let home = Home::with_database();
+    let server = home.serve();
+    assert_eq!(get(server.address, "/status/none").unwrap().status, 404);
+    let (before, address) = (resident_kib(&server), server.address);
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let form = "application/x-www-form-urlencoded";
+        let mut requests = JoinSet::new();
+        for _ in 0..CONNECTIONS {
+            let sender = connect(address).await;
+            for _ in 0..STREAMS {
+                let mut sender = sender.clone();
+                requests.spawn(async move {
+                    sender.ready().await.ok()?;
+                    let body = Endless::bytes();
+                    let request = request(address, "/status/none/unlock", form, body);
+                    sender.send_request(request).await.ok().map(|response| response.status())
+                });
+            }
+        }
+        while let Some(status) = requests.join_next().await {
+            // Refused, or reset in the middle of the body.
+            assert!(status.unwrap().is_none_or(|it| !it.is_success()), "nobody reads it all");
+        }
+    });
+    let grown = resident_kib(&server).saturating_sub(before);
+    assert!(grown <= GROWTH_KIB, "grew by {grown} KiB");
+    assert_eq!(get(address, "/readyz").unwrap().status, 200);
+}
+
+// issue 16, point 1: streams without a key held places for as long as they liked
+#[test]
+fn streams_without_a_key_have_an_end() {
+    let home = Home::with_database();
+    let server = home.serve();
+    let address = server.address;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        for (path, content_type) in [
+            ("/grpc.health.v1.Health/Watch", "application/grpc"),
+            ("/status/none/unlock", "application/x-www-form-urlencoded"),
+        ] {
+            let sender = connect(address).await;
+            let mut streams = JoinSet::new();
+            for _ in 0..STREAMS {
+                let mut sender = sender.clone();
+                streams.spawn(async move {
+                    sender.ready().await.unwrap();
+                    let request = request(address, path, content_type, Endless::slow());
+                    sender.send_request(request).await.unwrap()
+                });
+            }
+            let refused: Response<Incoming> = streams.join_next().await.unwrap().unwrap();
+            let status = refused.headers().get("grpc-status");
+            let is_refused = refused.status() == StatusCode::SERVICE_UNAVAILABLE
+                || status.is_some_and(|status| status == "14");
+            assert!(is_refused, "{path}: {refused:?}");
+            assert_eq!(get(address, "/readyz").unwrap().status, 200);
+        }
+    });
+}

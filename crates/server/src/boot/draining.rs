@@ -1,0 +1,107 @@
+//! The end of what a connection is sent: whoever takes nothing of it within a time is let go, so that
+//! responses nobody reads are not held in memory.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Sleep, sleep};
+
+/// A connection that breaks where the other end takes nothing for too long.
+#[derive(Debug)]
+pub(super) struct Draining<Io> {
+    io: Io,
+    within: Duration,
+    /// Until when something must be taken; `None` while nothing waits.
+    until: Option<Pin<Box<Sleep>>>,
+}
+
+impl<Io> Draining<Io> {
+    /// Gives the other end this time for each piece.
+    pub(super) const fn within(io: Io, within: Duration) -> Self {
+        Self { io, within, until: None }
+    }
+
+    /// What came of sending something.
+    fn paced<T>(
+        &mut self,
+        task: &mut Context<'_>,
+        sent: Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
+        if sent.is_ready() {
+            self.until = None;
+            return sent;
+        }
+        let within = self.within;
+        let until = self.until.get_or_insert_with(|| Box::pin(sleep(within)));
+        ready!(until.as_mut().poll(task));
+        Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
+    }
+}
+
+impl<Io: AsyncRead + Unpin> AsyncRead for Draining<Io> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        task: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_read(task, into)
+    }
+}
+
+impl<Io: AsyncWrite + Unpin> AsyncWrite for Draining<Io> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        task: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let sent = Pin::new(&mut self.io).poll_write(task, bytes);
+        self.paced(task, sent)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        task: &mut Context<'_>,
+        parts: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let sent = Pin::new(&mut self.io).poll_write_vectored(task, parts);
+        self.paced(task, sent)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.io.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let sent = Pin::new(&mut self.io).poll_flush(task);
+        self.paced(task, sent)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_shutdown(task)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, duplex};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn who_takes_nothing_is_let_go_and_who_takes_a_little_is_not() {
+        let (mut reader, io) = duplex(4);
+        let mut writer = Draining::within(io, Duration::from_hours(1));
+        let writing = tokio::spawn(async move { writer.write_all(&[7; 40]).await });
+        let mut all = [0; 40];
+        reader.read_exact(&mut all).await.unwrap();
+        writing.await.unwrap().unwrap();
+
+        let (_reader, io) = duplex(4);
+        let mut writer = Draining::within(io, Duration::from_millis(1));
+        let error = writer.write_all(&[7; 40]).await.unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+    }
+}
