@@ -44,9 +44,9 @@ pub const FILES_RESERVED: u64 = 256;
 pub const REDIRECTS_MAX: u32 = 10;
 /// Most bytes of an answer's body that a check reads, decoded (design §5).
 pub const BODY_READ_BYTES_MAX: usize = 1024 * 1024;
-/// Bytes of memory that the bodies of all checks share, unless the operator sets another amount (ours):
+/// Memory that the bodies of all checks share, unless the operator sets another amount (ours):
 /// enough for the evidence of the most checks that run at a time, eight times over.
-pub const CHECK_BODY_MEMORY_DEFAULT: usize = 256 * 1024 * 1024;
+pub const BODY_MEMORY_BYTES_DEFAULT: usize = 256 * 1024 * 1024;
 /// Bytes of an answer's body that an incident keeps as evidence (design §5).
 pub const EVIDENCE_BODY_BYTES: usize = 4 * 1024;
 /// Pause before the second attempt; it doubles with every further one (design §5).

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::get;
 use axum::{Extension, Router};
 use contract::rpc;
@@ -71,7 +71,8 @@ impl App {
             .fallback_service(service)
             .layer(from_fn_with_state(self.kept(), services::Kept::before))
             .layer(from_fn_with_state(self.metrics.clone(), services::whole))
-            .layer(from_fn_with_state(self.gate(), Gate::before_rpc));
+            .layer(from_fn_with_state(self.gate(), Gate::before_rpc))
+            .layer(from_fn(services::readable));
         let pages = status_page::domain_routes(self, pages_stop.clone());
         let service = Router::new()
             .route("/healthz", get(health::alive))

@@ -16,7 +16,7 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode, Version};
 use tracing::Instrument as _;
 
 use self::body::Holding;
-pub(crate) use self::body::{Budget, Intake};
+pub(crate) use self::body::{Budget, Intake, broken_off};
 use crate::auth;
 use crate::connection::{Connection, Open};
 use crate::context::Context;

@@ -4,6 +4,7 @@
 mod answer;
 mod call;
 mod counted;
+mod headers;
 mod history;
 mod incident;
 mod kept;
@@ -31,6 +32,7 @@ use contract::status_report::wire::StatusReportServiceExt as _;
 use tokio_util::sync::CancellationToken;
 
 use self::counted::Counted;
+pub(crate) use self::headers::readable;
 use self::incident::Incidents;
 pub(crate) use self::kept::{Kept, Shelf};
 use self::maintenance::Maintenances;

@@ -235,6 +235,26 @@ fn a_request_names_one_host() {
     }
 }
 
+// issue 16, point 16; RFC 9112 §7.1: it was a time-out that said nothing
+#[test]
+fn a_broken_chunk_is_a_malformed_body() {
+    let (home, key) = Home::with_key();
+    let server = home.serve();
+    let form = "content-type: application/x-www-form-urlencoded\r\n".to_owned();
+    let json = format!("content-type: application/json\r\nx-service-key: {key}\r\n");
+    for (path, headers) in
+        [("/status/none/unlock", form), ("/rpc/monitor.v1.MonitorService/ListMonitors", json)]
+    {
+        let mut kept = Kept::open(server.address);
+        write!(
+            kept.0,
+            "POST {path} HTTP/1.1\r\nhost: a\r\n{headers}transfer-encoding: chunked\r\n\r\nZZ\r\n{{}}\r\n"
+        )
+        .unwrap();
+        assert_eq!(kept.read().0, 400, "{path}");
+    }
+}
+
 #[test]
 fn a_client_that_expects_continue_is_refused_at_once() {
     let home = Home::with_database();

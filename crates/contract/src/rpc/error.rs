@@ -104,8 +104,7 @@ fn violating(code: Code, reason: Reason, violations: &Violations) -> Error {
         })
         .collect();
     let detail = BadRequest { field_violations };
-    error(code, reason, message)
-        .with_detail(ErrorDetail::from_message("google.rpc.BadRequest", &detail))
+    error(code, reason, message).with_detail(made("google.rpc.BadRequest", &detail))
 }
 
 /// Too many calls: 429, with the time to wait.
@@ -118,6 +117,11 @@ pub fn too_large(most: usize) -> Error {
     let message = format!("the request is larger than {most} bytes; send less at a time");
     error(Code::ResourceExhausted, Reason::TooLarge, message)
         .with_http_status(http::StatusCode::PAYLOAD_TOO_LARGE)
+}
+
+/// The body of the request breaks the rules of HTTP: 400.
+pub fn malformed(message: impl Into<String>) -> Error {
+    error(Code::InvalidArgument, Reason::MalformedMessage, message)
 }
 
 /// The request did not come to its end within this time: 408.
@@ -153,7 +157,7 @@ pub fn internal() -> Error {
 /// Adds the request's id, for a report to the operator.
 pub fn with_request_id(error: Error, id: &str) -> Error {
     let detail = RequestInfo { request_id: id.to_owned(), ..RequestInfo::default() };
-    error.with_detail(ErrorDetail::from_message("google.rpc.RequestInfo", &detail))
+    error.with_detail(made("google.rpc.RequestInfo", &detail))
 }
 
 /// The reason that an error carries; `None` where it came from elsewhere, such as a proxy.
@@ -226,11 +230,17 @@ fn with_wait(error: Error, wait: Duration) -> Error {
         }
         .into(),
     };
-    let mut error = error.with_detail(ErrorDetail::from_message("google.rpc.RetryInfo", &detail));
+    let mut error = error.with_detail(made("google.rpc.RetryInfo", &detail));
     let seconds = wait.as_millis().div_ceil(1000).max(1);
     let value = http::HeaderValue::try_from(seconds.to_string()).expect("digits are a header");
     error.response_headers_mut().insert(http::header::RETRY_AFTER, value);
     error
+}
+
+/// A detail, also as JSON for people who read the answer.
+fn made(name: &str, message: &(impl Message + serde::Serialize)) -> ErrorDetail {
+    let debug = serde_json::to_value(message).ok();
+    ErrorDetail { debug, ..ErrorDetail::from_message(name, message) }
 }
 
 fn info(reason: Reason) -> ErrorDetail {
@@ -239,7 +249,7 @@ fn info(reason: Reason) -> ErrorDetail {
         domain: DOMAIN.to_owned(),
         ..ErrorInfo::default()
     };
-    ErrorDetail::from_message("google.rpc.ErrorInfo", &info)
+    made("google.rpc.ErrorInfo", &info)
 }
 
 fn detail<M: Message>(error: &Error, name: &str) -> Option<M> {

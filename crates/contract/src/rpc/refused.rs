@@ -2,7 +2,7 @@
 //! large or cannot be unpacked, a content type or a verb it does not speak. They are read back from
 //! the answer, in whichever protocol it is, so that they can be given the reason they lack.
 
-use http::header::HeaderMap;
+use http::header::{ACCEPT_ENCODING, HeaderMap, HeaderValue};
 use http::{Method, StatusCode};
 use serde::Deserialize;
 
@@ -13,6 +13,11 @@ const ENVELOPE_BYTES: usize = 5;
 /// The content types that a message may have.
 const SPOKEN: &str =
     "application/json, application/proto, application/grpc or application/grpc-web";
+
+/// The codings that a message may have.
+const CODINGS: &str = "gzip, zstd";
+/// How the library says that it does not know a coding.
+const UNKNOWN_CODING: &str = "unsupported compression encoding";
 
 /// An answer as it came from the library.
 #[derive(Clone, Copy, Debug)]
@@ -42,10 +47,14 @@ pub fn refused(verb: &Method, answered: Answered<'_>) -> Option<Error> {
         StatusCode::UNSUPPORTED_MEDIA_TYPE => unspoken(),
         StatusCode::OK => {
             let error = of_headers(headers).or_else(|| of_headers(trailers?));
-            with_reason(error.or_else(|| of_web(body)).or_else(|| of_stream(body))?)
+            let error = error.or_else(|| of_web(body)).or_else(|| of_stream(body))?;
+            if is_of_coding(&error) { unpackable() } else { with_reason(error) }
         }
         status => {
             let error: Error = serde_json::from_slice(body).ok()?;
+            if is_of_coding(&error) {
+                return Some(unpackable());
+            }
             let error = with_reason(error);
             // The status of the code may be another than the library chose, and than we do.
             let is_ours = error.http_status() == StatusCode::PAYLOAD_TOO_LARGE;
@@ -56,9 +65,24 @@ pub fn refused(verb: &Method, answered: Answered<'_>) -> Option<Error> {
 }
 
 pub(super) fn unspoken() -> Error {
-    let message = format!("this content type is not spoken here; send {SPOKEN}");
+    let message = format!("unsupported content type; send {SPOKEN}");
     reasoned(Code::InvalidArgument, Reason::MediaType, message)
         .with_http_status(StatusCode::UNSUPPORTED_MEDIA_TYPE)
+}
+
+/// Whether the library does not know the coding of a message.
+fn is_of_coding(error: &Error) -> bool {
+    let message = error.message.as_deref().unwrap_or_default();
+    error.code == Code::Unimplemented && message.starts_with(UNKNOWN_CODING)
+}
+
+/// The coding of the message is none of ours (RFC 9110 §15.5.16).
+fn unpackable() -> Error {
+    let message = format!("unsupported coding of the message; send one of {CODINGS}, or none");
+    let mut error = reasoned(Code::Unimplemented, Reason::MediaType, message)
+        .with_http_status(StatusCode::UNSUPPORTED_MEDIA_TYPE);
+    error.response_headers_mut().insert(ACCEPT_ENCODING, HeaderValue::from_static(CODINGS));
+    error
 }
 
 pub(super) fn not_allowed(verb: &Method, headers: &HeaderMap) -> Error {

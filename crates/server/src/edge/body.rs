@@ -2,8 +2,10 @@
 //! memory. What no handler read is discarded, within bounds, so that an early refusal does not break the
 //! connection. Limits of single routes belong to the routes.
 
+use std::error::Error;
 use std::fmt;
 use std::future::poll_fn;
+use std::io;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,8 +17,8 @@ use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::Request;
 use axum::response::Response;
 use contract::rpc;
-use http::header::{CONNECTION, CONTENT_TYPE, EXPECT};
-use http::{HeaderValue, Version};
+use http::header::{CONNECTION, CONTENT_TYPE, EXPECT, RETRY_AFTER};
+use http::{HeaderValue, StatusCode, Version};
 use hyper::body::{Frame, SizeHint};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Sleep, sleep, timeout};
@@ -48,6 +50,8 @@ struct State {
     held: Mutex<Option<OwnedSemaphorePermit>>,
     /// What the handler left unread.
     rest: Mutex<Option<Body>>,
+    /// Why the body broke off, as a status.
+    broken: Mutex<Option<StatusCode>>,
     connection: Option<Connection>,
     /// The body is whole and the request is being answered.
     served: Mutex<Option<Served>>,
@@ -73,6 +77,27 @@ enum Broken {
     TooSlow(Duration),
     #[error("too many requests without a key are being received; retry later")]
     NoMemory,
+}
+
+/// What a caller is told whose body broke off.
+pub(crate) fn broken_off(error: &(dyn Error + 'static)) -> rpc::Error {
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        if let Some(broken) = error.downcast_ref::<Broken>() {
+            return match broken {
+                Broken::TooSlow(within) => rpc::too_slow(*within),
+                Broken::NoMemory => rpc::put_off(broken.to_string()),
+            };
+        }
+        // Hyper's kinds for chunks that are none.
+        let kind = error.downcast_ref::<io::Error>().map(io::Error::kind);
+        if matches!(kind, Some(io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData)) {
+            return rpc::malformed("the body is malformed: its chunks cannot be read");
+        }
+        cause = error.source();
+    }
+    // The caller went away, and reads no answer.
+    rpc::malformed("the body ended too early")
 }
 
 impl Default for Budget {
@@ -102,6 +127,7 @@ impl Intake {
             has_key: AtomicBool::new(false),
             held: Mutex::new(None),
             rest: Mutex::new(None),
+            broken: Mutex::new(None),
             connection: connection.cloned(),
             served: Mutex::new(None),
         }));
@@ -125,6 +151,15 @@ impl Intake {
 
     /// Discards what the handler left unread, or announces that the connection closes.
     pub(super) async fn finish(self, version: Version, expects: bool, response: &mut Response) {
+        // Extractors know only that the body could not be read.
+        if let Some(status) = locked(&self.0.broken).take()
+            && response.status() == StatusCode::BAD_REQUEST
+        {
+            *response.status_mut() = status;
+            if status == StatusCode::SERVICE_UNAVAILABLE {
+                response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+            }
+        }
         let rest = locked(&self.0.rest).take();
         locked(&self.0.held).take();
         locked(&self.0.served).take();
@@ -139,6 +174,15 @@ impl Intake {
     /// The body came whole.
     fn ended(&self) {
         *locked(&self.0.served) = self.0.connection.as_ref().map(Connection::serve);
+    }
+
+    /// The body breaks off.
+    fn breaks<T>(&self, why: Broken) -> Poll<Option<Result<T, axum::Error>>> {
+        *locked(&self.0.broken) = Some(match why {
+            Broken::TooSlow(_) => StatusCode::REQUEST_TIMEOUT,
+            Broken::NoMemory => StatusCode::SERVICE_UNAVAILABLE,
+        });
+        Poll::Ready(Some(Err(axum::Error::new(why))))
     }
 
     /// Takes memory for so many bytes from the budget.
@@ -195,7 +239,7 @@ impl HttpBody for Bounded {
             Poll::Ready(frame) => frame,
             Poll::Pending => {
                 ready!(self.deadline.as_mut().poll(task));
-                return Poll::Ready(Some(Err(axum::Error::new(Broken::TooSlow(BODY_WITHIN)))));
+                return self.intake.breaks(Broken::TooSlow(BODY_WITHIN));
             }
         };
         match frame {
@@ -207,7 +251,7 @@ impl HttpBody for Bounded {
             Some(Ok(frame)) => {
                 let bytes = frame.data_ref().map_or(0, Bytes::len);
                 if let Err(broken) = self.intake.hold(bytes) {
-                    return Poll::Ready(Some(Err(axum::Error::new(broken))));
+                    return self.intake.breaks(broken);
                 }
                 if self.body.as_ref().is_some_and(HttpBody::is_end_stream) {
                     self.body = None;

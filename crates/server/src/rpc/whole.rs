@@ -17,7 +17,7 @@ use http::{HeaderMap, Method};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use rules::limits::MESSAGE_BYTES_MAX;
 
-use crate::edge::{Protocol, RequestId};
+use crate::edge::{self, Protocol, RequestId};
 use crate::observe::Metrics;
 
 /// Longest time until a request has come to its end: at less than 150 KiB/s the largest one.
@@ -110,8 +110,8 @@ async fn take_in(body: Body, within: Duration) -> Result<Bytes, Error> {
     match tokio::time::timeout(within, Limited::new(body, most).collect()).await {
         Ok(Ok(whole)) => Ok(whole.to_bytes()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(rpc::too_large(MESSAGE_BYTES_MAX)),
-        // The caller went away, and reads no answer.
-        Ok(Err(_)) | Err(_) => Err(rpc::too_slow(within)),
+        Ok(Err(error)) => Err(edge::broken_off(&*error)),
+        Err(_) => Err(rpc::too_slow(within)),
     }
 }
 

@@ -106,9 +106,39 @@ async fn wrong_content_types_are_415() {
         assert!(refused.reason().is_some(), "{content_type}: {refused}");
     }
     let refused = create(&server.caller(Scope::Write), "text/plain", "{}").await;
-    insta::assert_snapshot!(refused, @r#"415 {"code":"invalid_argument","message":"this content type is not spoken here; send application/json, application/proto, application/grpc or application/grpc-web"}"#);
+    insta::assert_snapshot!(refused, @r#"415 {"code":"invalid_argument","message":"unsupported content type; send application/json, application/proto, application/grpc or application/grpc-web"}"#);
     assert_eq!(refused.reason().as_deref(), Some("UNSUPPORTED_MEDIA_TYPE"));
     assert!(refused.headers.contains_key("accept-post"));
+}
+
+// issue 16, point 16
+#[tokio::test]
+async fn headers_are_read_as_the_protocols_say() {
+    let server = TestServer::start().await;
+    let caller = server.caller(Scope::Write);
+    for (name, value, body, expected) in [
+        ("content-type", "Application/JSON; Charset=utf-8", b"{}".to_vec(), (200, None)),
+        ("content-encoding", "GZIP", gzip(b"{}"), (200, None)),
+        ("content-encoding", "rot13", b"{}".to_vec(), (415, Some("UNSUPPORTED_MEDIA_TYPE"))),
+        ("connect-timeout-ms", "5000", b"{}".to_vec(), (200, None)),
+        ("connect-timeout-ms", "soon", b"{}".to_vec(), (400, Some("INVALID_ARGUMENT"))),
+        ("connect-timeout-ms", "99999999999", b"{}".to_vec(), (400, Some("INVALID_ARGUMENT"))),
+    ] {
+        let mut request = http::Request::post(format!("/rpc/{MONITORS}/ListMonitors"))
+            .header("host", "localhost")
+            .header("content-type", "application/json");
+        request.headers_mut().unwrap().insert(name, value.parse().unwrap());
+        let reply = caller.request(request.body(bytes::Bytes::from(body).into()).unwrap()).await;
+        let told = (reply.status.as_u16(), reply.reason());
+        assert_eq!(told, (expected.0, expected.1.map(str::to_owned)), "{name}: {value}: {reply}");
+        if expected.0 == 415 {
+            assert_eq!(reply.headers["accept-encoding"], "gzip, zstd");
+        }
+    }
+    let refused = create(&caller, "application/json", "{}").await.json();
+    let details = refused["details"].as_array().unwrap();
+    assert_eq!(details[0]["debug"]["domain"], "aloft", "people can read them: {refused}");
+    assert!(details.iter().any(|it| it["debug"]["requestId"].is_string()), "{refused}");
 }
 
 #[tokio::test]
@@ -131,8 +161,8 @@ async fn a_header_that_breaks_the_protocol_is_no_panic() {
             .body(bytes::Bytes::from("{}").into())
             .unwrap();
         let reply = server.caller(Scope::Write).request(request).await;
-        // A compression that is not known is 501 in Connect; the rest is the caller's fault.
-        assert!([400, 501].contains(&reply.status.as_u16()), "{name}: {reply}");
+        // A coding that is not known is of no media type of ours; the rest is the caller's fault.
+        assert!([400, 415].contains(&reply.status.as_u16()), "{name}: {reply}");
         assert!(reply.error().is_some() && reply.reason().is_some(), "{name}: {reply}");
     }
     assert_eq!(server.nobody().get("/healthz").await.status, 200);
