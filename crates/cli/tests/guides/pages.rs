@@ -38,6 +38,7 @@ pages! {
     running_it_for_real_holds: "docs/guides/run-it-for-real.md",
     moving_from_openstatus_holds: "docs/guides/move-from-openstatus.md" => openstatus::all_came,
     moving_from_uptime_kuma_holds: "docs/guides/move-from-uptime-kuma.md",
+    moving_from_gatus_holds: "docs/guides/move-from-gatus.md",
 }
 
 #[test]

@@ -58,6 +58,7 @@ pub(super) const CHAPTERS: &[Chapter] = &[
             "recipes/custom-domain.md",
             "guides/move-from-openstatus.md",
             "guides/move-from-uptime-kuma.md",
+            "guides/move-from-gatus.md",
         ],
     },
     Chapter {

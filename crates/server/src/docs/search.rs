@@ -4,6 +4,7 @@
 mod index;
 mod rank;
 mod snippet;
+mod synonyms;
 
 #[cfg(test)]
 mod tests;
@@ -34,7 +35,8 @@ struct Query {
 /// A word that is searched for, in small letters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Word {
-    /// As it is in Terraform and in JSON, `degraded_at` and `degradedat`, the written one first.
+    /// As it is in Terraform and in JSON, `degraded_at` and `degradedat`, the written one first; then what
+    /// else it is called.
     spellings: Vec<String>,
 }
 
@@ -88,8 +90,9 @@ impl Word {
             with_underscores.push(letter);
         }
         let all = [written.to_owned(), with_underscores, written.replace('_', "")];
+        let ours = synonyms::of(&written.to_ascii_lowercase()).iter().map(|it| (*it).to_owned());
         let mut spellings: Vec<String> = Vec::new();
-        for spelling in all.map(|it| it.to_ascii_lowercase()) {
+        for spelling in all.map(|it| it.to_ascii_lowercase()).into_iter().chain(ours) {
             if !spelling.is_empty() && !spellings.contains(&spelling) {
                 spellings.push(spelling);
             }

@@ -116,3 +116,25 @@ proptest::proptest! {
         }
     }
 }
+
+// issue 16, point 29
+#[test]
+fn who_comes_from_another_tool_finds_something() {
+    let documents = crate::docs::list::CHAPTERS.iter().flat_map(|chapter| chapter.documents);
+    let index = Index::of(documents);
+    for (written, page) in [
+        ("gatus", "/docs/guides/move-from-gatus"),
+        ("docker", "/docs/guides/run-it-for-real"),
+        ("kubernetes", "/docs/guides/run-it-for-real"),
+        ("certificate", "/docs/"),
+        ("cron", "/docs/"),
+        ("interval", "/docs/"),
+        ("ssl", "/docs/"),
+        ("downtime", "/docs/"),
+        ("on-call", "/docs/"),
+    ] {
+        let found = index.search(written);
+        let addresses: Vec<_> = found.hits.iter().map(|hit| hit.address.as_str()).collect();
+        assert!(addresses.iter().any(|it| it.starts_with(page)), "{written}: {addresses:?}");
+    }
+}

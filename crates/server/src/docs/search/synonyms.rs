@@ -1,0 +1,52 @@
+//! Words of other tools and what they are called here, so that who comes from there finds it.
+
+/// A word that people search for, and ours.
+const SYNONYMS: &[(&str, &[&str])] = &[
+    ("2fa", &["password", "key"]),
+    ("alarm", &["alert", "notification"]),
+    ("cron", &["periodicity", "rrule"]),
+    ("downtime", &["incident", "outage", "maintenance"]),
+    ("endpoint", &["monitor", "url"]),
+    ("frequency", &["periodicity"]),
+    ("helm", &["container", "kubernetes"]),
+    ("interval", &["periodicity"]),
+    ("k8s", &["kubernetes", "container"]),
+    ("k3s", &["kubernetes", "container"]),
+    ("location", &["region"]),
+    ("oncall", &["grafana", "pagerduty", "opsgenie"]),
+    ("ping", &["tcp"]),
+    ("podman", &["container", "docker"]),
+    ("prometheus", &["metrics"]),
+    ("schedule", &["periodicity", "maintenance"]),
+    ("sla", &["uptime"]),
+    ("slo", &["uptime"]),
+    ("ssl", &["tls", "certificate"]),
+    ("token", &["key"]),
+    ("user", &["member", "key"]),
+];
+
+/// What else a word in small letters is called.
+pub(super) fn of(word: &str) -> &'static [&'static str] {
+    let word = word.replace('-', "");
+    SYNONYMS.iter().find(|(given, _)| *given == word).map_or(&[], |(_, ours)| ours)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_small_and_named_once() {
+        for (at, (word, ours)) in SYNONYMS.iter().enumerate() {
+            assert!(!ours.is_empty() && !ours.contains(word), "{word}");
+            assert!(
+                word.chars().all(|it| it.is_ascii_lowercase() || it.is_ascii_digit()),
+                "{word}"
+            );
+            assert!(SYNONYMS[at + 1..].iter().all(|(other, _)| other != word), "{word}");
+        }
+        assert_eq!(of("cron"), ["periodicity", "rrule"]);
+        assert_eq!(of("on-call"), ["grafana", "pagerduty", "opsgenie"]);
+        assert!(of("monitor").is_empty());
+    }
+}
