@@ -44,5 +44,8 @@ pub use policy::{
     STORM_EVENTS_MAX, Scene, Stands, Telling, Told, Turn, Window, Written, degraded_due, end_of,
     group, hears, held_until, next_reminder, next_try, place, remind, ripen, superseded, tell,
 };
-pub use servers::{BotAccount, Servers, TelephoneAccount, Unconfigured, account, setting};
+pub use servers::{
+    BotAccount, Servers, TelephoneAccount, TemplateParameter, Unconfigured, WhatsappTemplate,
+    account, setting,
+};
 pub use webhook::signing_secret_text;

@@ -70,7 +70,7 @@ impl Default for Settings {
             zones: Vec::new(),
             extra_roots: Vec::new(),
             concurrency: concurrency_limit(),
-            body_memory: limits::BODY_MEMORY_BYTES_DEFAULT,
+            body_memory: limits::BODY_MEMORY_BYTES,
         }
     }
 }

@@ -46,7 +46,7 @@ pub const REDIRECTS_MAX: u32 = 10;
 pub const BODY_READ_BYTES_MAX: usize = 1024 * 1024;
 /// Memory that the bodies of all checks share, unless the operator sets another amount (ours):
 /// enough for the evidence of the most checks that run at a time, eight times over.
-pub const BODY_MEMORY_BYTES_DEFAULT: usize = 256 * 1024 * 1024;
+pub const BODY_MEMORY_BYTES: usize = 256 * 1024 * 1024;
 /// Bytes of an answer's body that an incident keeps as evidence (design §5).
 pub const EVIDENCE_BODY_BYTES: usize = 4 * 1024;
 /// Pause before the second attempt; it doubles with every further one (design §5).

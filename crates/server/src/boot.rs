@@ -227,6 +227,11 @@ async fn start_on(
         domains: Arc::clone(&names.domains),
     };
 
+    if app.notifier.is_without_template() {
+        tracing::warn!(
+            "`whatsapp_from` is set without `whatsapp_template`: WhatsApp messages reach only people who wrote to the sender within 24 hours"
+        );
+    }
     let stop = CancellationToken::new();
     let mut tasks = names.keep(&app, &stop).await?;
     let addresses = listeners.addresses;

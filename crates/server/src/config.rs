@@ -171,6 +171,18 @@ pub static SETTINGS: &[Setting] = &[
         "Sender number of text messages, or the ID of a messaging service.",
     ),
     Setting::new("whatsapp_from", "", "NUMBER", "Sender number of WhatsApp messages."),
+    Setting::new(
+        "whatsapp_template",
+        "",
+        "ID",
+        "Template that WhatsApp approved, as the ID of its content (HX…) in one language; without it messages reach only people who wrote to the sender within 24 hours.",
+    ),
+    Setting::new(
+        "whatsapp_parameters",
+        "title,text,link",
+        "NAMES",
+        "Variables of that template in order: title, text, reason, target and link, joined by commas.",
+    ),
     Setting::new("telegram_url", "https://api.telegram.org", "URL", "URL of Telegram's Bot API."),
     Setting::new(
         "telephone_url",

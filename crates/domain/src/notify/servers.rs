@@ -17,6 +17,10 @@ pub mod setting {
     pub const SMS_FROM: &str = "sms_from";
     /// Sender number of WhatsApp messages.
     pub const WHATSAPP_FROM: &str = "whatsapp_from";
+    /// Approved template that opens a conversation in WhatsApp.
+    pub const WHATSAPP_TEMPLATE: &str = "whatsapp_template";
+    /// What its variables are.
+    pub const WHATSAPP_PARAMETERS: &str = "whatsapp_parameters";
 
     /// The variable of the environment that a setting of this name is taken from: the one place where each
     /// of them can be set, also those that are secrets.
@@ -66,6 +70,49 @@ pub struct TelephoneAccount {
     pub sms_from: Option<String>,
     /// Number that WhatsApp messages come from; `None` where it sends none.
     pub whatsapp_from: Option<String>,
+    /// What WhatsApp messages are written in; `None` sends text, which is delivered only where the person
+    /// wrote within a day.
+    pub whatsapp_template: Option<WhatsappTemplate>,
+}
+
+/// A template that WhatsApp approved, in one language.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WhatsappTemplate {
+    /// Its id at the account: `HX…`.
+    pub id: String,
+    /// What its variables `{{1}}`, `{{2}}` and so on are.
+    pub parameters: Vec<TemplateParameter>,
+}
+
+/// What a variable of a template is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TemplateParameter {
+    /// What happened and to what.
+    Title,
+    /// All the rest but the link.
+    Text,
+    /// Why.
+    Reason,
+    /// What is checked.
+    Target,
+    /// Where to read on.
+    Link,
+}
+
+impl TemplateParameter {
+    /// All of them.
+    pub const ALL: &[Self] = &[Self::Title, Self::Text, Self::Reason, Self::Target, Self::Link];
+
+    /// Its name in the settings.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Title => "title",
+            Self::Text => "text",
+            Self::Reason => "reason",
+            Self::Target => "target",
+            Self::Link => "link",
+        }
+    }
 }
 
 /// A kind of channel whose server side is missing.
@@ -99,6 +146,13 @@ pub const fn account(kind: ProviderType) -> Option<&'static str> {
 }
 
 impl Servers {
+    /// Whether WhatsApp messages are sent as text, for want of a template: they reach only people who wrote
+    /// to the sender within the last 24 hours.
+    pub fn is_without_template(&self) -> bool {
+        let account = self.telephone.as_ref();
+        account.is_some_and(|it| it.whatsapp_from.is_some() && it.whatsapp_template.is_none())
+    }
+
     /// What a channel of this kind lacks on this server, as [`super::compose`] would refuse it;
     /// `None` where it can send.
     pub fn lacking(&self, kind: ProviderType) -> Option<Unconfigured> {

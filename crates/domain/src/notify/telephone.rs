@@ -1,5 +1,6 @@
 //! Text messages and WhatsApp through an account with an API like Twilio's. WhatsApp lets a business
-//! begin a conversation only with a template that it approved; the account has to be allowed to.
+//! begin a conversation only with a template that it approved: without one, what is sent as text reaches only
+//! people who wrote within a day.
 //! Format: <https://www.twilio.com/docs/messaging/api/message-resource#create-a-message-resource>
 
 use rules::ProviderType;
@@ -8,7 +9,9 @@ use rules::notification::Phone;
 use super::answer::{again, by_status, json as body_of, text_at};
 use super::fit::{Unit, fit, fit_with, plain};
 use super::message::{Answer, Delivered, HttpMessage};
-use super::servers::{TelephoneAccount, Unconfigured, setting};
+use super::servers::{
+    TelephoneAccount, TemplateParameter, Unconfigured, WhatsappTemplate, setting,
+};
 use super::story::{Phase, Story};
 
 /// Longest body, <https://www.twilio.com/docs/api/errors/21617>.
@@ -23,6 +26,8 @@ const SEVEN_BIT: &str = "£¥èéùìòÇØøÅåΔΦΓΛΩΠΨΣΘΞÆæßÉ¤�
 /// Parts of a WhatsApp message (ours).
 const TITLE_MAX: usize = 300;
 const TEXT_MAX: usize = 900;
+/// One variable of a template (ours): WhatsApp allows 1,024 characters for a whole body.
+const VARIABLE_MAX: usize = 600;
 
 /// How a message reaches a telephone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,9 +44,9 @@ pub(super) fn compose(
 ) -> Result<HttpMessage, Unconfigured> {
     let missing = |setting| Unconfigured { kind: way.kind(), setting };
     let account = account.ok_or(missing(setting::TELEPHONE))?;
-    let (sender, body, setting) = match way {
-        Way::Sms => (&account.sms_from, sms(story), setting::SMS_FROM),
-        Way::Whatsapp => (&account.whatsapp_from, whatsapp(story), setting::WHATSAPP_FROM),
+    let (sender, setting) = match way {
+        Way::Sms => (&account.sms_from, setting::SMS_FROM),
+        Way::Whatsapp => (&account.whatsapp_from, setting::WHATSAPP_FROM),
     };
     let sender = sender.as_deref().ok_or(missing(setting))?;
     let url = format!("{}/2010-04-01/Accounts/{}/Messages.json", account.base, account.account);
@@ -52,7 +57,22 @@ pub(super) fn compose(
     } else {
         ("From", way.address(sender))
     };
-    let fields = [("To", to.as_str()), (from_field, from.as_str()), ("Body", body.as_str())];
+    let (body, variables);
+    let mut fields = vec![("To", to.as_str()), (from_field, from.as_str())];
+    match (way, &account.whatsapp_template) {
+        (Way::Whatsapp, Some(template)) => {
+            variables = filled(template, story);
+            fields.extend([("ContentSid", &*template.id), ("ContentVariables", &*variables)]);
+        }
+        (Way::Whatsapp, None) => {
+            body = whatsapp(story);
+            fields.push(("Body", &*body));
+        }
+        (Way::Sms, _) => {
+            body = sms(story);
+            fields.push(("Body", &*body));
+        }
+    }
     let message = HttpMessage::form(&url, &fields);
     Ok(message.with_basic(&account.account, account.token.expose()))
 }
@@ -80,7 +100,13 @@ pub(super) fn read(answer: &Answer) -> Delivered {
         }
         Some(21_608) => Some("a trial account can only send to verified numbers"),
         Some(21_610) => Some("the recipient has opted out: reply START from that phone"),
-        Some(63_016) => Some("WhatsApp requires an approved template outside a conversation"),
+        Some(63_016) => Some(
+            "WhatsApp requires an approved template outside a conversation: ask the operator to set \
+             `whatsapp_template`",
+        ),
+        Some(63_027 | 63_028) => {
+            Some("the template does not fit: ask the operator to check `whatsapp_parameters`")
+        }
         Some(_) | None => None,
     };
     by_status(answer, said, way_out)
@@ -142,6 +168,29 @@ fn whatsapp(story: &Story) -> String {
         .collect();
     let body = title + "\n" + &text.join("\n");
     with_link(body.trim_end().to_owned(), story, BODY_MAX)
+}
+
+/// The variables of a template, as JSON. WhatsApp takes no line breaks in them, no runs of spaces, and none
+/// that is empty.
+fn filled(template: &WhatsappTemplate, story: &Story) -> String {
+    let value = |parameter: &TemplateParameter| {
+        let text = match parameter {
+            TemplateParameter::Title => story.signed_title(),
+            TemplateParameter::Text => story.text(),
+            TemplateParameter::Reason => story.why.clone().unwrap_or_default(),
+            TemplateParameter::Target => story.target.clone().unwrap_or_default(),
+            TemplateParameter::Link => story.link.clone().unwrap_or_default(),
+        };
+        let lines = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
+        let line = lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" | ");
+        match line.as_str() {
+            "" => "-".to_owned(),
+            line => fit(line, plain, Unit::Utf16, VARIABLE_MAX),
+        }
+    };
+    let pairs = template.parameters.iter().enumerate();
+    let variables = pairs.map(|(at, it)| ((at + 1).to_string(), value(it).into()));
+    serde_json::Value::Object(variables.collect()).to_string()
 }
 
 fn with_link(body: String, story: &Story, max: usize) -> String {

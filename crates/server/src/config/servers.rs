@@ -1,7 +1,9 @@
 //! The settings that channels take of the server and not of their users: accounts that messages are
 //! sent through, and addresses of vendors. A part that is missing is found at the start.
 
-use domain::notify::{BotAccount, Servers, TelephoneAccount, setting};
+use domain::notify::{
+    BotAccount, Servers, TelephoneAccount, TemplateParameter, WhatsappTemplate, setting,
+};
 use lettre::message::Mailbox;
 use percent_encoding::percent_decode_str;
 use rules::Secret;
@@ -121,6 +123,7 @@ fn telephone(values: &Values) -> Result<Option<TelephoneAccount>, ConfigError> {
         "must be a telephone number in international form, such as +15005550006",
         |text| Phone::parse(text).ok().map(|phone| phone.phone_number),
     )?;
+    let whatsapp_template = template(values)?;
     let numbers = [(setting::SMS_FROM, &sms_from), (setting::WHATSAPP_FROM, &whatsapp_from)];
     let Some((account, token)) = account else {
         return match numbers.iter().find(|(_, number)| number.is_some()) {
@@ -131,7 +134,31 @@ fn telephone(values: &Values) -> Result<Option<TelephoneAccount>, ConfigError> {
     if numbers.iter().all(|(_, number)| number.is_none()) {
         return Err(wanted(values, setting::SMS_FROM, setting::TELEPHONE));
     }
-    Ok(Some(TelephoneAccount { base, account, token, sms_from, whatsapp_from }))
+    Ok(Some(TelephoneAccount { base, account, token, sms_from, whatsapp_from, whatsapp_template }))
+}
+
+/// The template of WhatsApp messages.
+fn template(values: &Values) -> Result<Option<WhatsappTemplate>, ConfigError> {
+    let id = optional(
+        values.get(setting::WHATSAPP_TEMPLATE),
+        "must be the id of an approved template: HX and 32 hexadecimal digits",
+        |text| {
+            let digits = text.strip_prefix("HX")?;
+            let is_id = digits.len() == 32 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+            is_id.then(|| text.to_owned())
+        },
+    )?;
+    let parameters = read(
+        values.get(setting::WHATSAPP_PARAMETERS),
+        "must be some of title, text, reason, target and link, joined by commas",
+        |text| {
+            let named = |word: &str| {
+                TemplateParameter::ALL.iter().copied().find(|it| it.as_str() == word.trim())
+            };
+            text.split(',').map(named).collect()
+        },
+    )?;
+    Ok(id.map(|id| WhatsappTemplate { id, parameters }))
 }
 
 const BASE_ALLOWED: &str = "must be an http or https URL without credentials, query and fragment";
@@ -263,6 +290,8 @@ mod tests {
             &[("whatsapp_from", "+15005550006")],
             &[("telephone_account", "AC1:hunter2"), ("whatsapp_from", "Aloft")],
             &[("telephone_account", "AC1:hunter2"), ("sms_from", "call me!")],
+            &[("telephone_account", "AC1:hunter2"), ("whatsapp_template", "down")],
+            &[("telephone_account", "AC1:hunter2"), ("whatsapp_parameters", "title,body")],
             &[("pagerduty_url", "events.pagerduty.com")],
             &[("ntfy_url", "https://user:hunter2@ntfy.sh")],
             &[("opsgenie_eu_url", "")],
@@ -285,6 +314,8 @@ mod tests {
         `telephone_account` must be set too where `whatsapp_from` is (from the environment)
         `whatsapp_from` must be a telephone number in international form, such as +15005550006, not `Aloft` (from the environment)
         `sms_from` must be a number such as +15005550006, a name of up to 11 letters and digits, or an id such as MG0123, not `call me!` (from the environment)
+        `whatsapp_template` must be the id of an approved template: HX and 32 hexadecimal digits, not `down` (from the environment)
+        `whatsapp_parameters` must be some of title, text, reason, target and link, joined by commas, not `title,body` (from the environment)
         `pagerduty_url` must be an http or https URL without credentials, query and fragment, not `events.pagerduty.com` (from the environment)
         `ntfy_url` must be an http or https URL without credentials, query and fragment (from the environment)
         `opsgenie_eu_url` must be an http or https URL without credentials, query and fragment, not `` (from the environment)

@@ -125,6 +125,11 @@ impl Notifier {
         self.0.sender.servers.lacking(kind)
     }
 
+    /// Whether WhatsApp messages reach only people who wrote before.
+    pub fn is_without_template(&self) -> bool {
+        self.0.sender.servers.is_without_template()
+    }
+
     /// Whether people reach this server: without that no letter to a subscriber can say where it ends.
     pub fn has_address(&self) -> bool {
         self.0.sender.public_url.is_some()

@@ -20,7 +20,7 @@ use contract::notification::wire::{
 use contract::rpc::{self, Error, RequestContext, Response, ServiceRequest, ServiceResult};
 use domain::notify::Unconfigured;
 use rules::notification::{Channel, ChannelDraft, Provider};
-use rules::{ChannelId, Violation};
+use rules::{ChannelId, ProviderType, Violation};
 use store::{NewChannel, StoreError};
 
 use super::call::{caller, change, edited, given, id, idempotency, named, refused, secrets, wrong};
@@ -220,6 +220,10 @@ fn refuse_closed(app: &App, provider: &Provider) -> Result<(), Error> {
     })
 }
 
+/// What WhatsApp does with messages that are no template.
+const WITHOUT_TEMPLATE: &str = "WhatsApp delivers this channel's messages only within 24 hours after the \
+    recipient wrote to the sender: ask the operator to set `whatsapp_template`";
+
 /// What the caller should know of a channel that is stored all the same.
 fn warnings(app: &App, channel: &Channel) -> Vec<Warning> {
     let warning = |missing: Unconfigured| Warning {
@@ -228,5 +232,11 @@ fn warnings(app: &App, channel: &Channel) -> Vec<Warning> {
             "{missing}; until then what it is to be told stands among the dead letters"
         ),
     };
-    app.notifier.lacking(channel.settings.provider.kind()).map(warning).into_iter().collect()
+    let kind = channel.settings.provider.kind();
+    let is_untemplated = kind == ProviderType::Whatsapp && app.notifier.is_without_template();
+    let untemplated = is_untemplated.then(|| Warning {
+        field: format!("{RESOURCE}.provider_type"),
+        message: WITHOUT_TEMPLATE.to_owned(),
+    });
+    app.notifier.lacking(kind).map(warning).or(untemplated).into_iter().collect()
 }

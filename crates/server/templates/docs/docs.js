@@ -33,16 +33,25 @@
   addEventListener("hashchange", reveal);
   reveal();
 
-  if (navigator.clipboard) {
-    for (const code of all(".code")) {
-      const button = made("button", { type: "button", className: "copy", textContent: "Copy" });
-      button.addEventListener("click", async () => {
-        const done = await navigator.clipboard.writeText(code.querySelector("code").textContent).then(() => "Copied", () => "Not copied");
-        button.textContent = done;
-        setTimeout(() => { button.textContent = "Copy"; }, 1500);
-      });
-      code.append(button);
-    }
+  // Over plain HTTP from another machine there is no clipboard, but what is selected can be copied.
+  const copySelected = (element) => {
+    const selection = getSelection();
+    selection.selectAllChildren(element);
+    const done = document.execCommand("copy");
+    selection.removeAllRanges();
+    return done;
+  };
+  const copy = async (element) => {
+    if (!navigator.clipboard) return copySelected(element);
+    return navigator.clipboard.writeText(element.textContent).then(() => true, () => copySelected(element));
+  };
+  for (const code of all(".code")) {
+    const button = made("button", { type: "button", className: "copy", textContent: "Copy" });
+    button.addEventListener("click", async () => {
+      button.textContent = await copy(code.querySelector("code")) ? "Copied" : "Not copied";
+      setTimeout(() => { button.textContent = "Copy"; }, 1500);
+    });
+    code.append(button);
   }
 
   const field = document.getElementById("q");

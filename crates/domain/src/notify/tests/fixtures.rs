@@ -155,6 +155,7 @@ pub(crate) fn servers() -> Servers {
             token: Secret::new("account-token".to_owned()),
             sms_from: Some("+15005550006".to_owned()),
             whatsapp_from: Some("+15005550007".to_owned()),
+            whatsapp_template: None,
         }),
         ..Servers::default()
     }
@@ -175,6 +176,10 @@ pub(crate) fn told(event: &Event) -> Story {
 
 /// The message that tells `notice` on a channel of this kind, with this link.
 pub(crate) fn composed(kind: ProviderType, notice: Notice<'_>, link: &str) -> Message {
+    composed_on(&servers(), kind, notice, link)
+}
+
+fn composed_on(servers: &Servers, kind: ProviderType, notice: Notice<'_>, link: &str) -> Message {
     let (key, thread) = match notice {
         Notice::One(event) => (event_key(CHANNEL, event), thread(event)),
         Notice::Storm(events) => (storm_key(CHANNEL, events), storm_key(CHANNEL, events)),
@@ -188,12 +193,17 @@ pub(crate) fn composed(kind: ProviderType, notice: Notice<'_>, link: &str) -> Me
         signing: &signing,
         link: Some(link.to_owned()),
     };
-    compose(&a_channel(kind), Some(CHANNEL_NAME), &servers(), notice, &envelope).unwrap()
+    compose(&a_channel(kind), Some(CHANNEL_NAME), servers, notice, &envelope).unwrap()
 }
 
 /// The message that tells `notice`, as people read it.
 pub(crate) fn wire(kind: ProviderType, notice: Notice<'_>) -> String {
-    match composed(kind, notice, LINK) {
+    wire_of(kind, &servers(), notice)
+}
+
+/// The message that tells `notice` on this server, as people read it.
+pub(crate) fn wire_of(kind: ProviderType, servers: &Servers, notice: Notice<'_>) -> String {
+    match composed_on(servers, kind, notice, LINK) {
         Message::Http(message) => shown(&message),
         Message::Mail(mail) => format!(
             "To: {}\nSubject: {}\nMessage-ID: {}\nReferences: {}\n\n{}\n---\n{}",

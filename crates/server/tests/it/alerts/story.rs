@@ -76,6 +76,7 @@ impl Vendors {
             token: Secret::new(TELEPHONE_TOKEN.to_owned()),
             sms_from: Some("+15005550006".to_owned()),
             whatsapp_from: Some("+15005550007".to_owned()),
+            whatsapp_template: None,
         }
     }
 }

@@ -99,6 +99,7 @@ fn servers(receiver: &Receiver) -> Servers {
             token: Secret::new(TELEPHONE_TOKEN.to_owned()),
             sms_from: Some("+15005550006".to_owned()),
             whatsapp_from: Some("+15005550007".to_owned()),
+            whatsapp_template: None,
         }),
         pagerduty: base.clone(),
         opsgenie_us: base.clone(),

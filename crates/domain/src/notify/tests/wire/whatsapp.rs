@@ -3,8 +3,10 @@
 use insta::assert_snapshot;
 use rules::ProviderType;
 
-use super::super::fixtures::{a_reminder, a_storm, an_event, wire};
-use crate::notify::{EventKind, Notice};
+use super::super::fixtures::{a_reminder, a_storm, an_event, servers, wire, wire_of};
+use crate::notify::{
+    EventKind, Notice, Servers, TelephoneAccount, TemplateParameter, WhatsappTemplate,
+};
 
 const KIND: ProviderType = ProviderType::Whatsapp;
 
@@ -124,5 +126,30 @@ fn a_storm_of_events() {
     • Degraded: API & <shop>: the status is 503, which is not 200
     • Recovered after 12 min: API & <shop>
     https://status.example.com/incidents/inc_0000000000005
+    "#);
+}
+
+// issue 16, point 21: a conversation is opened with an approved template
+#[test]
+fn a_template() {
+    let template = WhatsappTemplate {
+        id: "HX0123456789abcdef0123456789abcdef".to_owned(),
+        parameters: TemplateParameter::ALL.to_vec(),
+    };
+    let telephone =
+        TelephoneAccount { whatsapp_template: Some(template), ..servers().telephone.unwrap() };
+    let servers = Servers { telephone: Some(telephone), ..servers() };
+    assert!(
+        !servers.is_without_template() && super::super::fixtures::servers().is_without_template()
+    );
+    assert_snapshot!(wire_of(KIND, &servers, Notice::One(&an_event(EventKind::Error))), @r#"
+    POST https://api.twilio.com/2010-04-01/Accounts/AC123/Messages.json
+    content-type: application/x-www-form-urlencoded
+    authorization: Basic QUMxMjM6YWNjb3VudC10b2tlbg==
+
+    To=whatsapp:+4915112345678
+    From=whatsapp:+15005550007
+    ContentSid=HX0123456789abcdef0123456789abcdef
+    ContentVariables={"1":"🔴 Down: API & <shop>","2":"the status is 503, which is not 200 | Target: GET https://api.example.com/health?full=1&x_y=2 | Since: 2026-11-21 16:48:55 UTC | Regions: 2 of 3 failing | Workspace: Example Inc. | • Amsterdam (fly-ams): failing, status 503, 120 ms: the status is 503, which is not 200 | • Ashburn (fly-iad): failing, status 503, 120 ms: the status is 503, which is not 200 | • Singapore (fly-sin): ok, status 200, 240 ms","3":"the status is 503, which is not 200","4":"GET https://api.example.com/health?full=1&x_y=2","5":"https://status.example.com/incidents/inc_0000000000005"}
     "#);
 }
