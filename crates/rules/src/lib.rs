@@ -14,6 +14,7 @@ pub mod limits;
 pub mod maintenance;
 mod mask;
 pub mod monitor;
+mod nearest;
 pub mod notification;
 mod place;
 mod reader;
@@ -31,6 +32,7 @@ pub use id::{
     PageId, ReportId, SigningSecretId, SubscriberId, TemplateId, UnreadableId, UpdateId,
     WorkspaceId,
 };
+pub use nearest::nearest;
 pub use place::Place;
 pub use reader::Reader;
 pub use reason::Reason;

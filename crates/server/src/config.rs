@@ -231,14 +231,14 @@ pub static SETTINGS: &[Setting] = &[
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// A setting that there is not.
-    #[error("unknown setting `{given}` ({origin}); expected one of {known}")]
+    #[error("unknown setting `{given}` ({origin}); {expected}")]
     Unknown {
         /// What was given.
         given: String,
         /// Where.
         origin: Origin,
-        /// The settings there are, joined by commas.
-        known: String,
+        /// What was meant, or else the settings there are.
+        expected: String,
     },
     /// A value that its setting cannot have. Never holds the value of a secret.
     #[error("`{name}` {why} ({origin})")]
@@ -251,10 +251,12 @@ pub enum ConfigError {
         origin: Origin,
     },
     /// A file that is no TOML.
-    #[error("the configuration file `{path}` is not valid TOML: {why}")]
+    #[error("the configuration file `{path}` is not valid TOML{place}: {why}")]
     Syntax {
         /// Which file.
         path: String,
+        /// Where in the file: ` at line 3, column 7`; empty where that is not known.
+        place: String,
         /// What the parser said.
         why: String,
     },

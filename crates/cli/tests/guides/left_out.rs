@@ -44,7 +44,10 @@ fn what_is_not_run_is_little_and_says_why() {
     docs/guides/alerts.md: it takes a message that found no receiver
     docs/guides/check-once.md: a picture of what a check of a slow page draws
     docs/guides/first-monitor.md: it builds the program, which the tests have built already
+    docs/guides/move-from-gatus.md: it is a file of Gatus
     docs/guides/run-it-for-real.md: it makes a program and a user of the whole system
+    docs/guides/run-it-for-real.md: it takes an engine for containers
+    docs/guides/run-it-for-real.md: it takes an engine for containers
     docs/guides/run-it-for-real.md: it asks for a password, and makes a role of your PostgreSQL
     docs/guides/run-it-for-real.md: it replaces a program of the whole system
     ");

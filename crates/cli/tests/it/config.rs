@@ -44,7 +44,7 @@ fn an_unknown_key_of_the_file_is_refused_by_name() {
         assert_eq!(refused.code, Some(1), "{command}");
         assert!(
             home.masked(&refused.err).starts_with(
-                "error: unknown setting `listn` (from `[home]/aloft.toml`); expected one of "
+                "error: unknown setting `listn` (from `[home]/aloft.toml`); did you mean `listen`?"
             ),
             "{command}: {}",
             refused.err

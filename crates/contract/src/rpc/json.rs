@@ -7,7 +7,7 @@ use std::fmt::{self, Write as _};
 use buffa_descriptor::{FieldDescriptor, FieldKind, MessageDescriptor, ScalarType, SingularKind};
 use buffa_types::google::protobuf::{FieldMask, Timestamp};
 use rules::limits::VIOLATIONS_MAX;
-use rules::{Violation, Violations};
+use rules::{Violation, Violations, nearest};
 use serde::de::value::{Error as NoText, StrDeserializer};
 use serde::de::{
     Deserialize, DeserializeSeed, Deserializer, IgnoredAny, IntoDeserializer as _, MapAccess,
@@ -114,7 +114,11 @@ impl Due<'_> {
         } else {
             self.walk.path.extend(name.chars().take(NAME_SHOWN));
             let of = message.full_name();
-            self.walk.refuse(|path| Violation::unseen(path, format!("is not a field of {of}")));
+            let names: Vec<&str> =
+                message.fields().iter().map(FieldDescriptor::json_name).collect();
+            let meant = nearest(name, &names).map(|name| format!("; did you mean `{name}`?"));
+            let why = format!("is not a field of {of}{}", meant.unwrap_or_default());
+            self.walk.refuse(|path| Violation::unseen(path, why));
             map.next_value::<IgnoredAny>()?;
         }
         self.walk.path.truncate(end);

@@ -21,14 +21,14 @@ async fn what_was_written_is_answered_also_where_it_is_zero_false_or_empty() {
 async fn an_unknown_field_is_refused_by_its_name() {
     // issue 3: bad input
     let body = r#"{"monitor":{"name":"API","interval":"30s"}}"#;
-    assert_snapshot!(call("CreateHttpMonitor", body).await, @r#"400 {"code":"invalid_argument","message":"`monitor.interval` is not a field of monitor.v1.HttpMonitor","details":["google.rpc.ErrorInfo","google.rpc.BadRequest"]}"#);
+    assert_snapshot!(call("CreateHttpMonitor", body).await, @r#"400 {"code":"invalid_argument","message":"`monitor.interval` is not a field of monitor.v1.HttpMonitor; did you mean `periodicity`?","details":["google.rpc.ErrorInfo","google.rpc.BadRequest"]}"#);
 }
 
 #[tokio::test]
 async fn an_unknown_field_is_refused_in_a_get_too() {
     let path = "/rpc/monitor.v1.MonitorService/ListMonitors?connect=v1&encoding=json&message=";
     let get = |message: &str| request("GET", &format!("{path}{message}")).body("".into()).unwrap();
-    assert_snapshot!(answer(get("%7B%22limt%22%3A5%7D")).await, @r#"400 {"code":"invalid_argument","message":"`limt` is not a field of monitor.v1.ListMonitorsRequest","details":["google.rpc.ErrorInfo","google.rpc.BadRequest"]}"#);
+    assert_snapshot!(answer(get("%7B%22limt%22%3A5%7D")).await, @r#"400 {"code":"invalid_argument","message":"`limt` is not a field of monitor.v1.ListMonitorsRequest; did you mean `limit`?","details":["google.rpc.ErrorInfo","google.rpc.BadRequest"]}"#);
     assert_snapshot!(answer(get("%7B%22limit%22%3A5%7D")).await, @r#"200 {"httpMonitors":[],"tcpMonitors":[],"dnsMonitors":[],"totalSize":0,"nextPageToken":""}"#);
 }
 

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
+use rules::nearest;
+
 use super::{ConfigError, SETTINGS, Setting};
 
 /// What was given, by place. Keys are names of settings.
@@ -70,15 +72,19 @@ impl Layers {
 
     fn read_file(&self) -> Result<BTreeMap<String, String>, ConfigError> {
         let Some((path, text)) = &self.file else { return Ok(BTreeMap::new()) };
-        let syntax = |why: String| ConfigError::Syntax { path: path.display().to_string(), why };
-        let table: toml::Table =
-            text.parse().map_err(|error: toml::de::Error| syntax(error.message().to_owned()))?;
+        let syntax = |place: String, why: String| {
+            let path = path.display().to_string();
+            ConfigError::Syntax { path, place, why }
+        };
+        let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
+            let place = error.span().map(|span| place(text, span.start));
+            syntax(place.unwrap_or_default(), error.message().to_owned())
+        })?;
         let mut values = BTreeMap::new();
         for (name, value) in table {
             let text = as_text(&value).ok_or_else(|| {
-                syntax(format!(
-                    "`{name}` must be a text, a number, true or false, or a list of them"
-                ))
+                let must = "must be a text, a number, true or false, or a list of them";
+                syntax(String::new(), format!("`{name}` {must}"))
             })?;
             values.insert(name, text);
         }
@@ -140,11 +146,19 @@ fn refuse_unknown(given: &BTreeMap<String, String>, origin: &Origin) -> Result<(
         return Ok(());
     };
     let known: Vec<&str> = SETTINGS.iter().map(|setting| setting.name).collect();
-    Err(ConfigError::Unknown {
-        given: unknown.clone(),
-        origin: origin.clone(),
-        known: known.join(", "),
-    })
+    let expected = match nearest(unknown, &known) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => format!("expected one of {}", known.join(", ")),
+    };
+    Err(ConfigError::Unknown { given: unknown.clone(), origin: origin.clone(), expected })
+}
+
+/// Where a byte of a text is, for people: lines and columns count from 1.
+fn place(text: &str, at: usize) -> String {
+    let before = text.get(..at).unwrap_or(text);
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    format!(" at line {line}, column {column}")
 }
 
 /// A value of the file as the environment would write it; lists are joined by commas.
@@ -201,14 +215,17 @@ mod tests {
     #[test]
     fn unknown_keys_are_refused_by_name_and_place() {
         for layers in [
-            Layers { file: Some(file("liste = 'x'")), ..Layers::default() },
-            Layers { environment: given(&[("liste", "x")]), ..Layers::default() },
-            Layers { flags: given(&[("liste", "x")]), ..Layers::default() },
+            Layers { file: Some(file("colour = 'x'")), ..Layers::default() },
+            Layers { environment: given(&[("colour", "x")]), ..Layers::default() },
+            Layers { flags: given(&[("colour", "x")]), ..Layers::default() },
         ] {
             let refusal = layers.resolve().unwrap_err().to_string();
-            assert!(refusal.starts_with("unknown setting `liste` (from "), "{refusal}");
+            assert!(refusal.starts_with("unknown setting `colour` (from "), "{refusal}");
             assert!(refusal.contains("expected one of listen, data, "), "{refusal}");
         }
+        let layers = Layers { file: Some(file("liste = 'x'")), ..Layers::default() };
+        let refusal = layers.resolve().unwrap_err().to_string();
+        assert!(refusal.ends_with("; did you mean `listen`?"), "{refusal}");
     }
 
     #[test]
@@ -242,10 +259,10 @@ mod tests {
 
     #[test]
     fn a_file_that_is_no_toml_is_refused_with_its_path() {
-        let layers = Layers { file: Some(file("listen = ")), ..Layers::default() };
-        assert!(
-            layers.resolve().unwrap_err().to_string().contains("`aloft.toml` is not valid TOML")
-        );
+        let layers = Layers { file: Some(file("data = 'ä'\nlisten = [1")), ..Layers::default() };
+        let refusal = layers.resolve().unwrap_err().to_string();
+        let place = "`aloft.toml` is not valid TOML at line 2, column ";
+        assert!(refusal.contains(place), "{refusal}");
         let layers = Layers { file: Some(file("[listen]\nport = 1")), ..Layers::default() };
         assert!(layers.resolve().unwrap_err().to_string().contains("`listen` must be a text"));
     }

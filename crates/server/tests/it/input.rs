@@ -38,7 +38,7 @@ async fn unknown_fields_are_refused_by_name() {
     monitor["interval"] = json!("30s");
     let request = json!({ "monitor": monitor });
     let refused = server.caller(Scope::Write).rpc("CreateTcpMonitor", request).await;
-    insta::assert_snapshot!(refused, @r#"400 {"code":"invalid_argument","message":"`monitor.interval` is not a field of monitor.v1.TcpMonitor"}"#);
+    insta::assert_snapshot!(refused, @r#"400 {"code":"invalid_argument","message":"`monitor.interval` is not a field of monitor.v1.TcpMonitor; did you mean `periodicity`?"}"#);
     assert_eq!(stored(&server).await, 0);
 }
 

@@ -29,7 +29,7 @@ fn unknown_fields_are_refused_by_name_wherever_they_are() {
     let body = r#"{"monitor":{"colour":{"deep":[1]},"headers":[{"key":"a"},{"vallue":"b"}]},"dryRun":true}"#;
     insta::assert_snapshot!(found(CREATE, body), @r#"
     `monitor.colour` is not a field of monitor.v1.HttpMonitor
-    `monitor.headers[1].vallue` is not a field of monitor.v1.Header
+    `monitor.headers[1].vallue` is not a field of monitor.v1.Header; did you mean `value`?
     `dryRun` is not a field of monitor.v1.CreateHttpMonitorRequest
     "#);
 }
