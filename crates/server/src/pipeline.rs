@@ -15,6 +15,7 @@ mod threads;
 mod view;
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use domain::cadence::{First, Regions};
@@ -38,7 +39,7 @@ use self::places::Places;
 pub use self::probes::{EMBEDDED, Probes};
 use self::threads::Thread;
 use crate::context::Context;
-use crate::lane::{self, Finished, Jobs, Paced, UnderWay};
+use crate::lane::{self, Errand, Finished, Jobs, Paced, UnderWay};
 use crate::observe::metrics::Metrics;
 
 /// Orders and commands that may wait.
@@ -83,6 +84,8 @@ pub struct Pipeline {
     commands: mpsc::Sender<Command>,
     jobs: Jobs,
     under_way: Arc<UnderWay>,
+    /// Whether the judge could store nothing the last time.
+    is_stuck: Arc<AtomicBool>,
     changing: Arc<[Mutex<()>; CHANGED_AT_A_TIME]>,
     /// Places of the checks that somebody asked for.
     asked_for: Arc<Semaphore>,
@@ -167,7 +170,7 @@ impl Pipeline {
         let (finished, under_way) = (Arc::<Finished>::default(), Arc::<UnderWay>::default());
         let Parts { ctx, store, probes, canaries, metrics, default_regions, in_flight_max } = parts;
         let (stop, give_up) = (CancellationToken::new(), CancellationToken::new());
-        let abandon = CancellationToken::new();
+        let (abandon, is_stuck) = (CancellationToken::new(), Arc::<AtomicBool>::default());
 
         let canaries = Canaries::new(ctx.clone(), probes.clone(), &canaries, reports.downgrade())?;
         let mut judge = Judge::new(
@@ -177,6 +180,7 @@ impl Pipeline {
             orders.downgrade(),
             canaries,
             abandon.clone(),
+            is_stuck.clone(),
         );
         let places = Arc::new(Places::new(in_flight_max, metrics.clone()));
         let mut cadence = Cadence::new(
@@ -210,18 +214,17 @@ impl Pipeline {
             commands,
             jobs,
             under_way: under_way.clone(),
+            is_stuck,
             changing,
             asked_for: Arc::new(Semaphore::new(asked_for_max as usize)),
             asked_for_max,
         };
         restart::take_up(&this, &mut judge, &mut cadence).await?;
-        let check = |(thread, jobs): (&Thread, _)| {
-            thread.spawn(checkers.clone().run(jobs, thread.alive.clone()))
-        };
+        let heard = Paced::new(reports_end, under_way);
         let running = Running {
             cadence: threads[0].spawn(cadence.run(orders_end)),
-            judge: threads[0].spawn(judge.run(Paced::new(reports_end, under_way), commands_end)),
-            checkers: threads.iter().zip(jobs_ends).map(check).collect(),
+            judge: threads[0].spawn(judge.run(heard, commands_end)),
+            checkers: checking(&checkers, &threads, jobs_ends),
             checks,
             stop,
             give_up,
@@ -326,6 +329,18 @@ impl Pipeline {
     fn regions(&self, settings: &MonitorSettings) -> Regions {
         settings.resolved_regions(&self.default_regions).iter().copied().collect()
     }
+}
+
+/// Those who check, one on each thread with its lane.
+fn checking(
+    checkers: &Arc<Checkers>,
+    threads: &[Thread],
+    lanes: Vec<mpsc::Receiver<Errand>>,
+) -> Vec<JoinHandle<()>> {
+    let check = |(thread, jobs): (&Thread, _)| {
+        thread.spawn(checkers.clone().run(jobs, thread.alive.clone()))
+    };
+    threads.iter().zip(lanes).map(check).collect()
 }
 
 impl Running {

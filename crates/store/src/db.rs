@@ -5,6 +5,7 @@
 //! embedded database is asked without a thread between in `embedded`.
 
 pub(crate) mod embedded;
+pub(crate) mod unsynced;
 
 use std::io;
 use std::path::PathBuf;

@@ -12,6 +12,8 @@ mod tests;
 mod thread;
 
 use std::fs::File;
+use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 use tokio::sync::{Mutex, mpsc, oneshot};
@@ -23,6 +25,7 @@ pub(crate) use self::session::Session;
 use self::task::{Answer, Pending, Task};
 pub(crate) use self::task::{Begin, Work};
 use crate::StoreError;
+use crate::db::unsynced;
 use crate::engine::Folding;
 use crate::line;
 
@@ -185,8 +188,7 @@ async fn look_after(shared: &Shared, folding: &mut Folding) -> Option<Option<Ins
             Chore::Log(log, due) => (log, due),
         };
         // SQLite has no locks on its log that closing this would let go of.
-        let synced =
-            if due.sync { File::open(&log).and_then(|log| log.sync_data()) } else { Ok(()) };
+        let synced = if due.sync { sync(&log) } else { Ok(()) };
         if let Err(why) = synced {
             shared.lock().await.as_mut()?.not_synced(&why);
         } else if due.fold
@@ -195,4 +197,13 @@ async fn look_after(shared: &Shared, folding: &mut Folding) -> Option<Option<Ins
             tracing::warn!("the database's log could not be copied into it, and grows: {why}");
         }
     }
+}
+
+/// Syncs the log; an error where it could not be opened, which may be tried again.
+fn sync(log: &Path) -> io::Result<()> {
+    let log = File::open(log)?;
+    if let Err(why) = log.sync_data() {
+        unsynced::end(&why);
+    }
+    Ok(())
 }

@@ -10,6 +10,7 @@ mod config;
 mod crash;
 mod database;
 mod demo;
+mod disk;
 mod doctor;
 mod flips;
 mod keys;

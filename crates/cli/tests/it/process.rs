@@ -140,6 +140,13 @@ impl Home {
         started(command)
     }
 
+    /// The same, with these variables.
+    pub(crate) fn serve_under(&self, variables: &[(&str, &str)]) -> Server {
+        let mut command = self.command(&["serve", "--listen", "127.0.0.1:0"]);
+        command.arg("--allow-private-networks").envs(variables.iter().copied());
+        started(command)
+    }
+
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_aloft"));
         command.args(args).current_dir(self.path()).stdin(Stdio::null());
@@ -163,6 +170,11 @@ impl Server {
     /// Asks it to end (SIGTERM) and waits until it did.
     pub(crate) fn stop(mut self) -> ExitStatus {
         kill_process(Pid::from_child(&self.child), Signal::TERM).unwrap();
+        self.child.wait().unwrap()
+    }
+
+    /// Waits until it has ended by itself.
+    pub(crate) fn ended(mut self) -> ExitStatus {
         self.child.wait().unwrap()
     }
 

@@ -13,6 +13,9 @@ use store::StoreError;
 use crate::app::App;
 use crate::pipeline::PipelineError;
 
+/// What is said of stages whose results the database does not take.
+const STUCK: &str = "nothing can be stored";
+
 /// What `/readyz` says: `ok` of each part, or why it is not.
 #[derive(Debug, Serialize)]
 struct Readiness {
@@ -31,11 +34,20 @@ pub(crate) async fn alive() -> &'static str {
 /// 200 where calls can be answered and checks run, else 503 with what is in the way.
 pub(crate) async fn ready(State(app): State<App>) -> Response {
     let store = app.store.ready().await;
+    let pipeline = if app.pipeline.is_stuck() { STUCK } else { pipeline(&app).await };
+    let ready = store.is_ok() && pipeline == "ok";
+    let unreadable_rows = app.store.quarantine().count();
+    let readiness = Readiness { ready, store: told(&store), pipeline, unreadable_rows };
+    let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    (status, Json(readiness)).into_response()
+}
+
+/// Asks the stages whether they work.
+async fn pipeline(app: &App) -> &'static str {
     // A monitor that there is not is not found by a judge that works.
-    let view = app.pipeline.view(MonitorId::from_bits(0)).await;
-    let pipeline = match view {
+    match app.pipeline.view(MonitorId::from_bits(0)).await {
         Err(PipelineError::Stopping) => "stopped",
-        Err(PipelineError::Busy) => "nothing can be stored",
+        Err(PipelineError::Busy) => STUCK,
         Ok(_)
         | Err(
             PipelineError::NotFound(_)
@@ -44,12 +56,7 @@ pub(crate) async fn ready(State(app): State<App>) -> Response {
             | PipelineError::Threads(_)
             | PipelineError::Crowded,
         ) => "ok",
-    };
-    let ready = store.is_ok() && pipeline == "ok";
-    let unreadable_rows = app.store.quarantine().count();
-    let readiness = Readiness { ready, store: told(&store), pipeline, unreadable_rows };
-    let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    (status, Json(readiness)).into_response()
+    }
 }
 
 /// What is told of the store to everybody; why it does not answer is for the log.

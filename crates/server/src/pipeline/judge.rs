@@ -13,6 +13,8 @@ mod watched;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use domain::cadence::{self, Missed};
@@ -62,6 +64,8 @@ pub(super) struct Judge {
     canaries: Canaries,
     /// What cannot be stored is given up.
     abandon: CancellationToken,
+    /// Whether nothing could be stored the last time.
+    is_stuck: Arc<AtomicBool>,
     /// Where second opinions are asked for. Weak: cadence runs until nobody else gives it orders.
     orders: mpsc::WeakSender<Order>,
     /// Whose votes are stored later.
@@ -77,6 +81,7 @@ impl Judge {
         orders: mpsc::WeakSender<Order>,
         canaries: Canaries,
         abandon: CancellationToken,
+        is_stuck: Arc<AtomicBool>,
     ) -> Self {
         let now = ctx.now();
         Self {
@@ -91,6 +96,7 @@ impl Judge {
             pulse: Pulse::default(),
             canaries,
             abandon,
+            is_stuck,
             orders,
             unwritten: Unwritten::default(),
             pending: Pending::default(),

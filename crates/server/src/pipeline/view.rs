@@ -2,6 +2,7 @@
 //! it knows is `judge`'s.
 
 use std::collections::HashMap;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use rules::{MonitorId, Timestamp};
@@ -24,6 +25,11 @@ impl Pipeline {
             return Err(PipelineError::Stopping);
         }
         self.asked(|answer| Command::View { monitor, answer }).await?
+    }
+
+    /// Whether nothing could be stored the last time, and it is tried again: the judge answers nobody until then.
+    pub fn is_stuck(&self) -> bool {
+        self.is_stuck.load(Ordering::Relaxed)
     }
 
     /// When the last check of each of these monitors was finished, in whichever region; of those of

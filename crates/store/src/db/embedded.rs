@@ -10,7 +10,7 @@ use rusqlite::types::{ToSql, ToSqlOutput, Value as Cell, ValueRef};
 use rusqlite::{CachedStatement, Connection, ffi};
 use sqlx::error::{DatabaseError, ErrorKind};
 
-use super::Value;
+use super::{Value, unsynced};
 
 /// A row of an answer.
 pub(crate) struct Cells(Box<[Cell]>);
@@ -78,6 +78,9 @@ pub(crate) fn said(error: rusqlite::Error) -> sqlx::Error {
     match error.sqlite_error() {
         Some(refused) => {
             let (code, message) = (refused.extended_code, error.to_string());
+            if unsynced::is_one(code) {
+                unsynced::end(&message);
+            }
             sqlx::Error::Database(Box::new(Refusal { code, message }))
         }
         None => sqlx::Error::Protocol(error.to_string()),

@@ -132,7 +132,7 @@ impl Session {
         }
     }
 
-    /// The log could not be synced, which is tried again with what is written until then.
+    /// The log could not be opened to be synced, which is tried again with what is written until then.
     pub(super) fn not_synced(&mut self, why: &io::Error) {
         tracing::error!(
             "the database's log could not be synced; where the machine fails now, checks of the last \

@@ -2,6 +2,7 @@
 //! store has ended. When it is due is `judge`'s.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use domain::check::{CheckResult, Outcome};
@@ -95,8 +96,12 @@ impl Judge {
             match self.store_once(batch, by).await {
                 Err(ended @ (StoreError::Closed | StoreError::TakenOver)) => return Err(ended),
                 Err(why) => error!("failed to store results, retrying: {why}"),
-                Ok(committed) => return Ok(committed),
+                Ok(committed) => {
+                    self.is_stuck.store(false, Ordering::Relaxed);
+                    return Ok(committed);
+                }
             }
+            self.is_stuck.store(true, Ordering::Relaxed);
             self.metrics.commits_failed.inc();
             by = By::Writer;
             tokio::time::sleep(COMMIT_AGAIN).await;

@@ -59,8 +59,15 @@ fn a_judge(store: Store) -> Bench {
     let probes = Probes::embedded(probe::Probe::new(probe::Settings::default()), Vec::new());
     let canaries = Canaries::new(ctx.clone(), probes, &[], reports.downgrade()).unwrap();
     let metrics = Metrics::new();
-    let judge =
-        Judge::new(ctx, metrics.clone(), store, orders.downgrade(), canaries, abandon.clone());
+    let judge = Judge::new(
+        ctx,
+        metrics.clone(),
+        store,
+        orders.downgrade(),
+        canaries,
+        abandon.clone(),
+        Arc::default(),
+    );
     Bench { metrics, reports, heard, judge, abandon }
 }
 
